@@ -2,8 +2,8 @@
 
 They generate values of the service's custom formats, operation keys that no other operation uses, distinct
 synonyms, free names of lanes and tracks, and valid names of form parts. They also establish the conditions of
-operations that the document cannot state: a feature request to merge into, a track to move to, and a changelog
-that can be scheduled.
+operations that the document cannot state: a feature request to merge into, a track to move to, a changelog
+that can be scheduled, and a comment that waits for approval.
 """
 
 import json
@@ -75,6 +75,24 @@ schemathesis.openapi.format(
         st.from_regex(r"(/[!-\[\]-~\u00a1-\u061b\u061d-\u167f]*)?", fullmatch=True),
     ),
 )
+schemathesis.openapi.format(
+    "http-origin",
+    st.builds(
+        lambda scheme, labels, port, end: f"{scheme}://{'.'.join(labels)}.example{port}{end}",
+        st.sampled_from(["http", "https", "HTTPS"]),
+        st.lists(LABEL, min_size=1, max_size=3),
+        st.sampled_from(["", ":443", ":8080"]),
+        st.sampled_from(["", "/"]),
+    ),
+)
+schemathesis.openapi.format(
+    "mail-domain",
+    st.builds(
+        lambda at, labels: f"{at}{'.'.join(labels)}.example",
+        st.sampled_from(["", "@"]),
+        st.lists(LABEL, min_size=1, max_size=3),
+    ),
+)
 schemathesis.openapi.format("signed-id", st.sampled_from([upload(), "", " "]))
 
 
@@ -100,7 +118,18 @@ schemathesis.openapi.format("future-timestamp", timestamps(2200, 9998))
 TRACK = lasting_track()
 
 # Fields and parameters with these formats.
-OWN_FORMATS = {"body", "content", "cover_image_signed_id", "website_url", "publish_at", "from", "to"}
+OWN_FORMATS = {
+    "body",
+    "content",
+    "cover_image_signed_id",
+    "embed_origins",
+    "from",
+    "logo_signed_id",
+    "mail_domains",
+    "publish_at",
+    "to",
+    "website_url",
+}
 
 
 @schemathesis.hook
@@ -156,10 +185,20 @@ def establish_conditions(label, case):
     if label == f"DELETE {V1}/tracks/{{id}}":
         # Its feature requests must have a track to go to.
         case.query = {**(case.query or {}), "move_to": TRACK}
+    if label == f"POST {V1}/comments/{{id}}/approve":
+        # Comments that wait are only submitted on the portal. Some were added before the run.
+        comment = held_comment()
+        case.path_parameters = {**case.path_parameters, "id": comment} if comment else case.path_parameters
     changelog = body.get("changelog")
     if label == f"PATCH {V1}/changelogs/{{id}}" and isinstance(changelog, dict) and changelog.get("publish_at"):
         # Only a changelog that is not published can be scheduled.
         unpublish(case.path_parameters.get("id"))
+
+
+def held_comment():
+    """Returns the id of a comment that waits for approval, if there is one."""
+    posts = send("GET", f"{V1}/held_posts?page_size=100")["held_posts"]
+    return next((post["id"] for post in posts if post["kind"] == "comment"), None)
 
 
 def unpublish(changelog):

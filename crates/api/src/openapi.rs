@@ -40,6 +40,7 @@ use crate::routes;
         (name = "Roadmap", description = "The public roadmap and its lanes."),
         (name = "Changelogs", description = "Announcements of the team."),
         (name = "People", description = "Customers and team members."),
+        (name = "Moderation", description = "Feature requests and comments on the portal that wait for approval."),
         (name = "Settings", description = "Settings of the workspace, the key and the audit log."),
         (name = "Files", description = "Uploads of files."),
     ),

@@ -6,9 +6,11 @@ pub(crate) mod changelogs;
 pub(crate) mod comments;
 pub(crate) mod customers;
 pub(crate) mod feature_requests;
+pub(crate) mod held_posts;
 pub(crate) mod lanes;
 pub(crate) mod members;
 pub(crate) mod merges;
+pub(crate) mod portal;
 pub(crate) mod reference_notes;
 pub(crate) mod roadmap;
 pub(crate) mod setting;
@@ -24,7 +26,9 @@ use actix_web::{HttpResponse, web};
 use async_trait::async_trait;
 use roadmap_domain::error::{FieldError, RoadmapError, Validated};
 use roadmap_domain::model::audit::Audit;
+use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
+use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use serde::Deserialize;
@@ -109,6 +113,15 @@ where
     let DeleteRequest { workspace, origin, .. } = input;
     let executor = state.executor.acting_as(origin);
     Ok(state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await??)
+}
+
+/// Returns a function that resolves the signed id of a file of the workspace.
+pub(crate) fn resolve_file(
+    state: &State,
+    workspace: WorkspaceId,
+) -> impl FnOnce(&str) -> Option<AttachmentId> + Send + use<> {
+    let (references, now) = (state.http.references.clone(), state.http.clock.now());
+    move |reference| references.verify(Purpose::Blob, workspace, reference, now).map(AttachmentId::new)
 }
 
 /// A body without fields of its own.

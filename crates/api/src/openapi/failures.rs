@@ -118,7 +118,7 @@ fn all_failures() -> Vec<Failure> {
             &[conflict(Conflict::HasMerged)],
         ),
         failure("LastTrack", "The workspace has no other track.", &[conflict(Conflict::LastTrack)]),
-        failure("AttachmentInUse", "A changelog has the file.", &[conflict(Conflict::AttachmentInUse)]),
+        failure("AttachmentInUse", "A changelog or the portal has the file.", &[conflict(Conflict::AttachmentInUse)]),
         failure("ContentTooLarge", "The body is too large.", &[ApiError::TooLarge { limit: JSON_LIMIT }]),
         failure(
             "UnsupportedMediaType",

@@ -1,8 +1,8 @@
 //! Schemas of the fields that clients send. The limits are those of the domain's types.
 //!
 //! The patterns match exactly the accepted values, including surrounding white space, so that clients can validate
-//! against the document. Rules that no pattern can express have a custom format: [`HTML`], [`HTTP_URL`], [`SIGNED_ID`],
-//! [`TIMESTAMP`], [`FUTURE_TIMESTAMP`].
+//! against the document. Rules that no pattern can express have a custom format: [`HTML`], [`HTTP_URL`],
+//! [`HTTP_ORIGIN`], [`MAIL_DOMAIN`], [`SIGNED_ID`], [`TIMESTAMP`], [`FUTURE_TIMESTAMP`].
 
 use roadmap_domain::model::audit::{ActorKind, AuditPage};
 use roadmap_domain::model::changelog::MAX_LINKED;
@@ -12,6 +12,7 @@ use roadmap_domain::model::feature_request::{Description, Sort, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalAccess};
 use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::WebsiteUrl;
 use roadmap_domain::model::text::Name;
@@ -29,6 +30,10 @@ use utoipa::openapi::{Object, Required};
 pub(crate) const HTML: &str = "html";
 /// An absolute `http` or `https` URL, as browsers parse it.
 pub(crate) const HTTP_URL: &str = "http-url";
+/// The origin of an `http` or `https` URL (RFC 6454).
+pub(crate) const HTTP_ORIGIN: &str = "http-origin";
+/// The domain of mail addresses.
+pub(crate) const MAIL_DOMAIN: &str = "mail-domain";
 /// The `signed_id` of a file of the workspace; a blank value means none.
 pub(crate) const SIGNED_ID: &str = "signed-id";
 /// A timestamp as in RFC 3339; a blank value means none.
@@ -82,6 +87,10 @@ fn html(description: &str) -> Object {
 
 fn flag(description: &str) -> Object {
     optional(ObjectBuilder::new(), Type::Boolean).default(Some(false.into())).description(Some(description)).build()
+}
+
+fn changed_flag(description: &str) -> Object {
+    optional(ObjectBuilder::new(), Type::Boolean).description(Some(description)).build()
 }
 
 pub(crate) fn operation_key() -> Object {
@@ -192,8 +201,7 @@ pub(crate) fn changed_position() -> Object {
 }
 
 pub(crate) fn changed_private() -> Object {
-    let what = "Whether it is hidden from search and all public pages.";
-    optional(ObjectBuilder::new(), Type::Boolean).description(Some(what)).build()
+    changed_flag("Whether it is hidden from search and all public pages.")
 }
 
 pub(crate) fn notify_of_status() -> Object {
@@ -257,6 +265,64 @@ pub(crate) fn website_url() -> Object {
         .format(custom_format(HTTP_URL))
         .max_length(Some(WebsiteUrl::MAX))
         .build()
+}
+
+pub(crate) fn visibility() -> Object {
+    let what = "Who can see the portal: everybody; members and signed-in people with an address of `mail_domains`; or \
+                members.";
+    let names = PortalAccess::ALL.map(PortalAccess::name).join("|");
+    string(format!("^[{SPACE}]*(?:{names})[{SPACE}]*$"), what).build()
+}
+
+pub(crate) fn mail_domains() -> Array {
+    let domain = string(NO_NUL, "Without subdomains. An `@` before it is ignored.")
+        .min_length(Some(1))
+        .format(custom_format(MAIL_DOMAIN));
+    let what = "The domains of the addresses whose owners can see a private portal. Duplicates are dropped.";
+    optional_list(domain, MailDomain::MAX_COUNT, what)
+}
+
+pub(crate) fn embed_origins() -> Array {
+    let origin = string(NO_NUL, "Scheme, host, and port unless it is the default. No path and no wildcard.")
+        .min_length(Some(1))
+        .format(custom_format(HTTP_ORIGIN));
+    optional_list(origin, EmbedOrigin::MAX_COUNT, "The sites that may embed the portal. Duplicates are dropped.")
+}
+
+fn optional_list(items: ObjectBuilder, max: usize, description: &str) -> Array {
+    ArrayBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
+        .items(items)
+        .max_items(Some(max))
+        .description(Some(description))
+        .build()
+}
+
+pub(crate) fn languages() -> Array {
+    let codes = Language::ALL.map(Language::code).join("|");
+    ArrayBuilder::new()
+        .items(string(format!("^[{SPACE}]*(?:{codes})[{SPACE}]*$"), "As in BCP 47."))
+        .min_items(Some(1))
+        .description(Some("The languages of the portal. The first one is the default. Duplicates are dropped."))
+        .build()
+}
+
+pub(crate) fn indexing() -> Object {
+    changed_flag("Whether search engines may list the portal.")
+}
+
+pub(crate) fn moderation() -> Object {
+    changed_flag("Whether feature requests and comments of customers on the portal wait for approval.")
+}
+
+pub(crate) fn accent_color() -> Object {
+    let pattern = optional_value_pattern("#[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3})?");
+    optional(string(pattern, "Hexadecimal, as in CSS; null or blank removes it."), Type::String).build()
+}
+
+pub(crate) fn logo_signed_id() -> Object {
+    let what = "The `signed_id` of a file of the workspace; null or blank removes the logo.";
+    optional(ObjectBuilder::new(), Type::String).format(custom_format(SIGNED_ID)).description(Some(what)).build()
 }
 
 /// Requires at least one of two fields to be an object.

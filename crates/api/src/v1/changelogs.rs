@@ -5,9 +5,8 @@ use std::sync::Arc;
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::changelog::{ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogFields};
-use roadmap_domain::model::id::{AttachmentId, ChangelogId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, ChangelogId};
 use roadmap_domain::model::operation_key::SavedResponse;
-use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::ports::Clock;
 use roadmap_domain::usecase::change_changelog::{
     ChangelogChanged, DeleteChangelog, EditChangelog, PublishChangelog, UnpublishChangelog,
@@ -17,7 +16,7 @@ use roadmap_domain::usecase::query::changelogs::{ListChangelogs, ShowChangelog};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{NoFields, WithoutFields, execute_deletion, execute_operation};
+use super::{NoFields, WithoutFields, execute_deletion, execute_operation, resolve_file};
 use crate::error::ApiError;
 use crate::extractors::{
     DeleteRequest, ReadRequest, WriteRequest, WriteRequestWithoutFields, record_id, record_id_or_nil,
@@ -267,12 +266,6 @@ pub(crate) async fn unpublish(
     let render = render_changed(&state, &input);
     let operation = move |fields| WithoutFields::new(UnpublishChangelog { changelog }, fields);
     execute_operation(&state, input, |NoFields {}| Ok(()), operation, render).await
-}
-
-/// Returns a function that resolves the signed id of a file of the workspace.
-fn resolve_file(state: &State, workspace: WorkspaceId) -> impl FnOnce(&str) -> Option<AttachmentId> + Send + use<> {
-    let (references, now) = (state.http.references.clone(), state.http.clock.now());
-    move |reference| references.verify(Purpose::Blob, workspace, reference, now).map(AttachmentId::new)
 }
 
 /// Returns a function that renders a changed changelog.

@@ -168,6 +168,10 @@ pub(crate) async fn similar(state: web::Data<State>, input: ReadRequest) -> Resu
                     operation_id = "deleteFeatureRequest",
                     parameters(("id" = "$response.body#/feature_request/id"))
                 )),
+                ("approve" = (
+                    operation_id = "approveFeatureRequest",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
                 ("subscribe" = (
                     operation_id = "subscribe",
                     parameters(("id" = "$response.body#/feature_request/id"))
@@ -290,6 +294,7 @@ fn draft(body: Body) -> Validated<FeatureRequestDraft> {
         tags: Tag::parse_list("tags", &request.tags.unwrap_or_default())?,
         track: optional_uuid("track_id", request.track_id.as_deref())?.map(TrackId::new),
         private: request.private.unwrap_or(false),
+        awaiting_approval: false,
         customer: customer(body.customer)?,
         note: note(body.reference_note)?,
     })

@@ -1,0 +1,82 @@
+//! The settings of the portal.
+
+use roadmap_domain::model::changelog::CoverImage;
+use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalSettings};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Links;
+
+/// The current settings of the portal.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PortalShown)]
+pub(crate) struct Shown<'a> {
+    portal: Fields<'a>,
+}
+
+/// The settings of the portal.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Portal)]
+pub(crate) struct Fields<'a> {
+    #[schema(value_type = Visibility)]
+    visibility: &'static str,
+    /// The domains of the addresses whose owners can see a private portal.
+    #[schema(max_items = 50)]
+    mail_domains: Vec<&'a str>,
+    /// Whether search engines may list it.
+    indexing: bool,
+    /// The origins of the sites that may embed it.
+    #[schema(max_items = 20)]
+    embed_origins: Vec<&'a str>,
+    /// The first one is the default.
+    #[schema(value_type = Vec<LanguageCode>, min_items = 1, max_items = 3)]
+    languages: Vec<&'static str>,
+    /// Whether feature requests and comments of customers on the portal wait for approval.
+    moderation: bool,
+    /// Null unless the workspace has chosen one.
+    #[schema(pattern = "^#[0-9a-f]{6}$", required = true)]
+    accent_color: Option<String>,
+    /// The `blob_url` of the logo.
+    #[schema(format = "uri", required = true)]
+    logo_url: Option<String>,
+}
+
+/// Who can see the portal: everybody, members and owners of certain addresses, or members.
+#[derive(ToSchema)]
+#[schema(as = PortalVisibility, rename_all = "lowercase")]
+#[expect(dead_code, reason = "the domain has the names, this lists them in the document")]
+enum Visibility {
+    Public,
+    Private,
+    Off,
+}
+
+/// A language of the portal, as in BCP 47.
+#[derive(ToSchema)]
+#[schema(as = PortalLanguage, rename_all = "lowercase")]
+#[expect(dead_code, reason = "the domain has the codes, this lists them in the document")]
+enum LanguageCode {
+    En,
+    De,
+    Ar,
+}
+
+/// Renders the settings. `logo` has the file name of their logo.
+pub(crate) fn shown<'a>(
+    settings: &'a PortalSettings,
+    logo: Option<&CoverImage>,
+    links: &Links,
+) -> impl Serialize + use<'a> {
+    Shown {
+        portal: Fields {
+            visibility: settings.access.name(),
+            mail_domains: settings.mail_domains.iter().map(MailDomain::as_str).collect(),
+            indexing: settings.is_indexed,
+            embed_origins: settings.embed_origins.iter().map(EmbedOrigin::as_str).collect(),
+            languages: settings.languages.iter().map(|language| Language::code(*language)).collect(),
+            moderation: settings.holds_posts,
+            accent_color: settings.accent.map(|accent| accent.to_string()),
+            logo_url: logo.map(|logo| links.blob(logo.attachment, &logo.filename)),
+        },
+    }
+}

@@ -1,0 +1,282 @@
+//! `GET` and `PATCH /portal`: the settings of the public pages.
+
+use serde_json::{Value, json};
+
+use crate::app::{App, Client, Response, form_with, in_parallel};
+
+/// Beginning of a PNG.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+fn defaults() -> Value {
+    json!({
+        "visibility": "public",
+        "mail_domains": [],
+        "indexing": true,
+        "embed_origins": [],
+        "languages": ["en", "de", "ar"],
+        "moderation": false,
+        "accent_color": null,
+        "logo_url": null,
+    })
+}
+
+fn change(client: &Client, fields: &Value) -> Response {
+    client.patch_portal(&json!({ "portal": fields }))
+}
+
+#[track_caller]
+fn settings(client: &Client) -> Value {
+    client.get_portal().is_ok()["portal"].clone()
+}
+
+fn upload(client: &Client) -> Value {
+    client.post_attachment(&form_with("logo.png", PNG)).is_ok()
+}
+
+/// Number of audit entries about the portal.
+fn entries(app: &App) -> i64 {
+    app.count("SELECT count(*) FROM audit_entries WHERE action = 'portal.update'")
+}
+
+#[test]
+fn a_new_portal_is_public_and_in_all_languages() {
+    let app = App::start();
+    assert_eq!(app.acme.get_portal().is_ok(), json!({ "portal": defaults() }));
+    assert_eq!(app.count("SELECT count(*) FROM portal_settings"), 0);
+}
+
+#[test]
+fn sent_fields_change_and_the_others_stay() {
+    let app = App::start();
+    let mut expected = defaults();
+    for (sent, field, shown) in [
+        (json!({ "visibility": "private" }), "visibility", json!("private")),
+        (
+            json!({ "mail_domains": [" Acme.example ", "@team.acme.example", "ACME.EXAMPLE"] }),
+            "mail_domains",
+            json!(["acme.example", "team.acme.example"]),
+        ),
+        (json!({ "mail_domains": ["m\u{fc}nchen.example"] }), "mail_domains", json!(["xn--mnchen-3ya.example"])),
+        (json!({ "indexing": false }), "indexing", json!(false)),
+        (
+            json!({ "embed_origins": ["https://Help.acme.example:443/", "http://localhost:3000", "https://help.acme.example"] }),
+            "embed_origins",
+            json!(["https://help.acme.example", "http://localhost:3000"]),
+        ),
+        (json!({ "languages": ["ar", " de ", "ar"] }), "languages", json!(["ar", "de"])),
+        (json!({ "moderation": true }), "moderation", json!(true)),
+        (json!({ "accent_color": " #ABC " }), "accent_color", json!("#aabbcc")),
+        (json!({ "visibility": "off" }), "visibility", json!("off")),
+        // Null is an absent flag, and otherwise nothing.
+        (json!({ "indexing": null, "moderation": null }), "indexing", json!(false)),
+        (json!({ "accent_color": null }), "accent_color", json!(null)),
+        (json!({ "mail_domains": null }), "mail_domains", json!([])),
+        (json!({ "embed_origins": [] }), "embed_origins", json!([])),
+        (json!({ "theme": "dark", "logo_url": "https://evil.example", "id": 5 }), "logo_url", json!(null)),
+        (json!({}), "logo_url", json!(null)),
+    ] {
+        expected[field] = shown;
+        let response = change(&app.acme, &sent);
+        assert_eq!((response.status, &response.json()["portal"]), (200, &expected), "{sent}");
+        assert_eq!(settings(&app.acme), expected, "{sent}");
+    }
+    let all = json!({
+        "visibility": "public",
+        "mail_domains": ["acme.example"],
+        "indexing": true,
+        "embed_origins": ["https://acme.example"],
+        "languages": ["en"],
+        "moderation": false,
+        "accent_color": "#17694f",
+    });
+    let mut shown = all.clone();
+    shown["logo_url"] = json!(null);
+    assert_eq!(change(&app.acme, &all).is_ok(), json!({ "portal": shown }));
+}
+
+#[test]
+fn an_invalid_field_is_named_and_changes_nothing() {
+    let app = App::start();
+    let missing = |field: &str| format!("param is missing or the value is empty or invalid: {field}");
+    let many = |count: usize, end: &str| (0..count).map(|number| format!("a{number}{end}")).collect::<Vec<_>>();
+    let origins =
+        |count: usize| many(count, ".example").iter().map(|host| format!("https://{host}")).collect::<Vec<_>>();
+    let (domain, origin) = ("a mail domain such as example.com", "an origin such as https://help.example.com");
+    let colour = "accent_color is not a colour such as #17694f";
+    for (sent, message) in [
+        (json!({ "visibility": null }), missing("visibility")),
+        (json!({ "visibility": " " }), missing("visibility")),
+        (json!({ "visibility": "hidden" }), "visibility is not one of public, private, off".to_owned()),
+        (json!({ "visibility": "PUBLIC" }), "visibility is not one of public, private, off".to_owned()),
+        (json!({ "visibility": true }), "visibility must be a string".to_owned()),
+        (json!({ "mail_domains": "acme.example" }), "mail_domains must be a list".to_owned()),
+        (json!({ "mail_domains": [5] }), "mail_domains must be a string".to_owned()),
+        (json!({ "mail_domains": ["acme.example", ""] }), format!("mail_domains is not {domain}")),
+        (json!({ "mail_domains": ["localhost"] }), format!("mail_domains is not {domain}")),
+        (json!({ "mail_domains": ["ann@acme.example"] }), format!("mail_domains is not {domain}")),
+        (json!({ "mail_domains": ["127.0.0.1"] }), format!("mail_domains is not {domain}")),
+        (json!({ "mail_domains": ["*.acme.example/"] }), format!("mail_domains is not {domain}")),
+        (
+            json!({ "mail_domains": [format!("{}.example", "a".repeat(254))] }),
+            "mail_domains must be at most 254 characters long".to_owned(),
+        ),
+        (json!({ "mail_domains": many(51, ".example") }), "mail_domains must have at most 50 items".to_owned()),
+        (json!({ "indexing": "true" }), "indexing must be a boolean".to_owned()),
+        (json!({ "embed_origins": ["https://acme.example/help"] }), format!("embed_origins is not {origin}")),
+        (json!({ "embed_origins": ["*"] }), format!("embed_origins is not {origin}")),
+        (json!({ "embed_origins": ["https://*.acme.example"] }), format!("embed_origins is not {origin}")),
+        (json!({ "embed_origins": ["acme.example"] }), format!("embed_origins is not {origin}")),
+        (json!({ "embed_origins": ["javascript:alert(1)"] }), format!("embed_origins is not {origin}")),
+        (json!({ "embed_origins": ["https://a.example; script-src *"] }), format!("embed_origins is not {origin}")),
+        (json!({ "embed_origins": origins(21) }), "embed_origins must have at most 20 items".to_owned()),
+        (json!({ "embed_origins": {} }), "embed_origins must be a list".to_owned()),
+        (json!({ "languages": [] }), missing("languages")),
+        (json!({ "languages": null }), missing("languages")),
+        (json!({ "languages": ["en", "fr"] }), "languages is not one of en, de, ar".to_owned()),
+        (json!({ "languages": ["EN"] }), "languages is not one of en, de, ar".to_owned()),
+        (json!({ "languages": ["en", null] }), "languages must be a string".to_owned()),
+        (json!({ "moderation": 1 }), "moderation must be a boolean".to_owned()),
+        (json!({ "accent_color": "green" }), colour.to_owned()),
+        (json!({ "accent_color": "#12345" }), colour.to_owned()),
+        (json!({ "accent_color": "#17694f;}body{display:none" }), colour.to_owned()),
+        (json!({ "accent_color": 5 }), "accent_color must be a string".to_owned()),
+        (json!({ "logo_signed_id": [] }), "logo_signed_id must be a string".to_owned()),
+    ] {
+        let mut fields = sent;
+        // A valid field beside it is not changed either.
+        if fields.get("accent_color").is_none() {
+            fields["accent_color"] = json!("#123456");
+        }
+        change(&app.acme, &fields).is_error(422, &message);
+    }
+    assert_eq!(settings(&app.acme), defaults());
+    let most = json!({ "mail_domains": many(50, ".example"), "embed_origins": origins(20) });
+    let changed = change(&app.acme, &most).is_ok();
+    assert_eq!(
+        (&changed["portal"]["mail_domains"], &changed["portal"]["embed_origins"]),
+        (&most["mail_domains"], &most["embed_origins"])
+    );
+}
+
+#[test]
+fn the_settings_are_required_and_an_object() {
+    let app = App::start();
+    let missing = "param is missing or the value is empty or invalid: portal";
+    for (body, message) in [
+        (json!({}), missing),
+        (json!({ "portal": null }), missing),
+        (json!({ "visibility": "off" }), missing),
+        (json!({ "portal": "off" }), "portal must be an object"),
+        (json!({ "portal": ["off"] }), "portal must be an object"),
+    ] {
+        app.acme.patch_portal(&body).is_error(422, message);
+    }
+    assert_eq!(settings(&app.acme), defaults());
+}
+
+#[test]
+fn the_logo_is_a_file_that_stays_in_use() {
+    let app = App::start();
+    let file = upload(&app.acme);
+    let (id, signed_id) = (file["id"].as_str().unwrap(), &file["signed_id"]);
+    let changed = change(&app.acme, &json!({ "logo_signed_id": signed_id })).is_ok();
+    let url = changed["portal"]["logo_url"].as_str().expect("a URL");
+    assert!(url.starts_with("https://acme.roadmap.example.com/blobs/") && url.ends_with("/logo.png"), "{url}");
+    assert_eq!(settings(&app.acme), changed["portal"]);
+    let opened = app.acme.get(url.strip_prefix("https://acme.roadmap.example.com").unwrap());
+    assert_eq!(opened.status, 302);
+
+    // It stays with other changes, and cannot be deleted.
+    let other = change(&app.acme, &json!({ "accent_color": "#17694f" })).is_ok();
+    assert_eq!(other["portal"]["logo_url"].as_str(), Some(url));
+    app.acme.delete_attachment(id).is_error(409, "Attachment is in use.");
+    for nothing in [json!(null), json!(""), json!(" ")] {
+        change(&app.acme, &json!({ "logo_signed_id": signed_id })).is_ok();
+        let removed = change(&app.acme, &json!({ "logo_signed_id": nothing })).is_ok();
+        assert_eq!(removed["portal"]["logo_url"], json!(null), "{nothing}");
+    }
+    app.acme.delete_attachment(id).is_empty();
+    let message = "logo_signed_id is not the signed_id of an uploaded image";
+    change(&app.acme, &json!({ "logo_signed_id": signed_id })).is_error(422, message);
+}
+
+#[test]
+fn forged_and_foreign_logos_are_rejected() {
+    let app = App::start();
+    let file = upload(&app.acme);
+    let foreign = upload(&app.workspace("bolt"));
+    let message = "logo_signed_id is not the signed_id of an uploaded image";
+    for reference in [
+        json!("forged"),
+        file["id"].clone(),
+        file["attachable_sgid"].clone(),
+        foreign["signed_id"].clone(),
+        json!(format!("{}x", file["signed_id"].as_str().unwrap())),
+    ] {
+        change(&app.acme, &json!({ "logo_signed_id": reference })).is_error(422, message);
+    }
+    assert_eq!(settings(&app.acme), defaults());
+}
+
+#[test]
+fn a_change_is_recorded_with_its_values_and_nothing_without_one() {
+    let app = App::start();
+    change(&app.acme, &json!({ "visibility": "private", "mail_domains": ["acme.example"], "indexing": true })).is_ok();
+    let listed = app.acme.get_audit_entries("action=portal.update").is_ok();
+    let entry = &listed["audit_entries"][0];
+    assert_eq!(entry["subject"]["kind"], "portal");
+    assert_eq!(
+        entry["changes"],
+        json!([
+            { "field": "visibility", "old": "public", "new": "private" },
+            { "field": "mail_domains", "old": [], "new": ["acme.example"] },
+        ])
+    );
+    for same in [json!({}), json!({ "visibility": "private" }), json!({ "mail_domains": ["ACME.example"] })] {
+        change(&app.acme, &same).is_ok();
+    }
+    assert_eq!(entries(&app), 1);
+}
+
+#[test]
+fn concurrent_changes_of_different_fields_are_all_kept() {
+    let app = App::start();
+    let changes = [
+        json!({ "visibility": "private" }),
+        json!({ "mail_domains": ["acme.example"] }),
+        json!({ "indexing": false }),
+        json!({ "embed_origins": ["https://acme.example"] }),
+        json!({ "languages": ["de"] }),
+        json!({ "moderation": true }),
+        json!({ "accent_color": "#17694f" }),
+    ];
+    in_parallel(changes.len(), |number| change(&app.acme, &changes[number]).is_ok());
+    let mut expected = defaults();
+    for fields in &changes {
+        expected.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    }
+    assert_eq!(settings(&app.acme), expected);
+    assert_eq!(entries(&app), changes.len() as i64);
+}
+
+#[test]
+fn workspaces_have_portals_of_their_own() {
+    let app = App::start();
+    app.workspace("bolt");
+    let bolt = app.client("bolt", &app.key("bolt", &["--scope", "manage"]));
+    change(&app.acme, &json!({ "visibility": "off", "accent_color": "#17694f" })).is_ok();
+    assert_eq!(settings(&bolt), defaults());
+    change(&bolt, &json!({ "languages": ["ar"] })).is_ok();
+    assert_eq!(settings(&app.acme)["languages"], json!(["en", "de", "ar"]));
+    assert_eq!(settings(&bolt)["visibility"], "public");
+}
+
+#[test]
+fn the_portal_needs_the_scope_manage() {
+    let app = App::start();
+    let client = app.client("acme", &app.key("acme", &["--scope", "read", "--scope", "write"]));
+    let message = "API Key does not have the required scope";
+    client.get_portal().is_error(403, message);
+    change(&client, &json!({ "visibility": "off" })).is_error(403, message);
+    assert_eq!(settings(&app.acme), defaults());
+}
