@@ -1,0 +1,62 @@
+# Der Rahmen aller Seiten, Fehler in Formularen und Fehlerseiten.
+skip-to-content = Zum Inhalt springen
+nav-main = Hauptnavigation
+nav-roadmap = Roadmap
+nav-requests = Wünsche
+nav-changelog = Neuigkeiten
+nav-account = Ihr Konto
+nav-sign-in = Anmelden
+sign-out = Abmelden
+theme = Farben
+theme-system = Wie das System
+theme-light = Hell
+theme-dark = Dunkel
+apply-preferences = Speichern
+back-to-roadmap = Zur Roadmap
+
+field-email = E-Mail-Adresse
+field-title = Titel
+field-description = Beschreibung
+field-content = Kommentar
+field-name = Name
+field-language = Sprache
+field-code = Code
+
+error-title = Fehler: { $name }
+error-prefix = Fehler:
+problem-heading = Es gibt ein Problem
+problem-missing = { $field } fehlt. Bitte füllen Sie das Feld aus.
+problem-too-long = { $field } ist zu lang. Höchstens { $max } Zeichen sind möglich.
+problem-email = Das ist keine E-Mail-Adresse. Sie sollte aussehen wie name@example.com.
+problem-markup = { $field } enthält zu viel Formatierung. Bitte vereinfachen Sie den Text.
+problem-invalid = { $field } enthält Zeichen oder eine Form, die nicht gespeichert werden kann.
+
+date = { $day }. { $month } { $year }
+date-time = { $date }, { $time } Uhr
+month-1 = Januar
+month-2 = Februar
+month-3 = März
+month-4 = April
+month-5 = Mai
+month-6 = Juni
+month-7 = Juli
+month-8 = August
+month-9 = September
+month-10 = Oktober
+month-11 = November
+month-12 = Dezember
+
+not-found-title = Diese Seite gibt es nicht
+not-found-text = Vielleicht ist die Adresse falsch geschrieben, oder was hier war, wurde entfernt.
+forbidden-title = Sie können diese Seite nicht sehen
+forbidden-text = Sie sind mit einer Adresse angemeldet, die hier keinen Zugang hat. Melden Sie sich ab und nehmen Sie eine andere Adresse, oder fragen Sie das Team.
+origin-title = Dieses Formular kam von anderswo
+origin-text = Ihr Browser sagt, dass eine andere Website dieses Formular gesendet hat. Deshalb wurde nichts geändert. Öffnen Sie die Seite neu und versuchen Sie es noch einmal. Wenn es wieder geschieht, ist die Adresse des Dienstes falsch eingestellt: Der Betreiber kann „roadmap doctor“ ausführen.
+too-many-title = Das war viel auf einmal
+too-many-text = Zum Schutz vor Spam gibt es Grenzen. Bitte warten Sie einige Minuten und versuchen Sie es dann wieder.
+too-large-title = Das ist zu lang
+too-large-text = Was Sie gesendet haben, ist größer, als ein Formular sein kann. Bitte gehen Sie zurück und kürzen Sie es.
+unavailable-title = Etwas funktioniert nicht
+unavailable-text = Das liegt an uns, nicht an Ihnen. Bitte versuchen Sie es in einer Minute noch einmal.
+bad-request-title = Das hat nicht geklappt
+bad-request-text = Ihr Browser hat etwas gesendet, das nicht zu verstehen war. Bitte gehen Sie zurück und versuchen Sie es noch einmal.

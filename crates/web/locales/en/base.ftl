@@ -1,0 +1,62 @@
+# The frame of all pages, problems of forms, and error pages.
+skip-to-content = Skip to content
+nav-main = Main
+nav-roadmap = Roadmap
+nav-requests = Feature requests
+nav-changelog = Changelog
+nav-account = Your account
+nav-sign-in = Sign in
+sign-out = Sign out
+theme = Theme
+theme-system = As the system
+theme-light = Light
+theme-dark = Dark
+apply-preferences = Save
+back-to-roadmap = To the roadmap
+
+field-email = E-mail address
+field-title = Title
+field-description = Description
+field-content = Comment
+field-name = Name
+field-language = Language
+field-code = Code
+
+error-title = Error: { $name }
+error-prefix = Error:
+problem-heading = There is a problem
+problem-missing = { $field } is missing. Please fill it in.
+problem-too-long = { $field } is too long. It can have { $max } characters at most.
+problem-email = This is not an e-mail address. It should look like name@example.com.
+problem-markup = { $field } has too much formatting. Please simplify it.
+problem-invalid = { $field } has characters or a form that cannot be stored.
+
+date = { $day } { $month } { $year }
+date-time = { $date }, { $time }
+month-1 = January
+month-2 = February
+month-3 = March
+month-4 = April
+month-5 = May
+month-6 = June
+month-7 = July
+month-8 = August
+month-9 = September
+month-10 = October
+month-11 = November
+month-12 = December
+
+not-found-title = This page does not exist
+not-found-text = The address may have a typing error, or what was here has been removed.
+forbidden-title = You cannot see this page
+forbidden-text = You are signed in with an address that has no access here. Sign out and use another address, or ask the team.
+origin-title = This form came from somewhere else
+origin-text = Your browser says that another site has sent this form, so nothing was changed. Open the page again and try once more. If it happens again, the address of the service is configured wrongly: its operator can run “roadmap doctor”.
+too-many-title = That was a lot at once
+too-many-text = To keep out spam, there are limits. Please wait a few minutes and try again.
+too-large-title = This is too long
+too-large-text = What you sent is larger than a form can be. Please go back and shorten it.
+unavailable-title = Something does not work
+unavailable-text = It is our fault, not yours. Please try again in a minute.
+bad-request-title = This did not work
+bad-request-text = Your browser sent something that could not be understood. Please go back and try again.

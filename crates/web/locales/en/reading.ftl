@@ -1,0 +1,135 @@
+# Reading: the roadmap, feature requests, changelogs, feeds.
+
+# The roadmap.
+roadmap-title = { $name } roadmap
+roadmap-lead = What we are weighing, what comes next and what is already yours. Vote for what would help you, and we will write when it moves.
+roadmap-empty = Nothing here yet, so the first word is yours. What should { $name } do that it does not do today?
+lanes = Lanes
+lane-empty = Nothing here at the moment.
+all-in-lane = All { $number } in { $name }
+requests-count = { $count ->
+    [one] { $number } feature request
+   *[other] { $number } feature requests
+}
+new-idea = Submit an idea
+submit-first-idea = Submit the first idea
+see-changelog = See what is new
+
+# Votes.
+votes = { $count ->
+    [one] { $number } vote
+   *[other] { $number } votes
+}
+vote = Vote
+remove-vote = Remove vote
+vote-for = Vote for { $name }
+remove-vote-for = Remove vote for { $name }
+
+# The list.
+requests-title = Feature requests
+requests-lead = Find what others have asked for, and vote for what you need, too.
+requests-description = What customers of { $name } have asked for. Search, vote, or submit an idea of your own.
+search-label = Search feature requests
+search = Search
+sort-by = Sort by
+sort-relevance = Best match
+sort-trending = Trending
+sort-votes = Most votes
+sort-newest = Newest
+sort-oldest = Oldest
+sort-updated = Recently updated
+apply = Apply
+filter = Filter
+lane-all = All
+mine-voted = Voted by me
+mine-written = Written by me
+remove-search = Remove the search
+remove-tag = Remove the tag
+results = { $count ->
+    [one] { $number } result
+   *[other] { $number } results
+}
+pages = Pages
+page-previous = Previous
+page-next = Next
+page-position = Page { $page } of { $total }
+first-page = To the first page
+show-all = Show all feature requests
+empty-page-title = This page is empty
+empty-page-text = The list has become shorter.
+empty-search-title = Nothing found for “{ $name }”
+empty-search-text = Try other words, or tell us about it: it may be a new idea.
+empty-voted-title = You have not voted yet
+empty-voted-text = What you vote for is listed here.
+empty-written-title = You have not submitted an idea yet
+empty-written-text = What you submit is listed here.
+empty-list-title = Nothing here yet
+empty-list-text = The first word is yours. What would help you?
+empty-filter-title = Nothing matches
+empty-filter-text = No feature request fits these filters.
+
+# A feature request.
+all-requests = All feature requests
+badge-awaiting = Awaiting approval
+badge-private = Private
+awaiting-text = Only the team and the author see this until the team has approved it.
+approve = Approve
+discard = Discard
+customer = Customer
+team = Team
+vote-and-follow = Vote and follow
+subscribe = Subscribe
+unsubscribe = Unsubscribe
+subscription-hint = We write to you when the team answers or the status changes.
+tags = Tags
+no-description = No description.
+team-answer = Team answer
+comments = Comments
+comments-count = { $count ->
+    [0] No comments
+    [one] { $number } comment
+   *[other] { $number } comments
+}
+no-comments = No comments yet.
+earlier-comments = { $count ->
+    [one] Show { $number } earlier comment
+   *[other] Show { $number } earlier comments
+}
+later-comments = Show later comments
+edited = edited
+comment-from = On the merged feature request
+comment-of = the comment of { $name }
+write-comment = Write a comment
+your-comment = Your comment
+comment-hint = Markdown works: **bold**, lists, links. Everybody can read it.
+preview = Preview
+post-comment = Post comment
+similar-requests = Similar feature requests
+
+# The history.
+history = History
+history-moved = Moved to { $name }
+history-off-the-roadmap = Taken off the roadmap
+history-merged = Merged with “{ $name }”
+history-merged-another = Merged with another feature request
+history-unmerged = A merge was undone
+history-edited = Edited: { $name }
+list-separator = {", "}
+history-submitted-by = Submitted by { $name }
+history-submitted = Submitted
+
+# Changelogs.
+changelog-title = Changelog
+changelog-lead = What is new in { $name }, latest first.
+changelog-empty-title = Nothing published yet
+changelog-empty-text = What is new will be listed here.
+all-changelogs = All entries
+you-asked-for = You asked for
+
+# Feeds and embedded pages.
+feed = Atom feed
+feed-requests = New feature requests
+feed-comments = Comments
+feed-changelogs = Changelog feed
+comment-by = Comment by { $name }
+open-portal = Open the portal

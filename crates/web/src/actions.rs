@@ -1,0 +1,478 @@
+//! What people do on pages, from a form to a command.
+//!
+//! Somebody who is signed in does it at once ([`act`]). A visitor adds an address, and the action is kept with a sign-in
+//! ([`keep`]). If it cannot be done, a page shows everything that was typed ([`not_done`]).
+
+use std::net::IpAddr;
+
+use actix_web::ResponseError;
+use actix_web::http::StatusCode;
+use askama::Template;
+use roadmap_domain::error::{FieldError, FieldProblem, RoadmapError, StoreError, Validated};
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, RequestLink};
+use roadmap_domain::model::id::SessionId;
+use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
+use roadmap_domain::model::session::{BrowserSecret, Session};
+use roadmap_domain::model::sign_in::{LocalPath, PageAction, SignIn};
+use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActionDone, PageActor, PageOutcome};
+use roadmap_domain::usecase::executor::Operation;
+use roadmap_domain::usecase::query::portal::FindVisibleRequest;
+use roadmap_domain::usecase::sign_in::StartSignIn;
+use roadmap_http::error::{ErrorMessage, HttpError};
+use roadmap_http::observer::SignInStep;
+use sha2::{Digest, Sha256};
+
+use crate::context::Context;
+use crate::cookies::Secret;
+use crate::form::{Fields, Problems};
+use crate::page::{Nav, Page};
+use crate::reply::{self, PageResult, Reply};
+use crate::text::Text;
+
+/// The path to which all forms of visitors lead.
+pub(crate) const SENT: &str = "/sign-in/sent";
+
+/// The field that people do not see. Programs that fill in all fields fill in this one, too.
+const TRAP: &str = "website";
+
+/// The status under which the path that follows an action is saved. Only successes are.
+const SAVED: u16 = 200;
+
+/// Number of characters that always fit into [`SignIn::MAX_ACTION_BYTES`], whatever they are.
+const ALWAYS_FITS: usize = 10_000;
+
+/// A part of what somebody typed, which is shown again.
+pub(crate) struct Typed {
+    /// The ID of the text area.
+    pub(crate) id: &'static str,
+    /// The label.
+    pub(crate) label: String,
+    /// The text.
+    pub(crate) text: String,
+}
+
+#[derive(Template)]
+#[template(path = "portal/not-done.html")]
+struct NotDonePage {
+    page: Page,
+    /// Why it could not be done.
+    sentence: String,
+    /// Whether the person is signed in now, by the same request.
+    is_signed_in: bool,
+    typed: Vec<Typed>,
+    /// Where to go on.
+    next: String,
+}
+
+/// Returns a text field with the line breaks that were typed. Browsers send two characters for each.
+pub(crate) fn typed_text(fields: &Fields, name: &str) -> String {
+    fields.get(name).replace("\r\n", "\n")
+}
+
+/// Whether a program has filled in a form of visitors.
+pub(crate) fn is_of_program(fields: &Fields) -> bool {
+    !fields.get(TRAP).is_empty()
+}
+
+/// Returns the path to which a form leads on: its hidden field `next`.
+pub(crate) fn next_path(fields: &Fields) -> Option<LocalPath> {
+    LocalPath::parse(fields.get("next"))
+}
+
+/// Adds what was done to a path, in place of what was done before.
+pub(crate) fn with_done(path: &str, done: &str) -> String {
+    let (path, fragment) = path.split_once('#').map_or((path, ""), |(path, fragment)| (path, fragment));
+    let path = without_parameter(path, "done");
+    let separator = if path.contains('?') { '&' } else { '?' };
+    let mark = if fragment.is_empty() { "" } else { "#" };
+    format!("{path}{separator}done={done}{mark}{fragment}")
+}
+
+/// Removes a parameter from a path without a fragment.
+pub(crate) fn without_parameter(path: &str, name: &str) -> String {
+    let Some((path, query)) = path.split_once('?') else { return path.to_owned() };
+    let is_other = |pair: &&str| !pair.is_empty() && pair.split('=').next() != Some(name);
+    let rest: Vec<&str> = query.split('&').filter(is_other).collect();
+    if rest.is_empty() { path.to_owned() } else { format!("{path}?{}", rest.join("&")) }
+}
+
+/// Returns the path of a feature request.
+pub(crate) fn request_path(request: &RequestLink) -> String {
+    format!("/feature_requests/{}", request.slug())
+}
+
+/// Returns the name of what was done, for the parameter `done`.
+pub(crate) const fn done_name(outcome: &PageOutcome) -> &'static str {
+    match outcome {
+        PageOutcome::Voted => "voted",
+        PageOutcome::VoteRemoved => "unvoted",
+        PageOutcome::Commented => "commented",
+        PageOutcome::CommentHeld => "comment-held",
+        PageOutcome::Submitted => "submitted",
+        PageOutcome::IdeaHeld => "idea-held",
+        PageOutcome::Subscribed => "subscribed",
+        PageOutcome::MailStopped => "mail-stopped",
+        PageOutcome::Unsubscribed => "unsubscribed",
+    }
+}
+
+/// Returns where to go after an action: to the new feature request, or to `next`.
+pub(crate) fn landing(done: &PageActionDone, next: &str) -> String {
+    let submitted = done.submitted.as_ref().map(request_path);
+    with_done(submitted.as_deref().unwrap_or(next), done_name(&done.outcome))
+}
+
+/// Returns how much an action counts towards the limit of posts: an idea as much as four comments.
+const fn weight(action: &PageAction) -> u32 {
+    match action {
+        PageAction::Submit { .. } => 4,
+        PageAction::Comment { .. } => 1,
+        PageAction::Vote(_) | PageAction::RemoveVote(_) | PageAction::Subscribe(_) | PageAction::Unsubscribe(_) => 0,
+    }
+}
+
+/// Returns the operation key of an action that would be done twice if its form was sent twice.
+///
+/// The key of a form counts only in the session for which the page was made. What was typed is a part of it: whoever
+/// goes back and sends another text gets another comment. Votes and subscriptions need no key. They can be repeated, and
+/// a saved response would hide that they were undone in between.
+fn operation_key(session: SessionId, raw: &str, action: &PageAction) -> Option<OperationKey> {
+    let is_own = raw.strip_prefix("web:").and_then(|rest| rest.strip_prefix(&format!("{session}:"))).is_some();
+    if !is_own || weight(action) == 0 {
+        return None;
+    }
+    let digest = Sha256::digest(action.to_json().as_bytes());
+    let digest: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    OperationKey::parse(&format!("{raw}:{digest}")).ok().flatten()
+}
+
+/// Runs a command to its end, even if the browser disconnects.
+///
+/// # Errors
+/// Those of the command.
+pub(crate) async fn execute<O: Operation + 'static>(context: &Context, operation: O) -> Result<O::Output, HttpError>
+where
+    O::Output: 'static,
+{
+    let (executor, workspace) = (context.executor(), context.workspace.id);
+    let work = async move { executor.run_without_key(workspace, &operation).await };
+    context.state.http.detached.run(work).await?.map_err(HttpError::Domain)
+}
+
+/// Finds the feature request of the path. One that may not be seen is a missing page.
+///
+/// # Errors
+/// As [`Context::run`].
+pub(crate) async fn find_request(context: &Context) -> Result<RequestLink, HttpError> {
+    let request = FeatureRequestRef::parse(context.parameter("slug"));
+    context.run(&FindVisibleRequest { request, viewer: context.viewer() }).await
+}
+
+/// Counts an action towards the limit of posts of a person. The team has no limit.
+///
+/// # Errors
+/// 429 after too many posts.
+pub(crate) fn admit(context: &Context, actor: &PageActor, action: &PageAction) -> Result<(), HttpError> {
+    if actor.is_member {
+        return Ok(());
+    }
+    context.state.http.limits.admit_post(context.workspace.id, actor.email.folded(), weight(action))
+}
+
+/// Does an action of somebody who is signed in. It leads to `next`, or to the new feature request.
+pub(crate) async fn act(
+    context: &Context,
+    session: &Session,
+    action: PageAction,
+    fields: &Fields,
+    next: String,
+) -> PageResult {
+    let actor = PageActor { email: session.email.clone(), is_member: session.member.is_some() };
+    let key = operation_key(session.id, fields.get(OperationKey::FIELD), &action);
+    match run(context, &actor, &action, key, next.clone()).await {
+        Ok(location) => Ok(Reply::see_other(location)),
+        Err(error) if typed(context.text(), &action).is_empty() => Err(error),
+        Err(error) => Ok(not_done(context, &error, &action, next)),
+    }
+}
+
+async fn run(
+    context: &Context,
+    actor: &PageActor,
+    action: &PageAction,
+    key: Option<OperationKey>,
+    next: String,
+) -> Result<String, HttpError> {
+    admit(context, actor, action)?;
+    let operation = ActOnPage::new(actor, action, context.portal.settings.holds_posts);
+    let (executor, workspace, fallback) = (context.executor(), context.workspace.id, next.clone());
+    let render = move |done: PageActionDone| SavedResponse { status: SAVED, body: landing(&done, &next).into_bytes() };
+    let work = async move { executor.run(workspace, key.as_ref(), &operation, render).await };
+    let done = context.state.http.detached.run(work).await?.map_err(HttpError::Domain)?;
+    let location = String::from_utf8(done.response.body).ok().filter(|location| LocalPath::parse(location).is_some());
+    Ok(location.unwrap_or(fallback))
+}
+
+/// Reads the address of a form of visitors.
+///
+/// # Errors
+/// Adds the problem of the field `email`.
+pub(crate) fn read_email(context: &Context, fields: &Fields, problems: &mut Problems) -> Option<EmailAddress> {
+    let text = context.text();
+    if !fields.has("email") {
+        // The page was made for somebody who was signed in then.
+        problems.add("email", text.get("session-ended"));
+        return None;
+    }
+    problems.check(EmailAddress::parse("email", fields.get("email")), text)
+}
+
+/// Checks an action before it is kept or done.
+///
+/// # Errors
+/// The first invalid field.
+pub(crate) fn check(action: &PageAction, is_kept: bool) -> Validated<()> {
+    ActOnPage::check(action)?;
+    if is_kept && action.to_json().len() > SignIn::MAX_ACTION_BYTES {
+        let field = if matches!(action, PageAction::Comment { .. }) { "content" } else { "description" };
+        return Err(FieldError::new(field, FieldProblem::TooLong { max: ALWAYS_FITS }));
+    }
+    Ok(())
+}
+
+/// Asks for a sign-in by mail, and keeps an action with it.
+pub(crate) async fn keep(
+    context: &Context,
+    email: EmailAddress,
+    action: Option<PageAction>,
+    next: Option<LocalPath>,
+) -> PageResult {
+    let known = Secret::SignIn.read(&context.request, context.is_https());
+    let browser = known.map_or_else(|| new_secret(context), Ok)?;
+    let start = StartSignIn {
+        email,
+        browser: Some(browser.digest()),
+        browser_name: context.browser_name(),
+        action: action.clone(),
+        next: next.clone(),
+        language: context.language,
+        sends_mail: true,
+    };
+    let started = match client_address(context) {
+        Ok(address) => match context.state.http.limits.admit_sign_in(address) {
+            Ok(()) => execute(context, start).await.map(drop),
+            limited => limited,
+        },
+        Err(error) => Err(error),
+    };
+    let next = next.map_or_else(|| "/".to_owned(), |next| next.as_str().to_owned());
+    match (started, action) {
+        (Ok(()), _) => {
+            context.state.http.observer.sign_in(SignInStep::Asked);
+            Ok(sent(context, &browser))
+        }
+        (Err(error), Some(action)) if !typed(context.text(), &action).is_empty() => {
+            Ok(not_done(context, &error, &action, next))
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// Pretends to a program that its form was accepted.
+pub(crate) fn pretend(context: &Context) -> PageResult {
+    Ok(sent(context, &new_secret(context)?))
+}
+
+fn sent(context: &Context, browser: &BrowserSecret) -> Reply {
+    Reply::see_other(SENT).with_cookie(Secret::SignIn.set(browser, context.is_https()))
+}
+
+/// Generates the secret of a cookie.
+///
+/// # Errors
+/// None, because base62 characters are those of a secret.
+pub(crate) fn new_secret(context: &Context) -> Result<BrowserSecret, HttpError> {
+    let secret = BrowserSecret::parse(&context.state.random.base62(BrowserSecret::LENGTH));
+    secret.ok_or_else(|| HttpError::from(StoreError::Fatal("the random source has returned no secret".into())))
+}
+
+fn client_address(context: &Context) -> Result<IpAddr, HttpError> {
+    let request = &context.request;
+    Ok(context.state.http.proxies.origin(request.headers(), request.peer_addr())?.address)
+}
+
+/// Returns what was typed for an action.
+pub(crate) fn typed(text: Text, action: &PageAction) -> Vec<Typed> {
+    let part = |id, label, typed: &String| Typed { id, label, text: typed.clone() };
+    let parts = match action {
+        PageAction::Comment { content, .. } => vec![part("content", text.get("field-content").into_owned(), content)],
+        PageAction::Submit { title, description } => vec![
+            part("title", text.get("field-title").into_owned(), title),
+            part("description", text.get("field-description").into_owned(), description),
+        ],
+        PageAction::Vote(_) | PageAction::RemoveVote(_) | PageAction::Subscribe(_) | PageAction::Unsubscribe(_) => {
+            Vec::new()
+        }
+    };
+    parts.into_iter().filter(|part| !part.text.trim().is_empty()).collect()
+}
+
+/// Returns the page of an action that could not be done, with everything that was typed.
+pub(crate) fn not_done(context: &Context, error: &HttpError, action: &PageAction, next: String) -> Reply {
+    not_done_after(context, error, action, next, false)
+}
+
+/// Returns the same page after a sign-in that has succeeded nevertheless.
+pub(crate) fn not_done_after(
+    context: &Context,
+    error: &HttpError,
+    action: &PageAction,
+    next: String,
+    is_signed_in: bool,
+) -> Reply {
+    let text = context.text();
+    let sentence = match error {
+        HttpError::NotFound | HttpError::Domain(RoadmapError::NotFound(_)) => text.get("not-done-gone").into_owned(),
+        HttpError::Domain(RoadmapError::Invalid(invalid)) => text.problem(invalid),
+        error if error.status_code() == StatusCode::TOO_MANY_REQUESTS => text.get("too-many-text").into_owned(),
+        _ => text.get("unavailable-text").into_owned(),
+    };
+    let page = Page::new(context, Nav::Other, text.get("not-done-title")).not_indexed();
+    let page = Page { notice: None, here: next.clone(), ..page };
+    let template = NotDonePage { page, sentence, is_signed_in, typed: typed(text, action), next };
+    // Rendering to memory cannot fail.
+    let html = template.render().unwrap_or_default();
+    let mut response = error.error_response();
+    // This page stands in for the message, which nobody else may render.
+    response.extensions_mut().remove::<ErrorMessage>();
+    Reply::other(reply::error_response(&context.request, response, html))
+}
+
+/// Returns the page for somebody who has to sign in before a form can be accepted, with everything that was typed. `None`
+/// if nothing was typed.
+pub(crate) fn signed_out(context: &Context, fields: &Fields) -> Option<Reply> {
+    let text = context.text();
+    let label = |name| match name {
+        "content" => text.get("field-content"),
+        "title" => text.get("field-title"),
+        _ => text.get("field-description"),
+    };
+    let part = |id| Typed { id, label: label(id).into_owned(), text: typed_text(fields, id) };
+    let parts = ["content", "title", "description"].map(part).into_iter();
+    let typed: Vec<Typed> = parts.filter(|part| !part.text.trim().is_empty()).collect();
+    if typed.is_empty() {
+        return None;
+    }
+    let page = Page::new(context, Nav::Other, text.get("not-done-title")).not_indexed();
+    let (page, next) = (Page { here: "/".to_owned(), ..page }, "/sign-in?next=%2F".to_owned());
+    let sentence = text.get("not-done-signed-out").into_owned();
+    let template = NotDonePage { page, sentence, is_signed_in: false, typed, next };
+    Some(Reply::page_with(StatusCode::UNPROCESSABLE_ENTITY, &template).not_indexed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_domain::model::id::FeatureRequestId;
+    use uuid::Uuid;
+
+    fn fields(encoded: &str) -> Fields {
+        Fields::parse(encoded.as_bytes())
+    }
+
+    fn comment(content: &str) -> PageAction {
+        PageAction::Comment { request: FeatureRequestId::new(Uuid::from_u128(7)), content: content.to_owned() }
+    }
+
+    #[test]
+    fn what_was_done_replaces_what_was_done_before() {
+        for (path, expected) in [
+            ("/", "/?done=voted"),
+            ("/feature_requests?query=a%26b&page=2", "/feature_requests?query=a%26b&page=2&done=voted"),
+            ("/feature_requests?done=unvoted&page=2", "/feature_requests?page=2&done=voted"),
+            ("/feature_requests?done=unvoted", "/feature_requests?done=voted"),
+            ("/account?#votes", "/account?done=voted#votes"),
+            ("/x?undone=1&done", "/x?undone=1&done=voted"),
+        ] {
+            assert_eq!(with_done(path, "voted"), expected);
+            assert!(LocalPath::parse(expected).is_some());
+        }
+    }
+
+    #[test]
+    fn forms_lead_to_local_paths_only() {
+        for (form, expected) in [
+            ("next=%2Ffeature_requests%3Fpage%3D2", Some("/feature_requests?page=2")),
+            ("next=%2F%2Fevil.example", None),
+            ("next=https%3A%2F%2Fevil.example", None),
+            ("next=%2F%5Cevil.example", None),
+            ("next=%2Fa%0D%0ASet-Cookie%3A+a%3Db", None),
+            ("", None),
+        ] {
+            assert_eq!(next_path(&fields(form)).as_ref().map(LocalPath::as_str), expected, "{form}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_that_of_the_own_session_and_of_what_was_typed() {
+        let (own, other) = (SessionId::new(Uuid::from_u128(1)), SessionId::new(Uuid::from_u128(2)));
+        let raw = format!("web:{own}:{}", Uuid::from_u128(3));
+        let key = operation_key(own, &raw, &comment("Yes")).unwrap();
+        assert!(key.as_str().starts_with(&raw), "{key:?}");
+        assert_eq!(operation_key(own, &raw, &comment("Yes")), Some(key.clone()));
+        assert_ne!(operation_key(own, &raw, &comment("No")), Some(key));
+        for (session, raw) in [
+            (other, raw.clone()),
+            (own, format!("api:{own}:1")),
+            (own, format!("web:{own}")),
+            (own, String::new()),
+            (own, format!("web:{own}:{}", "a".repeat(255))),
+        ] {
+            assert_eq!(operation_key(session, &raw, &comment("Yes")), None, "{raw}");
+        }
+        // These can be repeated.
+        let request = FeatureRequestId::new(Uuid::from_u128(7));
+        for action in [PageAction::Vote(request), PageAction::RemoveVote(request), PageAction::Subscribe(request)] {
+            assert_eq!(operation_key(own, &raw, &action), None);
+        }
+    }
+
+    #[test]
+    fn only_programs_fill_in_the_hidden_field() {
+        assert!(is_of_program(&fields("website=https%3A%2F%2Fspam.example&email=a%40b.example")));
+        assert!(!is_of_program(&fields("website=&email=a%40b.example")));
+        assert!(!is_of_program(&fields("email=a%40b.example")));
+    }
+
+    #[test]
+    fn line_breaks_count_once() {
+        assert_eq!(typed_text(&fields("content=a%0D%0Ab%0Ac"), "content"), "a\nb\nc");
+    }
+
+    #[test]
+    fn an_action_that_is_kept_is_bounded_in_bytes() {
+        let wide = comment(&"\u{1f600}".repeat(19_000));
+        assert_eq!(check(&wide, false), Ok(()));
+        let error = check(&wide, true).unwrap_err();
+        assert_eq!((error.field.as_str(), error.problem), ("content", FieldProblem::TooLong { max: ALWAYS_FITS }));
+        // The widest characters in JSON have six bytes.
+        assert_eq!(check(&comment(&"\u{1}".repeat(ALWAYS_FITS)), true), Ok(()));
+        assert_eq!(check(&comment(" "), true), Err(FieldError::missing("content")));
+    }
+
+    #[test]
+    fn an_idea_leads_to_its_page() {
+        let title = roadmap_domain::model::feature_request::Title::parse("title", "Dark mode").unwrap();
+        let id = FeatureRequestId::new(Uuid::from_u128(7));
+        let mut done = PageActionDone {
+            outcome: PageOutcome::IdeaHeld,
+            request: id,
+            submitted: Some(RequestLink { id, tag_number: 7, title }),
+            audit: roadmap_domain::model::audit::Audit::Unchanged,
+        };
+        assert_eq!(landing(&done, "/account"), "/feature_requests/7-dark-mode?done=idea-held");
+        done = PageActionDone { outcome: PageOutcome::Voted, submitted: None, ..done };
+        assert_eq!(landing(&done, "/account"), "/account?done=voted");
+    }
+}

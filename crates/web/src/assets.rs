@@ -1,0 +1,98 @@
+//! The stylesheet, the script and the icons, compiled into the binary.
+//!
+//! The name of an asset contains a hash of its content, so that browsers keep it for ever and still get a new version
+//! at once.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::LazyLock;
+
+use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS};
+use actix_web::web::Bytes;
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use roadmap_http::error::HttpError;
+use sha2::{Digest, Sha256};
+
+use crate::reply::accepts_gzip;
+
+/// How long immutable content is kept.
+pub(crate) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+
+/// The paths of all assets.
+pub(crate) struct Assets {
+    /// The stylesheet.
+    pub(crate) stylesheet: String,
+    /// The script, without which everything works.
+    pub(crate) script: String,
+    /// The icons: one SVG file with symbols.
+    pub(crate) icons: String,
+    /// The icon of the browser's tab, for portals without a logo.
+    pub(crate) favicon: String,
+    files: [Asset; 4],
+}
+
+struct Asset {
+    path: String,
+    content_type: &'static str,
+    content: &'static [u8],
+    compressed: Bytes,
+}
+
+impl Asset {
+    fn new(name: &str, extension: &str, content_type: &'static str, content: &'static [u8]) -> Self {
+        let mut hash = String::new();
+        for byte in Sha256::digest(content).iter().take(8) {
+            // Writing to memory cannot fail.
+            let _ = write!(hash, "{byte:02x}");
+        }
+        let path = format!("/assets/{name}.{hash}.{extension}");
+        Self { path, content_type, content, compressed: compress(content, Compression::best()) }
+    }
+}
+
+/// Compresses bytes as gzip (RFC 1952).
+pub(crate) fn compress(content: &[u8], level: Compression) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(content.len() / 3), level);
+    // Writing to memory cannot fail.
+    let _ = encoder.write_all(content);
+    encoder.finish().unwrap_or_default().into()
+}
+
+static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
+    let files = [
+        Asset::new("site", "css", "text/css; charset=utf-8", include_bytes!("../assets/site.css")),
+        Asset::new("enhance", "js", "text/javascript; charset=utf-8", include_bytes!("../assets/enhance.js")),
+        Asset::new("icons", "svg", "image/svg+xml", include_bytes!("../assets/icons.svg")),
+        Asset::new("favicon", "svg", "image/svg+xml", include_bytes!("../assets/favicon.svg")),
+    ];
+    let [stylesheet, script, icons, favicon] = files.each_ref().map(|file| file.path.clone());
+    Assets { stylesheet, script, icons, favicon, files }
+});
+
+impl Assets {
+    /// Returns the assets.
+    pub(crate) fn get() -> &'static Self {
+        &ASSETS
+    }
+}
+
+/// `GET /assets/{file}`.
+pub(crate) async fn show(request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    let asset = ASSETS.files.iter().find(|asset| asset.path == request.path()).ok_or(HttpError::NotFound)?;
+    let mut response = HttpResponseBuilder::new(StatusCode::OK);
+    response
+        .insert_header((CONTENT_TYPE, asset.content_type))
+        .insert_header((CACHE_CONTROL, IMMUTABLE))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header(("Cross-Origin-Resource-Policy", "same-origin"))
+        .insert_header((VARY, "Accept-Encoding"));
+    Ok(if accepts_gzip(&request) {
+        response.insert_header((CONTENT_ENCODING, "gzip")).body(asset.compressed.clone())
+    } else {
+        response.body(asset.content)
+    })
+}

@@ -1,0 +1,61 @@
+//! The stylesheet with a workspace's accent colour. Its address contains the colour, so that it never changes.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use roadmap_domain::model::portal::Color;
+use roadmap_domain::policy::contrast::{AccentColors, AccentPalette};
+use roadmap_http::error::HttpError;
+
+use crate::assets::IMMUTABLE;
+
+/// Changes with the rules of `policy::contrast`, so that browsers get the colours of the new rules.
+const VERSION: &str = "1";
+
+/// Returns the path of the stylesheet for an accent colour.
+pub(crate) fn path(accent: Color) -> String {
+    format!("/brand/{VERSION}-{}.css", accent.to_string().trim_start_matches('#'))
+}
+
+/// `GET /brand/{file}`.
+pub(crate) async fn show(request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    let file = request.match_info().get("file").unwrap_or_default();
+    let digits = file.strip_suffix(".css").and_then(|name| name.strip_prefix(&format!("{VERSION}-")));
+    let accent = digits.filter(|digits| digits.len() == 6).and_then(|digits| Color::from_hex(&format!("#{digits}")));
+    let accent = accent.ok_or(HttpError::NotFound)?;
+    Ok(HttpResponseBuilder::new(StatusCode::OK)
+        .insert_header((CONTENT_TYPE, "text/css; charset=utf-8"))
+        .insert_header((CACHE_CONTROL, IMMUTABLE))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header(("Cross-Origin-Resource-Policy", "same-origin"))
+        .body(stylesheet(accent)))
+}
+
+fn stylesheet(accent: Color) -> String {
+    let AccentPalette { light, dark } = AccentPalette::of(accent);
+    let property = |name: &str, part: fn(&AccentColors) -> Color| {
+        format!("--{name}:light-dark({},{});", part(&light), part(&dark))
+    };
+    format!(
+        ":root{{{}{}{}}}\n",
+        property("accent", |colors| colors.fill),
+        property("accent-ink", |colors| colors.on_fill),
+        property("accent-text", |colors| colors.text)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stylesheet_sets_three_colours_for_both_themes() {
+        let green = Color::new(0x17, 0x69, 0x4f);
+        assert_eq!(path(green), "/brand/1-17694f.css");
+        let stylesheet = stylesheet(green);
+        assert!(
+            stylesheet.starts_with(":root{--accent:light-dark(#17694f,#") && stylesheet.contains("--accent-text:"),
+            "{stylesheet}"
+        );
+    }
+}

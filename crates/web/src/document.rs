@@ -1,0 +1,101 @@
+//! Responses for programs that are no pages: feeds and sitemaps.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    self, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, EntityTag, Header, IfNoneMatch, VARY,
+};
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use flate2::Compression;
+use sha2::{Digest, Sha256};
+
+use crate::assets::compress;
+use crate::context::Context;
+use crate::reply::{NOSNIFF, Reply, accepts_gzip};
+
+/// The media type of Atom feeds (RFC 4287).
+pub(crate) const ATOM: &str = "application/atom+xml; charset=utf-8";
+/// The media type of sitemaps.
+pub(crate) const XML: &str = "application/xml; charset=utf-8";
+/// The media type of plain text.
+pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
+
+/// Returns a document, which caches keep for five minutes.
+pub(crate) fn reply(context: &Context, content_type: &'static str, body: String) -> Reply {
+    let request = &context.request;
+    let compresses = accepts_gzip(request);
+    let digest = Sha256::digest(body.as_bytes());
+    let mut tag: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    if compresses {
+        // Strong tags differ between encodings (RFC 9110 section 8.8.3.3).
+        tag.push_str("-gzip");
+    }
+    let tag = EntityTag::new_strong(tag);
+    let is_known = is_not_modified(request, &tag);
+    let mut response = HttpResponseBuilder::new(if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
+    response
+        .insert_header(NOSNIFF)
+        .insert_header((CACHE_CONTROL, "public, max-age=300"))
+        .insert_header((VARY, "Accept-Encoding"))
+        .insert_header((ETAG, tag.to_string()));
+    if !context.portal.settings.is_indexed {
+        response.insert_header(("X-Robots-Tag", "noindex"));
+    }
+    Reply::other(match is_known {
+        true => response.finish(),
+        false => with_body(response, content_type, body, compresses),
+    })
+}
+
+fn with_body(mut response: HttpResponseBuilder, content_type: &str, body: String, compresses: bool) -> HttpResponse {
+    response.insert_header((CONTENT_TYPE, content_type));
+    match compresses {
+        true => response.insert_header((CONTENT_ENCODING, "gzip")).body(compress(body.as_bytes(), Compression::fast())),
+        false => response.body(Bytes::from(body)),
+    }
+}
+
+/// Whether the client has the content with this tag (RFC 9110 section 13.1.2).
+pub(crate) fn is_not_modified(request: &HttpRequest, tag: &EntityTag) -> bool {
+    if !request.headers().contains_key(header::IF_NONE_MATCH) {
+        return false;
+    }
+    match IfNoneMatch::parse(request) {
+        Ok(IfNoneMatch::Any) => true,
+        Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|known| known.weak_eq(tag)),
+        Err(_) => false,
+    }
+}
+
+/// Returns a text without the characters that XML 1.0 forbids (section 2.2), even as character references.
+pub(crate) fn xml_text(text: &str) -> String {
+    let is_allowed = |character: &char| match character {
+        '\t' | '\n' | '\r' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        character => *character >= ' ',
+    };
+    text.chars().filter(is_allowed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::test::TestRequest;
+
+    #[test]
+    fn characters_that_xml_forbids_are_left_out() {
+        assert_eq!(xml_text("a\u{0}\u{8}\u{b}\u{1f}\u{fffe}\u{ffff}b\tc\r\nd\u{7f}\u{fffd}\u{10ffff}"), {
+            "ab\tc\r\nd\u{7f}\u{fffd}\u{10ffff}"
+        });
+    }
+
+    #[test]
+    fn a_known_document_is_not_sent_again() {
+        let tag = EntityTag::new_strong("abc".to_owned());
+        for (known, expected) in [("\"abc\"", true), ("\"x\", W/\"abc\"", true), ("*", true), ("\"x\"", false)] {
+            let request = TestRequest::get().insert_header((header::IF_NONE_MATCH, known)).to_http_request();
+            assert_eq!(is_not_modified(&request, &tag), expected, "{known}");
+        }
+        assert!(!is_not_modified(&TestRequest::get().to_http_request(), &tag));
+    }
+}

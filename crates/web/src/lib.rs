@@ -1,0 +1,36 @@
+//! The pages for people: the public portal of a workspace, a thin layer on actix-web and the HTTP core
+//! ([`roadmap_http`]).
+//!
+//! Every page is a struct with an askama template. It works without JavaScript: all changes are forms, all filters are
+//! links. A request passes these steps:
+//!
+//! 1. `routes`: the path and the method. The table of `routes` is the only list of pages.
+//! 2. `context`: the workspace of the host, the portal's settings, the session, the language and the theme. A request
+//!    to another host than the canonical one is redirected. A form from another origin is refused (`origin`).
+//! 3. A handler in `portal` runs queries and commands, and returns a `Reply`.
+//! 4. `reply`: headers, `ETag` and compression. `problem` renders errors as pages.
+//!
+//! Invariants: no text of the pages outside of `locales`, no HTML outside of `templates`, no inline style or script, no
+//! change of data on a GET.
+
+mod actions;
+mod assets;
+mod brand;
+mod context;
+mod cookies;
+mod document;
+mod form;
+mod origin;
+mod page;
+mod portal;
+mod problem;
+mod prose;
+mod reply;
+mod routes;
+mod state;
+mod text;
+
+pub use problem::render as render_error;
+pub use reply::PageCache;
+pub use routes::{configure, unknown_path};
+pub use state::State;

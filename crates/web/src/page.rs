@@ -1,0 +1,212 @@
+//! What all pages have in common: the frame with header, navigation and footer.
+
+use std::sync::Arc;
+
+use roadmap_domain::model::portal::{Language, Portal};
+use roadmap_domain::model::session::Session;
+use roadmap_domain::usecase::query::portal::image_path;
+
+use crate::assets::Assets;
+use crate::brand;
+use crate::context::Context;
+use crate::text::Text;
+
+/// The theme that a visitor has chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Theme {
+    /// That of the system.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl Theme {
+    /// All themes.
+    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    /// Returns the value in forms and cookies. That of the system is empty.
+    pub(crate) const fn value(self) -> &'static str {
+        match self {
+            Self::System => "",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// Returns the theme with this value. Anything unknown is that of the system.
+    pub(crate) fn from_value(value: &str) -> Self {
+        Self::ALL.into_iter().find(|theme| theme.value() == value).unwrap_or_default()
+    }
+
+    /// Returns the key of its name.
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Self::System => "theme-system",
+            Self::Light => "theme-light",
+            Self::Dark => "theme-dark",
+        }
+    }
+}
+
+/// The entries of the main navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nav {
+    /// The roadmap.
+    Roadmap,
+    /// The list of feature requests, and their pages.
+    Requests,
+    /// Changelogs.
+    Changelog,
+    /// The account, or signing in.
+    Account,
+    /// None of them.
+    Other,
+}
+
+/// An Atom feed of a page.
+#[derive(Debug, Clone)]
+pub(crate) struct Feed {
+    /// The title.
+    pub(crate) title: String,
+    /// The path.
+    pub(crate) path: String,
+}
+
+/// The frame of a page. Templates read its fields.
+#[derive(Clone)]
+pub(crate) struct Page {
+    /// The texts.
+    pub(crate) t: Text,
+    /// The title of the page, without the name of the product.
+    pub(crate) title: String,
+    /// Whether the title alone is the whole title.
+    pub(crate) is_title_whole: bool,
+    /// Whether a form on the page has problems.
+    pub(crate) has_problem: bool,
+    /// The current entry of the navigation.
+    pub(crate) nav: Nav,
+    /// The settings of the portal.
+    pub(crate) portal: Arc<Portal>,
+    /// The session, if somebody is signed in.
+    pub(crate) session: Option<Arc<Session>>,
+    /// The theme.
+    pub(crate) theme: Theme,
+    /// The canonical URL.
+    pub(crate) canonical: Option<String>,
+    /// The origin of the workspace.
+    pub(crate) origin: String,
+    /// The path and the query of this page.
+    pub(crate) here: String,
+    /// The description for search engines and previews of links.
+    pub(crate) description: Option<String>,
+    /// The URL of an image for previews of links.
+    pub(crate) image: Option<String>,
+    /// Whether search engines may list the page.
+    pub(crate) is_indexed: bool,
+    /// The feeds.
+    pub(crate) feeds: Vec<Feed>,
+    /// What the last action has done.
+    pub(crate) notice: Option<String>,
+    /// The paths of the assets.
+    pub(crate) assets: &'static Assets,
+    /// The operation key of the page's forms, if somebody is signed in: a form that is sent twice does one thing.
+    pub(crate) operation_key: Option<String>,
+}
+
+impl Page {
+    /// Creates the frame of a page.
+    pub(crate) fn new(context: &Context, nav: Nav, title: impl Into<String>) -> Self {
+        let here = context.path_and_query();
+        Self {
+            t: context.text(),
+            title: title.into(),
+            is_title_whole: false,
+            has_problem: false,
+            nav,
+            portal: context.portal.clone(),
+            session: context.session.clone(),
+            theme: context.theme,
+            canonical: None,
+            origin: context.links.portal().to_owned(),
+            here,
+            description: None,
+            image: None,
+            is_indexed: context.portal.settings.is_indexed,
+            feeds: Vec::new(),
+            notice: context.notice(),
+            assets: Assets::get(),
+            operation_key: context.new_operation_key(),
+        }
+    }
+
+    /// Sets the canonical path, and with it that search engines may list the page.
+    pub(crate) fn canonical(mut self, path: &str) -> Self {
+        self.canonical = Some(format!("{}{path}", self.origin));
+        self
+    }
+
+    /// Keeps the page out of search engines.
+    pub(crate) fn not_indexed(self) -> Self {
+        Self { is_indexed: false, ..self }
+    }
+
+    /// Marks that a form of the page has problems.
+    pub(crate) fn with_problem(self, has_problem: bool) -> Self {
+        Self { has_problem, ..self }
+    }
+
+    /// Returns the text of the `title` element.
+    pub(crate) fn whole_title(&self) -> String {
+        let product = self.product();
+        let title = match self.is_title_whole {
+            true => self.title.clone(),
+            false => format!("{} · {product}", self.title),
+        };
+        if self.has_problem { self.t.named("error-title", &title) } else { title }
+    }
+
+    /// Returns the name of the product.
+    pub(crate) fn product(&self) -> &str {
+        self.portal.setting.product_name.as_str()
+    }
+
+    /// Returns the website of the product.
+    pub(crate) fn website(&self) -> &str {
+        self.portal.setting.website_url.as_str()
+    }
+
+    /// Returns the host of the website, as its name.
+    pub(crate) fn website_name(&self) -> &str {
+        let host = self.website().split_once("//").map_or("", |(_, rest)| rest);
+        host.split(['/', '?', '#']).next().unwrap_or_default()
+    }
+
+    /// Returns the path of the stylesheet with the accent colour.
+    pub(crate) fn brand(&self) -> Option<String> {
+        self.portal.settings.accent.map(brand::path)
+    }
+
+    /// Returns the path of the logo.
+    pub(crate) fn logo(&self) -> Option<String> {
+        self.portal.logo.as_ref().map(image_path)
+    }
+
+    /// Returns the languages of the portal.
+    pub(crate) fn languages(&self) -> &[Language] {
+        &self.portal.settings.languages
+    }
+
+    /// Returns the themes.
+    pub(crate) fn themes(&self) -> &'static [Theme] {
+        &Theme::ALL
+    }
+
+    /// Returns the path to sign in and to come back here.
+    pub(crate) fn sign_in_path(&self) -> String {
+        let next: String = url::form_urlencoded::byte_serialize(self.here.as_bytes()).collect();
+        format!("/sign-in?next={next}")
+    }
+}

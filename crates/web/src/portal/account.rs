@@ -1,0 +1,182 @@
+//! The account of somebody who is signed in: name, language, votes, ideas, subscriptions and sessions.
+
+use std::rc::Rc;
+
+use actix_web::http::StatusCode;
+use askama::Template;
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
+use roadmap_domain::model::id::{SessionId, parse_uuid};
+use roadmap_domain::model::member::Role;
+use roadmap_domain::model::portal::{AccountLists, PortalRow};
+use roadmap_domain::model::session::{Session, SessionEntry};
+use roadmap_domain::usecase::query::portal::ShowAccount;
+use roadmap_domain::usecase::save_account::SaveAccount;
+use roadmap_domain::usecase::sign_in::{EndSession, EndSessions};
+use roadmap_http::error::HttpError;
+
+use crate::actions::{execute, request_path};
+use crate::context::Context;
+use crate::cookies::{self, LANGUAGE};
+use crate::form::{Fields, Problems};
+use crate::page::{Nav, Page};
+use crate::portal::parts::Counted;
+use crate::portal::preferences::chosen_language;
+use crate::portal::sign_in::signed_out;
+use crate::reply::{PageResult, Reply};
+use crate::text::{Text, machine_date};
+
+/// The path of the page.
+const PATH: &str = "/account";
+
+#[derive(Template)]
+#[template(path = "portal/account.html")]
+struct AccountPage {
+    page: Page,
+    email: String,
+    /// The name as typed or stored.
+    name: String,
+    /// The code of the chosen language. Empty for that of the browser.
+    language: String,
+    /// What a member is in the team, in words, with the name there.
+    role: Option<String>,
+    votes: Vec<Entry>,
+    ideas: Vec<Entry>,
+    subscriptions: Vec<Entry>,
+    sessions: Vec<OpenSession>,
+    problems: Problems,
+}
+
+/// A feature request in a list.
+struct Entry {
+    title: String,
+    path: String,
+    votes: Option<Counted>,
+    status: Option<String>,
+    is_private: bool,
+    is_awaiting: bool,
+}
+
+/// A session of the person.
+struct OpenSession {
+    id: String,
+    browser: String,
+    since: String,
+    machine_since: String,
+    seen: String,
+    machine_seen: String,
+    is_this: bool,
+}
+
+impl Entry {
+    fn new(text: Text, request: &FeatureRequestSummary) -> Self {
+        let status = request.placement.status.as_ref().map(|status| status.as_str().to_owned());
+        let votes = Some(Counted::votes(text, request.votes_count));
+        Self { votes, status, ..Self::of_link(&RequestLink::from(request)) }
+    }
+
+    fn of_row(text: Text, row: &PortalRow) -> Self {
+        let is_awaiting = row.awaiting_approval;
+        Self { is_private: row.private && !is_awaiting, is_awaiting, ..Self::new(text, &row.summary) }
+    }
+
+    fn of_link(request: &RequestLink) -> Self {
+        Self {
+            title: request.title.as_str().to_owned(),
+            path: request_path(request),
+            votes: None,
+            status: None,
+            is_private: false,
+            is_awaiting: false,
+        }
+    }
+}
+
+impl OpenSession {
+    fn new(text: Text, entry: &SessionEntry, this: SessionId) -> Self {
+        let browser = entry.browser.as_ref().map(|browser| browser.as_str().to_owned());
+        Self {
+            id: entry.id.to_string(),
+            browser: browser.unwrap_or_else(|| text.get("browser-unknown").into_owned()),
+            since: text.date(entry.created_at),
+            machine_since: machine_date(entry.created_at),
+            seen: text.date(entry.last_seen_at),
+            machine_seen: machine_date(entry.last_seen_at),
+            is_this: entry.id == this,
+        }
+    }
+}
+
+/// `GET /account`.
+pub(crate) async fn show(context: Rc<Context>) -> PageResult {
+    let session = session(&context)?;
+    let name = session.customer.as_ref().and_then(|customer| customer.name.as_ref());
+    let name = name.map(|name| name.as_str().to_owned()).unwrap_or_default();
+    let language = session.language.map(|language| language.code().to_owned()).unwrap_or_default();
+    page(&context, session, name, language, Problems::default()).await
+}
+
+/// `POST /account`: saves name and language.
+pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
+    let session = session(&context)?;
+    let (typed, mut problems) = (fields.get("name"), Problems::default());
+    let name = SaveAccount::parse_name(typed);
+    problems.check(name.clone(), context.text());
+    if !problems.is_empty() {
+        return page(&context, session, typed.to_owned(), fields.get("language").to_owned(), problems).await;
+    }
+    let language = chosen_language(fields.get("language"), &context.portal.settings.languages);
+    execute(&context, SaveAccount { email: session.email.clone(), name, language }).await?;
+    // An earlier choice in the footer would hide the one that was just made.
+    let code = language.map_or("", |language| language.code());
+    let cookie = cookies::preference(LANGUAGE, code, context.is_https());
+    Ok(Reply::see_other("/account?done=saved").with_cookie(cookie))
+}
+
+/// `POST /account/sessions`: ends the session of the field `session`, or all sessions.
+pub(crate) async fn end_sessions(context: Rc<Context>, fields: Fields) -> PageResult {
+    let (own, email) = (session(&context)?.id, session(&context)?.email.clone());
+    if !fields.has("session") {
+        execute(&context, EndSessions { email }).await?;
+        return Ok(signed_out(&context, "signed-out-everywhere"));
+    }
+    let ended = parse_uuid("session", fields.get("session")).map(SessionId::new).map_err(|_| HttpError::NotFound)?;
+    execute(&context, EndSession { session: ended, email }).await?;
+    match ended == own {
+        true => Ok(signed_out(&context, "signed-out")),
+        false => Ok(Reply::see_other("/account?done=session-ended")),
+    }
+}
+
+/// Returns the session, without which these pages are not reached.
+fn session(context: &Context) -> Result<&Session, HttpError> {
+    context.session.as_deref().ok_or(HttpError::NotFound)
+}
+
+async fn page(context: &Context, session: &Session, name: String, language: String, problems: Problems) -> PageResult {
+    let customer = session.customer.as_ref().map(|customer| customer.id);
+    let lists = context.run(&ShowAccount { email: session.email.clone(), customer }).await?;
+    let AccountLists { votes, ideas, subscriptions, sessions } = lists;
+    let text = context.text();
+    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = Page::new(context, Nav::Account, text.get("account-title")).with_problem(!problems.is_empty());
+    let template = AccountPage {
+        page: Page { here: PATH.to_owned(), ..page.not_indexed() },
+        email: session.email.as_str().to_owned(),
+        name,
+        language,
+        role: session.member.as_ref().map(|member| text.named(role_key(member.role), member.name.as_str())),
+        votes: votes.iter().map(|request| Entry::new(text, request)).collect(),
+        ideas: ideas.iter().map(|row| Entry::of_row(text, row)).collect(),
+        subscriptions: subscriptions.iter().map(Entry::of_link).collect(),
+        sessions: sessions.iter().map(|entry| OpenSession::new(text, entry, session.id)).collect(),
+        problems,
+    };
+    Ok(Reply::page_with(status, &template).not_indexed())
+}
+
+const fn role_key(role: Role) -> &'static str {
+    match role {
+        Role::Admin => "account-admin",
+        Role::Member => "account-member",
+    }
+}

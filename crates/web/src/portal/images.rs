@@ -1,0 +1,77 @@
+//! Images that pages show: covers of published changelogs and the logo.
+
+use std::rc::Rc;
+
+use actix_web::HttpResponseBuilder;
+use actix_web::body::SizedStream;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, CROSS_ORIGIN_RESOURCE_POLICY, ETAG,
+    EntityTag,
+};
+use actix_web::web::Bytes;
+use futures_util::{Stream, stream};
+use roadmap_domain::error::{ErrorChain, StoreError};
+use roadmap_domain::model::id::{AttachmentId, parse_uuid};
+use roadmap_domain::ports::Chunks;
+use roadmap_domain::usecase::query::portal::FindPublicImage;
+use roadmap_http::error::HttpError;
+
+use crate::assets::IMMUTABLE;
+use crate::context::{Context, Entrance};
+use crate::document::is_not_modified;
+use crate::reply::{NOSNIFF, PageResult, Reply};
+
+/// How long browsers, but no shared caches, keep an image of a portal that is not open to everybody.
+const IMMUTABLE_FOR_ONE: &str = "private, max-age=31536000, immutable";
+
+/// `GET /covers/{id}/{name}`. The name is for people and not compared.
+pub(crate) async fn show(context: Rc<Context>) -> PageResult {
+    let image = parse_uuid("id", context.parameter("id")).map(AttachmentId::new).map_err(|_| HttpError::NotFound)?;
+    // Whoever has to sign in first sees the logo, but no cover.
+    let is_logo = context.portal.settings.logo == Some(image);
+    if !is_logo && context.entrance() != Entrance::Open {
+        return Err(HttpError::NotFound);
+    }
+    let found = context.run(&FindPublicImage { image }).await?;
+    if !found.content_headers.inline {
+        return Err(HttpError::NotFound);
+    }
+    let tag = EntityTag::new_strong(found.attachment.checksum.to_string());
+    let is_known = is_not_modified(&context.request, &tag);
+    let mut response = HttpResponseBuilder::new(if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
+    response
+        .insert_header(NOSNIFF)
+        .insert_header((CACHE_CONTROL, if is_logo || context.is_public() { IMMUTABLE } else { IMMUTABLE_FOR_ONE }))
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"))
+        // Feed readers show covers, too.
+        .insert_header((CROSS_ORIGIN_RESOURCE_POLICY, "cross-origin"))
+        .insert_header((ETAG, tag.to_string()));
+    if !context.portal.settings.is_indexed {
+        response.insert_header(("X-Robots-Tag", "noindex"));
+    }
+    if is_known {
+        return Ok(Reply::other(response.finish()));
+    }
+    let chunks = found.read(None).await.map_err(crate::context::page_error)?;
+    response
+        .insert_header((CONTENT_TYPE, found.content_headers.content_type.as_str()))
+        .insert_header((CONTENT_DISPOSITION, found.content_headers.content_disposition()));
+    Ok(Reply::other(response.body(SizedStream::new(found.attachment.byte_size, body(chunks)))))
+}
+
+/// Converts an image's pieces into a stream for the web server.
+fn body(chunks: Box<dyn Chunks>) -> impl Stream<Item = Result<Bytes, StoreError>> {
+    stream::unfold(Some(chunks), |chunks| async move {
+        let mut chunks = chunks?;
+        match chunks.next().await {
+            Ok(Some(bytes)) => Some((Ok(bytes), Some(chunks))),
+            Ok(None) => None,
+            // The status is already sent, so the only option is to abort the response.
+            Err(error) => {
+                tracing::error!(error = %ErrorChain::new(&error), "failed to read an image while sending it");
+                Some((Err(error), None))
+            }
+        }
+    })
+}

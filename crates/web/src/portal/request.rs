@@ -1,0 +1,585 @@
+//! The page of a feature request: votes, the team's answer, comments, history, similar ones.
+
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use actix_web::http::{Method, StatusCode};
+use askama::Template;
+use moka::sync::Cache;
+use roadmap_domain::model::comment::{ListedComment, ShownAuthor};
+use roadmap_domain::model::event::{Event, EventContent};
+use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
+use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::portal::{HeldComment, RequestPage};
+use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::usecase::query::portal::{ListPublicRequests, ListSimilar, ShowRequestPage};
+use roadmap_http::error::HttpError;
+
+use crate::context::Context;
+use crate::page::{Feed, Nav, Page};
+use crate::portal::parts::{Counted, Lanes, Row, Status, excerpt};
+use crate::portal::requests;
+use crate::portal::take_part::CommentDraft;
+use crate::prose;
+use crate::reply::{PageResult, Reply};
+use crate::text::{self, Text};
+
+/// Maximum number of characters of the description for search engines.
+const DESCRIPTION: usize = 160;
+/// How long the similar feature requests of one are known.
+const SIMILAR_LIFETIME: Duration = Duration::from_secs(600);
+/// Number of feature requests whose similar ones are known.
+const SIMILAR_CAPACITY: u64 = 20_000;
+
+/// The similar feature requests of each one, and the lanes. Only IDs are kept, so that nothing is shown that has become
+/// private.
+static SIMILAR: LazyLock<Cache<(WorkspaceId, FeatureRequestId), Arc<Similar>>> =
+    LazyLock::new(|| Cache::builder().max_capacity(SIMILAR_CAPACITY).time_to_live(SIMILAR_LIFETIME).build());
+
+struct Similar {
+    requests: Vec<FeatureRequestId>,
+    lanes: Lanes,
+}
+
+#[derive(Template)]
+#[template(path = "portal/request.html")]
+struct RequestTemplate {
+    page: Page,
+    slug: String,
+    status: Option<Status>,
+    is_private: bool,
+    is_awaiting: bool,
+    /// Whether the viewer is a member, who can approve.
+    is_member: bool,
+    author: Option<String>,
+    date: Day,
+    description: String,
+    tags: Vec<(String, String)>,
+    votes: Counted,
+    has_voted: bool,
+    is_subscribed: bool,
+    answer: Option<CommentView>,
+    comments: Vec<CommentView>,
+    comments_count: i64,
+    /// The path and the words of the link to the comments before, and to those after.
+    earlier: Option<(String, String)>,
+    later: Option<(String, String)>,
+    held: Vec<CommentView>,
+    draft: CommentDraft,
+    history: Vec<HistoryEntry>,
+    similar: Vec<Row>,
+}
+
+/// A day in words and for programs.
+struct Day {
+    words: String,
+    machine: String,
+}
+
+impl Day {
+    fn new(t: Text, at: Timestamp) -> Self {
+        Self { words: t.date(at), machine: text::machine_date(at) }
+    }
+}
+
+/// A comment.
+struct CommentView {
+    id: String,
+    author: String,
+    initials: String,
+    is_team: bool,
+    date: String,
+    machine_date: String,
+    is_edited: bool,
+    /// The title of the merged feature request that it was written on.
+    from: Option<String>,
+    html: String,
+}
+
+/// An entry of the history.
+struct HistoryEntry {
+    /// The name of an icon.
+    icon: String,
+    tone: Option<u64>,
+    sentence: String,
+    date: Day,
+}
+
+/// `GET /feature_requests/{slug}`.
+pub(crate) async fn show(context: Rc<Context>) -> PageResult {
+    let slug = context.parameter("slug");
+    let page = load(&context, slug).await?;
+    let canonical = page.detail.summary.slug();
+    match place(FeatureRequestRef::parse(slug), slug, &page.detail) {
+        Place::Canonical => reply(&context, page, CommentDraft::default()).await,
+        Place::OtherWords => Ok(Reply::moved(with_query(&context, &path(&canonical)))),
+        Place::Merged => Ok(Reply::found(path(&canonical))),
+    }
+}
+
+/// Shows the page of a feature request with a comment that somebody is writing. `slug` is the parameter of the path.
+///
+/// # Errors
+/// 404 if the viewer may not see the feature request.
+pub(crate) async fn render(context: &Context, draft: CommentDraft) -> PageResult {
+    let page = load(context, context.parameter("slug")).await?;
+    reply(context, page, draft).await
+}
+
+/// Returns the path of a feature request.
+pub(crate) fn path(slug: &str) -> String {
+    format!("{}/{slug}", requests::PATH)
+}
+
+/// How a path refers to a feature request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// By its slug.
+    Canonical,
+    /// By its ID, or by a slug with other words.
+    OtherWords,
+    /// By what was merged into it.
+    Merged,
+}
+
+/// Finds out how a path refers to a feature request.
+pub(crate) fn place(reference: FeatureRequestRef, slug: &str, detail: &FeatureRequestDetail) -> Place {
+    let is_itself = match reference {
+        FeatureRequestRef::Id(id) => id == detail.summary.id,
+        FeatureRequestRef::Number(number) => number == detail.summary.tag_number,
+        FeatureRequestRef::Unresolvable => true,
+    };
+    match (is_itself, slug == detail.summary.slug()) {
+        (true, true) => Place::Canonical,
+        (true, false) => Place::OtherWords,
+        (false, _) => Place::Merged,
+    }
+}
+
+/// Returns a path with the query of the request.
+fn with_query(context: &Context, path: &str) -> String {
+    match context.request.query_string() {
+        "" => path.to_owned(),
+        query => format!("{path}?{query}"),
+    }
+}
+
+async fn load(context: &Context, slug: &str) -> Result<RequestPage, HttpError> {
+    let comments = context.query.get("comments").parse().ok().filter(|page| *page > 0);
+    let query = ShowRequestPage { request: FeatureRequestRef::parse(slug), viewer: context.viewer(), comments };
+    context.run(&query).await
+}
+
+/// Returns the similar feature requests of one, and the lanes.
+async fn similar(context: &Context, detail: &FeatureRequestDetail) -> Result<Arc<Similar>, HttpError> {
+    let key = (context.workspace.id, detail.summary.id);
+    if let Some(known) = SIMILAR.get(&key) {
+        return Ok(known);
+    }
+    let lanes = Lanes::load(context).await?;
+    let requests = match SearchQuery::parse("title", detail.summary.title.as_str()) {
+        Ok(title) => {
+            let query = ListSimilar { title, except: Some(detail.summary.id), viewer: context.viewer() };
+            context.run(&query).await?.found.into_iter().map(|found| found.summary.id).collect()
+        }
+        Err(_) => Vec::new(),
+    };
+    let similar = Arc::new(Similar { requests, lanes });
+    SIMILAR.insert(key, similar.clone());
+    Ok(similar)
+}
+
+async fn reply(context: &Context, found: RequestPage, draft: CommentDraft) -> PageResult {
+    let detail = &found.detail;
+    let known = similar(context, detail).await?;
+    let rows = context.run(&ListPublicRequests { requests: known.requests.clone() }).await?;
+    let (has_problem, is_preview) = (!draft.problems.is_empty(), draft.preview.is_some());
+    // Only the latest comments are at the canonical address. A private feature request is for nobody else.
+    let is_indexed = !context.query.has("comments") && !detail.private && !has_problem && !is_preview;
+    let page = frame(context, detail, is_indexed).with_problem(has_problem);
+    let is_indexed = page.is_indexed;
+    let similar = rows.iter().map(|row| Row::of_list(page.t, &known.lanes, &[], row)).collect();
+    let template = RequestTemplate::new(page, &found, &known.lanes, similar, draft, context.viewer().is_member);
+    let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let reply = Reply::page_with(status, &template);
+    Ok(if is_indexed { reply } else { reply.not_indexed() })
+}
+
+impl RequestTemplate {
+    fn new(
+        page: Page,
+        found: &RequestPage,
+        lanes: &Lanes,
+        similar: Vec<Row>,
+        draft: CommentDraft,
+        is_member: bool,
+    ) -> Self {
+        let (t, detail) = (page.t, &found.detail);
+        let slug = detail.summary.slug();
+        let status = found.lane_position.zip(detail.summary.placement.status.as_ref());
+        let comments_path = |number: u64| format!("{}?comments={number}#comments", path(&slug));
+        let (size, last) = (found.comments.request.size(), found.comments.total_pages());
+        // A page after the last one is empty. Before it is the last one.
+        let current = found.comments.request.page().min(last + 1);
+        let before = (current - 1).saturating_mul(size).min(found.comments.total);
+        Self {
+            status: status.map(|(position, name)| Status::new(name, position)),
+            is_private: detail.private && !detail.awaiting_approval,
+            is_awaiting: detail.awaiting_approval,
+            is_member,
+            author: detail.author.as_ref().map(|author| customer(t, author.name.as_ref())),
+            date: Day::new(t, detail.summary.created_at),
+            description: prose::html(&detail.description),
+            tags: detail.tags.iter().map(|tag| (tag.as_str().to_owned(), requests::tag_path(tag.as_str()))).collect(),
+            votes: Counted::votes(t, detail.summary.votes_count),
+            has_voted: found.has_voted,
+            is_subscribed: found.is_subscribed,
+            answer: found.answer.as_ref().map(|answer| CommentView::new(t, answer)),
+            comments: found.comments.items.iter().map(|comment| CommentView::new(t, comment)).collect(),
+            comments_count: i64::try_from(found.comments.total).unwrap_or(i64::MAX),
+            earlier: (before > 0).then(|| (comments_path(current - 1), t.count("earlier-comments", before))),
+            later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),
+            held: found.held.iter().map(|held| CommentView::held(t, held)).collect(),
+            draft,
+            history: history(t, found, lanes, is_member),
+            similar,
+            page,
+            slug,
+        }
+    }
+}
+
+/// Returns the frame of the page.
+fn frame(context: &Context, detail: &FeatureRequestDetail, is_indexed: bool) -> Page {
+    let t = context.text();
+    let (slug, title) = (detail.summary.slug(), detail.summary.title.as_str());
+    let mut page = Page::new(context, Nav::Requests, title);
+    if context.request.method() == Method::POST {
+        // The path of the form for a comment is no page to come back to.
+        page.here = path(&slug);
+    }
+    let description = excerpt(&detail.description.to_text(), DESCRIPTION);
+    page.description = Some(description).filter(|description| !description.is_empty());
+    if context.is_public() && !detail.private {
+        page.feeds = vec![Feed { title: t.get("feed-comments").into_owned(), path: format!("{}.atom", path(&slug)) }];
+    }
+    if is_indexed { page.canonical(&path(&slug)) } else { page.not_indexed() }
+}
+
+/// Returns the name of a customer, as everybody may see it.
+fn customer(t: Text, name: Option<&Name>) -> String {
+    name.map_or_else(|| t.get("customer").into_owned(), |name| name.as_str().to_owned())
+}
+
+impl CommentView {
+    fn new(t: Text, listed: &ListedComment) -> Self {
+        let (author, name, is_team) = match &listed.author {
+            ShownAuthor::Member(Some(name)) => (name.as_str().to_owned(), Some(name), true),
+            ShownAuthor::Member(None) => (t.get("team").into_owned(), None, true),
+            ShownAuthor::Customer(name) => (customer(t, name.as_ref()), name.as_ref(), false),
+        };
+        let comment = &listed.comment;
+        Self {
+            id: comment.id.to_string(),
+            author,
+            initials: name.map(|name| initials(name.as_str())).unwrap_or_default(),
+            is_team,
+            date: t.date_time(comment.created_at),
+            machine_date: comment.created_at.to_string(),
+            is_edited: listed.updated_at > comment.created_at,
+            from: listed.from.as_ref().map(|from| from.title.as_str().to_owned()),
+            html: prose::html(&comment.content),
+        }
+    }
+
+    fn held(t: Text, held: &HeldComment) -> Self {
+        Self {
+            id: held.id.to_string(),
+            author: customer(t, held.author.name.as_ref()),
+            initials: held.author.name.as_ref().map(|name| initials(name.as_str())).unwrap_or_default(),
+            is_team: false,
+            date: t.date_time(held.created_at),
+            machine_date: held.created_at.to_string(),
+            is_edited: false,
+            from: None,
+            html: prose::html(&held.content),
+        }
+    }
+}
+
+/// Returns the first letters of the first and the last word of a name. Scripts that join letters get one letter.
+fn initials(name: &str) -> String {
+    let mut letters = name.split_whitespace().filter_map(|word| word.chars().find(|letter| letter.is_alphanumeric()));
+    let first = letters.next();
+    let is_latin = |letter: &char| *letter < '\u{250}';
+    let last = letters.next_back().filter(is_latin).filter(|_| first.as_ref().is_some_and(is_latin));
+    first.into_iter().chain(last).flat_map(char::to_uppercase).collect()
+}
+
+/// The fields whose edits the history shows, with the keys of their names.
+const EDITED: [(&str, &str); 3] = [("title", "field-title"), ("description", "field-description"), ("tags", "tags")];
+
+/// Returns the history in words, newest first. What the team does not show everybody is left out: moves between tracks
+/// of a lane, and for visitors the titles of what was merged, which may be private.
+fn history(t: Text, found: &RequestPage, lanes: &Lanes, is_member: bool) -> Vec<HistoryEntry> {
+    let detail = &found.detail;
+    let entry = |icon: &str, sentence: String, at: Timestamp| HistoryEntry {
+        icon: icon.to_owned(),
+        tone: None,
+        sentence,
+        date: Day::new(t, at),
+    };
+    let mut entries: Vec<HistoryEntry> = Vec::new();
+    for Event { content, created_at, .. } in &found.events {
+        let at = *created_at;
+        match content {
+            EventContent::Moved(moved) if moved.changes_status() => entries.push(match &moved.to.status {
+                Some(name) => {
+                    let status = lanes.status(Some(name));
+                    let icon = status.as_ref().map_or("next".to_owned(), |status| format!("lane-{}", status.glyph));
+                    let sentence = t.named("history-moved", name.as_str());
+                    HistoryEntry { icon, tone: status.map(|status| status.tone), ..entry("", sentence, at) }
+                }
+                None => entry("next", t.get("history-off-the-roadmap").into_owned(), at),
+            }),
+            EventContent::Merged(other) => {
+                let merged = detail.merged.iter().find(|merged| is_member && merged.id == *other);
+                entries.push(match merged {
+                    Some(merged) => entry("plus", t.named("history-merged", merged.title.as_str()), at),
+                    None => entry("plus", t.get("history-merged-another").into_owned(), at),
+                });
+            }
+            EventContent::Unmerged(_) => entries.push(entry("plus", t.get("history-unmerged").into_owned(), at)),
+            EventContent::Edited(fields) => {
+                let parts: Vec<_> = EDITED
+                    .iter()
+                    .filter(|(field, _)| fields.iter().any(|edited| edited == field))
+                    .map(|(_, key)| t.get(key))
+                    .collect();
+                if !parts.is_empty() {
+                    let parts = parts.join(&t.get("list-separator"));
+                    entries.push(entry("edit", t.named("history-edited", &parts), at));
+                }
+            }
+            EventContent::Moved(_) | EventContent::MergedInto(_) | EventContent::UnmergedFrom(_) => {}
+        }
+    }
+    let submitted = match &detail.author {
+        Some(author) => t.named("history-submitted-by", &customer(t, author.name.as_ref())),
+        None => t.get("history-submitted").into_owned(),
+    };
+    entries.push(entry("person", submitted, detail.summary.created_at));
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::portal::parts::tests::{assert_well_formed, at, sample_lanes, sample_page, sample_summary};
+    use roadmap_domain::model::audit::Actor;
+    use roadmap_domain::model::comment::Comment;
+    use roadmap_domain::model::customer::CustomerName;
+    use roadmap_domain::model::email_address::EmailAddress;
+    use roadmap_domain::model::event::Move;
+    use roadmap_domain::model::feature_request::{RequestLink, Tag};
+    use roadmap_domain::model::html::CleanHtml;
+    use roadmap_domain::model::id::{CommentId, CustomerId, EventId};
+    use roadmap_domain::model::pagination::{Listing, PageRequest};
+    use roadmap_domain::model::portal::Language;
+    use roadmap_domain::model::track::Placement;
+    use uuid::Uuid;
+
+    fn name(text: &str) -> Name {
+        Name::from_stored(text.to_owned())
+    }
+
+    fn html(text: &str) -> CleanHtml {
+        CleanHtml::from_stored(text.to_owned())
+    }
+
+    fn comment(number: u128, author: ShownAuthor, content: &str) -> ListedComment {
+        let comment =
+            Comment { id: CommentId::new(Uuid::from_u128(number)), content: html(content), created_at: at(0) };
+        ListedComment { comment, author, from: None, updated_at: at(0) }
+    }
+
+    fn event(content: EventContent) -> Event {
+        let id = EventId::new(Uuid::from_u128(1));
+        Event { id, content, actor: Actor::service(), created_at: at(0) }
+    }
+
+    fn moved(from: Option<&str>, to: Option<&str>) -> EventContent {
+        let placement = |status: Option<&str>| Placement { track: name("Secret track"), status: status.map(name) };
+        EventContent::Moved(Move { from: placement(from), to: placement(to) })
+    }
+
+    fn author() -> CustomerName {
+        let email = EmailAddress::from_stored("maja@customer.example".to_owned());
+        CustomerName { id: CustomerId::new(Uuid::from_u128(5)), name: Some(name("Maja Lindqvist")), email }
+    }
+
+    fn merged() -> RequestLink {
+        RequestLink::from(&sample_summary(9, "Hidden plans", None))
+    }
+
+    /// A page with everything that there can be. `page` is that of the comments, of which there are 62.
+    fn sample(page: &str) -> RequestPage {
+        let (team, ours) =
+            (ShownAuthor::Member(Some(name("Ines Carvalho"))), "<p>We are building <b>this</b> now.</p>");
+        let from = Some(RequestLink::from(&sample_summary(4, "Hotkeys", None)));
+        let edited = ListedComment {
+            updated_at: at(1),
+            from,
+            ..comment(2, ShownAuthor::Customer(None), "<p>\u{646}\u{639}\u{645}</p>")
+        };
+        let items = vec![edited, comment(3, ShownAuthor::Member(None), "Soon"), comment(6, team.clone(), ours)];
+        let request = PageRequest::parse(Some(page), Some("30")).unwrap();
+        RequestPage {
+            detail: FeatureRequestDetail {
+                summary: sample_summary(7, "Dark \"mode\" <b>", Some("Planned")),
+                description: html(
+                    "<h2>Why</h2><p>Bright <a href=\"https://a.example\" rel=\"nofollow noopener\">pages</a></p>",
+                ),
+                tags: vec![Tag::parse("tag", "a & b").unwrap()],
+                private: true,
+                awaiting_approval: true,
+                comments_count: 62,
+                author: Some(author()),
+                merged: vec![merged()],
+                updated_at: at(0),
+            },
+            lane_position: Some(2),
+            comments: Listing { items, request, total: 62 },
+            answer: Some(comment(6, team, ours)),
+            events: vec![
+                event(moved(Some("In progress"), None)),
+                event(moved(Some("Planned"), Some("In progress"))),
+                event(moved(Some("Planned"), Some("Planned"))),
+                event(EventContent::Merged(merged().id)),
+                event(EventContent::Unmerged(merged().id)),
+                event(EventContent::Edited(vec!["title".to_owned(), "tags".to_owned()])),
+                event(EventContent::Edited(vec!["private".to_owned()])),
+                event(EventContent::MergedInto(merged().id)),
+            ],
+            held: vec![HeldComment {
+                id: CommentId::new(Uuid::from_u128(8)),
+                content: html("<p>Please</p>"),
+                author: author(),
+                created_at: at(0),
+            }],
+            has_voted: true,
+            is_subscribed: true,
+        }
+    }
+
+    fn render(language: Language, is_member: bool, found: &RequestPage, draft: CommentDraft) -> String {
+        let title = found.detail.summary.title.as_str();
+        let page = sample_page(language, is_member, title).with_problem(!draft.problems.is_empty());
+        let similar = vec![Row::similar_sample(page.t)];
+        RequestTemplate::new(page, found, &sample_lanes(), similar, draft, is_member).render().unwrap()
+    }
+
+    #[test]
+    fn the_page_is_well_formed_in_every_state() {
+        for language in Language::ALL {
+            for is_member in [false, true] {
+                let mut draft = CommentDraft { content: "</textarea><b>".to_owned(), ..CommentDraft::default() };
+                assert_well_formed(&render(language, is_member, &sample("3"), draft.clone()));
+                draft.preview = Some("<p>Preview</p>".to_owned());
+                assert_well_formed(&render(language, is_member, &sample("3"), draft.clone()));
+                draft.problems.add("content", "Missing.");
+                draft.problems.add("email", "Missing.");
+                assert_well_formed(&render(language, is_member, &sample("1"), draft));
+                let mut bare = sample("1");
+                bare.detail = FeatureRequestDetail {
+                    description: html(""),
+                    tags: Vec::new(),
+                    author: None,
+                    private: false,
+                    awaiting_approval: false,
+                    ..bare.detail
+                };
+                bare.comments = Listing { items: Vec::new(), request: bare.comments.request, total: 0 };
+                bare = RequestPage { answer: None, held: Vec::new(), events: Vec::new(), ..bare };
+                assert_well_formed(&render(language, is_member, &bare, CommentDraft::default()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_visitor_sees_no_address_no_track_and_no_hidden_title() {
+        let page = render(Language::English, false, &sample("3"), CommentDraft::default());
+        for hidden in ["customer.example", "Secret track", "Hidden plans", "/approve", "/discard"] {
+            assert!(!page.contains(hidden), "{hidden}");
+        }
+        for shown in [
+            "Merged with another feature request",
+            "Moved to In progress",
+            "Edited: Title, Tags",
+            "Taken off the roadmap",
+        ] {
+            assert!(page.contains(shown), "{shown}");
+        }
+        let page = render(Language::English, true, &sample("3"), CommentDraft::default());
+        for shown in ["Merged with “Hidden plans”", "/approve", "/discard"] {
+            assert!(page.contains(shown), "{shown}");
+        }
+        assert!(!page.contains("customer.example"));
+    }
+
+    #[test]
+    fn comments_are_paged_from_the_last_ones() {
+        let links = |number: &str| {
+            let page = sample_page(Language::English, false, "");
+            let view = RequestTemplate::new(
+                page,
+                &sample(number),
+                &sample_lanes(),
+                Vec::new(),
+                CommentDraft::default(),
+                false,
+            );
+            let path =
+                |(path, words): (String, String)| (path.rsplit('/').next().unwrap_or_default().to_owned(), words);
+            (view.earlier.map(path), view.later.map(path))
+        };
+        let link = |page: u64, words: &str| Some((format!("7-dark-mode-b?comments={page}#comments"), words.to_owned()));
+        assert_eq!(links("3"), (link(2, "Show 60 earlier comments"), None));
+        assert_eq!(links("2"), (link(1, "Show 30 earlier comments"), link(3, "Show later comments")));
+        assert_eq!(links("1"), (None, link(2, "Show later comments")));
+        assert_eq!(links("99"), (link(3, "Show 62 earlier comments"), None));
+    }
+
+    #[test]
+    fn a_path_refers_to_a_feature_request_in_three_ways() {
+        let detail = sample("1").detail;
+        for (slug, expected) in [
+            ("7-dark-mode-b", Place::Canonical),
+            ("7", Place::OtherWords),
+            ("007-dark-mode-b", Place::OtherWords),
+            ("9-hidden-plans", Place::Merged),
+            ("00000000-0000-0000-0000-000000000007", Place::OtherWords),
+            ("00000000-0000-0000-0000-000000000009", Place::Merged),
+        ] {
+            assert_eq!(place(FeatureRequestRef::parse(slug), slug, &detail), expected, "{slug}");
+        }
+    }
+
+    #[test]
+    fn initials_are_two_letters_at_most() {
+        for (name, expected) in [
+            ("Maja Lindqvist", "ML"),
+            ("ann", "A"),
+            ("Ada de la Cruz", "AC"),
+            ("\u{fc}n\u{ef}", "\u{dc}"),
+            ("(Bo) [Ek]", "BE"),
+            ("\u{645}\u{64a} \u{646}\u{648}\u{631}", "\u{645}"),
+            ("\u{1f600}", ""),
+        ] {
+            assert_eq!(initials(name), expected);
+        }
+    }
+}

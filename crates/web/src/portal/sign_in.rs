@@ -1,0 +1,486 @@
+//! Sign-in by mail, and sign-out.
+//!
+//! Somebody asks for a mail (`ask`, `start`), and opens its link (`confirm`, `redeem_link`) or types its code in the
+//! browser that asked (`sent`, `redeem_code`). A GET never uses a link, because scanners of mail open them.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY};
+use askama::Template;
+use fluent_bundle::FluentValue;
+use roadmap_domain::error::RoadmapError;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, Title};
+use roadmap_domain::model::id::{FeatureRequestId, SignInId};
+use roadmap_domain::model::markdown;
+use roadmap_domain::model::portal::{PortalAccess, PortalSettings, Viewer};
+use roadmap_domain::model::session::{BrowserName, BrowserSecret, Session};
+use roadmap_domain::model::sign_in::{LocalPath, PageAction, PendingAction};
+use roadmap_domain::policy::signed_reference::Purpose;
+use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActor};
+use roadmap_domain::usecase::query::portal::{
+    FindSession, FindSignIn, FindSignInOfBrowser, FindVisibleRequest, ShownSignIn,
+};
+use roadmap_domain::usecase::sign_in::{CountCode, DiscardSignIn, EndSession, RedeemSignIn, SignInRedeemed};
+use roadmap_http::error::HttpError;
+use roadmap_http::observer::SignInStep;
+
+use crate::actions::{
+    admit, execute, is_of_program, keep, landing, new_secret, next_path, not_done, not_done_after, pretend, read_email,
+    request_path, with_done,
+};
+use crate::context::Context;
+use crate::cookies::Secret;
+use crate::form::{Fields, Problems};
+use crate::page::{Nav, Page};
+use crate::prose;
+use crate::reply::{PageResult, Reply};
+use crate::text::Text;
+
+/// The path of the form for the address.
+const PATH: &str = "/sign-in";
+
+/// The form for the address.
+#[derive(Template)]
+#[template(path = "portal/sign-in.html")]
+struct AskPage {
+    page: Page,
+    lead: String,
+    next: String,
+    /// Whether another mail is asked for, with what was kept with the one before.
+    keeps_action: bool,
+    email: String,
+    problems: Problems,
+}
+
+/// The field of the form that asks for another mail.
+const AGAIN: &str = "again";
+
+/// The form for the code of a mail.
+#[derive(Template)]
+#[template(path = "portal/sign-in-sent.html")]
+struct SentPage {
+    page: Page,
+    code: String,
+    problems: Problems,
+}
+
+/// The page of a link.
+#[derive(Template)]
+#[template(path = "portal/sign-in-link.html")]
+struct LinkPage {
+    page: Page,
+    /// The path of the form.
+    action: String,
+    email: String,
+    /// When it was asked for, and from which browser.
+    asked: String,
+    pending: Option<Pending>,
+}
+
+/// A kept action in full.
+struct Pending {
+    /// What it does.
+    lead: String,
+    /// The title of the feature request or of the idea.
+    title: Option<String>,
+    /// The path of the feature request.
+    path: Option<String>,
+    /// The text as HTML. It may be empty.
+    html: String,
+    /// The button that does it. Empty if it cannot be done any more.
+    act: String,
+}
+
+/// `GET /sign-in`: asks for the address.
+pub(crate) async fn ask(context: Rc<Context>) -> PageResult {
+    Ok(ask_page(&context, &context.query, Problems::default()))
+}
+
+/// `POST /sign-in`: sends the mail.
+pub(crate) async fn start(context: Rc<Context>, fields: Fields) -> PageResult {
+    if is_of_program(&fields) {
+        return pretend(&context);
+    }
+    let mut problems = Problems::default();
+    let Some(email) = read_email(&context, &fields, &mut problems) else {
+        return Ok(ask_page(&context, &fields, problems));
+    };
+    let (action, next) = if fields.has(AGAIN) { kept_before(&context).await? } else { (None, None) };
+    keep(&context, email, action, next_path(&fields).or(next)).await
+}
+
+/// Returns what was kept with the sign-in that this browser has asked for before, so that another mail does not lose it.
+async fn kept_before(context: &Context) -> Result<(Option<PageAction>, Option<LocalPath>), HttpError> {
+    let Some(browser) = Secret::SignIn.read(&context.request, context.is_https()) else { return Ok((None, None)) };
+    match context.run(&FindSignInOfBrowser { browser: browser.digest() }).await {
+        Ok(ShownSignIn { sign_in, .. }) => Ok((sign_in.action, sign_in.next)),
+        Err(HttpError::NotFound) => Ok((None, None)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Shows the form as it was filled in: 422 if it has problems.
+fn ask_page(context: &Context, fields: &Fields, problems: Problems) -> Reply {
+    let text = context.text();
+    let next = next_path(fields);
+    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let template = AskPage {
+        page: sign_in_frame(context, text.get("sign-in").into_owned()).with_problem(!problems.is_empty()),
+        lead: text.get("sign-in-lead").into_owned(),
+        next: next.as_ref().map(LocalPath::as_str).unwrap_or_default().to_owned(),
+        keeps_action: fields.has(AGAIN),
+        email: fields.get("email").to_owned(),
+        problems,
+    };
+    Reply::page_with(status, &template).not_indexed()
+}
+
+/// Returns the frame of a page of the sign-in. Its own path would lead nowhere after a choice in the footer.
+fn sign_in_frame(context: &Context, title: String) -> Page {
+    Page { here: PATH.to_owned(), ..Page::new(context, Nav::Account, title).not_indexed() }
+}
+
+/// Returns the page of a link that cannot be used, which offers a new one.
+fn gone_page(context: &Context) -> Reply {
+    context.state.http.observer.sign_in(SignInStep::Refused);
+    let text = context.text();
+    let page = Page { notice: None, ..sign_in_frame(context, text.get("link-gone-title").into_owned()) };
+    let template = AskPage {
+        page,
+        lead: text.get("link-gone-lead").into_owned(),
+        next: String::new(),
+        keeps_action: false,
+        email: String::new(),
+        problems: Problems::default(),
+    };
+    Reply::page_with(StatusCode::NOT_FOUND, &template).not_indexed()
+}
+
+/// `GET /sign-in/sent`: the same for every address.
+pub(crate) async fn sent(context: Rc<Context>) -> PageResult {
+    Ok(sent_page(&context, String::new(), Problems::default()))
+}
+
+fn sent_page(context: &Context, code: String, problems: Problems) -> Reply {
+    let page = sign_in_frame(context, context.text().get("sign-in").into_owned()).with_problem(!problems.is_empty());
+    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = Page { here: crate::actions::SENT.to_owned(), ..page };
+    Reply::page_with(status, &SentPage { page, code, problems }).not_indexed()
+}
+
+/// `POST /sign-in/sent`: signs in with the code that was typed in the browser that asked, and does the kept action at
+/// once. Whoever types it there knows what they have written.
+pub(crate) async fn redeem_code(context: Rc<Context>, fields: Fields) -> PageResult {
+    let code = fields.get("code");
+    match find_by_code(&context, code).await {
+        Ok(shown) => redeem(&context, shown, true).await,
+        Err(CodeError::Failed(error)) => Err(error),
+        Err(CodeError::Refused(problem)) => {
+            context.state.http.observer.sign_in(SignInStep::Refused);
+            let mut problems = Problems::default();
+            problems.add("code", context.text().get(problem));
+            Ok(sent_page(&context, code.to_owned(), problems))
+        }
+    }
+}
+
+/// Why a code was not accepted.
+enum CodeError {
+    /// The key of the sentence about it.
+    Refused(&'static str),
+    /// It could not be checked.
+    Failed(HttpError),
+}
+
+impl From<HttpError> for CodeError {
+    fn from(error: HttpError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+async fn find_by_code(context: &Context, code: &str) -> Result<ShownSignIn, CodeError> {
+    if code.trim().is_empty() {
+        return Err(CodeError::Refused("code-missing"));
+    }
+    let browser = Secret::SignIn.read(&context.request, context.is_https());
+    let browser = browser.ok_or(CodeError::Refused("code-elsewhere"))?.digest();
+    let shown = match context.run(&FindSignInOfBrowser { browser }).await {
+        Err(HttpError::NotFound) => return Err(CodeError::Refused("code-expired")),
+        shown => shown?,
+    };
+    // The code is counted before it is compared, so that codes that are sent at once are counted, too.
+    if !execute(context, CountCode { sign_in: shown.sign_in.id }).await? {
+        return Err(CodeError::Refused("code-too-many"));
+    }
+    let id = shown.sign_in.id.uuid();
+    if context.state.http.references.verify_sign_in_code(context.workspace.id, id, code.trim()) {
+        Ok(shown)
+    } else {
+        Err(CodeError::Refused("code-wrong"))
+    }
+}
+
+/// `GET /sign-in/{reference}`: shows what the link does.
+pub(crate) async fn confirm(context: Rc<Context>) -> PageResult {
+    match find_by_link(&context).await {
+        Ok(shown) => Ok(link_page(&context, &shown)),
+        Err(HttpError::NotFound) => Ok(gone_page(&context)),
+        Err(error) => Err(error),
+    }
+}
+
+/// `POST /sign-in/{reference}`: signs in and does the kept action (`choice=act`), only signs in, or discards the link
+/// (`choice=deny`).
+pub(crate) async fn redeem_link(context: Rc<Context>, fields: Fields) -> PageResult {
+    let shown = match find_by_link(&context).await {
+        Ok(shown) => shown,
+        Err(HttpError::NotFound) => return Ok(gone_page(&context)),
+        Err(error) => return Err(error),
+    };
+    if fields.get("choice") != "deny" {
+        return redeem(&context, shown, fields.get("choice") == "act").await;
+    }
+    match execute(&context, DiscardSignIn { sign_in: shown.sign_in.id }).await {
+        Ok(()) => Ok(Reply::see_other(with_done(PATH, "denied"))),
+        Err(HttpError::Domain(RoadmapError::NotFound(_))) => Ok(gone_page(&context)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Finds the sign-in of the link. A used, expired, changed or foreign one is a missing page.
+async fn find_by_link(context: &Context) -> Result<ShownSignIn, HttpError> {
+    let (http, reference) = (&context.state.http, context.parameter("reference"));
+    let id = http.references.verify(Purpose::SignIn, context.workspace.id, reference, http.clock.now());
+    let id = id.map(SignInId::new).ok_or(HttpError::NotFound)?;
+    context.run(&FindSignIn { id }).await
+}
+
+fn link_page(context: &Context, shown: &ShownSignIn) -> Reply {
+    let text = context.text();
+    let sign_in = &shown.sign_in;
+    let pending = shown.pending.as_ref();
+    let template = LinkPage {
+        page: sign_in_frame(context, text.get("sign-in").into_owned()),
+        action: format!("{PATH}/{}", context.parameter("reference")),
+        email: sign_in.email.as_str().to_owned(),
+        asked: asked(text, &text.date_time(sign_in.created_at), sign_in.browser_name.as_ref()),
+        pending: pending.map(|pending| Pending::new(text, pending, is_possible(context, shown, pending))),
+    };
+    Reply::page(&template).not_indexed().private()
+}
+
+fn asked(text: Text, date: &str, browser: Option<&BrowserName>) -> String {
+    let date = ("date", FluentValue::from(date.to_owned()));
+    match browser {
+        Some(browser) => {
+            text.with("link-asked-from", &[date, ("browser", FluentValue::from(browser.as_str().to_owned()))])
+        }
+        None => text.with("link-asked", &[date]),
+    }
+}
+
+impl Pending {
+    fn new(text: Text, pending: &PendingAction, is_possible: bool) -> Self {
+        let PendingAction { action, title } = pending;
+        let (lead, act) = match action {
+            PageAction::Vote(_) => ("pending-vote", "sign-in-and-vote"),
+            PageAction::RemoveVote(_) => ("pending-remove-vote", "sign-in-and-remove-vote"),
+            PageAction::Comment { .. } => ("pending-comment", "sign-in-and-post"),
+            PageAction::Submit { .. } => ("pending-submit", "sign-in-and-submit"),
+            PageAction::Subscribe(_) => ("pending-subscribe", "sign-in-and-subscribe"),
+            PageAction::Unsubscribe(_) => ("pending-unsubscribe", "sign-in-and-unsubscribe"),
+        };
+        let typed = match action {
+            PageAction::Comment { content, .. } => content,
+            PageAction::Submit { description, .. } => description,
+            _ => "",
+        };
+        // It was checked before it was kept.
+        let html = markdown::to_html("content", typed).map(|html| prose::html(&html)).unwrap_or_default();
+        let title = match action {
+            PageAction::Submit { title, .. } => Some(title.clone()),
+            _ => title.as_ref().map(|title: &Title| title.as_str().to_owned()),
+        };
+        Self {
+            lead: text.get(lead).into_owned(),
+            path: action.request().filter(|_| is_possible).map(path_by_id),
+            title,
+            html,
+            act: if is_possible { text.get(act).into_owned() } else { String::new() },
+        }
+    }
+}
+
+/// Whether the owner of the address may do the kept action now: may see the portal and the feature request.
+fn is_possible(context: &Context, shown: &ShownSignIn, pending: &PendingAction) -> bool {
+    let is_there = pending.action.request().is_none() || pending.title.is_some();
+    is_there && may_enter(&context.portal.settings, shown.sign_in.email.as_str(), shown.is_member)
+}
+
+/// Whether the owner of an address may see a portal.
+fn may_enter(settings: &PortalSettings, email: &str, is_member: bool) -> bool {
+    let has_domain = || settings.mail_domains.iter().any(|domain| domain.is_of(email));
+    match settings.access {
+        PortalAccess::Public => true,
+        PortalAccess::Private => is_member || has_domain(),
+        PortalAccess::Off => is_member,
+    }
+}
+
+fn path_by_id(request: FeatureRequestId) -> String {
+    format!("/feature_requests/{request}")
+}
+
+/// Uses a sign-in: creates a session in place of this browser's old one, and does the kept action.
+async fn redeem(context: &Context, shown: ShownSignIn, does_action: bool) -> PageResult {
+    let pending = shown.pending.as_ref();
+    let possible = pending.filter(|pending| does_action && is_possible(context, &shown, pending));
+    let ShownSignIn { sign_in, is_member, .. } = &shown;
+    let actor = PageActor { email: sign_in.email.clone(), is_member: *is_member };
+    let next = next_of(&shown);
+    if let Some(PendingAction { action, .. }) = possible
+        && let Err(error) = admit(context, &actor, action)
+    {
+        return Ok(not_done(context, &error, action, next));
+    }
+    let secret = new_secret(context)?;
+    let holds_posts = context.portal.settings.holds_posts;
+    let operation = RedeemSignIn {
+        sign_in: sign_in.id,
+        email: sign_in.email.clone(),
+        digest: secret.digest(),
+        browser_name: context.browser_name(),
+        action: possible.map(|pending| ActOnPage::new(&actor, &pending.action, holds_posts)),
+    };
+    let redeemed = match (execute(context, operation).await, possible) {
+        (Ok(redeemed), _) => redeemed,
+        // Somebody else was faster.
+        (Err(HttpError::Domain(RoadmapError::NotFound(_))), _) => return Ok(gone_page(context)),
+        (Err(error), Some(pending)) => return Ok(not_done(context, &error, &pending.action, next)),
+        (Err(error), None) => return Err(error),
+    };
+    context.state.http.observer.sign_in(SignInStep::Redeemed);
+    end_old_session(context).await;
+    let reply = after_sign_in(context, &shown, &secret, redeemed, does_action).await?;
+    let is_https = context.is_https();
+    Ok(reply.with_cookie(Secret::Session.set(&secret, is_https)).with_cookie(Secret::SignIn.remove(is_https)))
+}
+
+/// Returns where to go after a sign-in: where its form led, or to the feature request.
+fn next_of(shown: &ShownSignIn) -> String {
+    let request = shown.pending.as_ref().filter(|pending| pending.title.is_some());
+    let request = request.and_then(|pending| pending.action.request());
+    match (&shown.sign_in.next, request) {
+        (Some(next), _) => next.as_str().to_owned(),
+        (None, Some(request)) => path_by_id(request),
+        (None, None) => "/".to_owned(),
+    }
+}
+
+/// Returns the response to somebody who is signed in now.
+async fn after_sign_in(
+    context: &Context,
+    shown: &ShownSignIn,
+    secret: &BrowserSecret,
+    redeemed: SignInRedeemed,
+    does_action: bool,
+) -> PageResult {
+    let next = canonical(context, shown, next_of(shown)).await;
+    let failure = match (redeemed.action, &shown.pending) {
+        (Some(Ok(done)), _) => return Ok(Reply::see_other(landing(&done, &next))),
+        (Some(Err(error)), Some(pending)) => Some((HttpError::Domain(error), &pending.action)),
+        (None, Some(pending)) if does_action => Some((HttpError::NotFound, &pending.action)),
+        _ => None,
+    };
+    let Some((error, action)) = failure else { return Ok(Reply::see_other(with_done(&next, "signed-in"))) };
+    // The page is that of the new session.
+    let session = context.run(&FindSession { digest: secret.digest() }).await?.map(Arc::new);
+    let context = Context { session, ..context.clone() };
+    Ok(not_done_after(&context, &error, action, next, true))
+}
+
+/// Replaces the path of a feature request by its ID, so that what was done is not lost in a redirect.
+async fn canonical(context: &Context, shown: &ShownSignIn, next: String) -> String {
+    let request = shown.pending.as_ref().and_then(|pending| pending.action.request());
+    let Some(request) = request.filter(|request| path_by_id(*request) == next) else { return next };
+    let viewer = Viewer { customer: None, is_member: shown.is_member };
+    let found = context.run(&FindVisibleRequest { request: FeatureRequestRef::Id(request), viewer }).await;
+    found.map_or(next, |found| request_path(&found))
+}
+
+/// Ends the session that this browser had before. The new one is there already.
+async fn end_old_session(context: &Context) {
+    let Some(Session { id, email, .. }) = context.session.as_deref() else { return };
+    if let Err(error) = execute(context, EndSession { session: *id, email: email.clone() }).await {
+        tracing::warn!(%error, "the old session of a browser could not be ended");
+    }
+}
+
+/// `POST /sign-out`.
+pub(crate) async fn sign_out(context: Rc<Context>, _: Fields) -> PageResult {
+    if let Some(session) = context.session.as_deref() {
+        execute(&context, EndSession { session: session.id, email: session.email.clone() }).await?;
+    }
+    Ok(signed_out(&context, "signed-out"))
+}
+
+/// Returns the response to somebody who is signed out now. On HTTPS, browsers delete their copies of pages.
+pub(crate) fn signed_out(context: &Context, done: &str) -> Reply {
+    let next = if context.is_public() { "/" } else { PATH };
+    let is_https = context.is_https();
+    let mut response = HttpResponse::SeeOther();
+    response
+        .insert_header((LOCATION, with_done(next, done)))
+        .insert_header((CACHE_CONTROL, "private, no-store"))
+        .insert_header((REFERRER_POLICY, "same-origin"));
+    if is_https {
+        response.insert_header(("Clear-Site-Data", "\"cache\""));
+    }
+    Reply::other(response.finish()).with_cookie(Secret::Session.remove(is_https))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_domain::model::portal::{Language, MailDomain};
+
+    const TEXT: Text = Text(Language::English);
+
+    #[test]
+    fn only_those_who_may_see_a_portal_act_on_it() {
+        let settings = |access| PortalSettings {
+            access,
+            mail_domains: vec![MailDomain::from_stored("example.com".to_owned())],
+            ..PortalSettings::default()
+        };
+        for (access, email, is_member, may) in [
+            (PortalAccess::Public, "ann@other.example", false, true),
+            (PortalAccess::Private, "ann@other.example", false, false),
+            (PortalAccess::Private, "ann@example.com", false, true),
+            (PortalAccess::Private, "ann@other.example", true, true),
+            (PortalAccess::Off, "ann@example.com", false, false),
+            (PortalAccess::Off, "ann@other.example", true, true),
+        ] {
+            assert_eq!(may_enter(&settings(access), email, is_member), may, "{access:?} {email}");
+        }
+    }
+
+    #[test]
+    fn a_kept_action_is_shown_in_full() {
+        let request = FeatureRequestId::new(uuid::Uuid::from_u128(7));
+        let action = PageAction::Comment { request, content: "**Yes**\n\n<b>no</b>".to_owned() };
+        let title = Title::parse("title", "Dark mode").ok();
+        let shown = Pending::new(TEXT, &PendingAction { action: action.clone(), title }, true);
+        assert_eq!((shown.title.as_deref(), shown.act.as_str()), (Some("Dark mode"), "Sign in and post"));
+        assert!(shown.html.contains("<strong>Yes</strong>") && shown.html.contains("&lt;b&gt;no"), "{}", shown.html);
+        // The feature request is gone, but not what was typed.
+        let shown = Pending::new(TEXT, &PendingAction { action, title: None }, false);
+        assert!(shown.act.is_empty() && shown.path.is_none() && shown.html.contains("<strong>Yes"));
+        let idea = PageAction::Submit { title: "Dark & light".to_owned(), description: String::new() };
+        let shown = Pending::new(TEXT, &PendingAction { action: idea, title: None }, true);
+        assert_eq!((shown.title.as_deref(), shown.html.as_str()), (Some("Dark & light"), ""));
+    }
+}

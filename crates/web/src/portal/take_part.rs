@@ -1,0 +1,237 @@
+//! Votes, comments and subscriptions on a feature request, and what the team does about posts that wait for approval.
+
+use std::rc::Rc;
+
+use actix_web::http::StatusCode;
+use askama::Template;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, RequestLink};
+use roadmap_domain::model::id::{CommentId, FeatureRequestId, parse_uuid};
+use roadmap_domain::model::markdown;
+use roadmap_domain::model::sign_in::{LocalPath, PageAction};
+use roadmap_domain::usecase::approve_feature_request::ApproveFeatureRequest;
+use roadmap_domain::usecase::hold_comment::{ApproveComment, DiscardComment};
+use roadmap_domain::usecase::query::portal::FindVisibleRequest;
+use roadmap_http::error::HttpError;
+
+use crate::actions::{
+    act, check, execute, find_request, is_of_program, keep, next_path, not_done, pretend, read_email, request_path,
+    typed_text, with_done,
+};
+use crate::context::Context;
+use crate::form::{Fields, Problems};
+use crate::page::{Nav, Page};
+use crate::portal::request;
+use crate::prose;
+use crate::reply::{PageResult, Reply};
+
+/// A comment that somebody is writing, as its form shows it again. `request::render(&context, draft)` shows the page of
+/// the feature request with it: 422 if it has problems, else 200 with the preview.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CommentDraft {
+    /// The Markdown as typed.
+    pub(crate) content: String,
+    /// The address as typed, if nobody is signed in.
+    pub(crate) email: String,
+    /// The comment as HTML, if a preview was asked for.
+    pub(crate) preview: Option<String>,
+    /// The problems of the fields `content` and `email`.
+    pub(crate) problems: Problems,
+}
+
+/// What a visitor does with an address alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Toggle {
+    Vote,
+    RemoveVote,
+    Subscribe,
+    Unsubscribe,
+}
+
+impl Toggle {
+    const fn action(self, request: FeatureRequestId) -> PageAction {
+        match self {
+            Self::Vote => PageAction::Vote(request),
+            Self::RemoveVote => PageAction::RemoveVote(request),
+            Self::Subscribe => PageAction::Subscribe(request),
+            Self::Unsubscribe => PageAction::Unsubscribe(request),
+        }
+    }
+
+    /// Returns the last segment of the path, and the key of the sentence above the form.
+    const fn path_and_lead(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Vote => ("vote", "ask-vote"),
+            Self::RemoveVote => ("unvote", "ask-remove-vote"),
+            Self::Subscribe => ("subscription", "ask-subscribe"),
+            Self::Unsubscribe => ("subscription", "ask-unsubscribe"),
+        }
+    }
+
+    /// Returns the field `state` of a subscription.
+    const fn state(self) -> Option<&'static str> {
+        match self {
+            Self::Vote | Self::RemoveVote => None,
+            Self::Subscribe => Some("on"),
+            Self::Unsubscribe => Some("off"),
+        }
+    }
+}
+
+/// The form for the address of a visitor who votes or subscribes.
+#[derive(Template)]
+#[template(path = "portal/vote.html")]
+struct AddressPage {
+    page: Page,
+    /// The path of the feature request.
+    back: String,
+    /// The path of the form.
+    path: String,
+    lead: String,
+    state: Option<&'static str>,
+    next: String,
+    email: String,
+    problems: Problems,
+}
+
+/// `GET /feature_requests/{slug}/vote`: asks a visitor for an address.
+pub(crate) async fn ask_vote(context: Rc<Context>) -> PageResult {
+    let request = find_request(&context).await?;
+    if context.session.is_some() {
+        return Ok(Reply::see_other(request_path(&request)));
+    }
+    let next = next_path(&context.query);
+    Ok(address_page(&context, Toggle::Vote, &request, next.as_ref(), String::new(), Problems::default()))
+}
+
+/// `POST /feature_requests/{slug}/vote`.
+pub(crate) async fn vote(context: Rc<Context>, fields: Fields) -> PageResult {
+    toggle(&context, &fields, Toggle::Vote).await
+}
+
+/// `POST /feature_requests/{slug}/unvote`.
+pub(crate) async fn remove_vote(context: Rc<Context>, fields: Fields) -> PageResult {
+    toggle(&context, &fields, Toggle::RemoveVote).await
+}
+
+/// `POST /feature_requests/{slug}/subscription`: the field `state` is `on` or `off`.
+pub(crate) async fn subscription(context: Rc<Context>, fields: Fields) -> PageResult {
+    let toggled = if fields.get("state") == "off" { Toggle::Unsubscribe } else { Toggle::Subscribe };
+    toggle(&context, &fields, toggled).await
+}
+
+async fn toggle(context: &Context, fields: &Fields, toggle: Toggle) -> PageResult {
+    let request = find_request(context).await?;
+    let (action, next) = (toggle.action(request.id), next_path(fields));
+    if let Some(session) = context.session.as_deref() {
+        let next = next.map_or_else(|| request_path(&request), |next| next.as_str().to_owned());
+        return act(context, session, action, fields, next).await;
+    }
+    if is_of_program(fields) {
+        return pretend(context);
+    }
+    let mut problems = Problems::default();
+    // A button without a field for the address leads to the form that has one.
+    let email = if fields.has("email") { read_email(context, fields, &mut problems) } else { None };
+    match email {
+        Some(email) => keep(context, email, Some(action), next).await,
+        None => Ok(address_page(context, toggle, &request, next.as_ref(), fields.get("email").to_owned(), problems)),
+    }
+}
+
+/// Shows the form: 422 if it has problems.
+fn address_page(
+    context: &Context,
+    toggle: Toggle,
+    request: &RequestLink,
+    next: Option<&LocalPath>,
+    email: String,
+    problems: Problems,
+) -> Reply {
+    let (path, lead) = toggle.path_and_lead();
+    let back = request_path(request);
+    let title = request.title.as_str();
+    let page = Page::new(context, Nav::Requests, title).with_problem(!problems.is_empty()).not_indexed();
+    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let template = AddressPage {
+        page: Page { here: back.clone(), ..page },
+        path: format!("{back}/{path}"),
+        lead: context.text().get(lead).into_owned(),
+        state: toggle.state(),
+        next: next.map(LocalPath::as_str).unwrap_or_default().to_owned(),
+        back,
+        email,
+        problems,
+    };
+    Reply::page_with(status, &template).not_indexed()
+}
+
+/// `POST /feature_requests/{slug}/comments`: posts a comment, or shows a preview of it.
+pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult {
+    let text = context.text();
+    let content = typed_text(&fields, "content");
+    let request = match find_request(&context).await {
+        Ok(request) => request,
+        // It was deleted or hidden, or the session of its author has ended: what was typed is not lost.
+        Err(error @ HttpError::NotFound) if !content.trim().is_empty() => {
+            let action = PageAction::Comment { request: FeatureRequestId::new(uuid::Uuid::nil()), content };
+            return Ok(not_done(&context, &error, &action, "/feature_requests".to_owned()));
+        }
+        Err(error) => return Err(error),
+    };
+    let mut draft =
+        CommentDraft { content: content.clone(), email: fields.get("email").to_owned(), ..CommentDraft::default() };
+    if fields.has("preview") {
+        let html = draft.problems.check(markdown::to_html("content", &content), text);
+        draft.preview = html.map(|html| prose::html(&html));
+        return request::render(&context, draft).await;
+    }
+    let action = PageAction::Comment { request: request.id, content };
+    draft.problems.check(check(&action, context.session.is_none()), text);
+    if let Some(session) = context.session.as_deref() {
+        return match draft.problems.is_empty() {
+            true => act(&context, session, action, &fields, request_path(&request)).await,
+            false => request::render(&context, draft).await,
+        };
+    }
+    if is_of_program(&fields) {
+        return pretend(&context);
+    }
+    match (read_email(&context, &fields, &mut draft.problems), draft.problems.is_empty()) {
+        (Some(email), true) => keep(&context, email, Some(action), None).await,
+        _ => request::render(&context, draft).await,
+    }
+}
+
+/// `POST /feature_requests/{slug}/approve`: makes an idea public that waits.
+pub(crate) async fn approve(context: Rc<Context>, _: Fields) -> PageResult {
+    require_member(&context)?;
+    let request = find_request(&context).await?;
+    execute(&context, ApproveFeatureRequest { request: FeatureRequestRef::Id(request.id) }).await?;
+    Ok(Reply::see_other(with_done(&request_path(&request), "approved")))
+}
+
+/// `POST /comments/{id}/approve`: makes a comment public that waits.
+pub(crate) async fn approve_comment(context: Rc<Context>, _: Fields) -> PageResult {
+    require_member(&context)?;
+    let approved = execute(&context, ApproveComment { comment: comment_of_path(&context)? }).await?;
+    Ok(Reply::see_other(with_done(&request_path(&RequestLink::from(&approved)), "approved")))
+}
+
+/// `POST /comments/{id}/discard`: deletes a comment that waits.
+pub(crate) async fn discard_comment(context: Rc<Context>, _: Fields) -> PageResult {
+    require_member(&context)?;
+    let request = execute(&context, DiscardComment { comment: comment_of_path(&context)? }).await?;
+    let request = FeatureRequestRef::Id(request);
+    let request = context.run(&FindVisibleRequest { request, viewer: context.viewer() }).await?;
+    Ok(Reply::see_other(with_done(&request_path(&request), "discarded")))
+}
+
+/// For everybody but the team, these pages do not exist.
+fn require_member(context: &Context) -> Result<(), HttpError> {
+    let is_member = context.session.as_ref().is_some_and(|session| session.member.is_some());
+    if is_member { Ok(()) } else { Err(HttpError::NotFound) }
+}
+
+fn comment_of_path(context: &Context) -> Result<CommentId, HttpError> {
+    parse_uuid("id", context.parameter("id")).map(CommentId::new).map_err(|_| HttpError::NotFound)
+}

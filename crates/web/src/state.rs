@@ -1,0 +1,25 @@
+//! The dependencies of the handlers.
+
+use std::sync::Arc;
+
+use actix_web::web;
+use roadmap_domain::ports::Random;
+use roadmap_domain::usecase::executor::Executor;
+use roadmap_domain::usecase::query::Queries;
+use roadmap_http::HttpDependencies;
+
+use crate::reply::PageCache;
+
+/// The dependencies of the pages' handlers.
+pub struct State {
+    /// The dependencies that all surfaces share.
+    pub http: web::Data<HttpDependencies>,
+    /// Runs commands.
+    pub executor: Executor,
+    /// Runs queries.
+    pub queries: Queries,
+    /// Generates the secrets of cookies.
+    pub random: Arc<dyn Random>,
+    /// Keeps rendered pages for a second.
+    pub cache: PageCache,
+}

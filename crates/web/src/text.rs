@@ -1,0 +1,275 @@
+//! The texts of the pages in all languages, from the message files in `locales` (Project Fluent).
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use fluent_langneg::{NegotiationStrategy, accepted_languages, negotiate_languages};
+use roadmap_domain::error::{FieldError, FieldProblem};
+use roadmap_domain::model::portal::Language;
+use roadmap_domain::model::timestamp::Timestamp;
+use unic_langid::LanguageIdentifier;
+
+/// The message files of a language.
+macro_rules! messages {
+    ($language:literal) => {
+        [
+            include_str!(concat!("../locales/", $language, "/base.ftl")),
+            include_str!(concat!("../locales/", $language, "/reading.ftl")),
+            include_str!(concat!("../locales/", $language, "/taking-part.ftl")),
+        ]
+    };
+}
+
+const ENGLISH: [&str; 3] = messages!("en");
+const GERMAN: [&str; 3] = messages!("de");
+const ARABIC: [&str; 3] = messages!("ar");
+
+static BUNDLES: LazyLock<[FluentBundle<FluentResource>; 3]> = LazyLock::new(|| Language::ALL.map(bundle));
+
+fn sources(language: Language) -> [&'static str; 3] {
+    match language {
+        Language::English => ENGLISH,
+        Language::German => GERMAN,
+        Language::Arabic => ARABIC,
+    }
+}
+
+fn identifier(language: Language) -> LanguageIdentifier {
+    language.code().parse().unwrap_or_default()
+}
+
+fn bundle(language: Language) -> FluentBundle<FluentResource> {
+    let mut bundle = FluentBundle::new_concurrent(vec![identifier(language)]);
+    // Templates isolate people's text with `bdi` and `dir`; marks in accessible names would be read aloud.
+    bundle.set_use_isolating(false);
+    for source in sources(language) {
+        // A test parses all files, so that the part with an error is never left out.
+        let resource = FluentResource::try_new(source.to_owned()).unwrap_or_else(|(resource, _)| resource);
+        let _ = bundle.add_resource(resource);
+    }
+    bundle
+}
+
+/// The texts in one language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Text(pub(crate) Language);
+
+impl Text {
+    fn bundle(self) -> &'static FluentBundle<FluentResource> {
+        let [english, german, arabic] = &*BUNDLES;
+        match self.0 {
+            Language::English => english,
+            Language::German => german,
+            Language::Arabic => arabic,
+        }
+    }
+
+    /// Returns a message.
+    pub(crate) fn get(self, key: &str) -> Cow<'static, str> {
+        self.format(key, None)
+    }
+
+    /// Returns a message about `$name`.
+    pub(crate) fn named(self, key: &str, name: &str) -> String {
+        self.with(key, &[("name", FluentValue::from(name))])
+    }
+
+    /// Returns a message about `$count`, in the plural form of the language. The number is grouped as in the language.
+    pub(crate) fn count(self, key: &str, count: impl TryInto<i64>) -> String {
+        let count = count.try_into().unwrap_or(i64::MAX);
+        self.with(key, &[("count", FluentValue::from(count)), ("number", FluentValue::from(self.number(count)))])
+    }
+
+    /// Returns a message with arguments.
+    pub(crate) fn with(self, key: &str, values: &[(&'static str, FluentValue<'_>)]) -> String {
+        let args: FluentArgs<'_> = values.iter().cloned().collect();
+        self.format(key, Some(&args)).into_owned()
+    }
+
+    fn format(self, key: &str, args: Option<&FluentArgs<'_>>) -> Cow<'static, str> {
+        let bundle = self.bundle();
+        let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) else {
+            tracing::error!(key, language = self.0.code(), "a text is missing");
+            return Cow::Owned(key.to_owned());
+        };
+        let mut errors = Vec::new();
+        let formatted = bundle.format_pattern(pattern, args, &mut errors);
+        match formatted {
+            // The texts live as long as the process; only the lifetime of the arguments is shorter.
+            Cow::Borrowed(text) => Cow::Owned(text.to_owned()),
+            Cow::Owned(text) => Cow::Owned(text),
+        }
+    }
+
+    /// Returns a number with separators between groups of three digits.
+    pub(crate) fn number(self, number: i64) -> String {
+        let separator = match self.0 {
+            Language::English | Language::Arabic => ',',
+            Language::German => '.',
+        };
+        let digits = number.unsigned_abs().to_string();
+        let mut grouped = String::from(if number < 0 { "-" } else { "" });
+        for (position, digit) in digits.chars().enumerate() {
+            if position > 0 && (digits.len() - position).is_multiple_of(3) {
+                grouped.push(separator);
+            }
+            grouped.push(digit);
+        }
+        grouped
+    }
+
+    /// Returns a date in words: `4 March 2026`. UTC.
+    pub(crate) fn date(self, at: Timestamp) -> String {
+        let date = calendar(at).date();
+        let month = self.get(&format!("month-{}", u8::from(date.month())));
+        self.with(
+            "date",
+            &[
+                ("day", FluentValue::from(date.day().to_string())),
+                ("month", FluentValue::from(month)),
+                ("year", FluentValue::from(date.year().to_string())),
+            ],
+        )
+    }
+
+    /// Returns a date with the time: `4 March 2026, 11:02`. UTC.
+    pub(crate) fn date_time(self, at: Timestamp) -> String {
+        let time = calendar(at).time();
+        let mut clock = String::new();
+        // Writing to memory cannot fail.
+        let _ = write!(clock, "{:02}:{:02}", time.hour(), time.minute());
+        self.with("date-time", &[("date", FluentValue::from(self.date(at))), ("time", FluentValue::from(clock))])
+    }
+
+    /// Returns the sentence about an invalid field of a form.
+    pub(crate) fn problem(self, error: &FieldError) -> String {
+        let label = self.get(&format!("field-{}", error.field));
+        let label = || ("field", FluentValue::from(label.clone()));
+        match &error.problem {
+            FieldProblem::Missing => self.with("problem-missing", &[label()]),
+            FieldProblem::TooLong { max } => {
+                let max = self.number(i64::try_from(*max).unwrap_or(i64::MAX));
+                self.with("problem-too-long", &[label(), ("max", FluentValue::from(max))])
+            }
+            FieldProblem::Malformed { .. } if error.field == "email" => self.get("problem-email").into_owned(),
+            FieldProblem::TooMuchMarkup { .. } => self.with("problem-markup", &[label()]),
+            FieldProblem::ContainsNul
+            | FieldProblem::Malformed { .. }
+            | FieldProblem::WrongType { .. }
+            | FieldProblem::TooMany { .. }
+            | FieldProblem::InGroup { .. }
+            | FieldProblem::Custom { .. } => self.with("problem-invalid", &[label()]),
+        }
+    }
+}
+
+fn calendar(at: Timestamp) -> time::OffsetDateTime {
+    let nanoseconds = i128::from(at.millis()) * 1_000_000;
+    time::OffsetDateTime::from_unix_timestamp_nanos(nanoseconds).unwrap_or(time::OffsetDateTime::UNIX_EPOCH)
+}
+
+/// Returns the date as in HTML's `datetime`: `2026-03-04`.
+pub(crate) fn machine_date(at: Timestamp) -> String {
+    let date = calendar(at).date();
+    format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
+}
+
+/// Returns the offered language that an `Accept-Language` header (RFC 9110 section 12.5.4) prefers.
+pub(crate) fn negotiate(header: &str, offered: &[Language]) -> Option<Language> {
+    // A header of a kilobyte names more languages than anybody speaks.
+    let header = header.get(..1_024).unwrap_or(header);
+    let available: Vec<LanguageIdentifier> = offered.iter().map(|language| identifier(*language)).collect();
+    let requested = accepted_languages::parse(header);
+    let best = negotiate_languages(&requested, &available, None, NegotiationStrategy::Lookup);
+    let best = best.first()?.language;
+    offered.iter().copied().find(|language| identifier(*language).language == best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fluent_syntax::ast::Entry;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    fn keys(language: Language) -> BTreeSet<String> {
+        let mut keys = BTreeSet::new();
+        for source in sources(language) {
+            let resource = FluentResource::try_new(source.to_owned())
+                .unwrap_or_else(|(_, errors)| panic!("{}: {errors:?}", language.code()));
+            for entry in resource.entries() {
+                if let Entry::Message(message) = entry {
+                    let key = message.id.name.to_owned();
+                    assert!(keys.insert(key.clone()), "{key} is twice in {}", language.code());
+                }
+            }
+        }
+        keys
+    }
+
+    /// Returns the contents of all files below a folder of this crate.
+    fn files(folder: &str) -> String {
+        let mut all = String::new();
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { folders.push(path) } else { all.push_str(&std::fs::read_to_string(path).unwrap()) }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_language_has_every_text_and_no_text_is_unused() {
+        let english = keys(Language::English);
+        for language in [Language::German, Language::Arabic] {
+            let keys = keys(language);
+            let missing: Vec<_> = english.difference(&keys).chain(keys.difference(&english)).collect();
+            assert!(missing.is_empty(), "{}: {missing:?}", language.code());
+        }
+        let used = files("templates") + &files("src");
+        let is_used = |key: &String| {
+            // The keys of months, fields and actions are put together.
+            let prefix = ["month-", "field-"].iter().any(|prefix| key.starts_with(prefix));
+            prefix || used.contains(&format!("\"{key}\""))
+        };
+        let unused: Vec<_> = english.iter().filter(|key| !is_used(key)).collect();
+        assert!(unused.is_empty(), "{unused:?}");
+        let called = used.split("t.get(\"").skip(1).filter_map(|rest| rest.split_once('"'));
+        for (key, _) in called {
+            assert!(english.contains(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_dates_are_those_of_the_language() {
+        let at = Timestamp::from_millis(1_772_622_120_000).unwrap();
+        assert_eq!(Text(Language::English).number(1_234_567), "1,234,567");
+        assert_eq!(Text(Language::German).number(-1_234), "-1.234");
+        assert_eq!(Text(Language::English).number(999), "999");
+        assert_eq!(Text(Language::English).date(at), "4 March 2026");
+        assert_eq!(Text(Language::German).date(at), "4. März 2026");
+        assert_eq!(Text(Language::English).date_time(at), "4 March 2026, 11:02");
+        assert_eq!(machine_date(at), "2026-03-04");
+    }
+
+    #[test]
+    fn the_preferred_language_is_chosen() {
+        for (header, offered, expected) in [
+            ("de-AT,de;q=0.9,en;q=0.5", &Language::ALL[..], Some(Language::German)),
+            ("ar", &Language::ALL, Some(Language::Arabic)),
+            ("fr, en;q=0.3", &Language::ALL, Some(Language::English)),
+            ("fr", &Language::ALL, None),
+            ("de", &[Language::English], None),
+            ("", &Language::ALL, None),
+            ("*", &Language::ALL, None),
+            ("\u{e4};q=nonsense,,;", &Language::ALL, None),
+        ] {
+            assert_eq!(negotiate(header, offered), expected, "{header}");
+        }
+    }
+}
