@@ -7,6 +7,8 @@
 //! | `secret` | the secret that signs references, when it is stored in a file |
 //! | `blobs/<workspace>/<file>` | each uploaded file with a row in the database, when files are stored in a folder |
 //!
+//! Mail in files is not part of it: the links of sign-in mail work until they expire.
+//!
 //! Reading verifies an archive: the database by the manifest, the files by their rows.
 
 use std::collections::BTreeMap;

@@ -12,9 +12,11 @@ mod member;
 mod migrate;
 mod openapi;
 mod output;
+mod portal;
 mod request;
 mod search;
 mod serve;
+mod sign_in;
 mod synonyms;
 mod track;
 mod worker;
@@ -30,14 +32,15 @@ use roadmap_domain::model::links::Links;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 
 pub(crate) use api_key::generate as generate_api_key;
+pub(crate) use sign_in::start as start_sign_in;
 
 use crate::secret;
 use crate::settings::{SettingFlags, Settings};
 use crate::telemetry;
 use crate::wiring::Application;
 
-/// Self-hosted product feedback and roadmap: an HTTP API for feature requests, votes, comments,
-/// tracks and changelogs, one workspace per company.
+/// Self-hosted product feedback and roadmap: a portal and an HTTP API for feature requests, votes,
+/// comments, tracks and changelogs, one workspace per company.
 #[derive(Debug, Parser)]
 #[command(name = "roadmap", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
@@ -60,7 +63,7 @@ enum Command {
 /// A command that requires valid settings.
 #[derive(Debug, Subcommand)]
 enum ConfiguredCommand {
-    /// Serve the API
+    /// Serve the portals and the API
     Serve(serve::Serve),
     /// Bring the database schema up to date (the other commands do so automatically)
     Migrate(migrate::Migrate),
@@ -103,6 +106,12 @@ enum ConfiguredCommand {
     /// List and publish the changelogs of a workspace
     #[command(subcommand)]
     Changelog(changelog::ChangelogCommand),
+    /// Show and change the settings of a workspace's portal, the pages for people
+    #[command(subcommand)]
+    Portal(portal::PortalCommand),
+    /// Sign in to the pages of a workspace without a mail
+    #[command(subcommand)]
+    SignIn(sign_in::SignInCommand),
     /// List and export the audit log of a workspace: who changed what, and when
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -146,6 +155,8 @@ impl ConfiguredCommand {
             Self::Lane(command) => command.run(&settings).await,
             Self::Request(command) => command.run(&settings).await,
             Self::Changelog(command) => command.run(&settings).await,
+            Self::Portal(command) => command.run(&settings).await,
+            Self::SignIn(command) => command.run(&settings).await,
             Self::Audit(command) => command.run(&settings).await,
         }
     }
@@ -181,14 +192,16 @@ fn links(settings: &Settings, workspace: &Workspace) -> anyhow::Result<Links> {
 }
 
 /// The base URL of the service for commands that do not serve. Without the setting it is derived from `listen`.
-fn base_url(settings: &Settings) -> anyhow::Result<BaseUrl> {
+pub(crate) fn base_url(settings: &Settings) -> anyhow::Result<BaseUrl> {
     let port = settings.listen.rsplit_once(':').map_or("8080", |(_, port)| port);
     base_url_at(settings, port)
 }
 
+/// The base URL of a service that listens on this port. It is also the URL of the default workspace.
 fn base_url_at(settings: &Settings, port: &str) -> anyhow::Result<BaseUrl> {
-    match &settings.base_url {
-        Some(base_url) => Ok(base_url.clone()),
-        None => Ok(BaseUrl::parse("the address to listen on", &format!("http://localhost:{port}"))?),
-    }
+    let base_url = match &settings.base_url {
+        Some(base_url) => base_url.clone(),
+        None => BaseUrl::parse("the address to listen on", &format!("http://localhost:{port}"))?,
+    };
+    Ok(base_url.with_default_workspace(settings.default_workspace.clone()))
 }

@@ -1,4 +1,6 @@
-//! The demo: a workspace with realistic content, and example requests.
+//! The demo: a workspace with realistic content, links to its portal, and example requests.
+
+mod images;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,23 +9,29 @@ use anyhow::Context;
 use async_trait::async_trait;
 use roadmap_domain::error::{FieldError, Resource, RoadmapError, Validated};
 use roadmap_domain::model::api_key::Scopes;
+use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::{Actor, ActorKind, Audit, AuditDraft, AuditEntry, Channel, Origin};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::changelog::{ChangelogDraft, ChangelogFields, Publication};
-use roadmap_domain::model::comment::CommentDraft;
+use roadmap_domain::model::comment::{CommentAuthor, CommentDraft, NewComment};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{Description, FeatureRequestRef, Tag, Title};
-use roadmap_domain::model::id::{AuditEntryId, FeatureRequestId, TrackId, WorkspaceId};
+use roadmap_domain::model::id::{
+    AttachmentId, AuditEntryId, CommentId, CustomerId, FeatureRequestId, TrackId, WorkspaceId,
+};
+use roadmap_domain::model::links::Links;
 use roadmap_domain::model::member::{Author, Role};
 use roadmap_domain::model::note::NoteDraft;
+use roadmap_domain::model::portal::{Color, PortalChange};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::Track;
 use roadmap_domain::model::vote::VoteDraft;
 use roadmap_domain::model::workspace::Subdomain;
-use roadmap_domain::ports::{IdGenerator, UnitOfWork};
+use roadmap_domain::policy::signed_reference::ReferenceSigner;
+use roadmap_domain::ports::{Blobs, IdGenerator, UnitOfWork};
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::change_members::AddMember;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
@@ -34,13 +42,13 @@ use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
 use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, UnmergeFeatureRequest};
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
-use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
 use roadmap_domain::usecase::subscribe::Subscribe;
+use roadmap_domain::usecase::update_portal::UpdatePortal;
 use serde::Deserialize;
 use time::Duration;
 
-use crate::commands::generate_api_key;
+use crate::commands::{generate_api_key, start_sign_in};
 use crate::wiring::Application;
 
 const DATA: &str = include_str!("demo/data.json");
@@ -58,6 +66,11 @@ const EXAMPLE: i64 = 1;
 const MERGE_SOURCE: i64 = 70;
 const MERGE_TARGET: i64 = 3;
 
+/// The customer and the member for whom links to sign in are printed, by their positions. The customer has written feature
+/// requests, and the member is an admin.
+const EXAMPLE_CUSTOMER: usize = 7;
+const EXAMPLE_MEMBER: usize = 0;
+
 /// The age of the demo's workspace in days.
 const AGE: i64 = 600;
 
@@ -67,12 +80,25 @@ pub(crate) fn subdomain() -> Subdomain {
     Subdomain::from_label("demo").expect("a label")
 }
 
-/// Creates the workspace if it does not exist, replaces the key of the last start, and returns the example requests.
-pub(crate) async fn prepare(application: &Application, base_url: &BaseUrl) -> anyhow::Result<String> {
+/// What the demo needs besides the application.
+pub(crate) struct DemoOptions<'a> {
+    /// The URL of the service, which is also that of the demo's workspace.
+    pub(crate) base_url: &'a BaseUrl,
+    /// Signs the links.
+    pub(crate) references: &'a Arc<ReferenceSigner>,
+    /// The storage of files.
+    pub(crate) blobs: &'a dyn Blobs,
+}
+
+/// Creates the workspace if it does not exist, replaces the key of the last start, and returns links to the portal and the
+/// example requests.
+pub(crate) async fn prepare(application: &Application, options: &DemoOptions<'_>) -> anyhow::Result<String> {
     refuse_other_workspaces(application).await?;
+    let data = read_data()?;
+    let people = [data.customer_email(EXAMPLE_CUSTOMER)?, data.member_email(EXAMPLE_MEMBER)?];
     let workspace = match application.directory.workspace(&subdomain()).await? {
         Some(workspace) => workspace.id,
-        None => fill(application).await?,
+        None => fill(application, options.blobs, data).await?,
     };
     let name = Name::parse("name", KEY_NAME)?;
     // Keys are printed and stay in the history of a terminal, so that old ones are revoked.
@@ -86,7 +112,32 @@ pub(crate) async fn prepare(application: &Application, base_url: &BaseUrl) -> an
     application.executor.run_without_key(workspace, &issue).await?;
     let planned =
         application.reader.tracks(workspace).await?.into_iter().find(|track| track.name.as_str() == "Planned");
-    Ok(usage_text(base_url, key.reveal(), planned.as_ref()))
+    let links = Links::new(options.base_url, &subdomain(), workspace, options.references.clone());
+    let [customer, member] = people;
+    let pages = PageLinks {
+        portal: links.portal().to_owned(),
+        customer: sign_in_link(application, workspace, &links, customer).await?,
+        team: sign_in_link(application, workspace, &links, member).await?,
+    };
+    Ok(usage_text(options.base_url, &pages, key.reveal(), planned.as_ref()))
+}
+
+/// Links to the portal for a visitor, a customer and a member.
+struct PageLinks {
+    portal: String,
+    customer: String,
+    team: String,
+}
+
+/// Returns a link that signs somebody in.
+async fn sign_in_link(
+    application: &Application,
+    workspace: WorkspaceId,
+    links: &Links,
+    email: EmailAddress,
+) -> anyhow::Result<String> {
+    let sign_in = application.executor.run_without_key(workspace, &start_sign_in(email)).await?;
+    Ok(links.sign_in(sign_in.id, sign_in.expires_at()))
 }
 
 /// Fails if the database has other workspaces: the demo would be served at their base URL, with a printed key.
@@ -104,10 +155,11 @@ async fn refuse_other_workspaces(application: &Application) -> anyhow::Result<()
     )
 }
 
-async fn fill(application: &Application) -> anyhow::Result<WorkspaceId> {
-    let data = read_data()?;
-    let workspace = WorkspaceId::new(application.ids.next(application.clock.now()));
-    application.executor.run_without_key(workspace, &FillDemo { data, ids: application.ids.clone() }).await?;
+async fn fill(application: &Application, blobs: &dyn Blobs, data: Data) -> anyhow::Result<WorkspaceId> {
+    let ids = application.ids.clone();
+    let workspace = WorkspaceId::new(ids.next(application.clock.now()));
+    let images = images::store(blobs, workspace, &*ids, &*application.clock).await?;
+    application.executor.run_without_key(workspace, &FillDemo { data, images, ids }).await?;
     Ok(workspace)
 }
 
@@ -115,8 +167,8 @@ fn read_data() -> anyhow::Result<Data> {
     serde_json::from_str(DATA).context("the demo's data cannot be read")
 }
 
-/// Formats the demo's key and example requests, as commands to paste into a shell, one after another.
-fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String {
+/// Formats the links, the demo's key and example requests, as commands to paste into a shell, one after another.
+fn usage_text(base_url: &BaseUrl, pages: &PageLinks, key: &str, planned: Option<&Track>) -> String {
     let api = format!("{base_url}/api/external/v1");
     let get = |path: &str| format!("curl -s -H 'X-Api-Key: {key}' '{api}{path}'");
     let delete = |path: &str| format!("curl -s -X DELETE -H 'X-Api-Key: {key}' '{api}{path}'");
@@ -185,7 +237,11 @@ fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String 
         ("Who changed what", get("/audit_entries?page_size=3")),
         ("Settings", get("/setting")),
     ];
-    let mut text = format!("\n\nDemo workspace: {}\nAPI key: {key}\n\nTry:\n", base_url.workspace_url(&subdomain()));
+    let PageLinks { portal, customer, team } = pages;
+    let mut text = format!(
+        "\n\nPortal: {portal}\nSign in as a customer: {customer}\nSign in as the team: {team}\n(The links to sign in work \
+         once, within 15 minutes. Each start prints new ones.)\n\nAPI key: {key}\n\nTry:\n"
+    );
     for (title, request) in requests {
         text += &format!("\n# {title}\n{request}\n");
     }
@@ -196,10 +252,23 @@ fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String 
 struct Data {
     product_name: String,
     website_url: String,
+    accent_color: String,
     members: Vec<MemberData>,
     customers: Vec<Person>,
     requests: Vec<Request>,
     changelogs: Vec<ChangelogData>,
+}
+
+impl Data {
+    fn customer_email(&self, position: usize) -> anyhow::Result<EmailAddress> {
+        let person = self.customers.get(position).context("the demo has too few customers")?;
+        Ok(EmailAddress::parse("email", &person.email)?)
+    }
+
+    fn member_email(&self, position: usize) -> anyhow::Result<EmailAddress> {
+        let member = self.members.get(position).context("the demo has too few members")?;
+        Ok(EmailAddress::parse("email", &member.email)?)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -292,16 +361,19 @@ struct ChangelogData {
     content: String,
     days_ago: i64,
     published: bool,
+    /// The file name of the cover image.
+    cover: Option<String>,
     /// The days from now until it is published, if it is scheduled.
     publish_in_days: Option<i64>,
     /// Titles of the feature requests that it is about.
     feature_requests: Vec<String>,
 }
 
-/// Creates the demo's records in one unit of work, so that an interrupted start leaves nothing. Their timestamps are spread
-/// over the last [`AGE`] days.
+/// Creates the demo's records in one unit of work, so that an interrupted start leaves nothing but the content of images,
+/// which the sweep deletes. Their timestamps are spread over the last [`AGE`] days.
 struct FillDemo {
     data: Data,
+    images: Vec<Attachment>,
     ids: Arc<dyn IdGenerator>,
 }
 
@@ -318,6 +390,7 @@ impl Operation for FillDemo {
         let (workspace, now) = (context.workspace, context.now);
         let mut filling = Filling {
             data,
+            images: &self.images,
             ids: &*self.ids,
             workspace,
             now,
@@ -332,6 +405,7 @@ impl Operation for FillDemo {
         for member in &data.members {
             filling.add_member(member, work).await?;
         }
+        filling.set_up_portal(work).await?;
         for request in &data.requests {
             filling.fill_request(request, work).await?;
         }
@@ -350,6 +424,7 @@ impl Operation for FillDemo {
 /// The state of filling the demo's workspace.
 struct Filling<'a> {
     data: &'a Data,
+    images: &'a [Attachment],
     ids: &'a dyn IdGenerator,
     workspace: WorkspaceId,
     now: Timestamp,
@@ -364,7 +439,7 @@ struct Filling<'a> {
 impl<'a> Filling<'a> {
     /// The context of an operation of `actor` some days ago.
     fn at<'b>(&'b self, days_ago: i64, actor: &'b Actor) -> OperationContext<'b> {
-        OperationContext::new(self.workspace, self.now.plus(-Duration::days(days_ago)), actor, self.ids)
+        OperationContext::new(self.workspace, self.now.plus(-time_ago(days_ago)), actor, self.ids)
     }
 
     /// Performs an operation of `actor` some days ago, with its entry in the audit log.
@@ -403,6 +478,20 @@ impl<'a> Filling<'a> {
         Ok(())
     }
 
+    /// Stores the rows of the images, and gives the portal its logo and colour.
+    async fn set_up_portal(&self, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        for image in self.images {
+            work.insert_attachment(image).await?;
+        }
+        let change = PortalChange {
+            accent: Some(Some(Color::parse("accent_color", &self.data.accent_color)?)),
+            logo: Some(Some(self.image(images::LOGO)?)),
+            ..PortalChange::default()
+        };
+        self.perform(&UpdatePortal { change: Ok(change) }, AGE - 1, self.member(EXAMPLE_MEMBER)?, work).await?;
+        Ok(())
+    }
+
     async fn fill_request(&mut self, request: &'a Request, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         let first_title = request.edits.first().map_or(&request.title, |edit| &edit.title_before);
         // Without moves, it is where it was created.
@@ -413,6 +502,7 @@ impl<'a> Filling<'a> {
             tags: Tag::parse_list("tags", &request.tags)?,
             track,
             private: request.private,
+            awaiting_approval: false,
             customer: Some(self.customer(request.author)?),
             note: None,
         };
@@ -478,8 +568,18 @@ impl<'a> Filling<'a> {
                 }
                 (None, None) => Err(FieldError::missing("author")),
             };
-            let operation = PostComment { request: reference, draft, mails_per_day: None };
-            self.perform(&operation, request.days_ago - comment.days_after, &self.founder, work).await?;
+            let CommentDraft { content, author, .. } = draft?;
+            let context = self.at(request.days_ago - comment.days_after, &self.founder);
+            let author = match author {
+                CommentAuthor::Member(author) => CommentAuthor::Member(author),
+                CommentAuthor::Customer(customer) => {
+                    CommentAuthor::Customer(customer.to_new_customer(context.new_id(CustomerId::new)))
+                }
+            };
+            let id = context.new_id(CommentId::new);
+            // `PostComment` would mail authors about answers of the past.
+            let comment = NewComment { id, request: reference, content, author, created_at: context.now };
+            work.insert_comment(&comment).await?.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         }
         for follower in &request.followers {
             let operation = Subscribe { request: reference, customer: self.customer(follower.customer) };
@@ -516,6 +616,7 @@ impl<'a> Filling<'a> {
         if let Some(days) = changelog.publish_in_days {
             draft.publication = Publication::At(self.now.plus(Duration::days(days)));
         }
+        draft.cover = changelog.cover.as_deref().map(|name| self.image(name)).transpose()?;
         for title in &changelog.feature_requests {
             draft.feature_requests.push(self.request_id(title)?);
         }
@@ -537,6 +638,11 @@ impl<'a> Filling<'a> {
         self.members.get(index).ok_or_else(|| FieldError::missing("by"))
     }
 
+    fn image(&self, name: &str) -> Result<AttachmentId, RoadmapError> {
+        let image = self.images.iter().find(|image| image.filename.as_str() == name);
+        image.map(|image| image.id).ok_or(RoadmapError::NotFound(Resource::File))
+    }
+
     fn track(&self, name: &str) -> Result<TrackId, RoadmapError> {
         let track = self.tracks.iter().find(|track| track.name.as_str() == name);
         track.map(|track| track.id).ok_or(RoadmapError::NotFound(Resource::Track))
@@ -549,6 +655,12 @@ impl<'a> Filling<'a> {
     fn request(&self, title: &str) -> Result<FeatureRequestRef, RoadmapError> {
         self.request_id(title).map(FeatureRequestRef::Id)
     }
+}
+
+/// How long ago something has happened that happened some days ago. The time of day differs between days; things of one day
+/// happen at once.
+fn time_ago(days: i64) -> Duration {
+    Duration::days(days) - Duration::minutes(days.max(0) * 157 % 600)
 }
 
 /// The number of days after the creation at which a customer votes. Votes are spread evenly over the given days, the last
@@ -581,6 +693,16 @@ mod tests {
     }
 
     #[test]
+    fn links_to_sign_in_are_for_somebody_with_content() {
+        let data = read_data().unwrap();
+        assert_eq!(data.members[EXAMPLE_MEMBER].role, "admin");
+        let written = data.requests.iter().filter(|request| request.author == EXAMPLE_CUSTOMER);
+        assert!(written.count() > 0 && data.customer_email(EXAMPLE_CUSTOMER).is_ok());
+        let comments = data.requests.iter().flat_map(|request| &request.comments);
+        assert!(comments.filter(|comment| comment.customer == Some(EXAMPLE_CUSTOMER)).count() > 0);
+    }
+
+    #[test]
     fn times_follow_each_other_and_end_before_now() {
         let data = read_data().unwrap();
         for request in &data.requests {
@@ -604,6 +726,12 @@ mod tests {
     }
 
     #[test]
+    fn later_days_are_later_times() {
+        let times: Vec<Duration> = (0..=AGE).map(time_ago).collect();
+        assert!(times[0] == Duration::ZERO && times.is_sorted_by(|one, other| one < other));
+    }
+
+    #[test]
     fn the_data_uses_everything() {
         let data = read_data().unwrap();
         let requests = || data.requests.iter();
@@ -614,5 +742,8 @@ mod tests {
         let changelogs = || data.changelogs.iter();
         assert!(changelogs().any(|changelog| changelog.publish_in_days.is_some_and(|days| days > 0)));
         assert!(changelogs().all(|changelog| !changelog.feature_requests.is_empty()));
+        let covers: Vec<&str> = changelogs().filter_map(|changelog| changelog.cover.as_deref()).collect();
+        assert!(images::tests::names().iter().all(|name| *name == images::LOGO || covers.contains(name)), "{covers:?}");
+        assert!(Color::parse("accent_color", &data.accent_color).is_ok());
     }
 }

@@ -26,7 +26,7 @@ use roadmap_domain::ports::{Clock, ConnectionPools, OutboxQueue, PoolStatus};
 use roadmap_domain::usecase::authenticate::Rejection;
 use roadmap_http::detached::DetachedTasks;
 use roadmap_http::error::{BODY_MEMORY, MARKUP_THREADS};
-use roadmap_http::observer::{CompletedRequest, Observer};
+use roadmap_http::observer::{CompletedRequest, Observer, SignInStep};
 
 /// The media type of the response (OpenMetrics 1.0).
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -58,6 +58,11 @@ struct BudgetLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StepLabels {
+    step: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PoolLabels {
     pool: &'static str,
 }
@@ -80,6 +85,7 @@ pub(crate) struct Metrics {
     replays: Counter,
     rejections: Family<CauseLabels, Counter>,
     budget_refusals: Family<BudgetLabels, Counter>,
+    sign_ins: Family<StepLabels, Counter>,
     registry: Registry,
 }
 
@@ -96,6 +102,10 @@ impl Metrics {
         let budget_refusals = Family::<BudgetLabels, Counter>::default();
         for budget in Budget::ALL.map(Budget::name).into_iter().chain([BODY_MEMORY, MARKUP_THREADS]) {
             drop(budget_refusals.get_or_create(&BudgetLabels { budget }));
+        }
+        let sign_ins = Family::<StepLabels, Counter>::default();
+        for step in SignInStep::ALL {
+            drop(sign_ins.get_or_create(&StepLabels { step: step.name() }));
         }
         let start = Gauge::<f64, AtomicU64>::default();
         start.set(seconds(started.millis()));
@@ -120,7 +130,8 @@ impl Metrics {
         registry.register("roadmap_rejected_keys", "Requests rejected with 401, by cause", rejections.clone());
         let help = "Requests rejected because a budget was used up";
         registry.register("roadmap_budget_refusals", help, budget_refusals.clone());
-        Self { requests, durations, replays, rejections, budget_refusals, registry }
+        registry.register("roadmap_sign_ins", "Sign-ins on the pages, by step", sign_ins.clone());
+        Self { requests, durations, replays, rejections, budget_refusals, sign_ins, registry }
     }
 }
 
@@ -141,6 +152,10 @@ impl Observer for Metrics {
 
     fn budget_exceeded(&self, budget: &'static str) {
         self.budget_refusals.get_or_create(&BudgetLabels { budget }).inc();
+    }
+
+    fn sign_in(&self, step: SignInStep) {
+        self.sign_ins.get_or_create(&StepLabels { step: step.name() }).inc();
     }
 }
 
@@ -280,4 +295,26 @@ fn encode(registries: &[&Registry]) -> Result<String, std::fmt::Error> {
     }
     encode_eof(&mut text)?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sign_ins_are_counted_by_step() {
+        let metrics = Metrics::new(Timestamp::from_millis(0).unwrap());
+        for step in [SignInStep::Asked, SignInStep::Refused, SignInStep::Asked] {
+            metrics.sign_in(step);
+        }
+        let text = encode(&[&metrics.registry]).unwrap();
+        let mut counts: Vec<&str> = text.lines().filter(|line| line.starts_with("roadmap_sign_ins_total")).collect();
+        counts.sort_unstable();
+        let expected = [
+            "roadmap_sign_ins_total{step=\"asked\"} 2",
+            "roadmap_sign_ins_total{step=\"redeemed\"} 0",
+            "roadmap_sign_ins_total{step=\"refused\"} 1",
+        ];
+        assert_eq!(counts, expected);
+    }
 }

@@ -191,6 +191,8 @@ impl Settings {
                 workspace: source.value("rate_limit_workspace", "6000/min", rate)?,
                 failures: source.value("rate_limit_failures", "60/min", rate)?,
                 anonymous: source.value("rate_limit_anonymous", "600/min", rate)?,
+                sign_in: source.value("rate_limit_sign_in", "60/h burst 10", rate)?,
+                posts: source.value("rate_limit_posts", "20/h", rate)?,
             },
             storage_limits: StorageLimits {
                 records: source.value("storage_records", "2GB", size)?,
@@ -314,6 +316,8 @@ mod tests {
             ("ROADMAP_RATE_LIMIT_WORKSPACE", "600/min burst 0", "the setting rate_limit_workspace is"),
             ("ROADMAP_RATE_LIMIT_FAILURES", "-1", "the setting rate_limit_failures is `-1`"),
             ("ROADMAP_RATE_LIMIT_ANONYMOUS", "1/d", "the setting rate_limit_anonymous is `1/d`"),
+            ("ROADMAP_RATE_LIMIT_SIGN_IN", "10/10min", "the setting rate_limit_sign_in is `10/10min`"),
+            ("ROADMAP_RATE_LIMIT_POSTS", "20/h burst", "the setting rate_limit_posts is `20/h burst`"),
             (
                 "ROADMAP_TRUST_PROXY",
                 "true",
@@ -392,6 +396,8 @@ mod tests {
             workspace: rate(6_000, 60, 6_000),
             failures: rate(60, 60, 60),
             anonymous: rate(600, 60, 600),
+            sign_in: rate(60, 3_600, 10),
+            posts: rate(20, 3_600, 20),
         };
         assert_eq!(rates(&[]), default);
         for (raw, key) in [
@@ -407,6 +413,8 @@ mod tests {
         let off = [("ROADMAP_RATE_LIMIT_WORKSPACE", "off"), ("ROADMAP_RATE_LIMIT_FAILURES", "off")];
         assert_eq!(rates(&off), Rates { workspace: None, failures: None, ..default });
         assert_eq!(rates(&[("ROADMAP_RATE_LIMIT_ANONYMOUS", "off")]), Rates { anonymous: None, ..default });
+        let off = [("ROADMAP_RATE_LIMIT_SIGN_IN", "off"), ("ROADMAP_RATE_LIMIT_POSTS", "off")];
+        assert_eq!(rates(&off), Rates { sign_in: None, posts: None, ..default });
 
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("settings.toml");

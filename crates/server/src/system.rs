@@ -1,6 +1,7 @@
 //! Adapters of the process itself: clock, ids, random numbers, operation locks, and caches in front of the store.
 
 mod cached_directory;
+mod cached_portals;
 mod cached_synonyms;
 mod cached_value;
 mod operation_locks;
@@ -18,6 +19,7 @@ use time::OffsetDateTime;
 use uuid::{ContextV7, Uuid};
 
 pub(crate) use cached_directory::CachedDirectory;
+pub(crate) use cached_portals::{CachedPortals, PortalCache};
 pub(crate) use cached_synonyms::{CachedSynonyms, SynonymCache};
 pub(crate) use cached_value::CachedHealth;
 pub(crate) use operation_locks::InMemoryOperationLocks;

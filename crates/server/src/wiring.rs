@@ -12,8 +12,8 @@ use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
-    Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance, OutboxQueue, RoadmapReader,
-    Store, TextSearch, UsageStore, WorkspaceDirectory,
+    Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance, OutboxQueue, PortalReader,
+    RoadmapReader, Store, TextSearch, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
@@ -21,7 +21,7 @@ use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
-use roadmap_domain::usecase::query::Queries;
+use roadmap_domain::usecase::query::{Queries, QueryPorts};
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
@@ -39,8 +39,8 @@ use crate::operator;
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::shutdown::ShutdownState;
 use crate::system::{
-    CachedDirectory, CachedHealth, CachedSynonyms, InMemoryOperationLocks, JitteredPause, MonotonicIds, SynonymCache,
-    SystemClock, SystemStopwatch,
+    CachedDirectory, CachedHealth, CachedPortals, CachedSynonyms, InMemoryOperationLocks, JitteredPause, MonotonicIds,
+    PortalCache, SynonymCache, SystemClock, SystemRandom, SystemStopwatch,
 };
 
 /// Maximum bytes of request bodies in memory, for all requests of the process together.
@@ -52,6 +52,8 @@ pub(crate) struct Application {
     pub(crate) executor: Executor,
     /// Reads lists.
     pub(crate) reader: Arc<dyn RoadmapReader>,
+    /// Reads what the pages of portals show.
+    pub(crate) pages: Arc<dyn PortalReader>,
     /// Looks up workspaces and keys.
     pub(crate) directory: Arc<dyn WorkspaceDirectory>,
     /// Generates ids.
@@ -99,12 +101,17 @@ pub(crate) struct HttpRuntime {
 pub(crate) struct Surfaces {
     http: web::Data<HttpDependencies>,
     api: web::Data<State>,
+    web: web::Data<roadmap_web::State>,
 }
 
 impl Surfaces {
     /// Adds all surfaces to an application of the web server.
     pub(crate) fn configure(&self, config: &mut web::ServiceConfig) {
-        roadmap_http::configure(config, self.http.clone(), |config| roadmap_api::configure(config, self.api.clone()));
+        let surfaces = |config: &mut web::ServiceConfig| {
+            roadmap_api::configure(config, self.api.clone());
+            roadmap_web::configure(config, self.web.clone());
+        };
+        roadmap_http::configure(config, self.http.clone(), surfaces, roadmap_web::unknown_path());
     }
 }
 
@@ -150,10 +157,12 @@ impl Application {
         let locks = Arc::new(InMemoryOperationLocks::new(settings.operation_wait));
         let usage = backend.usage();
         let budgets = Arc::new(StorageBudgets::new(usage.clone(), clock.clone(), settings.storage_limits));
+        let ReadPorts { lists: reader, pages, .. } = backend.read_ports(settings.pool_size)?;
         Ok(Self {
             executor: Executor::new(store.clone(), locks, Arc::new(JitteredPause), clock.clone(), ids.clone())
                 .with_budgets(budgets.clone()),
-            reader: backend.read_ports(settings.pool_size)?.lists,
+            reader,
+            pages,
             directory: store.clone(),
             ids,
             clock,
@@ -189,11 +198,16 @@ impl Application {
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
         // Half of the threads, so that the other half can still serve requests.
         let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
-        let synonym_cache = SynonymCache::new();
+        let (synonym_cache, portal_cache) = (SynonymCache::new(), PortalCache::new());
+        let page_cache = roadmap_web::PageCache::new();
         let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
-            let ReadPorts { lists: reader, search, connections } = self.backend.read_ports(connections)?;
+            let ReadPorts { lists: reader, pages, search, connections } = self.backend.read_ports(connections)?;
             let synonyms = Arc::new(CachedSynonyms { reader: reader.clone(), cache: synonym_cache.clone() });
+            let portals = Arc::new(CachedPortals { reader: pages.clone(), cache: portal_cache.clone() });
+            let (blobs, clock) = (blobs.clone(), self.clock.clone());
+            let queries =
+                Queries::new(QueryPorts { reader, pages, portals, search, synonyms, blobs: blobs.clone(), clock });
             pools.extend(connections);
             let http = web::Data::new(HttpDependencies {
                 health: options.shutdown.wrap_health(health.clone()),
@@ -208,19 +222,27 @@ impl Application {
                 observer: options.observer.clone(),
                 detached: options.detached.clone(),
                 render_error: roadmap_api::error::render,
+                render_page_error: roadmap_web::render_error,
                 ids: self.ids.clone(),
                 clock: self.clock.clone(),
             });
             let api = web::Data::new(State {
                 http: http.clone(),
                 executor: self.executor.clone(),
-                queries: Queries::new(reader, search, synonyms, blobs.clone(), self.clock.clone()),
+                queries: queries.clone(),
                 upload: upload.clone(),
-                delete_attachment: DeleteAttachment::new(blobs.clone()),
+                delete_attachment: DeleteAttachment::new(blobs),
                 mails_per_day: settings.mail_per_day,
                 markup: markup.clone(),
             });
-            surfaces.push(Surfaces { http, api });
+            let web = web::Data::new(roadmap_web::State {
+                http: http.clone(),
+                executor: self.executor.clone(),
+                queries,
+                random: Arc::new(SystemRandom),
+                cache: page_cache.clone(),
+            });
+            surfaces.push(Surfaces { http, api, web });
         }
         Ok(HttpRuntime { surfaces, connections: pools })
     }
@@ -300,6 +322,7 @@ impl Application {
 /// The ports that read.
 struct ReadPorts {
     lists: Arc<dyn RoadmapReader>,
+    pages: Arc<dyn PortalReader>,
     search: Arc<dyn TextSearch>,
     /// The separate connection pool of these ports, if they have one.
     connections: Option<Arc<dyn ConnectionPools>>,
@@ -310,10 +333,14 @@ impl Backend {
     /// web server drives its own connections. With SQLite all share one pool.
     fn read_ports(&self, connections: usize) -> anyhow::Result<ReadPorts> {
         match self {
-            Self::Sqlite(store) => Ok(ReadPorts { lists: store.clone(), search: store.clone(), connections: None }),
+            Self::Sqlite(store) => {
+                let (lists, pages, search) = (store.clone(), store.clone(), store.clone());
+                Ok(ReadPorts { lists, pages, search, connections: None })
+            }
             Self::Postgres(store) => {
                 let reader = Arc::new(store.reader(connections)?);
-                Ok(ReadPorts { lists: reader.clone(), search: reader.clone(), connections: Some(reader) })
+                let (lists, pages, search) = (reader.clone(), reader.clone(), reader.clone());
+                Ok(ReadPorts { lists, pages, search, connections: Some(reader) })
             }
         }
     }

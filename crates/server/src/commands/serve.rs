@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 
 use super::base_url_at;
 use super::output::print;
-use crate::demo;
+use crate::demo::{self, DemoOptions};
 use crate::metrics::{Metrics, MetricsServer, Sources};
 use crate::secret;
 use crate::settings::Settings;
@@ -57,16 +57,21 @@ impl Serve {
         let listener =
             TcpListener::bind(&settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
         let address = listener.local_addr()?;
-        let base_url = base_url_at(&settings, &address.port().to_string())?;
-
-        let mut greeting = String::new();
         if self.demo {
             let subdomain = settings.default_workspace.get_or_insert_with(demo::subdomain);
             anyhow::ensure!(
                 *subdomain == demo::subdomain(),
                 "--demo serves the workspace `demo` at the base URL, but the setting default_workspace is `{subdomain}`"
             );
-            greeting += &demo::prepare(&application, &base_url).await?;
+        }
+        let base_url = base_url_at(&settings, &address.port().to_string())?;
+        let references = Arc::new(secret::references(&settings)?);
+        let blobs = Application::open_blobs(&settings)?;
+
+        let mut greeting = String::new();
+        if self.demo {
+            let options = DemoOptions { base_url: &base_url, references: &references, blobs: &*blobs };
+            greeting += &demo::prepare(&application, &options).await?;
         } else if application.directory.workspaces().await?.is_empty() {
             greeting += &first_steps(&settings);
         }
@@ -80,8 +85,6 @@ impl Serve {
         application.log_warnings(&settings).await;
         let detached = DetachedTasks::new(Handle::current());
         let workers = settings.workers.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
-        let references = Arc::new(secret::references(&settings)?);
-        let blobs = Application::open_blobs(&settings)?;
         let metrics =
             settings.metrics_listen.as_deref().map(|at| (at, Arc::new(Metrics::new(application.clock.now()))));
         let shutdown = ShutdownState::default();

@@ -7,6 +7,7 @@ use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_http::client_address::{HeaderFamily, Proxies};
 
 use super::{Finding, chain};
+use crate::commands;
 use crate::secret;
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::telemetry;
@@ -17,7 +18,14 @@ pub(super) fn unreadable(error: &anyhow::Error) -> Finding {
 }
 
 pub(super) fn check(settings: &Settings) -> Vec<Finding> {
-    vec![check_consistency(settings), base_url(settings), proxy(settings), secret(settings)]
+    vec![
+        check_consistency(settings),
+        base_url(settings),
+        https(settings),
+        origin(settings),
+        proxy(settings),
+        secret(settings),
+    ]
 }
 
 /// Checks whether the settings are consistent. Returns the first problem.
@@ -98,23 +106,62 @@ fn base_url(settings: &Settings) -> Finding {
             )
         };
     }
-    if !url.to_string().starts_with("https://") {
-        return Finding::warning(
-            CHECK,
-            format!("{url} is not encrypted: keys can be intercepted, and one-click unsubscribe does not work"),
-            fix,
-        );
-    }
-    let host = url.host();
+    let (host, certificate) = (url.host(), if url.is_https() { ", with a certificate" } else { "" });
     match &settings.default_workspace {
         Some(subdomain) => Finding::ok(
             CHECK,
             format!(
-                "{url}, which also serves {subdomain}; {subdomain}.{host} must lead to the service too, with a certificate"
+                "{url}, the URL of {subdomain}; other workspaces need *.{host}, which must lead to the service{certificate}"
             ),
         ),
-        None => Finding::ok(CHECK, format!("{url}; *.{host} must lead to the service, with a certificate")),
+        None => Finding::ok(CHECK, format!("{url}; *.{host} must lead to the service{certificate}")),
     }
+}
+
+/// Checks that what browsers and clients send is encrypted.
+fn https(settings: &Settings) -> Finding {
+    const CHECK: &str = "https";
+    match &settings.base_url {
+        Some(url) if url.is_https() => {
+            Finding::ok(CHECK, "cookies of sessions are encrypted and bound to the host of their workspace")
+        }
+        Some(url) if !is_local(url) => Finding::warning(
+            CHECK,
+            format!(
+                "{url} is not encrypted: keys and cookies of sessions can be intercepted, browsers do not say whether a \
+                 form comes from the same site, and one-click unsubscribe does not work"
+            ),
+            "put a proxy with a certificate in front of the service, and set base_url to its https:// URL",
+        ),
+        _ => Finding::ok(CHECK, "it is not required on this machine"),
+    }
+}
+
+/// Reports from where forms are accepted, which must be what browsers show.
+fn origin(settings: &Settings) -> Finding {
+    const CHECK: &str = "origin";
+    let base_url = match commands::base_url(settings) {
+        Ok(base_url) => base_url,
+        Err(error) => return Finding::problem(CHECK, chain(error), "set base_url"),
+    };
+    let of_others = base_url.to_string().replacen("://", "://*.", 1);
+    let origins = match &settings.default_workspace {
+        Some(subdomain) => format!("{} ({subdomain}) and {of_others} (other workspaces)", base_url),
+        None => of_others,
+    };
+    let is_public = address("listen", &settings.listen).is_ok_and(|listen| !listen.ip().is_loopback());
+    if settings.base_url.is_none() && is_public {
+        return Finding::warning(
+            CHECK,
+            format!(
+                "the service listens on {}, but pages accept forms from {origins} only: browsers on other machines cannot \
+                 use them",
+                settings.listen
+            ),
+            "set base_url to the URL that browsers show",
+        );
+    }
+    Finding::ok(CHECK, format!("pages accept forms from {origins} only, as browsers show it in the address bar"))
 }
 
 /// Checks that client addresses are known behind a proxy, and that clients cannot forge them.
