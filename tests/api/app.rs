@@ -231,7 +231,7 @@ fn roadmap_command(data_dir: &Path) -> Command {
         command.envs([("ROADMAP_DATABASE_URL", url.as_str()), ("ROADMAP_POOL_SIZE", "2")]);
     }
     // Rate limits are off. Tests of rate limits set their own.
-    for limit in ["", "_WORKSPACE", "_FAILURES", "_ANONYMOUS"] {
+    for limit in ["", "_WORKSPACE", "_FAILURES", "_ANONYMOUS", "_SIGN_IN", "_POSTS"] {
         command.env(format!("ROADMAP_RATE_LIMIT{limit}"), "off");
     }
     command.env("ROADMAP_SECRET", SECRET);
@@ -394,6 +394,26 @@ impl Client {
 
     pub fn put_setting(&self, body: &Value) -> Response {
         self.send("PUT", "/api/external/v1/setting", body)
+    }
+
+    pub fn get_portal(&self) -> Response {
+        self.get("/api/external/v1/portal")
+    }
+
+    pub fn patch_portal(&self, body: &Value) -> Response {
+        self.send("PATCH", "/api/external/v1/portal", body)
+    }
+
+    pub fn get_held_posts(&self, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/held_posts?{query}"))
+    }
+
+    pub fn approve_feature_request(&self, id: &str) -> Response {
+        self.send("POST", &format!("/api/external/v1/feature_requests/{id}/approve"), &serde_json::json!({}))
+    }
+
+    pub fn approve_comment(&self, id: &str) -> Response {
+        self.send("POST", &format!("/api/external/v1/comments/{id}/approve"), &serde_json::json!({}))
     }
 
     pub fn get_synonyms(&self) -> Response {

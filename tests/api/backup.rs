@@ -218,6 +218,20 @@ fn a_backup_has_the_secret_of_the_folder() {
 }
 
 #[test]
+fn a_backup_has_no_mail() {
+    let app = Embedded::start(&[("ROADMAP_SECRET", "")]);
+    let mail = app.data.path().join("mail");
+    std::fs::create_dir_all(&mail).unwrap();
+    std::fs::write(mail.join("sign_in.eml"), "a link that works").unwrap();
+    let (_shelf, file) = backup_path();
+    app.back_up(&file);
+    let mut archive = tar::Archive::new(std::fs::File::open(&file).unwrap());
+    let names: Vec<String> =
+        archive.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().display().to_string()).collect();
+    assert_eq!(names, ["backup.json", "roadmap.db", "secret"]);
+}
+
+#[test]
 fn nothing_is_overwritten_without_force() {
     let mut app = Embedded::start(&[]);
     app.client().feature_request("First");

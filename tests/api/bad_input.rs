@@ -21,6 +21,19 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("setting", "/setting", "an object"),
     ("setting", "/setting/product_name", "a string"),
     ("setting", "/setting/website_url", "a string"),
+    ("portal", "/portal", "an object"),
+    ("portal", "/portal/visibility", "a string"),
+    ("portal", "/portal/mail_domains", "a list"),
+    ("portal", "/portal/mail_domains/0", "a string"),
+    ("portal", "/portal/indexing", "a boolean"),
+    ("portal", "/portal/embed_origins", "a list"),
+    ("portal", "/portal/embed_origins/0", "a string"),
+    ("portal", "/portal/languages", "a list"),
+    ("portal", "/portal/languages/0", "a string"),
+    ("portal", "/portal/moderation", "a boolean"),
+    ("portal", "/portal/accent_color", "a string"),
+    ("portal", "/portal/logo_signed_id", "a string"),
+    ("portal", "/operation_key", "a string"),
     ("synonyms", "/synonyms", "a list"),
     ("synonyms", "/synonyms/0", "a list"),
     ("synonyms", "/synonyms/0/0", "a string"),
@@ -110,6 +123,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("edit of a changelog", "/changelog/feature_request_ids/0", "a string"),
     ("edit of a changelog", "/changelog/publish_at", "a string"),
     ("edit of a changelog", "/operation_key", "a string"),
+    ("approve", "/operation_key", "a string"),
     ("publish", "/notify_subscribers", "a boolean"),
     ("publish", "/operation_key", "a string"),
     ("unpublish", "/operation_key", "a string"),
@@ -217,6 +231,16 @@ pub fn started() -> (App, Vec<Write>) {
         "feature_request_ids": [request],
         "publish_at": "2999-01-01T00:00:00Z",
     });
+    let portal = json!({
+        "visibility": "public",
+        "mail_domains": ["acme.example"],
+        "indexing": true,
+        "embed_origins": ["https://help.acme.example"],
+        "languages": ["en"],
+        "moderation": false,
+        "accent_color": "#17694f",
+        "logo_signed_id": null,
+    });
     let mut new_changelog = changelog.clone();
     new_changelog["publish"] = json!(false);
     let fields = json!({
@@ -239,6 +263,7 @@ pub fn started() -> (App, Vec<Write>) {
     let writes = vec![
         Write::new("setting", "PATCH", "/setting", 200, setting.clone()),
         Write::new("setting", "PUT", "/setting", 200, setting),
+        Write::new("portal", "PATCH", "/portal", 200, with_key(json!({ "portal": portal }))),
         Write::new("synonyms", "PUT", "/synonyms", 200, with_key(json!({ "synonyms": [["2fa", "mfa"]] }))),
         Write::new(
             "create",
@@ -287,6 +312,7 @@ pub fn started() -> (App, Vec<Write>) {
             200,
             with_key(json!({ "track_id": track, "author_email": "olga@acme.example", "notify_all_voters": false })),
         ),
+        Write::new("approve", "POST", "/feature_requests/1/approve", 200, with_key(json!({}))),
         Write::new("subscription", "PUT", "/feature_requests/1/subscription", 200, subscription),
         Write::new("new lane", "POST", "/lanes", 201, with_key(json!({ "lane": { "name": "New", "position": 9 } }))),
         Write::new("lane", "PATCH", &format!("/lanes/{lane}"), 200, of_lane),
@@ -487,7 +513,7 @@ fn a_body_that_is_no_json_object_is_refused() {
         for write in &writes {
             let case = format!("{}: {case}", write.case());
             let response = write.send(&app.acme, body);
-            if body.is_empty() && ["publish", "unpublish"].contains(&write.name) {
+            if body.is_empty() && ["approve", "publish", "unpublish"].contains(&write.name) {
                 assert_eq!(response.status, 200, "{case}: {}", response.text());
             } else {
                 assert_rejects(&response, 400, MALFORMED, &case);
@@ -601,8 +627,8 @@ fn the_table_of_fields_is_complete() {
     let (app, writes) = started();
     for endpoint in endpoints() {
         let Some(mut fields) = endpoint.fields() else { continue };
-        // Its only field is tested with the operation keys.
-        if endpoint.path.ends_with("/unmerge") {
+        // Their only field is tested with the operation keys.
+        if endpoint.path.ends_with("/unmerge") || endpoint.path.ends_with("/comments/{id}/approve") {
             assert_eq!(fields, ["operation_key"]);
             continue;
         }
@@ -675,7 +701,11 @@ fn null_is_the_same_as_an_absent_field() {
                 // Null elements of a list are invalid, not missing.
                 (_, "/synonyms/0/0" | "/synonyms/0/1" | "/feature_request/tags/0")
                 | (_, "/changelog/feature_request_ids/0") => Some(format!("{} must be a string", leaf(pointer))),
-                (_, "/feature_request" | "/lane" | "/track" | "/changelog") => missing(leaf(pointer)),
+                (_, "/portal/mail_domains/0" | "/portal/embed_origins/0" | "/portal/languages/0") => {
+                    Some(format!("{} must be a string", leaf(pointer)))
+                }
+                (_, "/feature_request" | "/lane" | "/track" | "/changelog" | "/portal") => missing(leaf(pointer)),
+                (_, "/portal/visibility" | "/portal/languages") => missing(leaf(pointer)),
                 (_, "/feature_request/title" | "/changelog/title") => missing("title"),
                 (_, "/customer/email" | "/email") => missing("email"),
                 (_, "/reference_note/body") => missing("body"),
@@ -712,6 +742,10 @@ fn a_nul_character_is_refused_in_every_text() {
                 // A reference like one in a path: there is no such feature request.
                 "target_id" => UNKNOWN_REQUEST.to_owned(),
                 "cover_image_signed_id" => "Cover image is invalid".to_owned(),
+                "logo_signed_id" => "logo_signed_id is not the signed_id of an uploaded image".to_owned(),
+                "visibility" => "visibility is not one of public, private, off".to_owned(),
+                "languages" => "languages is not one of en, de, ar".to_owned(),
+                "accent_color" => "accent_color is not a colour such as #17694f".to_owned(),
                 "synonyms" => "group 1 of synonyms has a phrase with the NUL character".to_owned(),
                 field => format!("{field} must not contain the NUL character"),
             };
@@ -760,7 +794,7 @@ fn only_plain_json_is_accepted_and_returned() {
         }
     }
     assert_eq!(records(&app), before);
-    let known = Records::create(&app.acme, "known");
+    let known = Records::create(&app, &app.acme, "known");
     for read in reads() {
         let path = read.target_with_query(&known);
         for value in ["text/html", "image/*", "application/json;q=0", "nonsense"] {
@@ -791,7 +825,7 @@ fn only_plain_json_is_accepted_and_returned() {
 #[test]
 fn numbers_of_pages_and_items_are_positive_integers() {
     let (app, _) = started();
-    let known = Records::create(&app.acme, "known");
+    let known = Records::create(&app, &app.acme, "known");
     let values = concat!(
         "0 00 -1 %2B1 +1 %201 1%20 1.0 1.5 1,000 1e3 0x10 1_0 x null true NaN [] %5B1%5D %7B%7D ",
         "%D9%A1 %EF%BC%91 %C2%B2 %00 1%00 1' 1;drop 1-- %25 %zz %",
@@ -841,7 +875,7 @@ fn numbers_of_pages_and_items_are_positive_integers() {
 #[test]
 fn a_query_string_with_invalid_text_is_rejected() {
     let (app, _) = started();
-    let known = Records::create(&app.acme, "known");
+    let known = Records::create(&app, &app.acme, "known");
     for read in reads() {
         let (path, parameters) = (read.path, read.parameters());
         for parameter in &parameters {
@@ -876,7 +910,7 @@ fn a_query_string_with_invalid_text_is_rejected() {
 #[test]
 fn query_strings_of_64_kilobytes_do_no_harm() {
     let (app, _) = started();
-    let known = Records::create(&app.acme, "known");
+    let known = Records::create(&app, &app.acme, "known");
     for read in reads() {
         let (path, parameters) = (read.path, read.parameters());
         for parameter in &parameters {

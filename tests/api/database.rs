@@ -125,6 +125,32 @@ impl Data {
         ));
     }
 
+    /// Makes a private feature request one that waits for approval.
+    pub fn hold_feature_request(&self, request: &str) {
+        let (id, yes) = (hex("id"), if *ON_POSTGRES { "true" } else { "1" });
+        let request = request.replace('-', "");
+        self.execute(&format!("UPDATE feature_requests SET awaiting_approval = {yes} WHERE {id} = '{request}'"));
+    }
+
+    /// Adds a comment of an existing customer that waits for approval, submitted this many milliseconds after
+    /// 1970-01-01T00:00:00Z. Returns its id.
+    pub fn hold_comment(&self, request: &str, email: &str, content: &str, millis: &str) -> String {
+        let of_request = |id: &str| format!("{} = '{}'", hex(id), request.replace('-', ""));
+        self.execute(&format!(
+            "INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
+             SELECT r.workspace_id, {id}, r.id, c.id, '{content}', {at}
+             FROM feature_requests r JOIN customers c ON c.workspace_id = r.workspace_id
+             WHERE {of_request} AND c.email = '{email}'",
+            id = random_id(),
+            at = sql_timestamp(millis),
+            of_request = of_request("r.id"),
+        ));
+        let (id, of_request) = (uuid_text("id"), of_request("request_id"));
+        let ids = self.rows(&format!("SELECT {id} FROM held_comments WHERE {of_request} AND content = '{content}'"));
+        let [id] = ids.as_slice() else { panic!("{ids:?}") };
+        id.clone()
+    }
+
     /// Blocks all writes until the lock is dropped. Reads continue.
     pub fn lock(&self) -> Lock {
         match &self.database {

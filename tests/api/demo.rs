@@ -1,4 +1,4 @@
-//! `roadmap serve --demo`: the printed commands work as printed.
+//! `roadmap serve --demo`: the printed commands and links work as printed.
 
 use std::io::BufRead;
 use std::process::Command;
@@ -95,7 +95,7 @@ fn the_demo_is_filled_once_with_believable_content() {
     };
     let (server, lines) = demo(&data);
     let first = counts();
-    for (found, least) in first.iter().zip([60, 500, 80, 30, 8, 80, 4]) {
+    for (found, least) in first.iter().zip([60, 500, 80, 30, 9, 80, 4]) {
         assert!(*found >= least, "{first:?}");
     }
     for (query, least) in [
@@ -106,6 +106,8 @@ fn the_demo_is_filled_once_with_believable_content() {
         ("comments WHERE customer_id IS NOT NULL", 30),
         ("changelog_feature_requests", 12),
         ("followers", 8),
+        ("changelogs WHERE cover_attachment_id IS NOT NULL", 6),
+        ("portal_settings WHERE accent IS NOT NULL AND logo_attachment_id IS NOT NULL", 1),
         ("audit_entries", 100),
     ] {
         let found: u64 = counted(&format!("SELECT count(*) FROM {query}")).parse().unwrap();
@@ -114,12 +116,37 @@ fn the_demo_is_filled_once_with_believable_content() {
     let (future, now) =
         (counted("SELECT max(published_at) FROM changelogs"), counted("SELECT max(created_at) FROM api_keys"));
     assert!(future > now, "{future} {now}");
+    assert_eq!(counted("SELECT count(*) FROM outbox"), "0", "nobody gets mail about the past");
     data.is_sound();
     drop(server);
     let (_server, again) = demo(&data);
     assert_eq!(counts(), first);
-    let key = |lines: &[String]| lines.iter().find(|line| line.starts_with("API key: ")).unwrap().clone();
-    assert_ne!(key(&lines), key(&again));
+    for name in ["API key", "Sign in as a customer", "Sign in as the team"] {
+        assert_ne!(printed(&lines, name), printed(&again, name));
+    }
+}
+
+/// Returns the line with this name, without the name.
+fn printed(lines: &[String], name: &str) -> String {
+    let line = lines.iter().find_map(|line| line.strip_prefix(&format!("{name}: ")));
+    line.unwrap_or_else(|| panic!("{name}: {lines:?}")).to_owned()
+}
+
+#[test]
+fn the_printed_links_lead_to_the_portal() {
+    let data = Data::empty();
+    let (server, lines) = demo(&data);
+    assert_eq!(printed(&lines, "Portal"), "http://localhost");
+    let visitor = Client { port: server.port, host: "localhost".to_owned(), key: None };
+    let home = visitor.get("/");
+    assert_eq!(home.status, 200);
+    assert!(home.text().contains("Two-way chat integration for team channels"), "{}", home.text());
+    for name in ["Sign in as a customer", "Sign in as the team"] {
+        let link = printed(&lines, name);
+        let path = link.strip_prefix("http://localhost").unwrap_or_else(|| panic!("{link}"));
+        assert!(path.starts_with("/sign-in/"), "{link}");
+        assert_eq!(visitor.get(path).status, 200, "{link}");
+    }
 }
 
 #[test]
@@ -143,16 +170,11 @@ fn keys(data: &Data) -> Vec<Value> {
     keys
 }
 
-/// Returns the key that the demo printed.
-fn printed_key(lines: &[String]) -> String {
-    lines.iter().find_map(|line| line.strip_prefix("API key: ")).expect("a key").to_owned()
-}
-
 #[test]
 fn the_demo_s_key_ends_after_a_day_and_at_the_next_start() {
     let data = Data::empty();
     let (server, lines) = demo(&data);
-    let first = printed_key(&lines);
+    let first = printed(&lines, "API key");
     drop(server);
     // A key that was created manually in the demo's workspace is not a demo key.
     let own = run(data.path(), &["api-key", "create", "--workspace", "demo", "--name", "own"], &[]).json();
@@ -160,7 +182,7 @@ fn the_demo_s_key_ends_after_a_day_and_at_the_next_start() {
         let (server, lines) = demo(&data);
         let client =
             |key: &str| Client { port: server.port, host: "demo.localhost".to_owned(), key: Some(key.to_owned()) };
-        let newest = printed_key(&lines);
+        let newest = printed(&lines, "API key");
         assert_eq!(client(&newest).get_tracks().status, 200);
         assert_eq!(client(&first).get_tracks().status, 401);
         assert_eq!(client(own["key"].as_str().unwrap()).get_tracks().status, 200);

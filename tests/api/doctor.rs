@@ -16,6 +16,11 @@ use crate::database::{Data, ON_POSTGRES, url_for};
 const BASE_URL: &str =
     "https://roadmap.example.com; *.roadmap.example.com must lead to the service, with a certificate";
 
+const ENCRYPTED: &str = "cookies of sessions are encrypted and bound to the host of their workspace";
+
+const ORIGIN: &str =
+    "pages accept forms from https://*.roadmap.example.com only, as browsers show it in the address bar";
+
 fn finding(check: &str, result: &str, found: &str, fix: Option<&str>) -> Value {
     json!({ "check": check, "result": result, "found": found, "fix": fix })
 }
@@ -141,6 +146,8 @@ fn a_healthy_service_has_no_problems() {
     ];
     let environment = environment.each_ref().map(|(name, value)| (*name, value.as_str()));
     let mut expected = vec![settings_findings(&app.data), ok("base_url", BASE_URL)];
+    expected.push(ok("https", ENCRYPTED));
+    expected.push(ok("origin", ORIGIN));
     expected.extend([ok("proxy", "X-Forwarded-For and X-Forwarded-Host are trusted from 127.0.0.0/8, ::1/128")]);
     expected.push(ok("secret", "it is set"));
     expected.extend(database_findings(&app.data));
@@ -171,8 +178,11 @@ fn text_output_has_a_line_for_each_finding_and_each_fix() {
     let lines: Vec<&str> = printed.lines().filter(|line| !of_disk(line)).collect();
     let expected = [
         "ok       settings   they are valid and consistent",
-        "warning  base_url   http://roadmap.example.com is not encrypted: keys can be intercepted, and one-click unsubscribe does not work",
-        "                    fix: set base_url to the public https:// URL of the service",
+        "ok       base_url   http://roadmap.example.com; *.roadmap.example.com must lead to the service",
+        "warning  https      http://roadmap.example.com is not encrypted: keys and cookies of sessions can be intercepted, browsers do \
+         not say whether a form comes from the same site, and one-click unsubscribe does not work",
+        "                    fix: put a proxy with a certificate in front of the service, and set base_url to its https:// URL",
+        "ok       origin     pages accept forms from http://*.roadmap.example.com only, as browsers show it in the address bar",
         "ok       proxy      headers of proxies are ignored",
         "ok       secret     it is set",
         "ok       database   ./roadmap.db is intact and can be written",
@@ -298,7 +308,7 @@ fn a_proxy_that_is_not_trusted_or_not_alone_is_reported() {
 fn a_base_url_that_others_cannot_use_is_reported() {
     let data = embedded();
     let fix = "set base_url to the public https:// URL of the service";
-    let base_url = |url: &str, environment: &[(&str, &str)]| {
+    let findings = |url: &str, environment: &[(&str, &str)]| {
         let mut command = vec!["--data-dir", ".", "doctor", "--json"];
         if !url.is_empty() {
             command.extend(["--base-url", url]);
@@ -309,8 +319,9 @@ fn a_base_url_that_others_cannot_use_is_reported() {
             .envs(environment.iter().copied())
             .output()
             .expect("the binary runs");
-        finding_of("base_url", &serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap())
+        serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap()
     };
+    let base_url = |url: &str, environment: &[(&str, &str)]| finding_of("base_url", &findings(url, environment));
     let unset = "it is not set: all URLs in responses and mails point to this machine";
     assert_eq!(base_url("", &[]), warning("base_url", unset, fix));
     let local = "http://localhost:8080 is this machine: other machines cannot open the URLs in responses";
@@ -319,9 +330,26 @@ fn a_base_url_that_others_cannot_use_is_reported() {
     let mailed = "http://localhost is this machine, and mail with links to it is sent to customers";
     assert_eq!(base_url("http://localhost", &smtp), problem("base_url", mailed, fix));
     assert_eq!(base_url("https://roadmap.example.com", &[]), ok("base_url", BASE_URL));
-    let one = "https://roadmap.example.com, which also serves acme; acme.roadmap.example.com must lead to the service too, with a certificate";
+    let one = "https://roadmap.example.com, the URL of acme; other workspaces need *.roadmap.example.com, which must lead to the service, with a certificate";
     let default = [("ROADMAP_DEFAULT_WORKSPACE", "acme")];
     assert_eq!(base_url("https://roadmap.example.com", &default), ok("base_url", one));
+    // Encryption, and the origins of forms.
+    let https = |url: &str| finding_of("https", &findings(url, &[]));
+    assert_eq!(https("https://roadmap.example.com"), ok("https", ENCRYPTED));
+    for local in ["", "http://localhost:8080", "http://roadmap.localhost"] {
+        assert_eq!(https(local), ok("https", "it is not required on this machine"), "{local}");
+    }
+    let origin = |url: &str, environment: &[(&str, &str)]| finding_of("origin", &findings(url, environment));
+    let accepted = |origins: &str| {
+        ok("origin", &format!("pages accept forms from {origins} only, as browsers show it in the address bar"))
+    };
+    assert_eq!(origin("https://roadmap.example.com", &[]), ok("origin", ORIGIN));
+    assert_eq!(origin("", &[("ROADMAP_LISTEN", "127.0.0.1:9000")]), accepted("http://*.localhost:9000"));
+    let both = "https://roadmap.example.com (acme) and https://*.roadmap.example.com (other workspaces)";
+    assert_eq!(origin("https://roadmap.example.com", &default), accepted(both));
+    let public = [("ROADMAP_LISTEN", "0.0.0.0:9000")];
+    let unreachable = "the service listens on 0.0.0.0:9000, but pages accept forms from http://*.localhost:9000 only: browsers on other machines cannot use them";
+    assert_eq!(origin("", &public), warning("origin", unreachable, "set base_url to the URL that browsers show"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Client, FORM_TYPE, Response, form_with};
+use crate::app::{App, Client, FORM_TYPE, Response, form_with};
 use crate::document::DOCUMENT;
 
 /// Method and path of an endpoint. HEAD is part of GET.
@@ -16,7 +16,9 @@ pub struct Endpoint {
 }
 
 /// What only keys with the scope `manage` may do.
-pub const MANAGED: [(&str, &str); 11] = [
+pub const MANAGED: [(&str, &str); 13] = [
+    ("GET", "/api/external/v1/portal"),
+    ("PATCH", "/api/external/v1/portal"),
     ("PUT", "/api/external/v1/synonyms"),
     ("GET", "/api/external/v1/audit_entries"),
     ("DELETE", "/api/external/v1/feature_requests/{id}"),
@@ -39,8 +41,12 @@ pub struct Records {
     pub merged: String,
     /// The feature request that `merged` is merged into.
     pub target: String,
+    /// A feature request that waits for approval.
+    pub held: String,
     /// A comment on `request`.
     pub comment: String,
+    /// A comment on `request` that waits for approval.
+    pub held_comment: String,
     /// A note on `request`.
     pub note: String,
     /// A track without feature requests.
@@ -65,7 +71,7 @@ pub struct Records {
 
 impl Records {
     /// Creates the records. `name` distinguishes them from other records.
-    pub fn create(client: &Client, name: &str) -> Self {
+    pub fn create(app: &App, client: &Client, name: &str) -> Self {
         let email = format!("customer-{name}@example.com");
         let id = |body: &Value, record: &str| body[record]["id"].as_str().expect("an id").to_owned();
         let request =
@@ -83,12 +89,16 @@ impl Records {
             let fields = json!({ "title": "1.0", "content": "New", "publish": publish });
             id(&client.post_changelog(&json!({ "changelog": fields })).is_ok(), "changelog")
         };
+        let held = client.feature_request_with(&json!({ "title": format!("Held {name}"), "private": true }));
+        app.data.hold_feature_request(&held);
         let note = client.get_reference_notes(&request, "").is_ok();
         let customers = client.get_customers(&format!("query={email}")).is_ok();
         let attachment = client.post_attachment(&form_with("a.png", b"\x89PNG\r\n\x1a\n")).is_ok();
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
         Self {
+            held,
             comment: client.comment(&request, "Soon"),
+            held_comment: app.data.hold_comment(&request, &email, "Please", "0"),
             note: text(&note["reference_notes"][0]["id"]),
             track: id(&track, "track"),
             lane: id(&lane, "lane"),
@@ -112,7 +122,9 @@ impl Records {
             request: id(),
             merged: id(),
             target: id(),
+            held: id(),
             comment: id(),
+            held_comment: id(),
             note: id(),
             track: id(),
             lane: id(),
@@ -219,7 +231,9 @@ impl Endpoint {
         let kind = before.trim_end_matches('/').rsplit('/').next().expect("a kind of records");
         let id = match (kind, after) {
             ("feature_requests", "/unmerge") => &records.merged,
+            ("feature_requests", "/approve") => &records.held,
             ("feature_requests", _) => &records.request,
+            ("comments", "/approve") => &records.held_comment,
             ("comments", _) => &records.comment,
             ("reference_notes", _) => &records.note,
             ("tracks", _) => &records.track,
@@ -291,7 +305,7 @@ fn fill(body: &mut Value, records: &Records, board: bool) {
             "target_id" => *value = records.target.clone().into(),
             "lane_id" if !value.is_null() => *value = records.lane.clone().into(),
             "feature_request_ids" => *value = json!([records.request]),
-            "cover_image_signed_id" if !value.is_null() => *value = records.signed_id.clone().into(),
+            "cover_image_signed_id" | "logo_signed_id" if !value.is_null() => *value = records.signed_id.clone().into(),
             "publish_at" if !value.is_null() => *value = "2999-01-01T00:00:00.000Z".into(),
             "name" if board => *value = records.free_name.clone().into(),
             _ => fill(value, records, board),

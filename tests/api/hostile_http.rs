@@ -181,7 +181,7 @@ fn a_request_with_ambiguous_hosts_is_rejected() {
         ],
     );
     // For every path, and in the common format of errors.
-    for path in ["/healthz", "/nowhere", "/blobs/x/y", TRACKS] {
+    for path in ["/healthz", "/api/nowhere", "/blobs/x/y", TRACKS] {
         let client = Client { host: "ann@acme.roadmap.example.com".to_owned(), ..app.acme.clone() };
         client.get(path).is_error(400, "Host is not valid");
     }
@@ -880,7 +880,7 @@ fn a_response_before_the_end_of_the_body_ends_the_connection() {
     let unfinished = "Content-Length: 100\r\n\r\n{";
     for (case, request, status) in [
         ("a wrong key", head(&stranger, "POST", REQUESTS), 401),
-        ("an unknown path", head(&app.acme, "POST", "/nowhere"), 404),
+        ("an unknown path", head(&app.acme, "POST", "/api/nowhere"), 404),
         ("another method", head(&app.acme, "DELETE", TRACKS), 405),
         ("a read", head(&app.acme, "GET", TRACKS), 200),
         ("another type", format!("{}Content-Type: text/plain\r\n", head(&app.acme, "POST", REQUESTS)), 415),

@@ -8,7 +8,7 @@ use mailparse::{MailHeaderMap, ParsedMail, parse_mail};
 use roadmap_testkit::smtp::{Received, Reply, Setup, Sink, Step};
 use serde_json::{Value, json};
 
-use crate::app::{App, Client, Finished, eventually, has_keys};
+use crate::app::{App, Client, Finished, Response, eventually, has_keys};
 use crate::database::{ON_POSTGRES, json_object, json_with, migration_undone, random_id, sql_timestamp, uuid_text};
 use crate::effort::rounds;
 
@@ -216,14 +216,19 @@ fn an_invalid_unsubscribe_link_is_not_found() {
     let flipped = String::from_utf8(flipped).unwrap();
     let reader = Client { key: None, ..app.acme.clone() };
     let bolt = Client { key: None, ..app.workspace("bolt") };
+    let is_page = |response: Response, status: u16, title: &str| {
+        assert_eq!((response.status, response.header("content-type")), (status, Some("text/html; charset=utf-8")));
+        assert!(response.text().contains(&format!("<h1>{title}</h1>")), "{}", response.text());
+    };
+    let is_missing = |response: Response| is_page(response, 404, "This page does not exist");
     for method in ["GET", "POST"] {
         for token in [flipped.as_str(), "x", "%ff", &token[1..]] {
             let path = format!("/unsubscribe/{token}?{query}");
-            reader.request(method, &path, &[], None).unwrap().is_error(404, "Not found");
+            is_missing(reader.request(method, &path, &[], None).unwrap());
         }
-        bolt.request(method, &path, &[], None).unwrap().is_error(404, "Not found");
+        is_missing(bolt.request(method, &path, &[], None).unwrap());
     }
-    reader.request("PUT", &path, &[], None).unwrap().is_error(405, "Method not allowed");
+    is_page(reader.request("PUT", &path, &[], None).unwrap(), 405, "This did not work");
     // With a missing or invalid feature request, the page unsubscribes from everything.
     for query in ["", "?request=x"] {
         let page = reader.get(&format!("/unsubscribe/{token}{query}"));

@@ -15,6 +15,7 @@
 )]
 
 mod app;
+mod browser;
 mod database;
 mod document;
 mod effort;
@@ -44,13 +45,16 @@ mod mail;
 mod members;
 mod merging;
 mod metrics;
+mod moderation;
 mod moves;
 mod notifications;
 mod openapi;
 mod operation_keys;
 mod operator_commands;
 mod outages;
+mod pages;
 mod permissions;
+mod portal_settings;
 mod rate_limits;
 mod reference_notes;
 mod roadmap;
@@ -61,6 +65,7 @@ mod shutdown;
 mod storage;
 mod subscriptions;
 mod synonyms;
+mod taking_part;
 mod traces;
 mod track_moves;
 mod tracks;

@@ -679,15 +679,17 @@ fn while_another_process_writes_reads_succeed_and_writes_get_503() {
 }
 
 /// All endpoints that take an operation key, in the order of the document.
-const TAKING_KEYS: [&str; 19] = [
+const TAKING_KEYS: [&str; 22] = [
     "POST /changelogs",
     "PATCH /changelogs/{id}",
     "POST /changelogs/{id}/publish",
     "POST /changelogs/{id}/unpublish",
     "PATCH /comments/{id}",
+    "POST /comments/{id}/approve",
     "PATCH /customers/{id}",
     "POST /feature_requests",
     "PATCH /feature_requests/{id}",
+    "POST /feature_requests/{id}/approve",
     "POST /feature_requests/{id}/comments",
     "POST /feature_requests/{id}/merge",
     "PUT /feature_requests/{id}/subscription",
@@ -696,6 +698,7 @@ const TAKING_KEYS: [&str; 19] = [
     "POST /feature_requests/{id}/upvotes",
     "POST /lanes",
     "PATCH /lanes/{id}",
+    "PATCH /portal",
     "PUT /synonyms",
     "POST /tracks",
     "PATCH /tracks/{id}",
@@ -715,7 +718,9 @@ fn all_counts(app: &App) -> Vec<(&'static str, i64)> {
         "votes",
         "notes",
         "comments",
+        "held_comments",
         "customers",
+        "portal_settings",
         "followers",
         "lanes",
         "tracks",
@@ -747,7 +752,7 @@ fn every_endpoint_with_a_key_runs_once_and_replays_whatever_else_is_sent() {
     let app = App::start();
     let unknown = Records::unknown();
     for (number, endpoint) in taking_keys().enumerate() {
-        let records = Records::create(&app.acme, &number.to_string());
+        let records = Records::create(&app, &app.acme, &number.to_string());
         let (name, key) = (endpoint.name(), json!(format!("key {number}")));
         // A request that fails saves nothing.
         let failed = endpoint.send_body(&app.acme, &unknown, &[], Some(&json!({ "operation_key": key })));
@@ -779,7 +784,7 @@ fn every_endpoint_with_a_key_runs_once_and_replays_whatever_else_is_sent() {
 #[test]
 fn every_endpoint_with_a_key_rejects_invalid_ones_after_a_missing_record() {
     let app = App::start();
-    let records = Records::create(&app.acme, "some");
+    let records = Records::create(&app, &app.acme, "some");
     let before = all_counts(&app);
     let unknown = Records::unknown();
     for endpoint in taking_keys() {
@@ -806,7 +811,7 @@ fn without_a_key_no_endpoint_saves_its_response() {
     let app = App::start();
     for (number, endpoint) in taking_keys().enumerate() {
         for (blank, key) in [json!(null), json!(""), json!(" \t")].iter().enumerate() {
-            let records = Records::create(&app.acme, &format!("{number}x{blank}"));
+            let records = Records::create(&app, &app.acme, &format!("{number}x{blank}"));
             assert_ran(&send_example(&endpoint, &app.acme, &records, key), endpoint.success(), &endpoint.name());
         }
     }
@@ -817,7 +822,7 @@ fn without_a_key_no_endpoint_saves_its_response() {
 fn concurrent_requests_to_every_endpoint_with_one_key_run_once() {
     let app = App::start();
     for (number, endpoint) in taking_keys().enumerate() {
-        let records = Records::create(&app.acme, &number.to_string());
+        let records = Records::create(&app, &app.acme, &number.to_string());
         let (name, key) = (endpoint.name(), json!(format!("key {number}")));
         let responses = in_parallel(8, |_| send_example(&endpoint, &app.acme, &records, &key));
         let ran = responses.iter().filter(|response| response.header("idempotent-replayed").is_none());
@@ -838,7 +843,7 @@ fn concurrent_requests_to_every_endpoint_with_one_key_run_once() {
 fn deletions_have_no_operation_keys() {
     let app = App::start();
     for (number, endpoint) in endpoints().into_iter().filter(|endpoint| endpoint.method == "DELETE").enumerate() {
-        let records = Records::create(&app.acme, &number.to_string());
+        let records = Records::create(&app, &app.acme, &number.to_string());
         assert!(!endpoint.takes_key(), "{}", endpoint.name());
         let first = endpoint.send(&app.acme, &records, &[]);
         assert_eq!(first.status, endpoint.success(), "{}: {}", endpoint.name(), first.text());

@@ -1,4 +1,5 @@
-//! Commands that do what the API does: feature requests, lanes, tracks, members, changelogs and the audit log.
+//! Commands that do what the API does: feature requests, lanes, tracks, members, changelogs, the portal and the audit log;
+//! and links to sign in.
 
 use serde_json::{Value, json};
 
@@ -174,6 +175,92 @@ fn changelogs_are_listed_and_published() {
     assert_eq!(json(&app, &["changelog", "publish", text(&created["id"]), "--notify-voters"]), published);
     let unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
     assert!(failure(&app, &["changelog", "publish", unknown]).contains("`roadmap changelog list --workspace acme`"));
+}
+
+#[test]
+fn the_portal_is_shown_and_set() {
+    let app = App::start();
+    let shown = json(&app, &["portal", "show"]);
+    assert_eq!(shown, app.acme.get_portal().json()["portal"]);
+    let set = |flags: &[&str]| json(&app, &[&["portal", "set"], flags].concat());
+    let changed = set(&[
+        "--visibility",
+        "private",
+        "--mail-domains",
+        "acme.example, b.example",
+        "--indexing",
+        "false",
+        "--embed-origins",
+        "https://help.acme.example",
+        "--languages",
+        "de,en",
+        "--moderation",
+        "on",
+        "--accent-color",
+        "#7A3f9d",
+    ]);
+    let expected = json!({
+        "visibility": "private",
+        "mail_domains": ["acme.example", "b.example"],
+        "indexing": false,
+        "embed_origins": ["https://help.acme.example"],
+        "languages": ["de", "en"],
+        "moderation": true,
+        "accent_color": "#7a3f9d",
+        "logo_url": null,
+    });
+    assert_eq!(changed, expected);
+    assert_eq!(json(&app, &["portal", "show"]), expected);
+    // The others stay.
+    let changed = set(&["--accent-color", "none", "--mail-domains", ""]);
+    assert_eq!((&changed["accent_color"], &changed["mail_domains"]), (&json!(null), &json!([])));
+    assert_eq!((&changed["visibility"], &changed["languages"]), (&json!("private"), &json!(["de", "en"])));
+    assert_eq!(changed, app.acme.get_portal().json()["portal"]);
+    let entry = &json(&app, &["audit", "list", "--action", "portal.update"])[0];
+    assert_eq!((&entry["channel"], &entry["actor"]["kind"]), (&json!("command"), &json!("operator")));
+    let fields: Vec<&str> = entry["changes"].as_array().unwrap().iter().map(|change| text(&change["field"])).collect();
+    assert_eq!(fields, ["mail_domains", "accent_color"]);
+    for (flags, says) in [
+        (&[][..], "error: no setting to change: `roadmap portal set --help` lists all\n"),
+        (&["--visibility", "hidden"], "error: --visibility is not one of public, private, off\n"),
+        (&["--languages", "en,fr"], "error: --languages is not one of en, de, ar\n"),
+        (&["--moderation", "true"], "error: --moderation is not on or off\n"),
+    ] {
+        assert_eq!(failure(&app, &[&["portal", "set"], flags].concat()), says);
+    }
+    let table = app.roadmap_as_text(&["portal", "show", "--workspace", "acme"]);
+    assert!(table.lines().any(|line| line.split_whitespace().eq(["languages", "de,", "en"])), "{table}");
+}
+
+#[test]
+fn a_link_to_sign_in_is_printed_and_not_mailed() {
+    let app = App::start();
+    let link = |environment: &[(&str, &str)], flags: &[&str]| {
+        let arguments = ["sign-in", "link", "--workspace", "acme", "--email", "Ann@example.com"];
+        let base_url = ["--base-url", "https://roadmap.example.com"];
+        let finished = app.roadmap_with_environment(&[&arguments[..], &base_url, flags].concat(), environment);
+        assert!(finished.success, "{}", finished.stderr);
+        finished.stdout
+    };
+    let parse = |output: &str| serde_json::from_str::<Value>(output).unwrap();
+    // There is no limit.
+    let links: Vec<Value> = (0..12).map(|_| parse(&link(&[], &["--json"]))).collect();
+    for link in &links {
+        has_keys(link, &["url", "expires_at"]);
+        is_timestamp(&link["expires_at"]);
+        assert!(text(&link["url"]).starts_with("https://acme.roadmap.example.com/sign-in/"), "{link}");
+    }
+    assert_ne!(links[0]["url"], links[1]["url"]);
+    let default = parse(&link(&[("ROADMAP_DEFAULT_WORKSPACE", "acme")], &["--json"]));
+    assert!(text(&default["url"]).starts_with("https://roadmap.example.com/sign-in/"), "{default}");
+    let printed = link(&[], &[]);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(lines[0].starts_with("https://acme.roadmap.example.com/sign-in/"), "{printed}");
+    assert!(lines.len() == 2 && lines[1].starts_with("It works once, until "), "{printed}");
+    // Nothing is mailed, and nobody becomes a customer.
+    assert_eq!(app.count("SELECT count(*) FROM sign_ins WHERE email_folded = 'ann@example.com'"), 14);
+    assert_eq!((app.count("SELECT count(*) FROM outbox"), app.count("SELECT count(*) FROM customers")), (0, 0));
+    assert!(failure(&app, &["sign-in", "link", "--email", "nobody"]).starts_with("error: --email is not"));
 }
 
 #[test]

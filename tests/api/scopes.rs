@@ -111,7 +111,7 @@ fn every_route_with_ids_responds_with_404_to_ids_of_another_workspace() {
     let app = App::start();
     let bolt = app.workspace("bolt");
     let manager = app.client("bolt", &key(&app, "bolt", &SCOPES));
-    let foreign = Records::create(&manager, "foreign");
+    let foreign = Records::create(&app, &manager, "foreign");
     let counts = |app: &App| -> Vec<i64> {
         ["feature_requests", "votes", "comments", "notes", "lanes", "tracks", "changelogs", "customers", "attachments"]
             .map(|table| app.count(&format!("SELECT count(*) FROM {table}")))

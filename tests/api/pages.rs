@@ -1,0 +1,361 @@
+//! Pages of the portal: who may open them, where they lead, what caches may keep, and what they show.
+
+use serde_json::json;
+
+use crate::app::{App, BASE_HOST, Client, eventually};
+use crate::browser::{Browser, path_of};
+
+/// Returns the path of a feature request's page.
+fn page_of(request: &serde_json::Value) -> String {
+    path_of(request["url"].as_str().unwrap())
+}
+
+/// Changes the settings of the portal of `acme`, and waits until they are in effect.
+fn set_portal(app: &App, settings: &serde_json::Value) {
+    assert_eq!(app.acme.patch_portal(&json!({ "portal": settings })).status, 200);
+    std::thread::sleep(std::time::Duration::from_millis(1_600));
+}
+
+#[test]
+fn every_page_is_for_its_audience() {
+    let app = App::start();
+    let request = page_of(&app.acme.feature_request("Dark mode"));
+    let body = json!({ "changelog": { "title": "New", "content": "<p>Much</p>", "publish": true } });
+    let changelog = app.acme.post_changelog(&body).json()["changelog"]["id"].as_str().unwrap().to_owned();
+    let visitor = Browser::new(&app);
+    let customer = Browser::signed_in(&app, "ann@example.com");
+    let guest = Browser::signed_in(&app, "gus@other.example");
+    let member = Browser::signed_in(&app, "olga@acme.example");
+    // The statuses for a visitor, a customer of a named domain, another customer, and a member.
+    let open = [200; 4];
+    let own = [303, 200, 200, 200];
+    let private = [303, 200, 403, 200];
+    let members = [303, 403, 403, 200];
+    let audience = ["/", "/feature_requests", "/feature_requests/new", &request, "/changelogs"];
+    let changelog = format!("/changelogs/{changelog}");
+    let feed = format!("{request}.atom");
+    let programs = [
+        "/changelogs.atom",
+        "/feature_requests.atom",
+        &feed,
+        "/embed/roadmap",
+        "/embed/changelogs",
+        "/sitemap.xml",
+        "/sitemap-1.xml",
+    ];
+    for (visibility, expected, of_account, of_programs) in
+        [("public", open, own, [200; 4]), ("private", private, private, [404; 4]), ("off", members, members, [404; 4])]
+    {
+        set_portal(&app, &json!({ "visibility": visibility, "mail_domains": ["example.com"] }));
+        let check = |path: &str, expected: [u16; 4]| {
+            let found = [&visitor, &customer, &guest, &member].map(|browser| browser.get(path).status);
+            assert_eq!(found, expected, "{visibility} {path}");
+        };
+        audience.iter().chain([&changelog.as_str()]).for_each(|path| check(path, expected));
+        programs.iter().for_each(|path| check(path, of_programs));
+        check("/account", of_account);
+        check("/sign-in", open);
+        check("/robots.txt", open);
+        check("/nothing", [404; 4]);
+        check(
+            "/feature_requests/99-nothing",
+            if visibility == "public" {
+                [404; 4]
+            } else {
+                expected.map(|status| if status == 200 { 404 } else { status })
+            },
+        );
+    }
+    let sign_in = visitor.get("/feature_requests?sort=votes");
+    assert_eq!(sign_in.header("location"), Some("/sign-in?next=%2Ffeature_requests%3Fsort%3Dvotes"));
+}
+
+#[test]
+fn pages_of_visitors_can_be_kept_and_those_of_people_cannot() {
+    let app = App::start();
+    let request = page_of(&app.acme.feature_request("Dark mode"));
+    let (visitor, customer) = (Browser::new(&app), Browser::signed_in(&app, "ann@example.com"));
+    for path in ["/", "/feature_requests", &request, "/changelogs", "/feature_requests/new"] {
+        let page = visitor.get(path);
+        assert_eq!(page.header("cache-control"), Some("public, max-age=0, must-revalidate"), "{path}");
+        assert_eq!(page.header("vary"), Some("Cookie, Accept-Language, Accept-Encoding"));
+        assert_eq!(page.header("set-cookie"), None);
+        let tag = page.header("etag").unwrap();
+        let same = visitor.send("GET", path, &[("If-None-Match", tag)], None);
+        assert_eq!((same.status, same.bytes.len(), same.header("etag")), (304, 0, Some(tag)), "{path}");
+        let other = visitor.send("GET", path, &[("If-None-Match", "\"other\"")], None);
+        assert_eq!((other.status, other.text()), (200, page.text()));
+        let german = visitor.send("GET", path, &[("Accept-Language", "de"), ("If-None-Match", tag)], None);
+        assert_eq!(german.status, 200, "{path}");
+        let own = customer.get(path);
+        assert_eq!(own.header("cache-control"), Some("private, no-store"), "{path}");
+        assert_eq!(own.header("etag"), None);
+    }
+    for (name, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ] {
+        assert_eq!(visitor.get("/").header(name), Some(value));
+    }
+    let policy = visitor.get("/").header("content-security-policy").unwrap().to_owned();
+    assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"), "{policy}");
+    // After signing out, nothing of the session can be shown again.
+    let signed_out = customer.post("/sign-out", &[]);
+    assert_eq!((signed_out.status, signed_out.header("clear-site-data")), (303, Some("\"cache\"")));
+    assert_eq!(customer.get("/account").status, 303);
+}
+
+#[test]
+fn workspaces_share_no_page() {
+    let app = App::start();
+    let beta = app.workspace("beta");
+    app.acme.feature_request("Only at Acme");
+    beta.feature_request("Only at Beta");
+    let (acme, beta) = (Browser::new(&app), Browser::at(&app, "beta"));
+    for path in ["/feature_requests", "/feature_requests.atom", "/sitemap-1.xml", "/feature_requests?query=only"] {
+        let (one, other) = (acme.page(path), beta.page(path));
+        assert!(one.contains("nly") && !one.contains("Beta") && !one.contains("only-at-beta"), "{path}: {one}");
+        assert!(other.contains("nly") && !other.contains("Acme") && !other.contains("only-at-acme"), "{path}: {other}");
+    }
+    // A session is one of its workspace.
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    let session = ann.send("GET", "/account", &[], None);
+    assert_eq!(session.status, 200);
+    let foreign = Client { host: format!("beta.{BASE_HOST}"), key: None, ..app.acme.clone() };
+    let cookie = ann.cookie_header();
+    assert_eq!(foreign.request("GET", "/account", &[("Cookie", &cookie)], None).unwrap().status, 303);
+}
+
+#[test]
+fn an_unknown_host_gets_one_page_that_names_no_workspace() {
+    let app = App::start();
+    let unknown = Client { host: format!("nobody.{BASE_HOST}"), key: None, ..app.acme.clone() };
+    let pages = ["/", "/feature_requests", "/account", "/nothing", "/sign-in"].map(|path| unknown.get(path));
+    for page in &pages {
+        assert_eq!((page.status, page.header("content-type")), (404, Some("text/html; charset=utf-8")));
+        assert_eq!(page.text(), pages[0].text());
+        assert!(!page.text().contains("Acme") && page.text().contains("This page does not exist"));
+    }
+    // Errors that no page has seen are pages, too.
+    let not_allowed = app.acme.request("DELETE", "/", &[], None).unwrap();
+    assert_eq!((not_allowed.status, not_allowed.header("allow")), (405, Some("GET, HEAD")));
+    assert_eq!(not_allowed.header("content-type"), Some("text/html; charset=utf-8"));
+    assert!(not_allowed.header("content-security-policy").unwrap().starts_with("default-src 'none'"));
+    // The API's errors are JSON, also at the same host.
+    unknown.get("/api/external/v1/tracks").is_error(401, "Could not authenticate, invalid API Key");
+    app.acme.get("/api/nothing").is_error(404, "Not found");
+}
+
+#[test]
+fn a_feature_request_has_one_address() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    let target = app.acme.feature_request("Themes");
+    let (id, path) = (request["id"].as_str().unwrap(), page_of(&request));
+    let browser = Browser::new(&app);
+    for other in ["/feature_requests/1", "/feature_requests/1-light-mode", &format!("/feature_requests/{id}")] {
+        let moved = browser.get(other);
+        assert_eq!((moved.status, moved.header("location")), (301, Some(path.as_str())), "{other}");
+    }
+    assert!(browser.page(&path).contains(&format!("<link rel=\"canonical\" href=\"https://acme.{BASE_HOST}{path}\">")));
+    app.acme.merge(id, target["id"].as_str().unwrap());
+    eventually("it leads to its target", || browser.get(&path).status == 302);
+    for merged in [&path, "/feature_requests/1", &format!("/feature_requests/{id}")] {
+        let found = browser.get(merged);
+        assert_eq!(found.header("location"), Some(page_of(&target).as_str()), "{merged}");
+        assert_eq!((found.status, found.header("cache-control")), (302, Some("no-cache")));
+    }
+}
+
+#[test]
+fn private_feature_requests_are_for_members_and_their_author() {
+    let app = App::start();
+    let fields = json!({ "title": "Secret plan", "private": true });
+    let body = json!({ "feature_request": fields, "customer": { "email": "ann@example.com" } });
+    let path = page_of(&app.acme.post_feature_request(&body).json()["feature_request"]);
+    let visitor = Browser::new(&app);
+    let [author, other, member] =
+        ["ann@example.com", "bob@example.com", "olga@acme.example"].map(|email| Browser::signed_in(&app, email));
+    assert_eq!([&visitor, &other].map(|browser| browser.get(&path).status), [404; 2]);
+    for browser in [&author, &member] {
+        assert!(browser.page(&path).contains(">Private<"));
+    }
+    for list in ["/", "/feature_requests", "/feature_requests?query=secret", "/feature_requests.atom", "/sitemap-1.xml"]
+    {
+        for browser in [&visitor, &other] {
+            let page = browser.page(list);
+            assert!(!page.contains("Secret") && !page.contains("secret-plan"), "{list}");
+        }
+    }
+    assert_eq!(visitor.get(&format!("{path}.atom")).status, 404);
+    for action in ["vote", "unvote", "comments", "subscription"] {
+        let fields = [("email", "bob@example.com"), ("content", "x"), ("state", "on")];
+        assert_eq!(other.post(&format!("{path}/{action}"), &fields[1..]).status, 404, "{action}");
+        assert_eq!(visitor.post(&format!("{path}/{action}"), &fields).status, 404, "{action}");
+    }
+}
+
+#[test]
+fn no_page_shows_an_address() {
+    let app = App::start();
+    let customer = json!({ "email": "ann@hidden.example", "name": "Ann" });
+    let body = json!({ "feature_request": { "title": "Dark mode" }, "customer": customer });
+    let request = app.acme.post_feature_request(&body).json()["feature_request"]["id"].as_str().unwrap().to_owned();
+    app.acme.vote(&request, "bob@hidden.example");
+    let comment = json!({ "comment": { "content": "Please" }, "customer": { "email": "cid@hidden.example" } });
+    assert_eq!(app.acme.post_comment(&request, &comment).status, 201);
+    app.acme.comment(&request, "<p>Soon</p>");
+    let path = page_of(&app.acme.detail(&request));
+    let (visitor, customer) = (Browser::new(&app), Browser::signed_in(&app, "dan@example.com"));
+    for path in [
+        "/",
+        "/feature_requests",
+        "/feature_requests?query=dark",
+        &path,
+        &format!("{path}.atom"),
+        "/feature_requests.atom",
+        "/changelogs.atom",
+        "/embed/roadmap",
+        "/feature_requests/new?title=dark",
+        "/feature_requests/similar?title=dark",
+    ] {
+        for browser in [&visitor, &customer] {
+            let page = browser.get(path);
+            assert_eq!(page.status, 200, "{path}");
+            let all = format!("{}{:?}", page.text(), page.headers);
+            assert!(!all.contains("hidden.example") && !all.contains("olga@"), "{path}");
+        }
+    }
+    let page = visitor.page(&path);
+    assert!(
+        page.contains("Ann") && page.contains("Customer") && page.contains("Olga") && page.contains("Team"),
+        "{page}"
+    );
+}
+
+#[test]
+fn bad_parameters_show_the_default_and_pages_past_the_end_are_empty() {
+    let app = App::start();
+    for number in 1..=30 {
+        app.acme.feature_request(&format!("Wish number {number}"));
+    }
+    let browser = Browser::new(&app);
+    let first = browser.page("/feature_requests?sort=newest");
+    assert!(first.contains("Wish number 30") && !first.contains("Wish number 5<"));
+    let second = browser.page("/feature_requests?sort=newest&page=2");
+    assert!(second.contains("Wish number 5<") && !second.contains("Wish number 30"));
+    for past in ["3", "201", "9999999999999999999999"] {
+        let page = browser.page(&format!("/feature_requests?sort=newest&page={past}"));
+        assert!(!page.contains("Wish number"), "{past}");
+    }
+    for bad in [
+        "page=0",
+        "page=-1",
+        "page=x",
+        "sort=best",
+        "lane=Nowhere%20at%20all&page=1",
+        "tag=%00",
+        "query=%00",
+        "mine=all",
+    ] {
+        assert_eq!(browser.get(&format!("/feature_requests?{bad}")).status, 200, "{bad}");
+    }
+    assert_eq!(browser.get("/feature_requests?mine=voted").status, 303);
+    let long = "a".repeat(2_000);
+    assert!(matches!(browser.get(&format!("/feature_requests?query={long}")).status, 200 | 422));
+    assert!(matches!(browser.get(&format!("/feature_requests/new?title={long}")).status, 422));
+}
+
+#[test]
+fn feeds_and_sitemaps_are_xml_and_embeds_can_be_framed_by_named_sites_only() {
+    let app = App::start();
+    let request = app.acme.feature_request("A <b> & \"c\"");
+    let path = page_of(&request);
+    let browser = Browser::new(&app);
+    for (feed, kind) in [
+        ("/feature_requests.atom", "application/atom+xml; charset=utf-8"),
+        ("/changelogs.atom", "application/atom+xml; charset=utf-8"),
+        (&format!("{path}.atom"), "application/atom+xml; charset=utf-8"),
+        ("/sitemap.xml", "application/xml; charset=utf-8"),
+        ("/sitemap-1.xml", "application/xml; charset=utf-8"),
+    ] {
+        let response = browser.get(feed);
+        assert_eq!((response.status, response.header("content-type")), (200, Some(kind)), "{feed}");
+        assert!(response.text().starts_with("<?xml"), "{feed}");
+    }
+    assert!(browser.page("/sitemap-1.xml").contains(&format!("<loc>https://acme.{BASE_HOST}{path}</loc>")));
+    for beyond in ["/sitemap-0.xml", "/sitemap-2.xml", "/sitemap-x.xml", "/sitemap-99999999999999999999.xml"] {
+        assert_eq!(browser.get(beyond).status, 404, "{beyond}");
+    }
+    let policy = |path: &str| browser.get(path).header("content-security-policy").unwrap().to_owned();
+    assert!(policy("/embed/roadmap").ends_with("frame-ancestors 'none'"));
+    set_portal(
+        &app,
+        &json!({ "embed_origins": ["https://help.example"], "indexing": false, "accent_color": "#ffee00" }),
+    );
+    for path in ["/embed/roadmap", "/embed/changelogs"] {
+        assert!(policy(path).ends_with("frame-ancestors https://help.example"), "{}", policy(path));
+        assert!(policy(path).contains("script-src 'none'") && policy(path).contains("form-action 'none'"));
+    }
+    assert!(policy("/").contains("frame-ancestors 'none'"));
+    let page = browser.get("/");
+    assert!(
+        page.header("x-robots-tag") == Some("noindex") || page.text().contains("name=\"robots\" content=\"noindex\"")
+    );
+    assert!(!browser.page("/sitemap.xml").contains("<loc>"));
+    assert_eq!(browser.get("/sitemap-1.xml").status, 404);
+    let brand = page.text().split_once("href=\"/brand/").map(|(_, rest)| rest.split('"').next().unwrap().to_owned());
+    let brand = browser.get(&format!("/brand/{}", brand.expect("a brand stylesheet")));
+    assert_eq!((brand.status, brand.header("content-type")), (200, Some("text/css; charset=utf-8")));
+    assert_eq!(brand.header("cache-control"), Some("public, max-age=31536000, immutable"));
+    assert_eq!(browser.get("/brand/1-zzzzzz.css").status, 404);
+    assert_eq!(browser.get("/assets/site.0000000000000000.css").status, 404);
+}
+
+#[test]
+fn a_default_workspace_lives_at_the_base_host() {
+    let app = App::with(&["--default-workspace", "acme"], &[]);
+    let request = app.acme.feature_request("Dark mode");
+    let path = page_of(&request);
+    assert_eq!(request["url"], format!("https://{BASE_HOST}{path}"));
+    let base = Client { host: BASE_HOST.to_owned(), key: None, ..app.acme.clone() };
+    assert_eq!(base.get(&path).status, 200);
+    let other = Client { key: None, ..app.acme.clone() };
+    for path in ["/", "/feature_requests?sort=votes", &path] {
+        let moved = other.get(path);
+        assert_eq!(
+            (moved.status, moved.header("location")),
+            (301, Some(format!("https://{BASE_HOST}{path}").as_str()))
+        );
+    }
+    // The API works at both.
+    let at_base = Client { host: BASE_HOST.to_owned(), ..app.acme.clone() };
+    assert_eq!((at_base.get_tracks().status, app.acme.get_tracks().status), (200, 200));
+}
+
+#[test]
+fn covers_of_published_changelogs_and_the_logo_are_served() {
+    const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
+    let app = App::start();
+    let upload = |name: &str| app.acme.post_attachment(&crate::app::form_with(name, PIXEL)).json();
+    let (cover, logo, other) = (upload("cover.png"), upload("logo.png"), upload("other.png"));
+    let path = |file: &serde_json::Value| format!("/covers/{}/x.png", file["id"].as_str().unwrap());
+    let browser = Browser::new(&app);
+    let body = json!({ "changelog": { "title": "New", "content": "<p>Much</p>", "cover_image_signed_id": cover["signed_id"] } });
+    let changelog = app.acme.post_changelog(&body).json()["changelog"]["id"].as_str().unwrap().to_owned();
+    for file in [&cover, &logo, &other] {
+        assert_eq!(browser.get(&path(file)).status, 404);
+    }
+    assert_eq!(app.acme.post_publish(&changelog, &json!({})).status, 200);
+    set_portal(&app, &json!({ "logo_signed_id": logo["signed_id"] }));
+    for file in [&cover, &logo] {
+        let image = browser.get(&path(file));
+        assert_eq!((image.status, image.header("content-type"), &image.bytes[..]), (200, Some("image/png"), PIXEL));
+        assert_eq!(image.header("cache-control"), Some("public, max-age=31536000, immutable"));
+    }
+    assert_eq!(browser.get(&path(&other)).status, 404);
+    assert!(browser.page("/").contains("/logo.png"));
+    app.acme.delete_attachment(logo["id"].as_str().unwrap()).is_error(409, "Attachment is in use.");
+}

@@ -1,0 +1,416 @@
+//! What people do on the pages: sign in, vote, comment, submit ideas, subscribe, and what protects them.
+
+use serde_json::json;
+
+use crate::app::{App, eventually, in_parallel};
+use crate::browser::{Browser, hidden, path_of, sign_in_mails};
+
+/// Creates a feature request and returns its ID and the path of its page.
+fn request(app: &App, title: &str) -> (String, String) {
+    let request = app.acme.feature_request(title);
+    (request["id"].as_str().unwrap().to_owned(), path_of(request["url"].as_str().unwrap()))
+}
+
+fn votes(app: &App, id: &str) -> i64 {
+    app.acme.detail(id)["votes_count"].as_i64().unwrap()
+}
+
+#[test]
+fn a_visitor_s_vote_comes_along_with_the_sign_in() {
+    let app = App::start();
+    let (id, path) = request(&app, "Dark mode");
+    let browser = Browser::new(&app);
+    let asked = browser.post(&format!("{path}/vote"), &[]);
+    assert_eq!(asked.status, 200);
+    assert!(asked.text().contains("E-mail address") && asked.text().contains("Send link"), "{}", asked.text());
+    let sent = browser.submit(&format!("{path}/vote"), &[("email", "Ann@Example.com")]);
+    assert_eq!(sent, "/sign-in/sent");
+    let mail = sign_in_mails(&app, "Ann@Example.com", 1).remove(0);
+    assert!(mail.subject.contains(&mail.code[..2]) && !mail.subject.contains(&mail.code[..4]), "{}", mail.subject);
+    // Opening the link shows the action and changes nothing, however often.
+    let elsewhere = Browser::new(&app);
+    for method in ["GET", "HEAD", "GET"] {
+        assert_eq!(elsewhere.send(method, &mail.path, &[], None).status, 200);
+    }
+    let page = elsewhere.page(&mail.path);
+    for part in ["Dark mode", "Sign in and vote", "Only sign in", "This was not me", "Ann@Example.com"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert_eq!(votes(&app, &id), 0);
+    let next = elsewhere.submit(&mail.path, &[("choice", "act")]);
+    assert_eq!(next, format!("{path}?done=voted"));
+    assert_eq!(votes(&app, &id), 1);
+    let page = elsewhere.page(&next);
+    assert!(page.contains("role=\"status\"") && page.contains("Remove vote for Dark mode"), "{page}");
+    // The link is used up.
+    for browser in [&browser, &elsewhere] {
+        assert_eq!(browser.get(&mail.path).status, 404);
+        assert_eq!(browser.post(&mail.path, &[("choice", "act")]).status, 404);
+    }
+    assert!(!browser.has_cookie("__Host-session") && elsewhere.has_cookie("__Host-session"));
+    // From now on one click is enough.
+    assert_eq!(elsewhere.submit(&format!("{path}/unvote"), &[]), format!("{path}?done=unvoted"));
+    assert_eq!(votes(&app, &id), 0);
+}
+
+#[test]
+fn a_code_works_in_the_browser_that_asked() {
+    let app = App::start();
+    let (id, path) = request(&app, "Dark mode");
+    let (browser, other) = (Browser::new(&app), Browser::new(&app));
+    let fields = [("email", "ann@example.com"), ("content", "**Please!**")];
+    browser.submit(&format!("{path}/comments"), &fields);
+    let mail = sign_in_mails(&app, "ann@example.com", 1).remove(0);
+    for wrong in ["", "AAAA-AAAA", &mail.code[..7]] {
+        let refused = browser.post("/sign-in/sent", &[("code", wrong)]);
+        assert_eq!(refused.status, 422, "{wrong}");
+        assert!(refused.text().contains("There is a problem") && refused.text().contains("<title>Error: "), "{wrong}");
+    }
+    assert_eq!(other.post("/sign-in/sent", &[("code", &mail.code)]).status, 422);
+    let typed = mail.code.to_lowercase().replace('-', " ");
+    let next = browser.submit("/sign-in/sent", &[("code", &typed)]);
+    assert_eq!(next, format!("{path}?done=commented"));
+    let comments = app.acme.get_comments(&id, "").json();
+    assert_eq!(comments["comments"][0]["content"], "<p><strong>Please!</strong></p>\n");
+    assert_eq!(browser.post("/sign-in/sent", &[("code", &mail.code)]).status, 422);
+    assert_eq!(browser.get(&mail.path).status, 404);
+}
+
+#[test]
+fn codes_cannot_be_guessed() {
+    let app = App::start();
+    let browser = Browser::new(&app);
+    browser.submit("/sign-in", &[("email", "ann@example.com")]);
+    let mail = sign_in_mails(&app, "ann@example.com", 1).remove(0);
+    let copies: Vec<Browser> = (0..8).map(|_| browser.duplicate()).collect();
+    let copies: Vec<std::sync::Mutex<Browser>> = copies.into_iter().map(std::sync::Mutex::new).collect();
+    let refused =
+        in_parallel(8, |number| copies[number].lock().unwrap().post("/sign-in/sent", &[("code", "AAAA-AAAA")]).status);
+    assert_eq!(refused, [422; 8]);
+    // Even the right one is too late now, but the link still works.
+    assert_eq!(browser.post("/sign-in/sent", &[("code", &mail.code)]).status, 422);
+    assert_eq!(browser.submit(&mail.path, &[("choice", "only")]), "/?done=signed-in");
+}
+
+#[test]
+fn of_32_uses_of_a_link_one_signs_in() {
+    let app = App::start();
+    let (id, path) = request(&app, "Dark mode");
+    Browser::new(&app).submit(&format!("{path}/vote"), &[("email", "ann@example.com")]);
+    let mail = sign_in_mails(&app, "ann@example.com", 1).remove(0);
+    let statuses = in_parallel(32, |_| {
+        let browser = Browser::new(&app);
+        let status = browser.post(&mail.path, &[("choice", "act")]).status;
+        assert_eq!(browser.has_cookie("__Host-session"), status == 303);
+        status
+    });
+    assert_eq!(statuses.iter().filter(|status| **status == 303).count(), 1, "{statuses:?}");
+    assert!(statuses.iter().all(|status| matches!(status, 303 | 404)), "{statuses:?}");
+    assert_eq!((app.count("SELECT count(*) FROM sessions"), votes(&app, &id)), (1, 1));
+}
+
+#[test]
+fn links_that_are_expired_changed_denied_or_foreign_sign_nobody_in() {
+    let app = App::start();
+    app.workspace("beta");
+    let browser = Browser::new(&app);
+    browser.submit("/sign-in", &[("email", "ann@example.com"), ("next", "/feature_requests")]);
+    let mail = sign_in_mails(&app, "ann@example.com", 1).remove(0);
+    let changed = format!("{}A", &mail.path[..mail.path.len() - 1]);
+    let changed = if changed == mail.path { format!("{}B", &mail.path[..mail.path.len() - 1]) } else { changed };
+    let refuses = |browser: &Browser, path: &str| {
+        let page = browser.get(path);
+        assert_eq!(page.status, 404, "{path}");
+        assert!(page.text().contains("Send link"), "{}", page.text());
+        assert_eq!(browser.post(path, &[("choice", "only")]).status, 404, "{path}");
+        assert!(!browser.has_cookie("__Host-session"));
+    };
+    refuses(&browser, &changed);
+    refuses(&browser, "/sign-in/nonsense");
+    refuses(&Browser::at(&app, "beta"), &mail.path);
+    assert_eq!(browser.submit(&mail.path, &[("choice", "deny")]), "/sign-in?done=denied");
+    refuses(&browser, &mail.path);
+    // A link to another host is not followed.
+    for next in ["https://evil.example/", "//evil.example", "/\\evil.example"] {
+        let browser = Browser::signed_in(&app, "bob@example.com");
+        let (_, path) = request(&app, "Next");
+        let location = browser.submit(&format!("{path}/vote"), &[("next", next)]);
+        assert_eq!(location, format!("{path}?done=voted"), "{next}");
+    }
+    browser.submit("/sign-in", &[("email", "ann@example.com")]);
+    let mail = sign_in_mails(&app, "ann@example.com", 2).remove(1);
+    let age = "UPDATE sign_ins SET created_at = ";
+    app.data.execute(&format!("{age}{}", crate::database::sql_timestamp("0")));
+    refuses(&browser, &mail.path);
+}
+
+#[test]
+fn forms_of_other_origins_change_nothing() {
+    let app = App::start();
+    app.workspace("beta");
+    let (id, path) = request(&app, "Dark mode");
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    let member = Browser::signed_in(&app, "olga@acme.example");
+    let comment = "01890a5d-ac96-774b-bcce-b302099a8057";
+    let forms: [(&str, &[(&str, &str)]); 12] = [
+        (&format!("{path}/vote"), &[]),
+        (&format!("{path}/unvote"), &[]),
+        (&format!("{path}/comments"), &[("content", "from elsewhere")]),
+        (&format!("{path}/subscription"), &[("state", "on")]),
+        (&format!("{path}/approve"), &[]),
+        (&format!("/comments/{comment}/approve"), &[]),
+        (&format!("/comments/{comment}/discard"), &[]),
+        ("/feature_requests/new", &[("title", "from elsewhere")]),
+        ("/sign-in", &[("email", "eve@example.com")]),
+        ("/sign-out", &[]),
+        ("/account", &[("name", "from elsewhere")]),
+        ("/account/sessions", &[]),
+    ];
+    let before = (app.count("SELECT count(*) FROM sessions"), app.count("SELECT count(*) FROM sign_ins"));
+    for (path, fields) in forms {
+        for headers in [
+            &[][..],
+            &[("Origin", "null")],
+            &[("Origin", "https://evil.example")],
+            &[("Origin", "https://beta.roadmap.example.com")],
+            &[("Origin", "http://acme.roadmap.example.com")],
+            &[("Sec-Fetch-Site", "cross-site"), ("Origin", "https://acme.roadmap.example.com")],
+            &[("Sec-Fetch-Site", "same-site"), ("Origin", "https://acme.roadmap.example.com")],
+            &[("Origin", "https://evil.example"), ("X-Forwarded-Host", "evil.example")],
+        ] {
+            for browser in [&ann, &member] {
+                let refused = browser.post_with(path, fields, headers);
+                assert_eq!(refused.status, 403, "{path} {headers:?}");
+                assert!(refused.text().contains("This form came from somewhere else"));
+            }
+        }
+    }
+    let comments = app.acme.get_comments(&id, "").json();
+    assert_eq!((votes(&app, &id), &comments["total_count"]), (0, &json!(0)));
+    assert_eq!(app.acme.get_feature_requests("query=elsewhere").json()["feature_requests"], json!([]));
+    let after = (app.count("SELECT count(*) FROM sessions"), app.count("SELECT count(*) FROM sign_ins"));
+    assert_eq!(before, after);
+    // The same form of the own origin counts, with either header.
+    let location = ann.post_with(&format!("{path}/vote"), &[], &[("Sec-Fetch-Site", "same-origin")]);
+    assert_eq!((location.status, votes(&app, &id)), (303, 1));
+}
+
+#[test]
+fn a_form_that_is_sent_twice_does_one_thing() {
+    let app = App::start();
+    let (id, path) = request(&app, "Dark mode");
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    let key = hidden(&ann.page(&path), "operation_key");
+    let fields = [("operation_key", key.as_str()), ("content", "Only once")];
+    let copies: Vec<std::sync::Mutex<Browser>> = (0..8).map(|_| std::sync::Mutex::new(ann.duplicate())).collect();
+    let locations =
+        in_parallel(8, |number| copies[number].lock().unwrap().submit(&format!("{path}/comments"), &fields));
+    assert!(locations.iter().all(|location| *location == format!("{path}?done=commented")), "{locations:?}");
+    assert_eq!(app.acme.get_comments(&id, "").json()["total_count"], 1);
+    let key = hidden(&ann.page("/feature_requests/new?title=Moon"), "operation_key");
+    let idea = [("operation_key", key.as_str()), ("title", "Moon phases"), ("description", "")];
+    let (one, other) = (ann.submit("/feature_requests/new", &idea), ann.submit("/feature_requests/new", &idea));
+    assert_eq!(one, other);
+    assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 2);
+    // The key of somebody else's form is none.
+    let bob = Browser::signed_in(&app, "bob@example.com");
+    bob.submit(&format!("{path}/comments"), &fields);
+    assert_eq!(app.acme.get_comments(&id, "").json()["total_count"], 2);
+}
+
+#[test]
+fn nothing_typed_is_lost() {
+    let app = App::start();
+    let (id, path) = request(&app, "Dark mode");
+    let visitor = Browser::new(&app);
+    let typed = "My <careful> \"words\" & more";
+    let shown = "My &#60;careful&#62; &#34;words&#34; &#38; more";
+    // A missing or invalid address.
+    for email in ["", "nonsense"] {
+        let page = visitor.post(&format!("{path}/comments"), &[("content", typed), ("email", email)]);
+        assert_eq!(page.status, 422);
+        for part in [shown, "There is a problem", "href=\"#email\"", "aria-invalid=\"true\"", "<title>Error: "] {
+            assert!(page.text().contains(part), "{part}: {}", page.text());
+        }
+        let page =
+            visitor.post("/feature_requests/new", &[("title", "Moon"), ("description", typed), ("email", email)]);
+        assert_eq!(page.status, 422);
+        assert!(page.text().contains(shown) && page.text().contains("value=\"Moon\""), "{}", page.text());
+    }
+    // Too long.
+    let long = format!("{typed}{}", "a".repeat(20_000));
+    let page = visitor.post(&format!("{path}/comments"), &[("content", &long), ("email", "ann@example.com")]);
+    assert!(page.status == 422 && page.text().contains("too long") && page.text().contains(shown));
+    // A session that has ended.
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    let key = hidden(&ann.page(&path), "operation_key");
+    app.data.execute("DELETE FROM sessions");
+    let page = ann.post(&format!("{path}/comments"), &[("content", typed), ("operation_key", &key)]);
+    assert_eq!(page.status, 422);
+    assert!(page.text().contains(shown) && page.text().contains("E-mail address"), "{}", page.text());
+    // A feature request that is deleted while the mail is on its way.
+    visitor.submit(&format!("{path}/comments"), &[("content", typed), ("email", "cid@example.com")]);
+    let mail = sign_in_mails(&app, "cid@example.com", 1).remove(0);
+    assert_eq!(app.acme.delete_feature_request(&id, "").status, 204);
+    let page = visitor.page(&mail.path);
+    assert!(page.contains("careful") && !page.contains("Sign in and post"), "{page}");
+    let page = visitor.post(&mail.path, &[("choice", "act")]);
+    assert!(page.text().contains(shown), "{} {}", page.status, page.text());
+    // A body that is larger than any form.
+    let huge = "a".repeat(600 * 1024);
+    let page = visitor.post("/feature_requests/new", &[("title", "Moon"), ("description", &huge)]);
+    assert_eq!(page.status, 413);
+    assert!(page.text().contains("This is too long"));
+}
+
+#[test]
+fn ideas_comments_and_subscriptions_are_those_of_the_api() {
+    let app = App::start();
+    let (id, path) = request(&app, "Dark mode");
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    assert_eq!(ann.submit(&format!("{path}/subscription"), &[("state", "on")]), format!("{path}?done=subscribed"));
+    assert!(ann.page(&path).contains(">Unsubscribe<"));
+    assert_eq!(ann.submit(&format!("{path}/subscription"), &[("state", "off")]), format!("{path}?done=unsubscribed"));
+    assert!(ann.page(&path).contains(">Subscribe<"));
+    let page = ann.page("/feature_requests/new?title=dark+mode+please");
+    assert!(page.contains("Similar feature requests") && page.contains(">Dark mode<"), "{page}");
+    let page = ann.page("/feature_requests/new?title=Umbrella");
+    assert!(page.contains("Similar feature requests"), "{page}");
+    let preview = ann.post(&format!("{path}/comments"), &[("content", "*soft*"), ("preview", "1")]);
+    assert!(preview.status == 200 && preview.text().contains("<em>soft</em>"));
+    assert_eq!(app.acme.get_comments(&id, "").json()["total_count"], 0);
+    let location = ann.submit("/feature_requests/new", &[("title", "Umbrella"), ("description", "For *rain*")]);
+    let idea = app.acme.get_feature_requests("query=umbrella").json()["feature_requests"][0].clone();
+    assert_eq!(location, format!("{}?done=submitted", path_of(idea["url"].as_str().unwrap())));
+    let idea = app.acme.detail(idea["id"].as_str().unwrap());
+    assert_eq!(idea["description"], "<p>For <em>rain</em></p>");
+    assert_eq!((&idea["votes_count"], &idea["author"]["email"]), (&json!(1), &json!("ann@example.com")));
+    // A member's comment is the team's, and its author gets it by mail.
+    let olga = Browser::signed_in(&app, "olga@acme.example");
+    let idea_path = path_of(idea["url"].as_str().unwrap());
+    olga.submit(&format!("{idea_path}/comments"), &[("content", "On it")]);
+    let comments = app.acme.get_comments(idea["id"].as_str().unwrap(), "").json();
+    assert_eq!(comments["comments"][0]["author"], json!({ "kind": "member", "name": "Olga" }));
+    eventually("the author has a mail", || {
+        let status = app.roadmap(&["mail", "status"]).json();
+        status[0]["sent"].as_i64() == Some(1)
+    });
+}
+
+#[test]
+fn held_posts_wait_for_a_member() {
+    let app = App::start();
+    assert_eq!(app.acme.patch_portal(&json!({ "portal": { "moderation": true } })).status, 200);
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let (id, path) = request(&app, "Dark mode");
+    let [ann, bob, olga] =
+        ["ann@example.com", "bob@example.com", "olga@acme.example"].map(|email| Browser::signed_in(&app, email));
+    assert_eq!(
+        ann.submit(&format!("{path}/comments"), &[("content", "Spam or not")]),
+        format!("{path}?done=comment-held")
+    );
+    assert!(ann.page(&path).contains("Spam or not") && ann.page(&path).contains("Awaiting approval"));
+    assert!(!bob.page(&path).contains("Spam or not") && !Browser::new(&app).page(&path).contains("Spam or not"));
+    assert_eq!(app.acme.get_comments(&id, "").json()["total_count"], 0);
+    let idea = ann.submit("/feature_requests/new", &[("title", "Umbrella"), ("description", "")]);
+    let idea_path = idea.strip_suffix("?done=idea-held").expect("a held idea").to_owned();
+    assert!(ann.page(&idea_path).contains("Awaiting approval"));
+    assert_eq!(bob.get(&idea_path).status, 404);
+    assert_eq!(bob.post(&format!("{idea_path}/approve"), &[]).status, 404);
+    assert_eq!(app.acme.get_feature_requests("query=umbrella").json()["feature_requests"], json!([]));
+    let held = app.acme.get_held_posts("").json();
+    assert_eq!(held["total_count"], 2);
+    let comment = held["held_posts"].as_array().unwrap().iter().find(|post| post["kind"] == "comment").unwrap();
+    let comment = comment["id"].as_str().unwrap();
+    assert_eq!(bob.post(&format!("/comments/{comment}/approve"), &[]).status, 404);
+    assert_eq!(olga.submit(&format!("/comments/{comment}/approve"), &[]), format!("{path}?done=approved"));
+    assert_eq!(olga.submit(&format!("{idea_path}/approve"), &[]), format!("{idea_path}?done=approved"));
+    assert!(bob.page(&path).contains("Spam or not") && bob.page(&idea_path).contains("Umbrella"));
+    // Members need no approval.
+    assert_eq!(olga.submit(&format!("{path}/comments"), &[("content", "Ours")]), format!("{path}?done=commented"));
+}
+
+#[test]
+fn an_account_has_name_language_lists_and_sessions() {
+    let app = App::start();
+    let (_, path) = request(&app, "Dark mode");
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    let other = Browser::signed_in(&app, "ann@example.com");
+    ann.submit(&format!("{path}/vote"), &[]);
+    let saved = ann.submit("/account", &[("name", " Ann \u{5d0} "), ("language", "de")]);
+    assert_eq!(saved, "/account?done=saved");
+    let page = ann.page("/account");
+    for part in ["lang=\"de\"", "ann@example.com", "value=\"Ann \u{5d0}\"", "Dark mode"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let long = ann.post("/account", &[("name", &"a".repeat(201)), ("language", "")]);
+    assert!(long.status == 422 && long.text().contains(&"a".repeat(201)));
+    assert!(ann.page("/feature_requests?mine=voted").contains("Dark mode"));
+    assert!(!ann.page("/feature_requests?mine=written").contains("Dark mode<"));
+    let signed_out = ann.submit("/account/sessions", &[]);
+    assert_eq!(signed_out, "/?done=signed-out-everywhere");
+    assert_eq!([&ann, &other].map(|browser| browser.get("/account").status), [303; 2]);
+}
+
+#[test]
+fn a_removed_member_is_none_with_the_next_request() {
+    let app = App::start();
+    let id = app.acme.feature_request_with(&json!({ "title": "Secret plan", "private": true }));
+    let path = path_of(app.acme.detail(&id)["url"].as_str().unwrap());
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "max@acme.example", "--name", "Max"]).json();
+    let max = Browser::signed_in(&app, "max@acme.example");
+    assert_eq!(max.get(&path).status, 200);
+    app.roadmap(&["member", "remove", "--workspace", "acme", "max@acme.example"]).json();
+    assert_eq!((max.get(&path).status, max.get("/account").status), (404, 303));
+}
+
+#[test]
+fn programs_are_stopped_by_the_trap_and_the_limits() {
+    let limits = [("ROADMAP_RATE_LIMIT_SIGN_IN", "1/h burst 8"), ("ROADMAP_RATE_LIMIT_POSTS", "4/h")];
+    let app = App::with(&[], &limits);
+    let (id, path) = request(&app, "Dark mode");
+    let program = Browser::new(&app);
+    let fields = [("email", "eve@example.com"), ("content", "Buy!"), ("website", "https://evil.example")];
+    assert_eq!(program.submit(&format!("{path}/comments"), &fields), "/sign-in/sent");
+    assert_eq!(app.count("SELECT count(*) FROM sign_ins"), 0);
+    // Three mails to one address in 15 minutes.
+    for number in 1..=4 {
+        let answer = program.post("/sign-in", &[("email", "ann@example.com")]);
+        assert_eq!(answer.status, if number == 4 { 429 } else { 303 }, "{number}");
+    }
+    // The typed text of a visitor is shown again.
+    let limited = program.post(&format!("{path}/comments"), &[("email", "ann@example.com"), ("content", "My words")]);
+    assert!(limited.status == 429 && limited.text().contains("My words") && limited.header("retry-after").is_some());
+    // Addresses of clients have a limit, too: eight so far, with those above.
+    let statuses: Vec<u16> =
+        (0..6).map(|number| program.post("/sign-in", &[("email", &format!("a{number}@example.com"))]).status).collect();
+    assert_eq!((statuses.first(), statuses.last()), (Some(&303), Some(&429)), "{statuses:?}");
+    let bob = Browser::signed_in(&app, "bob@example.com");
+    for number in 1..=5 {
+        let answer = bob.post(&format!("{path}/comments"), &[("content", &format!("Number {number}"))]);
+        assert_eq!(answer.status, if number == 5 { 429 } else { 303 }, "{number}");
+    }
+    assert_eq!(app.acme.get_comments(&id, "").json()["total_count"], 4);
+    // Votes are not posts.
+    assert_eq!(bob.post(&format!("{path}/vote"), &[]).status, 303);
+}
+
+#[test]
+fn secrets_are_in_no_row_log_or_backup() {
+    let app = App::start();
+    let browser = Browser::new(&app);
+    browser.submit("/sign-in", &[("email", "ann@example.com")]);
+    let mail = sign_in_mails(&app, "ann@example.com", 1).remove(0);
+    browser.submit(&mail.path, &[("choice", "only")]);
+    let token = mail.path.strip_prefix("/sign-in/").unwrap().to_owned();
+    let session = browser.cookie_header();
+    let session = session.split_once("__Host-session=").unwrap().1.split(';').next().unwrap().to_owned();
+    let rows =
+        ["SELECT CAST(payload AS text) FROM outbox", "SELECT id FROM outbox"].map(|query| app.sql(query).join("\n"));
+    let log = std::fs::read_to_string(app.data_dir().join("server.log")).unwrap();
+    for secret in [token.as_str(), &mail.code, &mail.code.replace('-', ""), &session] {
+        assert!(rows.iter().all(|row| !row.contains(secret)) && !log.contains(secret), "{secret}");
+    }
+    let sessions = app.sql("SELECT CAST(email AS text) FROM sessions");
+    assert_eq!(sessions, ["ann@example.com"]);
+}
