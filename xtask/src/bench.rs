@@ -18,6 +18,7 @@ use std::iter::repeat_with;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -94,6 +95,8 @@ struct Workload {
     name: &'static str,
     /// Highest processor time in milliseconds with SQLite and with PostgreSQL, where there is a limit.
     targets: [Option<f64>; 2],
+    /// The headers of a browser, if the request is for a page.
+    page: Option<&'static str>,
     /// Method, path and body of the next request.
     request: fn(&Corpus, &mut SmallRng) -> (&'static str, String, String),
 }
@@ -128,28 +131,49 @@ const MERGED_VOTES: u64 = 10_000;
 /// Highest time of a merge, and of any other request meanwhile, in milliseconds.
 const MERGE_TARGET: f64 = 200.0;
 
-const WORKLOADS: [Workload; 15] = [
-    Workload { name: UPVOTE, targets: [Some(0.8), Some(1.0)], request: upvote },
-    Workload { name: "create", targets: [Some(1.0), None], request: |corpus, random| corpus.create(random.random()) },
-    Workload { name: "comment", targets: [Some(1.0), None], request: comment },
-    Workload { name: VOTES, targets: [Some(0.4), None], request: votes },
-    Workload { name: "feature request", targets: [Some(0.15), None], request: feature_request },
-    Workload { name: COMMENTS, targets: [Some(0.3), None], request: comments },
+/// What browsers send for a page.
+const BROWSER: Option<&str> = Some("Accept-Encoding: gzip, deflate, br\r\nAccept-Language: en\r\n");
+/// The same for a page that they have.
+const KNOWN: Option<&str> = Some("Accept-Encoding: gzip, deflate, br\r\nAccept-Language: en\r\nIf-None-Match: *\r\n");
+
+/// The paths of the pages of feature requests.
+static PAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+const WORKLOADS: [Workload; 21] = [
+    Workload { name: UPVOTE, targets: [Some(0.8), Some(1.0)], page: None, request: upvote },
+    Workload {
+        name: "create",
+        targets: [Some(1.0), None],
+        page: None,
+        request: |corpus, random| corpus.create(random.random()),
+    },
+    Workload { name: "comment", targets: [Some(1.0), None], page: None, request: comment },
+    Workload { name: VOTES, targets: [Some(0.4), None], page: None, request: votes },
+    Workload { name: "feature request", targets: [Some(0.15), None], page: None, request: feature_request },
+    Workload { name: COMMENTS, targets: [Some(0.3), None], page: None, request: comments },
     Workload {
         name: ROADMAP,
         targets: [Some(0.5), None],
+        page: None,
         request: |_, _| ("GET", "/roadmap".to_owned(), String::new()),
     },
-    Workload { name: "withdraw a vote", targets: [Some(0.6), None], request: withdraw },
-    Workload { name: "search, two words", targets: [Some(0.6), Some(0.8)], request: search_two },
-    Workload { name: "search, ten words", targets: [Some(2.0), None], request: search_ten },
-    Workload { name: "search, commonest word", targets: [None, None], request: search_common },
-    Workload { name: "search, young common word", targets: [None, None], request: search_young },
-    Workload { name: "search, 16 unknown words", targets: [None, None], request: search_unknown },
-    Workload { name: "similar requests", targets: [None, None], request: similar },
+    Workload { name: "withdraw a vote", targets: [Some(0.6), None], page: None, request: withdraw },
+    Workload { name: "search, two words", targets: [Some(0.6), Some(0.8)], page: None, request: search_two },
+    Workload { name: "search, ten words", targets: [Some(2.0), None], page: None, request: search_ten },
+    Workload { name: "search, commonest word", targets: [None, None], page: None, request: search_common },
+    Workload { name: "search, young common word", targets: [None, None], page: None, request: search_young },
+    Workload { name: "search, 16 unknown words", targets: [None, None], page: None, request: search_unknown },
+    Workload { name: "similar requests", targets: [None, None], page: None, request: similar },
+    Workload { name: "page, roadmap", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: |_, _| get("/") },
+    Workload { name: "page, roadmap, 304", targets: [Some(0.1), Some(0.1)], page: KNOWN, request: |_, _| get("/") },
+    Workload { name: "page, list by votes", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: list_by_votes },
+    Workload { name: "page, list by trend", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: list_by_trend },
+    Workload { name: "page, feature request", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: request_page },
+    Workload { name: "page, search", targets: [Some(2.5), None], page: BROWSER, request: search_page },
     Workload {
         name: TRACKS,
         targets: [Some(0.15), None],
+        page: None,
         request: |_, _| ("GET", "/tracks".to_owned(), String::new()),
     },
 ];
@@ -161,10 +185,15 @@ const MANY_CLIENTS: usize = 64;
 const SPREAD: Workload = Workload {
     name: "votes of new customers",
     targets: [None, None],
+    page: None,
     request: |corpus, random| first_vote(corpus.any_request(random)),
 };
-const HOT: Workload =
-    Workload { name: "the same, all for one request", targets: [None, None], request: |_, _| first_vote(1) };
+const HOT: Workload = Workload {
+    name: "the same, all for one request",
+    targets: [None, None],
+    page: None,
+    request: |_, _| first_vote(1),
+};
 
 fn first_vote(request: u64) -> (&'static str, String, String) {
     let key = KEYS.fetch_add(1, Ordering::Relaxed);
@@ -209,6 +238,31 @@ fn withdraw(corpus: &Corpus, _: &mut SmallRng) -> (&'static str, String, String)
 fn loaded_vote(corpus: &Corpus, number: u64) -> (u64, u64) {
     let mut random = SmallRng::seed_from_u64(number);
     (random.random_range(0..corpus.customers), corpus.wanted_request(&mut random))
+}
+
+fn get(path: &str) -> (&'static str, String, String) {
+    ("GET", path.to_owned(), String::new())
+}
+
+/// One of many pages, so that few of them are kept by the service.
+fn list_by_votes(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    let last = (corpus.requests / 25).clamp(1, 200);
+    get(&format!("/feature_requests?sort=votes&page={}", random.random_range(1..=last)))
+}
+
+/// The parameter that nobody reads keeps the service from returning a page that it has kept.
+fn list_by_trend(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    get(&format!("/feature_requests?fresh={}", random.random::<u32>()))
+}
+
+fn request_page(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    let pages = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    get(pages.get(random.random_range(0..pages.len().max(1))).map_or("/", String::as_str))
+}
+
+fn search_page(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    let [one, other] = corpus.two_words_of_a_request(random);
+    get(&format!("/feature_requests?query={one}+{other}"))
 }
 
 fn search_two(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
@@ -307,6 +361,7 @@ impl Bench {
         service.stop();
         copies::insert(&service, self.requests, self.copies)?;
         let started = service.start(&WITHOUT_LIMITS)?;
+        load_pages(&service)?;
         println!("start to first response: {:.0} ms", started.as_secs_f64() * 1e3);
         println!("memory idle: {:.0} MB", service.resident_mb()?);
         println!(
@@ -519,6 +574,21 @@ fn ids(response: &Value, list: &str) -> anyhow::Result<Vec<String>> {
     items.iter().map(id).collect()
 }
 
+/// Loads the paths of the pages of feature requests from the sitemap. A build without pages has none.
+fn load_pages(service: &Service) -> anyhow::Result<()> {
+    block_on(async {
+        let mut connection = service.connect().await?;
+        if connection.request("GET", "/sitemap-1.xml", "").await? == 200 {
+            let sitemap = connection.text();
+            let paths = sitemap.split("/feature_requests/").skip(1).filter_map(|rest| rest.split('<').next());
+            // The first store that is measured has the same feature requests, but perhaps under other numbers.
+            let paths: Vec<String> = paths.map(|slug| format!("/feature_requests/{slug}")).collect();
+            *PAGES.lock().unwrap_or_else(PoisonError::into_inner) = paths;
+        }
+        Ok(())
+    })
+}
+
 async fn expect(connection: &mut Connection, method: &str, path: &str, body: &str, status: u16) -> anyhow::Result<()> {
     let actual = connection.send(method, path, body).await?;
     ensure!(actual == status, "{method} {path} returned {actual} instead of {status}");
@@ -588,9 +658,12 @@ fn measure(
         while began.elapsed() < duration {
             let (method, path, body) = (workload.request)(corpus, &mut random);
             let asked = Instant::now();
-            let status = connection.send(method, &path, &body).await?;
+            let status = match workload.page {
+                Some(headers) => connection.request_with(method, &path, headers, &body).await?,
+                None => connection.send(method, &path, &body).await?,
+            };
             latencies.push(asked.elapsed());
-            ensure!(status == 200 || status == 201, "{method} {path} returned {status}");
+            ensure!(matches!(status, 200 | 201 | 304), "{method} {path} returned {status}");
         }
         Ok(latencies)
     });

@@ -9,7 +9,7 @@ use crate::run::metadata;
 
 /// Allowed normal and build dependencies of each crate of the workspace. A new crate or dependency must be added here
 /// deliberately.
-const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 10] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 11] = [
     (
         "roadmap-domain",
         &[
@@ -29,6 +29,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 10] = [
             "md-5",
             "mockall",
             "percent-encoding",
+            "pulldown-cmark",
             "rust-stemmers",
             "serde_json",
             "sha2",
@@ -136,6 +137,29 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 10] = [
         ],
     ),
     (
+        "roadmap-web",
+        &[
+            "actix-web",
+            "askama",
+            "atom_syndication",
+            "cookie",
+            "flate2",
+            "fluent-bundle",
+            "fluent-langneg",
+            "futures-util",
+            "moka",
+            "percent-encoding",
+            "roadmap-domain",
+            "roadmap-http",
+            "sha2",
+            "time",
+            "tracing",
+            "unic-langid",
+            "url",
+            "uuid",
+        ],
+    ),
+    (
         "roadmap-mail",
         &[
             "askama",
@@ -179,6 +203,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 10] = [
             "roadmap-mail",
             "roadmap-postgres",
             "roadmap-sqlite",
+            "roadmap-web",
             "rustix",
             "rustls",
             "serde",
@@ -299,6 +324,8 @@ mod tests {
         assert_eq!(of("roadmap-sqlite", diesel(json!(null))), Vec::<String>::new());
         let testkit = json!({ "name": "roadmap-testkit", "kind": null, "optional": false, "features": [] });
         assert_eq!(of("roadmap-api", testkit), ["roadmap-api must not depend on roadmap-testkit"]);
+        let api = json!({ "name": "roadmap-api", "kind": null, "optional": false, "features": [] });
+        assert_eq!(of("roadmap-web", api), ["roadmap-web must not depend on roadmap-api"]);
     }
 
     #[test]

@@ -27,12 +27,25 @@ impl Connection {
 
     /// Like [`Self::send`], for any path.
     pub(crate) async fn request(&mut self, method: &str, target: &str, body: &str) -> anyhow::Result<u16> {
+        self.request_with(method, target, "", body).await
+    }
+
+    /// Like [`Self::request`], with more headers, each with its end of line.
+    pub(crate) async fn request_with(
+        &mut self,
+        method: &str,
+        target: &str,
+        more: &str,
+        body: &str,
+    ) -> anyhow::Result<u16> {
         let (headers, length) = (&self.headers, body.len());
-        let request = format!("{method} {target} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}");
+        let request = format!("{method} {target} HTTP/1.1\r\n{headers}{more}Content-Length: {length}\r\n\r\n{body}");
         self.stream.get_mut().write_all(request.as_bytes()).await?;
         let mut line = String::new();
         self.stream.read_line(&mut line).await?;
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status line")?;
+        // 304 has no body, whatever its headers say (RFC 9110 section 8.6).
+        let has_body = status != 304;
         let mut length = 0;
         loop {
             line.clear();
@@ -40,13 +53,18 @@ impl Connection {
             if line == "\r\n" {
                 break;
             }
-            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            if has_body && let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
                 length = value.trim().parse()?;
             }
         }
         self.body.resize(length, 0);
         self.stream.read_exact(&mut self.body).await?;
         Ok(status)
+    }
+
+    /// Returns the body of the last response as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
     }
 
     /// Returns the body of the last response.

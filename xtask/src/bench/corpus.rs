@@ -18,7 +18,7 @@ const YOUNG_PERCENT: u64 = 40;
 /// Data to load.
 pub(crate) struct Corpus {
     words: Vec<String>,
-    requests: u64,
+    pub(crate) requests: u64,
     /// Number of customers that vote.
     pub(crate) customers: u64,
 }
