@@ -164,12 +164,12 @@ fn an_edit_or_a_deletion_ends_the_wait_of_a_feature_request() {
     let (app, _) = started();
     let (shown, deleted) = (held_request(&app, "Shown"), held_request(&app, "Deleted"));
     app.acme.patch_feature_request(&shown, &json!({ "feature_request": { "title": "Shown again" } })).is_ok();
-    assert_eq!(held(&app), [shown.clone(), deleted.clone()]);
+    assert_eq!(held(&app), [shown.as_str(), deleted.as_str()]);
     app.acme.patch_feature_request(&shown, &json!({ "feature_request": { "private": false } })).is_ok();
-    assert_eq!(held(&app), [deleted.clone()]);
+    assert_eq!(held(&app), [deleted.as_str()]);
     // Private again, it does not wait.
     app.acme.patch_feature_request(&shown, &json!({ "feature_request": { "private": true } })).is_ok();
-    assert_eq!(held(&app), [deleted.clone()]);
+    assert_eq!(held(&app), [deleted.as_str()]);
     app.acme.delete_feature_request(&deleted, "").is_empty();
     assert_eq!(held(&app), [] as [&str; 0]);
 }
@@ -223,7 +223,7 @@ fn a_comment_that_waits_can_only_be_approved_or_deleted() {
     let (app, request) = started();
     let id = app.data.hold_comment(&request, "bob@example.com", "Please", "0");
     app.acme.patch_comment(&id, &json!({ "comment": { "content": "Changed" } })).is_error(404, NO_COMMENT);
-    assert_eq!(held(&app), [id.clone()]);
+    assert_eq!(held(&app), [id.as_str()]);
     app.acme.delete_comment(&id).is_empty();
     assert_eq!((held(&app), comments(&app, &request)), (Vec::new(), json!([])));
     let entry = &app.acme.get_audit_entries(&format!("subject={id}")).is_ok()["audit_entries"][0];
@@ -251,7 +251,7 @@ fn a_comment_on_a_merged_feature_request_is_listed_with_its_target() {
     let target = target["id"].as_str().expect("an id");
     let id = app.data.hold_comment(&request, "bob@example.com", "Please", "0");
     app.acme.merge(&request, target);
-    assert_eq!(held(&app), [id.clone()]);
+    assert_eq!(held(&app), [id.as_str()]);
     let approved = app.acme.approve_comment(&id).is_ok();
     assert_eq!(approved["feature_request"]["id"], target);
     let listed = comments(&app, target);

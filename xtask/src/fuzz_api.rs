@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
 use roadmap_testkit::{postgres, python};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -70,6 +72,7 @@ impl FuzzApi {
         let server = (store == Store::Postgres).then(Server::find).transpose()?;
         let database = server.as_ref().map(|server| postgres::Database::empty(&server.url));
         let service = Service::start(binary, database.as_ref().map(|database| database.url.as_str()))?;
+        hold_comments(&service, database.as_ref())?;
         let report = service.folder.path().join("report.json");
         let mut command = Command::new(programs.join("schemathesis"));
         // Schemathesis writes files into its working directory, which must not be the source tree.
@@ -112,6 +115,28 @@ impl FuzzApi {
     fn cases_per_operation(&self) -> anyhow::Result<u64> {
         if self.short { Ok(3) } else { Ok(self.cases.div_ceil(operations()?)) }
     }
+}
+
+/// Number of comments that wait for approval before a run. Each is approved once.
+const HELD_COMMENTS: u32 = 2_000;
+
+/// Adds comments that wait for approval. Only the portal's visitors submit them, and no operation does.
+fn hold_comments(service: &Service, database: Option<&postgres::Database>) -> anyhow::Result<()> {
+    let insert = |id: &str, at: &str| {
+        format!(
+            "INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
+             SELECT r.workspace_id, {id}, r.id, c.id, '<p>Please</p>', {at}
+             FROM feature_requests r JOIN customers c ON c.workspace_id = r.workspace_id
+             WHERE r.root_id IS NULL LIMIT {HELD_COMMENTS}"
+        )
+    };
+    if let Some(database) = database {
+        database.execute(&insert("gen_random_uuid()", "now()"));
+        return Ok(());
+    }
+    let mut connection = SqliteConnection::establish(&service.folder.path().join("roadmap.db").display().to_string())?;
+    connection.batch_execute(&format!("PRAGMA busy_timeout = 5000; {}", insert("randomblob(16)", "0")))?;
+    Ok(())
 }
 
 /// Number of operations in the document.

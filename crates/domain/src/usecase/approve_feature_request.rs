@@ -37,10 +37,6 @@ impl Operation for ApproveFeatureRequest {
         if found.detail.awaiting_approval { self.edit(Some(false)).perform(context, work).await } else { Ok(found) }
     }
 
-    fn stored_bytes(&self) -> u64 {
-        self.edit(Some(false)).stored_bytes()
-    }
-
     fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
         let id = edited.detail.summary.id.uuid();
         Audit::of_changes("feature_request.approve", "feature_request", Some(id), &edited.changes)
