@@ -83,7 +83,7 @@ fn other_statements() -> Vec<String> {
         }),
         sql(&VotedAmong { workspace, customer: ID, requests }),
         sql(&Head { workspace, request, number, customer }),
-        sql(&Parts { workspace, root, private, customer, is_member, events: limit }),
+        sql(&Parts { workspace, root, private, customer, is_member, events: limit, held: limit }),
         sql(&CommentsAndAnswer { workspace, root, limit, offset }),
         sql(&ShownCommentsAndAnswer { workspace, root, private, limit, offset }),
         sql(&Visible { workspace, request, number, customer, is_member }),
