@@ -139,7 +139,7 @@ const KNOWN: Option<&str> = Some("Accept-Encoding: gzip, deflate, br\r\nAccept-L
 /// The paths of the pages of feature requests.
 static PAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-const WORKLOADS: [Workload; 21] = [
+const WORKLOADS: [Workload; 22] = [
     Workload { name: UPVOTE, targets: [Some(0.8), Some(1.0)], page: None, request: upvote },
     Workload {
         name: "create",
@@ -169,6 +169,7 @@ const WORKLOADS: [Workload; 21] = [
     Workload { name: "page, list by votes", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: list_by_votes },
     Workload { name: "page, list by trend", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: list_by_trend },
     Workload { name: "page, feature request", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: request_page },
+    Workload { name: "page, any feature request", targets: [None, None], page: BROWSER, request: any_request_page },
     Workload { name: "page, search", targets: [Some(2.5), None], page: BROWSER, request: search_page },
     Workload {
         name: TRACKS,
@@ -255,7 +256,17 @@ fn list_by_trend(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, St
     get(&format!("/feature_requests?fresh={}", random.random::<u32>()))
 }
 
+/// One of the pages that are seen often, so that the service knows what is similar to them. Again with a parameter that
+/// nobody reads.
 fn request_page(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    const POPULAR: usize = 200;
+    let pages = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    let page = pages.get(random.random_range(0..pages.len().clamp(1, POPULAR)));
+    get(&format!("{}?fresh={}", page.map_or("/", String::as_str), random.random::<u32>()))
+}
+
+/// A page that is hardly ever seen, for which the service looks for similar feature requests.
+fn any_request_page(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     let pages = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     get(pages.get(random.random_range(0..pages.len().max(1))).map_or("/", String::as_str))
 }
