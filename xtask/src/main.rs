@@ -60,7 +60,7 @@ enum Command {
     /// disks
     #[cfg(feature = "servers")]
     Torture(torture::Torture),
-    /// Open hostile files, comments and mails in a browser, and check that no script in them runs
+    /// Open hostile content in a browser, where no script in it runs, and all pages, which must be accessible
     TestBrowser,
     /// Attack the service through nginx and HAProxy; installs them if possible
     TestProxies,

@@ -1,6 +1,7 @@
-//! `cargo xtask test-browser`: opens hostile files, comments and mails in a real browser.
+//! `cargo xtask test-browser`: opens hostile files, comments and mails, and all pages, in a real browser.
 //!
-//! `tests/browser/run.mjs` drives the browser by a library from npm, which is installed under `target/`.
+//! `run.mjs` and `pages.mjs` of `tests/browser` drive the browser by libraries from npm, which are installed under
+//! `target/`.
 
 use std::fs;
 use std::process::Command;
@@ -12,7 +13,10 @@ use crate::run::{finish, has_program, install, root, service};
 /// Names of the browser's program in different distributions.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// Builds the service and opens hostile content.
+/// The table of the pages. A form in it that no test sends is a failure.
+const ROUTES: &str = "crates/web/src/routes.rs";
+
+/// Builds the service, and opens hostile content and all pages.
 pub(crate) fn run() -> anyhow::Result<()> {
     for program in ["node", "npm"] {
         anyhow::ensure!(has_program(program), "the browser tests need Node.js with npm; install it and run again");
@@ -29,7 +33,14 @@ pub(crate) fn run() -> anyhow::Result<()> {
         Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder),
         "npm ci",
     )?;
-    finish(Command::new("node").arg("run.mjs").arg(service()?).arg(browser).current_dir(&folder), "node run.mjs")
+    let service = service()?;
+    let node = |script: &str| {
+        let mut command = Command::new("node");
+        command.arg(script).arg(&service).arg(&browser).current_dir(&folder);
+        command
+    };
+    finish(&mut node("run.mjs"), "node run.mjs")?;
+    finish(node("pages.mjs").arg(root().join(ROUTES)), "node pages.mjs")
 }
 
 /// Returns the browser's program. A missing browser is installed.

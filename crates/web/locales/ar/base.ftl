@@ -11,7 +11,8 @@ theme = المظهر
 theme-system = حسب النظام
 theme-light = فاتح
 theme-dark = داكن
-apply-preferences = حفظ
+shown-in = العرض بـ
+apply-preferences = تغيير
 back-to-roadmap = إلى خارطة الطريق
 
 field-email = عنوان البريد الإلكتروني

@@ -11,7 +11,8 @@ theme = Farben
 theme-system = Wie das System
 theme-light = Hell
 theme-dark = Dunkel
-apply-preferences = Speichern
+shown-in = Anzeigen auf
+apply-preferences = Ändern
 back-to-roadmap = Zur Roadmap
 
 field-email = E-Mail-Adresse

@@ -11,7 +11,9 @@ theme = Theme
 theme-system = As the system
 theme-light = Light
 theme-dark = Dark
-apply-preferences = Save
+# Other words than on the account page, where both forms are.
+shown-in = Shown in
+apply-preferences = Change
 back-to-roadmap = To the roadmap
 
 field-email = E-mail address
