@@ -66,23 +66,31 @@ statement! {
 
 /// The SQL of the most voted feature requests of a track: each tier of less than 16 votes has a single count, so that it
 /// is read in the order of the index. The larger tiers are sorted.
+///
+/// The track is compared as a part of a row, and ordered by, because only the index by track has that order. With an
+/// equality, the planner also takes an index of the whole workspace, and reads all of it for a track with few feature
+/// requests.
 macro_rules! most_voted {
     ($track:literal, $filter:literal, $limit:literal) => {
         concat!(
             "(SELECT request_id, votes_count, tag_number FROM vote_tallies
-              WHERE workspace_id = {workspace} AND track_id = ",
+              WHERE workspace_id = {workspace} AND (track_id, tier) >= (",
             $track,
-            " AND root_id IS NULL AND tier >= 16",
+            ", 16) AND track_id <= ",
+            $track,
+            " AND root_id IS NULL",
             $filter,
-            " ORDER BY tier DESC, votes_count DESC, tag_number DESC LIMIT ",
+            " ORDER BY track_id DESC, tier DESC, votes_count DESC, tag_number DESC LIMIT ",
             $limit,
             ") UNION ALL
              (SELECT request_id, votes_count, tag_number FROM vote_tallies
-              WHERE workspace_id = {workspace} AND track_id = ",
+              WHERE workspace_id = {workspace} AND (track_id, tier) >= (",
             $track,
-            " AND root_id IS NULL AND tier < 16",
+            ", 0) AND (track_id, tier) < (",
+            $track,
+            ", 16) AND root_id IS NULL",
             $filter,
-            " ORDER BY tier DESC, tag_number DESC LIMIT ",
+            " ORDER BY track_id DESC, tier DESC, tag_number DESC LIMIT ",
             $limit,
             ")"
         )

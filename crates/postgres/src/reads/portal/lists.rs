@@ -54,13 +54,16 @@ macro_rules! shown {
     };
 }
 
-/// The SQL of the newest or the oldest public feature requests of a track.
+/// The SQL of the newest or the oldest public feature requests of a track, compared as in [`most_voted`].
 macro_rules! numbered {
     ($direction:literal, $limit:literal) => {
         concat!(
             "SELECT id AS request_id, tag_number FROM feature_requests
-             WHERE workspace_id = {workspace} AND track_id = shown.id AND root_id IS NULL AND NOT private
-             ORDER BY tag_number ",
+             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0) AND track_id <= shown.id
+               AND root_id IS NULL AND NOT private
+             ORDER BY track_id ",
+            $direction,
+            ", tag_number ",
             $direction,
             " LIMIT ",
             $limit
