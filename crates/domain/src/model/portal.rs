@@ -306,6 +306,16 @@ impl PortalSettings {
         }
     }
 
+    /// Whether the owner of a confirmed address may see the portal.
+    #[must_use]
+    pub fn admits(&self, email: &str, is_member: bool) -> bool {
+        match self.access {
+            PortalAccess::Public => true,
+            PortalAccess::Private => is_member || self.mail_domains.iter().any(|domain| domain.is_of(email)),
+            PortalAccess::Off => is_member,
+        }
+    }
+
     /// Returns the default language.
     #[must_use]
     pub fn default_language(&self) -> Language {
@@ -591,6 +601,25 @@ mod tests {
                 "accent_color is not a colour such as #17694f",
                 "{raw}"
             );
+        }
+    }
+
+    #[test]
+    fn only_those_who_may_see_a_portal_are_admitted() {
+        let settings = |access| PortalSettings {
+            access,
+            mail_domains: vec![MailDomain::from_stored("example.com".to_owned())],
+            ..PortalSettings::default()
+        };
+        for (access, email, is_member, may) in [
+            (PortalAccess::Public, "ann@other.example", false, true),
+            (PortalAccess::Private, "ann@other.example", false, false),
+            (PortalAccess::Private, "ann@example.com", false, true),
+            (PortalAccess::Private, "ann@other.example", true, true),
+            (PortalAccess::Off, "ann@example.com", false, false),
+            (PortalAccess::Off, "ann@other.example", true, true),
+        ] {
+            assert_eq!(settings(access).admits(email, is_member), may, "{access:?} {email}");
         }
     }
 

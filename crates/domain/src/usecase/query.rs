@@ -31,7 +31,7 @@ pub trait Query: Send + Sync {
     type Output: Send;
 
     /// Runs the query.
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Self::Output, RoadmapError>;
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError>;
 }
 
 /// The ports that queries read from.
@@ -55,22 +55,13 @@ pub struct QueryPorts {
 
 /// Runs queries. Inbound adapters read through this type only.
 #[derive(Clone)]
-pub struct Queries {
-    reader: Arc<dyn RoadmapReader>,
-    pages: Arc<dyn PortalReader>,
-    portals: Arc<dyn PortalSource>,
-    search: Arc<dyn TextSearch>,
-    synonyms: Arc<dyn SynonymSource>,
-    blobs: Arc<dyn Blobs>,
-    clock: Arc<dyn Clock>,
-}
+pub struct Queries(QueryPorts);
 
 impl Queries {
     /// Creates a runner of queries on these ports.
     #[must_use]
     pub fn new(ports: QueryPorts) -> Self {
-        let QueryPorts { reader, pages, portals, search, synonyms, blobs, clock } = ports;
-        Self { reader, pages, portals, search, synonyms, blobs, clock }
+        Self(ports)
     }
 
     /// Runs a query in `workspace`.
@@ -78,9 +69,11 @@ impl Queries {
     /// # Errors
     /// Errors of the query.
     pub async fn run<Q: Query>(&self, workspace: WorkspaceId, query: &Q) -> Result<Q::Output, RoadmapError> {
-        query.execute(workspace, self).await
+        query.execute(workspace, &self.0).await
     }
+}
 
+impl QueryPorts {
     /// Returns the metadata of a file.
     async fn attachment(&self, workspace: WorkspaceId, file: AttachmentId) -> Result<Attachment, RoadmapError> {
         self.reader.attachment(workspace, file).await?.ok_or(RoadmapError::NotFound(Resource::File))

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::error::RoadmapError;
 use crate::model::audit::{AuditFilter, AuditListing, AuditPage};
 use crate::model::id::WorkspaceId;
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Lists entries of the audit log, newest first.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct ListAuditEntries {
 impl Query for ListAuditEntries {
     type Output = AuditListing;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<AuditListing, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<AuditListing, RoadmapError> {
         Ok(ports.reader.audit_entries(workspace, &self.filter, self.page).await?)
     }
 }

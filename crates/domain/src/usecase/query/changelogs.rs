@@ -6,7 +6,7 @@ use crate::error::{Resource, RoadmapError};
 use crate::model::changelog::{Changelog, ChangelogDetail};
 use crate::model::id::{ChangelogId, WorkspaceId};
 use crate::model::pagination::{Listing, PageRequest};
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Lists the changelogs, including drafts, newest first.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub struct ListChangelogs {
 impl Query for ListChangelogs {
     type Output = Listing<Changelog>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Changelog>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Listing<Changelog>, RoadmapError> {
         Ok(ports.reader.changelogs(workspace, self.page).await?)
     }
 }
@@ -35,7 +35,7 @@ pub struct ShowChangelog {
 impl Query for ShowChangelog {
     type Output = ChangelogDetail;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<ChangelogDetail, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ChangelogDetail, RoadmapError> {
         let missing = || RoadmapError::NotFound(Resource::Changelog);
         let changelog = self.changelog.ok_or_else(missing)?;
         ports.reader.changelog(workspace, changelog).await?.ok_or_else(missing)

@@ -9,7 +9,7 @@ use crate::model::pagination::parse_count;
 use crate::model::search::SearchQuery;
 use crate::policy::search::Search;
 use crate::ports::{SynonymSource, TextSearch};
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Number of items if `per_page` is not given.
 pub const DEFAULT_PER_PAGE: u64 = 8;
@@ -83,7 +83,11 @@ impl SearchFeatureRequests {
 impl Query for SearchFeatureRequests {
     type Output = Vec<FoundFeatureRequest>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
+    async fn execute(
+        &self,
+        workspace: WorkspaceId,
+        ports: &QueryPorts,
+    ) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
         self.run(workspace, &*ports.search, &*ports.synonyms).await
     }
 }

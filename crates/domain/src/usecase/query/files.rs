@@ -11,7 +11,7 @@ use crate::model::attachment::{Attachment, ContentHeaders};
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::links::Links;
 use crate::ports::{Blobs, Chunks};
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// How long the returned URL is valid.
 const LIFE: Duration = Duration::from_secs(300);
@@ -27,7 +27,7 @@ pub struct ShowAttachment {
 impl Query for ShowAttachment {
     type Output = Attachment;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Attachment, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Attachment, RoadmapError> {
         let missing = || RoadmapError::NotFound(Resource::Attachment);
         let attachment = self.attachment.ok_or_else(missing)?;
         ports.reader.attachment(workspace, attachment).await?.ok_or_else(missing)
@@ -71,7 +71,7 @@ impl FoundFile {
 impl Query for FindFile {
     type Output = FoundFile;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FoundFile, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<FoundFile, RoadmapError> {
         Ok(FoundFile::new(ports.attachment(workspace, self.file).await?, ports.blobs.clone()))
     }
 }
@@ -98,7 +98,7 @@ pub struct FileLocation {
 impl Query for LocateFile {
     type Output = FileLocation;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FileLocation, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<FileLocation, RoadmapError> {
         let attachment = ports.attachment(workspace, self.file).await?;
         let url = match ports.blobs.presigned_url(attachment.key, LIFE).await? {
             Some(url) => url,

@@ -7,7 +7,7 @@ use crate::model::customer::{Customer, CustomerQuery};
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::member::Member;
 use crate::model::pagination::{Listing, PageRequest};
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Lists the customers whose name or address contains the query, or all, oldest first.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct ListCustomers {
 impl Query for ListCustomers {
     type Output = Listing<Customer>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Customer>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Listing<Customer>, RoadmapError> {
         Ok(ports.reader.customers(workspace, self.query.as_ref(), self.page).await?)
     }
 }
@@ -38,7 +38,7 @@ pub struct ShowCustomer {
 impl Query for ShowCustomer {
     type Output = Customer;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Customer, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Customer, RoadmapError> {
         let missing = || RoadmapError::NotFound(Resource::Customer);
         let customer = self.customer.ok_or_else(missing)?;
         ports.reader.customer(workspace, customer).await?.ok_or_else(missing)
@@ -53,7 +53,7 @@ pub struct ListMembers;
 impl Query for ListMembers {
     type Output = Vec<Member>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<Member>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<Member>, RoadmapError> {
         Ok(ports.reader.members(workspace).await?)
     }
 }

@@ -20,7 +20,7 @@ use crate::model::sign_in::{PendingAction, SignIn};
 use crate::policy::trending;
 use crate::usecase::query::feature_requests::SearchFeatureRequests;
 use crate::usecase::query::files::FoundFile;
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Finds the settings of a workspace and its portal.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ pub struct FindPortal;
 impl Query for FindPortal {
     type Output = Arc<Portal>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Arc<Portal>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Arc<Portal>, RoadmapError> {
         ports.portals.portal(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
     }
 }
@@ -46,7 +46,7 @@ pub struct FindSession {
 impl Query for FindSession {
     type Output = Option<Session>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Option<Session>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Option<Session>, RoadmapError> {
         let now = ports.clock.now();
         let session = ports.pages.session(workspace, &self.digest).await?.filter(|session| session.is_valid_at(now));
         if let Some(session) = session.as_ref().filter(|session| session.needs_touch_at(now))
@@ -86,7 +86,7 @@ pub struct ListedRequests {
 const SEARCH_RESULTS: usize = 15;
 
 impl ListFeatureRequests {
-    async fn listing(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<PortalRow>, RoadmapError> {
+    async fn listing(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Listing<PortalRow>, RoadmapError> {
         let sort = self.sort.unwrap_or_default();
         let request = self.page;
         if let Some(query) = &self.query {
@@ -113,7 +113,7 @@ impl ListFeatureRequests {
         &self,
         query: &SearchQuery,
         workspace: WorkspaceId,
-        ports: &Queries,
+        ports: &QueryPorts,
     ) -> Result<Listing<PortalRow>, RoadmapError> {
         let search = SearchFeatureRequests::new(query.clone(), SEARCH_RESULTS);
         let found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
@@ -151,7 +151,7 @@ fn page_of(ids: &[FeatureRequestId], request: PageRequest) -> &[FeatureRequestId
 impl Query for ListFeatureRequests {
     type Output = ListedRequests;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<ListedRequests, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ListedRequests, RoadmapError> {
         let listing = self.listing(workspace, ports).await?;
         let ids: Vec<FeatureRequestId> = listing.items.iter().map(|row| row.summary.id).collect();
         let voted = match self.viewer.customer {
@@ -186,7 +186,7 @@ pub struct SimilarRequests {
 impl Query for ListSimilar {
     type Output = SimilarRequests;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<SimilarRequests, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<SimilarRequests, RoadmapError> {
         let search = SearchFeatureRequests::similar(self.title.clone());
         let mut found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
         found.retain(|found| Some(found.summary.id) != self.except);
@@ -210,7 +210,7 @@ pub struct ListPublicRequests {
 impl Query for ListPublicRequests {
     type Output = Vec<PortalRow>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<PortalRow>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<PortalRow>, RoadmapError> {
         if self.requests.is_empty() {
             return Ok(Vec::new());
         }
@@ -233,7 +233,7 @@ pub struct ShowRequestPage {
 impl Query for ShowRequestPage {
     type Output = RequestPage;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<RequestPage, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<RequestPage, RoadmapError> {
         let page = ports.pages.request_page(workspace, &self.request, self.viewer, self.comments).await?;
         let visible = page.filter(|page| page.is_visible_to(self.viewer));
         visible.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
@@ -253,7 +253,7 @@ pub struct FindVisibleRequest {
 impl Query for FindVisibleRequest {
     type Output = RequestLink;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<RequestLink, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<RequestLink, RoadmapError> {
         let found = ports.pages.visible_request(workspace, &self.request, self.viewer).await?;
         found.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
     }
@@ -273,7 +273,7 @@ impl Query for ListPublishedChangelogs {
     async fn execute(
         &self,
         workspace: WorkspaceId,
-        ports: &Queries,
+        ports: &QueryPorts,
     ) -> Result<Listing<PublishedChangelog>, RoadmapError> {
         let request = self.page;
         if request.page() > PortalList::MAX_PAGE {
@@ -294,7 +294,7 @@ pub struct ShowPublishedChangelog {
 impl Query for ShowPublishedChangelog {
     type Output = PublishedChangelog;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<PublishedChangelog, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<PublishedChangelog, RoadmapError> {
         let found = ports.pages.published_changelog(workspace, self.changelog, ports.clock.now()).await?;
         found.ok_or(RoadmapError::NotFound(Resource::Changelog))
     }
@@ -311,7 +311,7 @@ pub struct FindPublicImage {
 impl Query for FindPublicImage {
     type Output = FoundFile;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FoundFile, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<FoundFile, RoadmapError> {
         let found = ports.pages.public_image(workspace, self.image, ports.clock.now()).await?;
         Ok(FoundFile::new(found.ok_or(RoadmapError::NotFound(Resource::File))?, ports.blobs.clone()))
     }
@@ -333,7 +333,7 @@ const ACCOUNT_ENTRIES: u32 = 50;
 impl Query for ShowAccount {
     type Output = AccountLists;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<AccountLists, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<AccountLists, RoadmapError> {
         let folded = self.email.folded();
         let mut lists = ports.pages.account_lists(workspace, folded, self.customer, ACCOUNT_ENTRIES).await?;
         let now = ports.clock.now();
@@ -368,7 +368,11 @@ pub struct FindSignInOfBrowser {
     pub browser: SecretDigest,
 }
 
-async fn show(sign_in: Option<SignIn>, workspace: WorkspaceId, ports: &Queries) -> Result<ShownSignIn, RoadmapError> {
+async fn show(
+    sign_in: Option<SignIn>,
+    workspace: WorkspaceId,
+    ports: &QueryPorts,
+) -> Result<ShownSignIn, RoadmapError> {
     let open = sign_in.filter(|sign_in| sign_in.is_open_at(ports.clock.now()));
     let sign_in = open.ok_or(RoadmapError::NotFound(Resource::SignIn))?;
     let is_member = ports.reader.members(workspace).await?.iter().any(|member| member.email == sign_in.email);
@@ -386,7 +390,7 @@ async fn title(
     request: Option<FeatureRequestId>,
     workspace: WorkspaceId,
     is_member: bool,
-    ports: &Queries,
+    ports: &QueryPorts,
 ) -> Result<Option<Title>, RoadmapError> {
     let Some(request) = request else { return Ok(None) };
     let viewer = Viewer { customer: None, is_member };
@@ -398,7 +402,7 @@ async fn title(
 impl Query for FindSignIn {
     type Output = ShownSignIn;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<ShownSignIn, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ShownSignIn, RoadmapError> {
         show(ports.pages.sign_in(workspace, self.id).await?, workspace, ports).await
     }
 }
@@ -407,7 +411,7 @@ impl Query for FindSignIn {
 impl Query for FindSignInOfBrowser {
     type Output = ShownSignIn;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<ShownSignIn, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ShownSignIn, RoadmapError> {
         show(ports.pages.sign_in_of_browser(workspace, &self.browser).await?, workspace, ports).await
     }
 }
@@ -430,7 +434,7 @@ pub struct ListSitemap {
 impl Query for CountSitemapParts {
     type Output = i64;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<i64, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<i64, RoadmapError> {
         let last = ports.pages.last_tag_number(workspace).await?;
         Ok((last.max(1) - 1) / SITEMAP_PART + 1)
     }
@@ -440,7 +444,7 @@ impl Query for CountSitemapParts {
 impl Query for ListSitemap {
     type Output = Vec<SitemapEntry>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<SitemapEntry>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<SitemapEntry>, RoadmapError> {
         let after = (self.part - 1).checked_mul(SITEMAP_PART).ok_or(RoadmapError::NotFound(Resource::File))?;
         let limit = u32::try_from(SITEMAP_PART).unwrap_or(u32::MAX);
         let mut entries = ports.pages.sitemap(workspace, after, limit).await?;
@@ -460,7 +464,7 @@ pub struct ListHeldPosts {
 impl Query for ListHeldPosts {
     type Output = Listing<HeldPost>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<HeldPost>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Listing<HeldPost>, RoadmapError> {
         Ok(ports.pages.held_posts(workspace, self.page.clone()?).await?)
     }
 }
@@ -473,7 +477,7 @@ pub struct ShowPortalSettings;
 impl Query for ShowPortalSettings {
     type Output = Portal;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Portal, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Portal, RoadmapError> {
         ports.pages.portal(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
     }
 }
@@ -490,7 +494,7 @@ mod tests {
     use crate::policy::trending::Candidate;
     use crate::ports::mocks::{MockPortalReader, MockRoadmapReader};
     use crate::usecase::fixtures::{now, request, summary, workspace};
-    use crate::usecase::query::QueryPorts;
+    use crate::usecase::query::Queries;
     use crate::usecase::query::tests::ports;
     use pollster::block_on;
     use time::Duration;

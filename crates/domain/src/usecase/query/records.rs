@@ -9,7 +9,7 @@ use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
 use crate::model::id::WorkspaceId;
 use crate::model::note::Note;
 use crate::model::pagination::{Listing, PageRequest};
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Shows a feature request, private ones included. A merged one is shown as what it was merged into.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ pub struct ShowFeatureRequest {
 impl Query for ShowFeatureRequest {
     type Output = FeatureRequestDetail;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FeatureRequestDetail, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<FeatureRequestDetail, RoadmapError> {
         let found = ports.reader.feature_request(workspace, &self.request).await?;
         found.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
     }
@@ -44,7 +44,7 @@ macro_rules! lists {
         impl Query for $name {
             type Output = Listing<$item>;
 
-            async fn execute(&self, $workspace: WorkspaceId, $ports: &Queries) -> Result<Listing<$item>, RoadmapError> {
+            async fn execute(&self, $workspace: WorkspaceId, $ports: &QueryPorts) -> Result<Listing<$item>, RoadmapError> {
                 let $page = self.page.as_ref().copied().unwrap_or_default();
                 let $request = &self.request;
                 let listing = $read.await?.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;

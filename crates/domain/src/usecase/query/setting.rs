@@ -6,7 +6,7 @@ use crate::error::{Resource, RoadmapError};
 use crate::model::id::WorkspaceId;
 use crate::model::search::Synonyms;
 use crate::model::setting::Setting;
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Shows the settings.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub struct ShowSetting;
 impl Query for ShowSetting {
     type Output = Setting;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Setting, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Setting, RoadmapError> {
         ports.reader.setting(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
     }
 }
@@ -29,7 +29,7 @@ pub struct ListSynonyms;
 impl Query for ListSynonyms {
     type Output = Synonyms;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Synonyms, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Synonyms, RoadmapError> {
         Ok(ports.reader.synonyms(workspace).await?)
     }
 }

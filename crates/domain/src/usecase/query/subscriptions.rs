@@ -7,7 +7,7 @@ use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::mail::Unsubscription;
 use crate::model::text::Name;
 use crate::usecase::query::setting::ShowSetting;
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Loads the scopes that a voter can unsubscribe from by a link.
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +41,8 @@ impl UnsubscribeOptions {
 impl Query for UnsubscribeOptions {
     type Output = UnsubscribeChoice;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<UnsubscribeChoice, RoadmapError> {
-        let setting = ports.run(workspace, &ShowSetting).await?;
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<UnsubscribeChoice, RoadmapError> {
+        let setting = ShowSetting.execute(workspace, ports).await?;
         Ok(UnsubscribeChoice { product_name: setting.product_name, offers_request: self.request.is_some() })
     }
 }

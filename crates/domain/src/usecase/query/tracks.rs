@@ -8,7 +8,7 @@ use crate::model::feature_request::{FeatureRequestSummary, Sort};
 use crate::model::id::{TrackId, WorkspaceId};
 use crate::model::pagination::{Listing, PageRequest, parse_count};
 use crate::model::track::Track;
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Lists the tracks in the team's order.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub struct ListTracks;
 impl Query for ListTracks {
     type Output = Vec<Track>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<Track>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<Track>, RoadmapError> {
         Ok(ports.reader.tracks(workspace).await?)
     }
 }
@@ -31,7 +31,7 @@ pub struct ListLanes;
 impl Query for ListLanes {
     type Output = Vec<ListedLane>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<ListedLane>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<ListedLane>, RoadmapError> {
         Ok(ports.reader.lanes(workspace).await?)
     }
 }
@@ -63,7 +63,7 @@ impl ShowRoadmap {
 impl Query for ShowRoadmap {
     type Output = Vec<RoadmapLane>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<RoadmapLane>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<RoadmapLane>, RoadmapError> {
         Ok(ports.reader.roadmap(workspace, self.per_lane).await?)
     }
 }
@@ -85,7 +85,7 @@ impl Query for ListTrackRequests {
     async fn execute(
         &self,
         workspace: WorkspaceId,
-        ports: &Queries,
+        ports: &QueryPorts,
     ) -> Result<Listing<FeatureRequestSummary>, RoadmapError> {
         let missing = || RoadmapError::NotFound(Resource::Track);
         let track = self.track.ok_or_else(missing)?;

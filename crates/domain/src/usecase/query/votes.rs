@@ -8,7 +8,7 @@ use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::WorkspaceId;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::vote::Voter;
-use crate::usecase::query::{Queries, Query};
+use crate::usecase::query::{Query, QueryPorts};
 
 /// Lists the feature requests that a customer voted for, including private ones, newest first. Empty for an unknown
 /// customer.
@@ -27,7 +27,7 @@ impl Query for ListVotes {
     async fn execute(
         &self,
         workspace: WorkspaceId,
-        ports: &Queries,
+        ports: &QueryPorts,
     ) -> Result<Listing<FeatureRequestSummary>, RoadmapError> {
         Ok(ports.reader.voted_requests(workspace, &self.customer, self.page).await?)
     }
@@ -46,7 +46,7 @@ pub struct ListVoters {
 impl Query for ListVoters {
     type Output = Listing<Voter>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Voter>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Listing<Voter>, RoadmapError> {
         // The existence of the record is checked before the fields.
         let page = self.page.as_ref().copied().unwrap_or_default();
         let voters = ports.reader.voters(workspace, &self.request, page).await?;
