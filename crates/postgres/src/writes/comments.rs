@@ -17,11 +17,42 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{CommentColumns, CommentRow, SummaryColumns, SummaryRow, listed_comment};
 use crate::schema::comments;
-use crate::statement::{author, placed, resolved, statement, summary, upserted_customer};
+use crate::statement::{author, placed, resolved, statement, summary};
 use crate::unit::PostgresUnit;
 use crate::writes::id_or_number;
 use crate::writes::outbox::delete_messages;
 use crate::writes::requests::{folded_name_of, name_of};
+
+/// The SQL that finds or inserts a customer and runs the given insert of the customer's comment, in a statement with the
+/// parameters of a customer, `request`, `number` and `at`. Returns the feature request.
+macro_rules! comment_of_customer {
+    ($insert:literal) => {
+        concat!(
+            "WITH request AS MATERIALIZED (
+         SELECT ",
+            crate::statement::summary!(),
+            " FROM feature_requests ",
+            crate::statement::placed!(),
+            "
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ",
+            crate::statement::resolved!(),
+            "
+     ), customer AS (
+         ",
+            crate::statement::upserted_customer!("FROM request"),
+            "
+         RETURNING id
+     ), comment AS (
+         ",
+            $insert,
+            "
+     )
+     SELECT * FROM request"
+        )
+    };
+}
+
+pub(crate) use comment_of_customer;
 
 statement! {
     /// Inserts a member's comment and returns its feature request. If the feature request does not exist, changes nothing
@@ -61,17 +92,10 @@ statement! {
         content: String => Text,
         at: TimestampColumn => Timestamptz,
     } -> SummaryColumns,
-    concat!("WITH request AS MATERIALIZED (
-         SELECT ", summary!(), " FROM feature_requests ", placed!(), "
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
-     ), customer AS (
-         ", upserted_customer!("FROM request"), "
-         RETURNING id
-     ), comment AS (
-         INSERT INTO comments (workspace_id, id, request_id, customer_id, content, created_at, updated_at)
-         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at}, {at} FROM request, customer
-     )
-     SELECT * FROM request")
+    comment_of_customer!(
+        "INSERT INTO comments (workspace_id, id, request_id, customer_id, content, created_at, updated_at)
+         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at}, {at} FROM request, customer"
+    )
 }
 
 statement! {

@@ -10,8 +10,9 @@ use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
 use crate::rows::{SummaryColumns, SummaryRow};
-use crate::statement::{placed, resolved, statement, summary, upserted_customer};
+use crate::statement::statement;
 use crate::unit::PostgresUnit;
+use crate::writes::comments::comment_of_customer;
 use crate::writes::id_or_number;
 use crate::writes::requests::{folded_name_of, name_of};
 
@@ -31,17 +32,10 @@ statement! {
         content: String => Text,
         at: TimestampColumn => Timestamptz,
     } -> SummaryColumns,
-    concat!("WITH request AS MATERIALIZED (
-         SELECT ", summary!(), " FROM feature_requests ", placed!(), "
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
-     ), customer AS (
-         ", upserted_customer!("FROM request"), "
-         RETURNING id
-     ), comment AS (
-         INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
-         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at} FROM request, customer
-     )
-     SELECT * FROM request")
+    comment_of_customer!(
+        "INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
+         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at} FROM request, customer"
+    )
 }
 
 statement! {
