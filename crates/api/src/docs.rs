@@ -11,9 +11,10 @@ use actix_web::http::header::{
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use roadmap_http::content::is_not_modified;
 use sha2::{Digest, Sha256};
 
-use crate::{files, openapi};
+use crate::openapi;
 
 /// Cache policy. The documentation changes only with the version of the service.
 const CACHE_CONTROL_POLICY: &str = "public, max-age=300";
@@ -57,7 +58,7 @@ fn cacheable_response(
     content: &'static str,
 ) -> HttpResponse {
     response.insert_header((CACHE_CONTROL, CACHE_CONTROL_POLICY)).insert_header((ETAG, tag.clone()));
-    if files::is_not_modified(request, tag) {
+    if is_not_modified(request, tag) {
         return response.status(StatusCode::NOT_MODIFIED).finish();
     }
     response.insert_header(content_type).body(content)

@@ -7,22 +7,20 @@ use actix_web::body::SizedStream;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
     self, ACCEPT_RANGES, ByteRangeSpec, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
-    CROSS_ORIGIN_RESOURCE_POLICY, ETAG, EntityTag, Header, HeaderName, IfNoneMatch, IfRange, LOCATION, REFERRER_POLICY,
+    CROSS_ORIGIN_RESOURCE_POLICY, ETAG, EntityTag, Header, HeaderName, IfRange, LOCATION, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use actix_web::web::{self, Bytes};
+use actix_web::web;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
-use futures_util::stream;
-use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::attachment::ContentHeaders;
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::model::links::Links;
 use roadmap_domain::policy::signed_reference::Purpose;
-use roadmap_domain::ports::Chunks;
 use roadmap_domain::usecase::query::files::{FindFile, FoundFile, LocateFile};
+use roadmap_http::content::{body_stream, is_not_modified};
 use roadmap_http::workspace::resolve_reference;
 
-use crate::error::{ApiError, page_error};
+use crate::error::ApiError;
 use crate::state::State;
 
 /// Headers of every response with or about a file: no type sniffing and no active content.
@@ -37,7 +35,7 @@ pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Resul
     let (workspace, file) = resolve_reference(&state.http, &request, Purpose::Blob).await?;
     let links = Links::new(&state.http.base_url, &workspace.subdomain, workspace.id, state.http.references.clone());
     let query = LocateFile { file: AttachmentId::new(file), links };
-    let located = state.queries.run(workspace.id, &query).await.map_err(page_error)?;
+    let located = state.queries.run(workspace.id, &query).await.map_err(ApiError::of_page)?;
     Ok(response_with_security_headers(StatusCode::FOUND, &located.content_headers)
         .insert_header((LOCATION, located.url))
         .finish())
@@ -47,7 +45,7 @@ pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Resul
 pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (workspace, file) = resolve_reference(&state.http, &request, Purpose::File).await?;
     let query = FindFile { file: AttachmentId::new(file) };
-    let found = state.queries.run(workspace.id, &query).await.map_err(page_error)?;
+    let found = state.queries.run(workspace.id, &query).await.map_err(ApiError::of_page)?;
     let FoundFile { attachment, content_headers, .. } = &found;
     let tag = EntityTag::new_strong(attachment.checksum.to_string());
     let mut response = response_with_security_headers(StatusCode::OK, content_headers);
@@ -56,7 +54,7 @@ pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Resul
         return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
     }
     let range = requested_range(&request, &tag, attachment.byte_size)?;
-    let chunks = found.read(range.clone()).await.map_err(page_error)?;
+    let chunks = found.read(range.clone()).await.map_err(ApiError::of_page)?;
     response.content_type(content_headers.content_type.as_str());
     response.insert_header((CONTENT_DISPOSITION, content_headers.content_disposition()));
     let length = match range {
@@ -81,18 +79,6 @@ fn response_with_security_headers(status: StatusCode, content_headers: &ContentH
     response
 }
 
-/// Whether the client has the current content (RFC 9110 section 13.1.2).
-pub(crate) fn is_not_modified(request: &HttpRequest, tag: &EntityTag) -> bool {
-    if !request.headers().contains_key(header::IF_NONE_MATCH) {
-        return false;
-    }
-    match IfNoneMatch::parse(request) {
-        Ok(IfNoneMatch::Any) => true,
-        Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|known| known.weak_eq(tag)),
-        Err(_) => false,
-    }
-}
-
 /// Returns the requested range (RFC 9110 section 14.2), if it is a single byte range. Other ranges are ignored, and so
 /// is a range with an outdated `If-Range`.
 fn requested_range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Result<Option<Range<u64>>, ApiError> {
@@ -106,22 +92,6 @@ fn requested_range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Resul
     let (first, last) =
         ByteRangeSpec::to_satisfiable_range(only, length).ok_or(ApiError::RangeNotSatisfiable(length))?;
     Ok(Some(first..last.saturating_add(1)))
-}
-
-/// Converts a file's pieces into a stream for the web server.
-fn body_stream(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Result<Bytes, StoreError>> {
-    stream::unfold(Some(chunks), |chunks| async move {
-        let mut chunks = chunks?;
-        match chunks.next().await {
-            Ok(Some(bytes)) => Some((Ok(bytes), Some(chunks))),
-            Ok(None) => None,
-            // The status is already sent, so the only option is to abort the response.
-            Err(error) => {
-                tracing::error!(error = %ErrorChain::new(&error), "failed to read a file while sending it");
-                Some((Err(error), None))
-            }
-        }
-    })
 }
 
 #[cfg(test)]
@@ -166,14 +136,5 @@ mod tests {
                 .to_http_request();
             assert_eq!(requested_range(&request, &tag(), 10).unwrap(), cut, "{known}");
         }
-    }
-
-    #[test]
-    fn a_file_with_a_matching_etag_is_not_modified() {
-        for (known, same) in [("\"abc==\"", true), ("W/\"abc==\", \"x\"", true), ("*", true), ("\"x\"", false)] {
-            let request = TestRequest::get().insert_header((header::IF_NONE_MATCH, known)).to_http_request();
-            assert_eq!(is_not_modified(&request, &tag()), same, "{known}");
-        }
-        assert!(!is_not_modified(&TestRequest::get().to_http_request(), &tag()));
     }
 }

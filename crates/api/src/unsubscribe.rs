@@ -19,7 +19,7 @@ use roadmap_http::body::FORM_LIMIT;
 use roadmap_http::request_id::id_of;
 use roadmap_http::workspace::resolve_reference;
 
-use crate::error::{ApiError, page_error};
+use crate::error::ApiError;
 use crate::fields::Query;
 use crate::state::State;
 
@@ -47,7 +47,7 @@ struct DonePage {
 pub(crate) async fn show_form(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (workspace, _) = subscriber(&state, &request).await?;
     let options = UnsubscribeOptions { request: feature_request_in_query(&request) };
-    let choice = state.queries.run(workspace, &options).await.map_err(page_error)?;
+    let choice = state.queries.run(workspace, &options).await.map_err(ApiError::of_page)?;
     Ok(page(&AskPage {
         title: format!("Stop mail from {}?", choice.product_name),
         offers_request: choice.offers_request,
@@ -72,7 +72,7 @@ pub(crate) async fn submit(
     let origin = Origin { actor: Actor::customer(customer), channel: Channel::Page, request_id: id_of(&request) };
     let (executor, operation) = (state.executor.acting_as(origin), Unsubscribe { customer, what });
     let done = state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await?;
-    done.map_err(page_error)?;
+    done.map_err(ApiError::of_page)?;
     Ok(page(&DonePage { title: "Unsubscribed", what }))
 }
 

@@ -106,6 +106,19 @@ const BUDGET_RETRY_AFTER: u64 = 3_600;
 const SIGN_IN_RETRY_AFTER: u64 = 900;
 
 impl HttpError {
+    /// Converts an error of the domain into an error of a page.
+    ///
+    /// A missing record is a missing page. Changes of pages are idempotent, so that an unknown outcome is handled like an
+    /// unavailable store.
+    #[must_use]
+    pub fn of_page(error: RoadmapError) -> Self {
+        Self::Domain(match error {
+            RoadmapError::NotFound(_) => return Self::NotFound,
+            RoadmapError::OutcomeUnknown { source, .. } => source.into(),
+            error => error,
+        })
+    }
+
     /// Returns the seconds after which the request may be retried, if a retry can succeed and cannot apply a change
     /// twice.
     #[must_use]
@@ -258,6 +271,23 @@ mod tests {
 
     fn store(error: StoreError) -> HttpError {
         RoadmapError::Store(error).into()
+    }
+
+    #[test]
+    fn a_page_reports_a_missing_record_as_a_missing_page_and_an_unknown_outcome_as_unavailable() {
+        let unknown = StoreError::OutcomeUnknown("secret".into());
+        for (error, status, message) in [
+            (RoadmapError::NotFound(Resource::File), 404, "Not found"),
+            (
+                RoadmapError::OutcomeUnknown { has_key: false, source: unknown },
+                503,
+                "Service is temporarily unavailable",
+            ),
+            (RoadmapError::InsufficientScope, 403, "API Key does not have the required scope"),
+        ] {
+            let error = HttpError::of_page(error);
+            assert_eq!((error.status_code().as_u16(), error.to_string().as_str()), (status, message));
+        }
     }
 
     #[actix_web::test]

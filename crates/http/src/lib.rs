@@ -22,6 +22,7 @@ pub mod authentication;
 pub mod body;
 pub mod client_address;
 mod connection;
+pub mod content;
 mod dependencies;
 pub mod detached;
 pub mod error;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, USER_AGENT};
 use actix_web::{HttpRequest, web};
-use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::audit::{Actor, Channel, Origin};
 use roadmap_domain::model::base_url::HostTarget;
 use roadmap_domain::model::links::Links;
@@ -101,16 +100,12 @@ impl Context {
 
     /// Whether the portal is open to this request.
     pub(crate) fn entrance(&self) -> Entrance {
-        let is_member = self.session.as_ref().is_some_and(|session| session.member.is_some());
-        let has_domain = |session: &Session| {
-            self.portal.settings.mail_domains.iter().any(|domain| domain.is_of(session.email.as_str()))
-        };
-        match (self.portal.settings.access, &self.session) {
-            (PortalAccess::Public, _) => Entrance::Open,
-            (_, Some(_)) if is_member => Entrance::Open,
-            (PortalAccess::Private, Some(session)) if has_domain(session) => Entrance::Open,
-            (_, None) => Entrance::SignIn,
-            (_, Some(_)) => Entrance::Closed,
+        let settings = &self.portal.settings;
+        match self.session.as_deref() {
+            _ if self.is_public() => Entrance::Open,
+            None => Entrance::SignIn,
+            Some(session) if settings.admits(session.email.as_str(), session.member.is_some()) => Entrance::Open,
+            Some(_) => Entrance::Closed,
         }
     }
 
@@ -185,15 +180,7 @@ impl Context {
 
 /// Runs a query for a page.
 async fn run<Q: Query>(state: &State, workspace: &Workspace, query: &Q) -> Result<Q::Output, HttpError> {
-    state.queries.run(workspace.id, query).await.map_err(page_error)
-}
-
-/// Converts an error of the domain into that of a page: a missing record is a missing page.
-pub(crate) fn page_error(error: RoadmapError) -> HttpError {
-    match error {
-        RoadmapError::NotFound(_) => HttpError::NotFound,
-        error => HttpError::Domain(error),
-    }
+    state.queries.run(workspace.id, query).await.map_err(HttpError::of_page)
 }
 
 /// Chooses the language: the parameter `lang`, the cookie, the account, the browser, the portal.

@@ -1,12 +1,11 @@
 //! Responses for programs that are no pages: feeds and sitemaps.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{
-    self, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, EntityTag, Header, IfNoneMatch, VARY,
-};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, EntityTag, VARY};
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpResponse, HttpResponseBuilder};
 use flate2::Compression;
+use roadmap_http::content::is_not_modified;
 use sha2::{Digest, Sha256};
 
 use crate::assets::compress;
@@ -55,18 +54,6 @@ fn with_body(mut response: HttpResponseBuilder, content_type: &str, body: String
     }
 }
 
-/// Whether the client has the content with this tag (RFC 9110 section 13.1.2).
-pub(crate) fn is_not_modified(request: &HttpRequest, tag: &EntityTag) -> bool {
-    if !request.headers().contains_key(header::IF_NONE_MATCH) {
-        return false;
-    }
-    match IfNoneMatch::parse(request) {
-        Ok(IfNoneMatch::Any) => true,
-        Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|known| known.weak_eq(tag)),
-        Err(_) => false,
-    }
-}
-
 /// Returns a text without the characters that XML 1.0 forbids (section 2.2), even as character references.
 pub(crate) fn xml_text(text: &str) -> String {
     let is_allowed = |character: &char| match character {
@@ -80,22 +67,11 @@ pub(crate) fn xml_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use actix_web::test::TestRequest;
 
     #[test]
     fn characters_that_xml_forbids_are_left_out() {
         assert_eq!(xml_text("a\u{0}\u{8}\u{b}\u{1f}\u{fffe}\u{ffff}b\tc\r\nd\u{7f}\u{fffd}\u{10ffff}"), {
             "ab\tc\r\nd\u{7f}\u{fffd}\u{10ffff}"
         });
-    }
-
-    #[test]
-    fn a_known_document_is_not_sent_again() {
-        let tag = EntityTag::new_strong("abc".to_owned());
-        for (known, expected) in [("\"abc\"", true), ("\"x\", W/\"abc\"", true), ("*", true), ("\"x\"", false)] {
-            let request = TestRequest::get().insert_header((header::IF_NONE_MATCH, known)).to_http_request();
-            assert_eq!(is_not_modified(&request, &tag), expected, "{known}");
-        }
-        assert!(!is_not_modified(&TestRequest::get().to_http_request(), &tag));
     }
 }

@@ -206,7 +206,16 @@ impl Page {
 
     /// Returns the path to sign in and to come back here.
     pub(crate) fn sign_in_path(&self) -> String {
-        let next: String = url::form_urlencoded::byte_serialize(self.here.as_bytes()).collect();
-        format!("/sign-in?next={next}")
+        sign_in_path(&self.here)
     }
+}
+
+/// Returns the path to sign in and to go on at a path.
+pub(crate) fn sign_in_path(next: &str) -> String {
+    format!("/sign-in?next={}", encoded(next))
+}
+
+/// Returns a text as the value of a parameter.
+pub(crate) fn encoded(value: &str) -> String {
+    url::form_urlencoded::byte_serialize(value.as_bytes()).collect()
 }

@@ -1,7 +1,7 @@
 //! Errors as pages.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::HeaderValue;
+use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderValue};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
@@ -21,8 +21,6 @@ struct ProblemPage {
     page: Page,
     title: String,
     sentence: String,
-    /// What the workspace's origin is, if a form came from another one.
-    expected_origin: Option<String>,
 }
 
 /// An error on a host that no workspace has, or before the workspace is known. It names no workspace.
@@ -35,44 +33,47 @@ struct BarePage {
     assets: &'static Assets,
 }
 
-/// Returns the keys of an error's title and sentence.
-fn keys(status: StatusCode) -> (&'static str, &'static str) {
-    match status {
-        StatusCode::NOT_FOUND => ("not-found-title", "not-found-text"),
-        StatusCode::FORBIDDEN => ("forbidden-title", "forbidden-text"),
-        StatusCode::TOO_MANY_REQUESTS => ("too-many-title", "too-many-text"),
-        StatusCode::PAYLOAD_TOO_LARGE => ("too-large-title", "too-large-text"),
-        status if status.is_server_error() => ("unavailable-title", "unavailable-text"),
-        _ => ("bad-request-title", "bad-request-text"),
+/// Returns the title and the sentence of an error.
+fn texts(text: Text, error: &HttpError) -> (String, String) {
+    match error {
+        HttpError::ForeignOrigin => texts_of(text, "origin-title", "origin-text"),
+        error => texts_of_status(text, error.status_code()),
     }
+}
+
+fn texts_of_status(text: Text, status: StatusCode) -> (String, String) {
+    match status {
+        StatusCode::NOT_FOUND => texts_of(text, "not-found-title", "not-found-text"),
+        StatusCode::FORBIDDEN => texts_of(text, "forbidden-title", "forbidden-text"),
+        StatusCode::TOO_MANY_REQUESTS => texts_of(text, "too-many-title", "too-many-text"),
+        StatusCode::PAYLOAD_TOO_LARGE => texts_of(text, "too-large-title", "too-large-text"),
+        status if status.is_server_error() => texts_of(text, "unavailable-title", "unavailable-text"),
+        _ => texts_of(text, "bad-request-title", "bad-request-text"),
+    }
+}
+
+fn texts_of(text: Text, title: &str, sentence: &str) -> (String, String) {
+    (text.get(title).into_owned(), text.get(sentence).into_owned())
 }
 
 /// Returns the page of an error within the frame of the portal.
 pub(crate) fn page(context: &Context, error: &HttpError) -> HttpResponse {
-    let (title, sentence) = match error {
-        HttpError::ForeignOrigin => ("origin-title", "origin-text"),
-        error => keys(error.status_code()),
-    };
-    let text = context.text();
-    let title = text.get(title).into_owned();
+    let (title, sentence) = texts(context.text(), error);
     let page = Page { notice: None, ..Page::new(context, Nav::Other, title.clone()).not_indexed() };
-    let sentence = text.get(sentence).into_owned();
-    let html = ProblemPage { page, title, sentence, expected_origin: None }.render().unwrap_or_default();
+    let html = ProblemPage { page, title, sentence }.render().unwrap_or_default();
     reply::error_response(&context.request, take_message(error.error_response()), html)
 }
 
 /// Returns the page of an error without a workspace.
 pub(crate) fn without_workspace(request: &HttpRequest, error: &HttpError) -> HttpResponse {
-    let header = request.headers().get("accept-language").and_then(|header| header.to_str().ok());
+    let header = request.headers().get(ACCEPT_LANGUAGE).and_then(|header| header.to_str().ok());
     let language = header.and_then(|header| negotiate(header, &Language::ALL)).unwrap_or_default();
-    let text = Text(language);
-    let (title, sentence) = match error {
-        HttpError::ForeignOrigin => ("origin-title", "origin-text"),
-        error => keys(error.status_code()),
-    };
-    let (title, sentence) = (text.get(title).into_owned(), text.get(sentence).into_owned());
-    let html = BarePage { t: text, title, sentence, assets: Assets::get() }.render().unwrap_or_default();
+    let html = bare_page(Text(language), texts(Text(language), error));
     reply::error_response(request, take_message(error.error_response()), html)
+}
+
+fn bare_page(t: Text, (title, sentence): (String, String)) -> String {
+    BarePage { t, title, sentence, assets: Assets::get() }.render().unwrap_or_default()
 }
 
 /// Removes the message, so that nobody else renders it.
@@ -85,8 +86,6 @@ fn take_message(mut response: HttpResponse) -> HttpResponse {
 #[must_use]
 pub fn render(status: StatusCode, _: &str) -> (HeaderValue, Bytes) {
     let text = Text(Language::English);
-    let (title, sentence) = keys(status);
-    let (title, sentence) = (text.get(title).into_owned(), text.get(sentence).into_owned());
-    let html = BarePage { t: text, title, sentence, assets: Assets::get() }.render().unwrap_or_default();
+    let html = bare_page(text, texts_of_status(text, status));
     (HeaderValue::from_static("text/html; charset=utf-8"), html.into())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::http::header::{
     self, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, EntityTag, HeaderName,
-    HeaderValue, IfNoneMatch, LOCATION, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
+    HeaderValue, LOCATION, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
@@ -15,6 +15,7 @@ use flate2::Compression;
 use moka::sync::Cache;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::portal::Language;
+use roadmap_http::content::is_not_modified;
 use roadmap_http::error::HttpError;
 use sha2::{Digest, Sha256};
 
@@ -253,10 +254,7 @@ impl KeptPage {
             true => EntityTag::new_strong(format!("{}-gzip", self.tag.tag())),
             false => self.tag.clone(),
         };
-        let known = matches!(
-            request.headers().contains_key(header::IF_NONE_MATCH).then(|| IfNoneMatch::parse_header(request)),
-            Some(Some(known)) if known.matches(&tag)
-        );
+        let known = is_not_modified(request, &tag);
         let mut response = HttpResponseBuilder::new(if known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
         set_headers(&mut response, &self.headers);
         response
@@ -266,25 +264,6 @@ impl KeptPage {
             (true, _) => response.finish(),
             (false, true) => response.insert_header((CONTENT_ENCODING, "gzip")).body(self.compressed.clone()),
             (false, false) => response.body(self.html.clone()),
-        }
-    }
-}
-
-/// Parses `If-None-Match`.
-trait Known: Sized {
-    fn parse_header(request: &HttpRequest) -> Option<Self>;
-    fn matches(&self, tag: &EntityTag) -> bool;
-}
-
-impl Known for IfNoneMatch {
-    fn parse_header(request: &HttpRequest) -> Option<Self> {
-        header::Header::parse(request).ok()
-    }
-
-    fn matches(&self, tag: &EntityTag) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Items(tags) => tags.iter().any(|known| known.weak_eq(tag)),
         }
     }
 }

@@ -13,6 +13,7 @@ use roadmap_http::routing::{Access, Endpoint, register};
 use crate::actions::signed_out;
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
+use crate::page::sign_in_path;
 use crate::portal::{
     account, changelogs, embeds, feeds, ideas, images, preferences, request, requests, roadmap, sign_in, sitemap,
     take_part,
@@ -190,8 +191,7 @@ fn admit(context: &Context, who: Who) -> Result<(), Box<PageResult>> {
     let sign_in = || {
         let is_read = matches!(*context.request.method(), Method::GET | Method::HEAD);
         let target = if is_read { context.path_and_query() } else { "/".to_owned() };
-        let next: String = url::form_urlencoded::byte_serialize(target.as_bytes()).collect();
-        Box::new(Ok(Reply::see_other(format!("/sign-in?next={next}"))))
+        Box::new(Ok(Reply::see_other(sign_in_path(&target))))
     };
     match (who, context.entrance()) {
         (Who::Everybody, _) => Ok(()),

@@ -96,12 +96,7 @@ impl Text {
             return Cow::Owned(key.to_owned());
         };
         let mut errors = Vec::new();
-        let formatted = bundle.format_pattern(pattern, args, &mut errors);
-        match formatted {
-            // The texts live as long as the process; only the lifetime of the arguments is shorter.
-            Cow::Borrowed(text) => Cow::Owned(text.to_owned()),
-            Cow::Owned(text) => Cow::Owned(text),
-        }
+        bundle.format_pattern(pattern, args, &mut errors)
     }
 
     /// Returns a number with separators between groups of three digits.

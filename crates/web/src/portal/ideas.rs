@@ -14,7 +14,7 @@ use roadmap_http::error::HttpError;
 use crate::actions::{act, check, is_of_program, keep, pretend, read_email, typed_text};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
-use crate::page::{Nav, Page};
+use crate::page::{Nav, Page, encoded};
 use crate::portal::parts::{Lanes, Row};
 use crate::reply::{PageResult, Reply};
 
@@ -145,8 +145,7 @@ fn page(context: &Context, draft: Draft, similar: Option<Vec<Row>>) -> Reply {
 
 /// Returns the path of the second step.
 fn here(title: &str) -> String {
-    let title: String = url::form_urlencoded::byte_serialize(title.as_bytes()).collect();
-    format!("{PATH}?title={title}")
+    format!("{PATH}?title={}", encoded(title))
 }
 
 #[cfg(test)]

@@ -9,17 +9,13 @@ use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, CROSS_ORIGIN_RESOURCE_POLICY, ETAG,
     EntityTag,
 };
-use actix_web::web::Bytes;
-use futures_util::{Stream, stream};
-use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::id::{AttachmentId, parse_uuid};
-use roadmap_domain::ports::Chunks;
 use roadmap_domain::usecase::query::portal::FindPublicImage;
+use roadmap_http::content::{body_stream, is_not_modified};
 use roadmap_http::error::HttpError;
 
 use crate::assets::IMMUTABLE;
 use crate::context::{Context, Entrance};
-use crate::document::is_not_modified;
 use crate::reply::{NOSNIFF, PageResult, Reply};
 
 /// How long browsers, but no shared caches, keep an image of a portal that is not open to everybody.
@@ -53,25 +49,9 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     if is_known {
         return Ok(Reply::other(response.finish()));
     }
-    let chunks = found.read(None).await.map_err(crate::context::page_error)?;
+    let chunks = found.read(None).await.map_err(HttpError::of_page)?;
     response
         .insert_header((CONTENT_TYPE, found.content_headers.content_type.as_str()))
         .insert_header((CONTENT_DISPOSITION, found.content_headers.content_disposition()));
-    Ok(Reply::other(response.body(SizedStream::new(found.attachment.byte_size, body(chunks)))))
-}
-
-/// Converts an image's pieces into a stream for the web server.
-fn body(chunks: Box<dyn Chunks>) -> impl Stream<Item = Result<Bytes, StoreError>> {
-    stream::unfold(Some(chunks), |chunks| async move {
-        let mut chunks = chunks?;
-        match chunks.next().await {
-            Ok(Some(bytes)) => Some((Ok(bytes), Some(chunks))),
-            Ok(None) => None,
-            // The status is already sent, so the only option is to abort the response.
-            Err(error) => {
-                tracing::error!(error = %ErrorChain::new(&error), "failed to read an image while sending it");
-                Some((Err(error), None))
-            }
-        }
-    })
+    Ok(Reply::other(response.body(SizedStream::new(found.attachment.byte_size, body_stream(chunks)))))
 }

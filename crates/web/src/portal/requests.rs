@@ -12,7 +12,7 @@ use roadmap_domain::usecase::query::portal::{ListFeatureRequests, ListedRequests
 
 use crate::context::Context;
 use crate::form::Fields;
-use crate::page::{Feed, Nav, Page};
+use crate::page::{Feed, Nav, Page, encoded, sign_in_path};
 use crate::portal::parts::{Lanes, Pager, Row};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
@@ -152,8 +152,7 @@ pub(crate) fn tag_path(tag: &str) -> String {
 pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let address = Address::parse(&context.query);
     if !address.mine.is_empty() && context.session.is_none() {
-        let next: String = url::form_urlencoded::byte_serialize(address.path().as_bytes()).collect();
-        return Ok(Reply::see_other(format!("/sign-in?next={next}")));
+        return Ok(Reply::see_other(sign_in_path(&address.path())));
     }
     let lanes = Lanes::load(&context).await?;
     let ListedRequests { listing, voted } = find(&context, &address, &lanes).await?;
@@ -284,7 +283,7 @@ fn empty(t: Text, address: &Address) -> Empty {
         return Empty { title, text: sentence, action: (first, text("first-page")), other: None };
     }
     if !address.query.is_empty() {
-        let title: String = url::form_urlencoded::byte_serialize(address.query.as_bytes()).collect();
+        let title = encoded(&address.query);
         return Empty {
             title: t.named("empty-search-title", &address.query),
             text: text("empty-search-text"),

@@ -15,7 +15,7 @@ use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, Title};
 use roadmap_domain::model::id::{FeatureRequestId, SignInId};
 use roadmap_domain::model::markdown;
-use roadmap_domain::model::portal::{PortalAccess, PortalSettings, Viewer};
+use roadmap_domain::model::portal::Viewer;
 use roadmap_domain::model::session::{BrowserName, BrowserSecret, Session};
 use roadmap_domain::model::sign_in::{LocalPath, PageAction, PendingAction};
 use roadmap_domain::policy::signed_reference::Purpose;
@@ -317,17 +317,7 @@ impl Pending {
 /// Whether the owner of the address may do the kept action now: may see the portal and the feature request.
 fn is_possible(context: &Context, shown: &ShownSignIn, pending: &PendingAction) -> bool {
     let is_there = pending.action.request().is_none() || pending.title.is_some();
-    is_there && may_enter(&context.portal.settings, shown.sign_in.email.as_str(), shown.is_member)
-}
-
-/// Whether the owner of an address may see a portal.
-fn may_enter(settings: &PortalSettings, email: &str, is_member: bool) -> bool {
-    let has_domain = || settings.mail_domains.iter().any(|domain| domain.is_of(email));
-    match settings.access {
-        PortalAccess::Public => true,
-        PortalAccess::Private => is_member || has_domain(),
-        PortalAccess::Off => is_member,
-    }
+    is_there && context.portal.settings.admits(shown.sign_in.email.as_str(), shown.is_member)
 }
 
 fn path_by_id(request: FeatureRequestId) -> String {
@@ -445,28 +435,9 @@ pub(crate) fn signed_out(context: &Context, done: &str) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roadmap_domain::model::portal::{Language, MailDomain};
+    use roadmap_domain::model::portal::Language;
 
     const TEXT: Text = Text(Language::English);
-
-    #[test]
-    fn only_those_who_may_see_a_portal_act_on_it() {
-        let settings = |access| PortalSettings {
-            access,
-            mail_domains: vec![MailDomain::from_stored("example.com".to_owned())],
-            ..PortalSettings::default()
-        };
-        for (access, email, is_member, may) in [
-            (PortalAccess::Public, "ann@other.example", false, true),
-            (PortalAccess::Private, "ann@other.example", false, false),
-            (PortalAccess::Private, "ann@example.com", false, true),
-            (PortalAccess::Private, "ann@other.example", true, true),
-            (PortalAccess::Off, "ann@example.com", false, false),
-            (PortalAccess::Off, "ann@other.example", true, true),
-        ] {
-            assert_eq!(may_enter(&settings(access), email, is_member), may, "{access:?} {email}");
-        }
-    }
 
     #[test]
     fn a_kept_action_is_shown_in_full() {
