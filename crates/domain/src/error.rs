@@ -86,6 +86,8 @@ pub enum Conflict {
     LastTrack,
     /// The workspace has no other admin.
     LastAdmin,
+    /// Somebody else has changed the record since it was read.
+    ChangedMeanwhile,
 }
 
 impl Conflict {
@@ -98,6 +100,7 @@ impl Conflict {
             Self::AlreadyMerged => "FeatureRequest is already merged.",
             Self::AttachmentInUse => "Attachment is in use.",
             Self::LastTrack => "The last track cannot be deleted.",
+            Self::ChangedMeanwhile => "The record was changed meanwhile. Read it again first.",
             Self::LastAdmin => "The last admin cannot be removed or demoted. Make another member an admin first.",
         }
     }

@@ -3,6 +3,7 @@
 //! Values have private fields and are created by constructors that validate. Code that receives a `Title` does not
 //! check its length again.
 
+pub mod admin;
 pub mod api_key;
 pub mod attachment;
 pub mod audit;

@@ -7,6 +7,9 @@
 //! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor, commands | store |
 //! | [`RoadmapReader`] | queries of the API | store |
 //! | [`PortalReader`] | queries of the pages | store |
+//! | [`AdminReader`] | queries of the admin panel | store |
+//! | [`MissedSearchLog`] | searches | [`MissedSearches`](crate::usecase::missed_searches::MissedSearches) |
+//! | [`MissedSearchStore`] | `MissedSearches` | store |
 //! | [`PortalSource`] | queries of the pages | store, with a cache in the server |
 //! | [`TextSearch`] | `SearchFeatureRequests` | store |
 //! | [`SearchIndex`] | the algorithm of searches (`policy::search`) | store |
@@ -30,6 +33,7 @@
 //!   found.
 //! - A unit of work may be dropped at any time, which rolls it back.
 
+mod admin;
 mod blobs;
 mod environment;
 mod mail;
@@ -40,6 +44,7 @@ mod unit_of_work;
 mod usage;
 mod writes;
 
+pub use admin::{AdminReader, MissedSearchLog, MissedSearchStore};
 pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 pub use environment::{
     Clock, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus, Random, RetryPause,

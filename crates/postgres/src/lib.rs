@@ -17,6 +17,7 @@ mod codec;
 mod connection;
 mod errors;
 mod migrate;
+mod missed_searches;
 mod outbox_queue;
 mod pool;
 mod portal_rows;

@@ -33,6 +33,7 @@ macro_rules! is_audience {
         concat!($table, ".kind LIKE '%\\_audience'")
     };
 }
+pub(crate) use is_audience;
 
 /// SQL for the number of mails that a row of a table represents, in a statement with the parameter `workspace`.
 macro_rules! mails {
@@ -40,7 +41,7 @@ macro_rules! mails {
         concat!(
             "CASE
                  WHEN ",
-            is_audience!($table),
+            crate::outbox_queue::is_audience!($table),
             " THEN 0
                  WHEN ",
             $table,
@@ -53,6 +54,7 @@ macro_rules! mails {
         )
     };
 }
+pub(crate) use mails;
 
 statement! {
     /// Selects the workspaces with due messages, and their priorities.
@@ -225,20 +227,6 @@ statement! {
     /// Counts the unsent mail of all workspaces.
     Depth { now: TimestampColumn => Timestamptz } -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<Timestamptz>),
     "SELECT due, leased, postponed, dead, audiences, oldest_due FROM mail_depth({now})"
-}
-
-statement! {
-    /// Makes messages due that have failed before. Returns the number of their mails.
-    Retry { workspace: Uuid => SqlUuid, dead: bool => Bool, now: TimestampColumn => Timestamptz } -> BigInt,
-    concat!(
-        "WITH retried AS (
-             UPDATE outbox SET attempts = CASE WHEN due_at IS NULL THEN 0 ELSE attempts END, due_at = {now}
-             WHERE workspace_id = {workspace} AND failure IS NOT NULL AND leased_until IS NULL AND sent_at IS NULL
-               AND (due_at IS NOT NULL OR {dead})
-             RETURNING id, kind
-         )
-         SELECT coalesce(sum(", mails!("retried"), "), 0)::bigint FROM retried"
-    )
 }
 
 statement! {
@@ -463,13 +451,6 @@ impl OutboxQueue for PostgresStore {
             audiences: audiences.unsigned_abs(),
             oldest_due: timestamp(oldest_due, "due_at", "all")?,
         })
-    }
-
-    async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError> {
-        let session = self.mail_session(workspace).await?;
-        let retry = Retry { workspace: workspace.uuid(), dead, now: now.into() };
-        let mails: i64 = session.run(retry.get_result(&mut session.connection()?)).await?;
-        Ok(mails.unsigned_abs())
     }
 
     /// Runs per workspace, because row security hides the rows of other workspaces from a session.

@@ -1,5 +1,6 @@
 //! Reads outside of units of work, one file per port.
 
+mod admin;
 mod comments;
 mod directory;
 mod listing;
@@ -10,5 +11,6 @@ mod roadmap;
 mod search;
 mod single_flight;
 
+pub(crate) use roadmap::SelectCustomer;
 pub(crate) use search::TermStatistics;
 pub(crate) use single_flight::SingleFlight;

@@ -107,6 +107,7 @@ diesel::table! {
         description_text -> Text,
         track_id -> Uuid,
         private -> Bool,
+        awaiting_approval -> Bool,
         root_id -> Nullable<Uuid>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,

@@ -72,6 +72,8 @@ pub(crate) enum WorkspaceLock {
     Members,
     /// The units that ask for a sign-in.
     SignIns,
+    /// Whoever counts searches that found nothing, which is not a unit.
+    MissedSearches,
 }
 
 impl WorkspaceLock {
@@ -82,7 +84,15 @@ impl WorkspaceLock {
             Self::Board => "\0board",
             Self::Members => "\0members",
             Self::SignIns => "\0sign_ins",
+            Self::MissedSearches => "\0missed_searches",
         }
+    }
+}
+
+impl LockKey {
+    /// Returns the statement for a lock of a workspace.
+    pub(crate) fn of_workspace(workspace: Uuid, lock: WorkspaceLock) -> Self {
+        Self { number: lock_number(workspace, lock.name()) }
     }
 }
 
@@ -127,7 +137,7 @@ impl PostgresUnit {
     /// the next statements see the changes of the units that it waited for.
     pub(crate) async fn lock_workspace(&mut self, lock: WorkspaceLock) -> Result<(), StoreError> {
         if !self.locks.contains(&lock) {
-            let statement = LockKey { number: lock_number(self.workspace, lock.name()) };
+            let statement = LockKey::of_workspace(self.workspace, lock);
             self.run(statement.execute(&mut self.connection()?)).await?;
             self.locks.push(lock);
         }
@@ -269,7 +279,13 @@ mod tests {
 
     #[test]
     fn no_operation_key_is_the_name_of_a_lock() {
-        let locks = [WorkspaceLock::Merges, WorkspaceLock::Board, WorkspaceLock::Members, WorkspaceLock::SignIns];
+        let locks = [
+            WorkspaceLock::Merges,
+            WorkspaceLock::Board,
+            WorkspaceLock::Members,
+            WorkspaceLock::SignIns,
+            WorkspaceLock::MissedSearches,
+        ];
         for lock in locks {
             assert!(OperationKey::parse(lock.name()).is_err());
             assert_eq!(locks.iter().filter(|other| other.name() == lock.name()).count(), 1);

@@ -53,6 +53,8 @@ async fn fresh() -> Subject {
         store: store.clone(),
         reader: reader.clone(),
         pages: reader.clone(),
+        admin: reader.clone(),
+        missed_searches: store.clone(),
         search: reader,
         directory: store.clone(),
         maintenance: store.clone(),

@@ -18,6 +18,7 @@ mod examine;
 #[cfg(test)]
 mod fixtures;
 mod migrate;
+mod missed_searches;
 mod outbox_queue;
 mod portal_settings;
 mod readers;

@@ -408,20 +408,17 @@ impl OutboxQueue for SqliteStore {
         })
     }
 
-    async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError> {
-        let (workspace, now) = (Id(workspace.uuid()), now.millis());
-        self.write(move |connection| {
-            let mails: i64 = Retried { workspace, dead }.get_result(connection)?;
-            Retry { now, workspace, dead }.execute(connection)?;
-            Ok(mails.unsigned_abs())
-        })
-        .await
-    }
-
     async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let purge = PurgeSent { before: before.millis(), limit: i64::from(limit) };
         self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
     }
+}
+
+/// Makes mails due that have failed before; with `dead`, also those that were given up. Returns their number.
+pub(crate) fn retry(connection: &mut SqliteConnection, workspace: Id, dead: bool, now: i64) -> Result<u64, SqlError> {
+    let mails: i64 = Retried { workspace, dead }.get_result(connection)?;
+    Retry { now, workspace, dead }.execute(connection)?;
+    Ok(mails.unsigned_abs())
 }
 
 /// Stops all mail to a customer. If it is already stopped, the first reason is kept.

@@ -130,6 +130,7 @@ table! {
         root_id -> Nullable<Binary>,
         updated_at -> BigInt,
         awaiting_approval -> Bool,
+        unanswered -> Bool,
     }
 }
 
@@ -152,6 +153,7 @@ table! {
         track_id -> Binary,
         private -> Bool,
         root_id -> Nullable<Binary>,
+        unanswered -> Bool,
     }
 }
 
@@ -300,6 +302,16 @@ table! {
         track_id -> Binary,
         all_count -> BigInt,
         public_count -> BigInt,
+        unanswered_count -> BigInt,
+    }
+}
+
+table! {
+    missed_searches (workspace_id, day, words) {
+        workspace_id -> Binary,
+        day -> BigInt,
+        words -> Text,
+        count -> BigInt,
     }
 }
 

@@ -68,6 +68,8 @@ statement! {
           + (SELECT count(*) * row_bytes + coalesce(sum(
                  octet_length(email) + octet_length(email_folded) + coalesce(octet_length(action), 0)
              ), 0) FROM sign_ins WHERE workspace_id = workspace)
+          + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(words)), 0)
+             FROM missed_searches WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(title) + octet_length(content)), 0)
              FROM changelogs WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes FROM changelog_feature_requests WHERE workspace_id = workspace)

@@ -4,6 +4,7 @@ mod attachments;
 mod audit;
 mod changelogs;
 mod comments;
+mod customers;
 mod deletions;
 mod merges;
 mod outbox;

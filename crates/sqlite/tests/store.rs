@@ -32,6 +32,8 @@ fn subject(folder: tempfile::TempDir, options: SqliteOptions) -> Subject {
         store: store.clone(),
         reader: store.clone(),
         pages: store.clone(),
+        admin: store.clone(),
+        missed_searches: store.clone(),
         search: store.clone(),
         directory: store.clone(),
         maintenance: store.clone(),

@@ -2,6 +2,10 @@
 //!
 //! A bug that is found in one store gets a case here, so that every store is tested for it.
 
+pub mod admin;
+pub mod admin_customers;
+pub mod admin_overview;
+pub mod admin_pages;
 pub mod approval;
 pub mod attachments;
 pub mod audit;
@@ -30,6 +34,40 @@ pub mod votes;
 macro_rules! contract_tests {
     ($subject:path) => {
         $crate::contract_tests!(@ $subject =>
+            admin::{
+                random_inboxes_equal_a_model,
+                inbox_counts_equal_a_recount,
+                the_last_word_decides,
+                a_declined_idea_stays_private,
+                unindexed_requests_are_found,
+                inboxes_belong_to_their_workspace,
+                a_selection_is_changed_at_once,
+            },
+            admin_customers::{
+                a_merged_customer_gives_everything_away,
+                votes_of_merged_customers_count_once,
+                mail_to_merged_customers_stays_stopped,
+                sent_mail_outlives_its_customer,
+                rejected_merges_of_customers_change_nothing,
+                random_merges_of_customers_are_exact,
+                tallies_are_exact_while_customers_are_merged,
+            },
+            admin_overview::{
+                random_overviews_equal_a_recount,
+                the_edges_of_a_period_are_exact,
+                lists_of_an_overview_are_bounded,
+                missed_searches_are_counted,
+                missed_searches_of_a_day_are_limited,
+                concurrent_missed_searches_are_all_counted,
+                old_missed_searches_are_purged,
+            },
+            admin_pages::{
+                a_team_page_shows_notes_and_voters,
+                subscribers_are_those_who_get_mail,
+                a_preview_equals_the_merge,
+                records_of_a_customer_are_listed,
+                records_of_a_customer_are_bounded,
+            },
             approval::{
                 a_held_comment_is_hidden_until_it_is_approved,
                 a_held_comment_is_approved_or_discarded_once,

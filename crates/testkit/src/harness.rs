@@ -34,8 +34,8 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft, VoteWithdrawn, Voter};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
-    Clock, IdGenerator, MailReader, Maintenance, OutboxQueue, PortalReader, RoadmapReader, Store, SynonymSource,
-    TextSearch, UnitOfWork, UsageStore, WorkspaceDirectory,
+    AdminReader, Clock, IdGenerator, MailReader, Maintenance, MissedSearchStore, OutboxQueue, PortalReader,
+    RoadmapReader, Store, SynonymSource, TextSearch, UnitOfWork, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::change_members::AddMember;
@@ -49,6 +49,7 @@ use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, Merg
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest, Moved};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::retry_mail::RetryMail;
 use roadmap_domain::usecase::subscribe::Subscribe;
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 use roadmap_domain::usecase::withdraw_vote::WithdrawVote;
@@ -65,6 +66,10 @@ pub struct Subject {
     pub reader: Arc<dyn RoadmapReader>,
     /// What the pages of the portal show.
     pub pages: Arc<dyn PortalReader>,
+    /// What the pages of the admin panel show.
+    pub admin: Arc<dyn AdminReader>,
+    /// Searches that found nothing.
+    pub missed_searches: Arc<dyn MissedSearchStore>,
     /// Search.
     pub search: Arc<dyn TextSearch>,
     /// Workspaces and keys.
@@ -376,6 +381,11 @@ impl Harness {
             });
         }
         shown
+    }
+
+    /// Sends postponed mail again, or also dead mail. Returns its number.
+    pub async fn retry_mail(&self, workspace: WorkspaceId, dead: bool) -> u64 {
+        self.perform(workspace, &RetryMail { dead }).await
     }
 
     /// The newest entries of the audit log that a filter selects.

@@ -187,6 +187,8 @@ impl Change {
 pub enum Audit {
     /// An entry of the audit log.
     Entry(AuditDraft),
+    /// Several entries, in this order. None if nothing changed.
+    Entries(Vec<AuditDraft>),
     /// Nothing, because the operation changed nothing.
     Unchanged,
     /// Nothing, because what the operation stored is a record of itself.
@@ -236,6 +238,30 @@ impl Audit {
     #[must_use]
     pub fn with_changes(action: &'static str, kind: &str, id: Option<Uuid>, changes: Vec<Change>) -> Self {
         Self::Entry(AuditDraft { action, subject: Subject { kind: kind.to_owned(), id }, changes })
+    }
+
+    /// Returns the entries of several operations that run as one.
+    #[must_use]
+    pub fn all(audits: impl IntoIterator<Item = Self>) -> Self {
+        let mut drafts = Vec::new();
+        for audit in audits {
+            match audit {
+                Self::Entry(draft) => drafts.push(draft),
+                Self::Entries(more) => drafts.extend(more),
+                Self::Unchanged | Self::OwnRecord(_) => {}
+            }
+        }
+        Self::Entries(drafts)
+    }
+
+    /// Returns the entries to write.
+    #[must_use]
+    pub fn into_entries(self) -> Vec<AuditDraft> {
+        match self {
+            Self::Entry(draft) => vec![draft],
+            Self::Entries(drafts) => drafts,
+            Self::Unchanged | Self::OwnRecord(_) => Vec::new(),
+        }
     }
 
     /// Returns an entry of an update with its changed fields, or [`Self::Unchanged`] without any.

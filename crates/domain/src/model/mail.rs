@@ -304,7 +304,8 @@ pub struct TestMail {
     pub workspace_url: String,
 }
 
-/// The content of the mail of a sign-in. It has no unsubscribe link: it is only sent when it is asked for.
+/// The content of the mail of a sign-in. It has no unsubscribe link: it is only sent when it is asked for, or once to a
+/// new member of the team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInMail {
     /// The identity of the mail.
@@ -319,6 +320,10 @@ pub struct SignInMail {
     pub url: String,
     /// The code, which a person types instead. The subject has no more than its first two characters.
     pub code: String,
+    /// The page on which a new link is asked for.
+    pub ask_url: String,
+    /// Whether no browser has asked for it: somebody else has added the recipient to the team.
+    pub is_invitation: bool,
     /// The browser that asked.
     pub browser: Option<BrowserName>,
     /// Timestamp of the request.

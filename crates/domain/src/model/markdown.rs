@@ -1,10 +1,14 @@
 //! Markdown that people type on pages (CommonMark 0.31, with strikethrough).
 
+mod editable;
+
 use pulldown_cmark::{Event, Options, Parser, html};
 
 use crate::error::Validated;
 use crate::model::html::CleanHtml;
 use crate::model::text;
+
+pub use editable::{Editable, to_editable};
 
 /// Maximum number of characters of a typed text.
 pub const MAX: usize = 20_000;

@@ -141,6 +141,8 @@ pub struct Session {
 impl Session {
     /// How exactly the last use is known.
     pub const USE_PRECISION: Duration = Duration::HOUR;
+    /// How long a sign-in counts as fresh.
+    pub const FRESH: Duration = Duration::HOUR;
     /// A customer's session ends after this time without use, and after this time in all.
     pub const CUSTOMER_LIFETIME: (Duration, Duration) = (Duration::days(30), Duration::days(180));
     /// A member's session ends after this time without use, and after this time in all.
@@ -158,6 +160,12 @@ impl Session {
     #[must_use]
     pub fn needs_touch_at(&self, now: Timestamp) -> bool {
         now >= self.last_seen_at.plus(Self::USE_PRECISION)
+    }
+
+    /// Whether the person has signed in lately. What cannot be undone asks for it.
+    #[must_use]
+    pub fn is_fresh_at(&self, now: Timestamp) -> bool {
+        now < self.created_at.plus(Self::FRESH)
     }
 
     /// Returns what the session may see.
@@ -255,5 +263,23 @@ mod tests {
         }
         assert!(!session(false, Duration::ZERO).needs_touch_at(now().plus(Duration::minutes(59))));
         assert!(session(false, Duration::ZERO).needs_touch_at(after(0, 1)));
+    }
+
+    #[test]
+    fn a_sign_in_is_fresh_for_an_hour() {
+        let email = EmailAddress::from_stored("ann@example.com".to_owned());
+        let id = SessionId::new(Uuid::from_u128(2));
+        let session = Session {
+            id,
+            email,
+            customer: None,
+            language: None,
+            member: None,
+            created_at: now(),
+            last_seen_at: now().plus(Duration::hours(5)),
+        };
+        for (minutes, is_fresh) in [(0, true), (59, true), (60, false), (600, false)] {
+            assert_eq!(session.is_fresh_at(now().plus(Duration::minutes(minutes))), is_fresh);
+        }
     }
 }

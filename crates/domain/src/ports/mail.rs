@@ -87,10 +87,6 @@ pub trait OutboxQueue: Send + Sync {
     /// Returns the amount of unsent mail in all workspaces, counted as by [`Self::status`].
     async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
 
-    /// Makes a workspace's postponed mail due; with `dead`, dead mail too. Returns the number of these mails, counted
-    /// as by [`Self::status`].
-    async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
-
     /// Deletes at most `limit` messages that were sent before `before`, and with each digest the messages held for it.
     /// Returns the number of deleted messages without the held ones.
     async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;

@@ -8,6 +8,7 @@ use mockall::mock;
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::model::admin::CustomersMerged;
 use crate::model::api_key::{ApiKey, Credential, KeyDigest};
 use crate::model::attachment::{Attachment, BlobKey, ContentHeaders, UnusedAttachment};
 use crate::model::audit::{Actor, AuditEntry};
@@ -57,6 +58,7 @@ use crate::ports::{
     VoteWrites, WorkspaceDirectory,
 };
 
+pub use crate::ports::admin::{MockAdminReader, MockMissedSearchLog, MockMissedSearchStore};
 pub use crate::ports::portal::{MockPortalReader, MockPortalSource};
 pub use crate::ports::reads::MockRoadmapReader;
 pub use crate::ports::search::MockSynonymSource;
@@ -238,7 +240,6 @@ mock! {
         async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError>;
         async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
         async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
-        async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
         async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
     }
 }
@@ -274,6 +275,7 @@ mock! {
         async fn find_merge_node(&mut self, request: &FeatureRequestRef) -> Result<Option<MergeNode>, StoreError>;
         async fn link_feature_request(&mut self, source: FeatureRequestId, target: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
         async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
+        async fn merge_customers(&mut self, source: CustomerId, target: CustomerId) -> Result<Option<CustomersMerged>, StoreError>;
     }
 
     #[async_trait]
@@ -295,6 +297,7 @@ mock! {
     impl Outbox for Unit {
         async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
         async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
+        async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError>;
         async fn count_mails(&mut self, topic: Topic, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
     }
 
@@ -360,6 +363,7 @@ mock! {
         async fn set_language(&mut self, customer: &NewCustomer, language: Option<Language>, at: Timestamp) -> Result<CustomerName, StoreError>;
         async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError>;
         async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
         async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
         async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
         async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;

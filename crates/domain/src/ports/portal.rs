@@ -214,6 +214,9 @@ pub trait PortalWrites {
     /// [`CommentWrites::insert_comment`](super::CommentWrites::insert_comment).
     async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
 
+    /// Ends the wait of a feature request for approval. It stays private. Returns whether it waited.
+    async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
+
     /// Publishes a comment that waits for approval, with its ID and time. Returns its feature request, or `None` if no
     /// such comment waits.
     async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;

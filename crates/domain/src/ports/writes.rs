@@ -5,6 +5,7 @@
 use async_trait::async_trait;
 
 use crate::error::StoreError;
+use crate::model::admin::CustomersMerged;
 use crate::model::api_key::{ApiKey, KeyDigest};
 use crate::model::attachment::{Attachment, BlobKey};
 use crate::model::audit::{Actor, AuditEntry};
@@ -110,7 +111,7 @@ pub trait FeatureRequestWrites {
     async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
 }
 
-/// Merges of feature requests.
+/// Merges of feature requests and of customers.
 #[async_trait]
 pub trait MergeWrites {
     /// Returns the feature request with this reference itself, even if it is merged, with its place in its tree.
@@ -132,6 +133,22 @@ pub trait MergeWrites {
 
     /// Removes the link of `source`. Both trees are counted again.
     async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Gives everything of the customer `source` to `target` and deletes `source`: votes, feature requests, comments,
+    /// also those that wait for approval, notes and subscriptions. An empty name of `target` becomes that of `source`.
+    /// Unsent messages to `source` are deleted. If one of them has stopped all mail, the other one has, too, since the
+    /// earlier timestamp.
+    ///
+    /// Returns `None` and changes nothing when one of them does not exist. They are different.
+    ///
+    /// Contract: a vote for a tree that both have voted for counts once. No concurrent vote is lost or counted twice.
+    /// Of two votes for one feature request, the earlier one stays, subscribed if one of them is. Afterwards the address
+    /// of `source` belongs to nobody.
+    async fn merge_customers(
+        &mut self,
+        source: CustomerId,
+        target: CustomerId,
+    ) -> Result<Option<CustomersMerged>, StoreError>;
 }
 
 /// Writes of votes and their notes.
@@ -201,6 +218,10 @@ pub trait Outbox {
 
     /// Puts a message in the outbox, unless there is one with the same identity. Returns whether it is new.
     async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
+
+    /// Makes postponed mail due; with `dead`, dead mail too. Returns the number of these mails, counted as by
+    /// [`OutboxQueue::status`](super::OutboxQueue::status).
+    async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError>;
 
     /// Adds the mails of a topic, one per subscribed customer, to the workspace's mail count of the current hour.
     ///

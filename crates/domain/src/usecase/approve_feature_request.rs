@@ -1,13 +1,14 @@
-//! Approves an idea that waits.
+//! Approves or declines an idea that waits.
 
 use async_trait::async_trait;
 
 use crate::error::RoadmapError;
-use crate::model::audit::Audit;
+use crate::model::audit::{Audit, Change};
 use crate::model::feature_request::FeatureRequestRef;
 use crate::ports::UnitOfWork;
 use crate::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
 use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::records::load_detail;
 
 /// Makes a feature request public that awaits approval. One that does not await it stays as it is.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +44,37 @@ impl Operation for ApproveFeatureRequest {
     }
 }
 
+/// Ends the wait of a feature request for approval. It stays private. One that does not wait stays as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct DeclineFeatureRequest {
+    /// The feature request.
+    pub request: FeatureRequestRef,
+}
+
+#[async_trait]
+impl Operation for DeclineFeatureRequest {
+    type Output = FeatureRequestEdited;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestEdited, RoadmapError> {
+        let found = ApproveFeatureRequest { request: self.request }.edit(None).perform(context, work).await?;
+        let id = found.detail.summary.id;
+        if !found.detail.awaiting_approval || !work.decline_feature_request(id, context.now).await? {
+            return Ok(found);
+        }
+        let changes = vec![Change::new("awaiting_approval", true, false)];
+        Ok(FeatureRequestEdited { detail: load_detail(work, id).await?, changes })
+    }
+
+    fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
+        let id = edited.detail.summary.id.uuid();
+        Audit::of_changes("feature_request.decline", "feature_request", Some(id), &edited.changes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +106,30 @@ mod tests {
             let approve = ApproveFeatureRequest { request: request() };
             let approved = block_on(approve.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
             assert_eq!(approve.audit(&approved) == Audit::Unchanged, !awaiting_approval);
+        }
+    }
+
+    #[test]
+    fn only_one_that_waits_is_declined() {
+        for (awaiting_approval, declined) in [(true, true), (true, false), (false, false)] {
+            let mut unit = MockUnit::new();
+            unit.expect_find_editable_fields().returning(move |_| {
+                Ok(Some(EditableFields {
+                    id: detail().summary.id,
+                    title: Title::parse("title", "Dark mode").unwrap(),
+                    description: Description::parse("description", "").unwrap(),
+                    tags: Vec::new(),
+                    private: true,
+                }))
+            });
+            unit.expect_feature_request_detail()
+                .returning(move |_| Ok(Some(FeatureRequestDetail { awaiting_approval, private: true, ..detail() })));
+            unit.expect_decline_feature_request()
+                .times(usize::from(awaiting_approval))
+                .returning(move |_, _| Ok(declined));
+            let operation = DeclineFeatureRequest { request: request() };
+            let edited = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+            assert_eq!(operation.audit(&edited) != Audit::Unchanged, declined);
         }
     }
 }

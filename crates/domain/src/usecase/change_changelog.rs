@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::error::{Resource, RoadmapError, Validated};
+use crate::error::{Conflict, Resource, RoadmapError, Validated};
+use crate::model::admin::Fingerprint;
 use crate::model::audit::{Audit, Change};
 use crate::model::changelog::{self, Changelog, ChangelogChange, ChangelogDetail, ChangelogState, EditableChangelog};
 use crate::model::id::ChangelogId;
@@ -148,6 +149,40 @@ impl Operation for EditChangelog {
 
     fn audit(&self, changed: &ChangelogChanged) -> Audit {
         audit("changelog.update", changed)
+    }
+}
+
+/// Edits a changelog, unless somebody else has changed it since its editor read it.
+#[derive(Debug, Clone)]
+pub struct EditUnchangedChangelog {
+    /// The edit.
+    pub edit: EditChangelog,
+    /// What the editor has read.
+    pub read: Fingerprint,
+}
+
+#[async_trait]
+impl Operation for EditUnchangedChangelog {
+    type Output = ChangelogChanged;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<ChangelogChanged, RoadmapError> {
+        let now = work.find_changelog(self.edit.changelog).await?.ok_or_else(missing)?;
+        if Fingerprint::of_changelog(&now.changelog) != self.read {
+            return Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile));
+        }
+        self.edit.perform(context, work).await
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.edit.stored_bytes()
+    }
+
+    fn audit(&self, changed: &ChangelogChanged) -> Audit {
+        self.edit.audit(changed)
     }
 }
 

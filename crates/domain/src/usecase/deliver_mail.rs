@@ -375,6 +375,8 @@ impl DeliverMail {
             language: sign_in.language,
             url: links.sign_in(sign_in.id, sign_in.expires_at()),
             code: links.sign_in_code(sign_in.id),
+            ask_url: links.page("/sign-in"),
+            is_invitation: sign_in.browser.is_none(),
             browser: sign_in.browser_name.clone(),
             asked_at: sign_in.created_at,
         }
@@ -422,9 +424,12 @@ mod tests {
     use crate::error::StoreError;
     use crate::model::email_address::EmailAddress;
     use crate::model::feature_request::{RequestLink, Title};
-    use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId};
+    use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, SignInId};
     use crate::model::mail::{HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
     use crate::model::message::{Audience, LeasedMessage, LeasedMessages, MessageContent, Recipient};
+    use crate::model::portal::Language;
+    use crate::model::session::SecretDigest;
+    use crate::model::sign_in::SignIn;
     use crate::model::workspace::Subdomain;
     use crate::policy::signed_reference::{Purpose, Secret};
     use crate::ports::mocks::{MockMailReader, MockMailer, MockOutboxQueue};
@@ -1071,6 +1076,48 @@ mod tests {
             .returning(|_| ok());
         run_once(&deliver(queue, reader, mailer));
         assert_eq!(*settled.lock().unwrap(), [(7, sent())]);
+    }
+
+    #[test]
+    fn the_mail_of_a_sign_in_that_no_browser_has_asked_for_is_an_invitation() {
+        let to = EmailAddress::parse("email", "ann@acme.example").unwrap();
+        let sign_in = |number: u128, browser: Option<SecretDigest>| SignIn {
+            id: SignInId::new(Uuid::from_u128(number)),
+            email: to.clone(),
+            browser,
+            browser_name: None,
+            action: None,
+            next: None,
+            language: Language::German,
+            wrong_codes: 0,
+            created_at: now(),
+            consumed_at: None,
+        };
+        let sign_ins = vec![sign_in(1, None), sign_in(2, Some(SecretDigest([7; 32])))];
+        let leased = |sign_in: &SignIn| {
+            let recipient = Recipient::Address(to.clone());
+            message(MessageContent::SignIn(sign_in.id), MessageId::sign_in(sign_in.id), recipient)
+        };
+        let messages = sign_ins.iter().map(leased).collect();
+        let mut queue = queue(LeasedMessages { messages, unreadable: Vec::new() });
+        let settled = settled(&mut queue);
+        let mut reader = reader();
+        reader.expect_sign_ins().returning(move |_, _| Ok(sign_ins.clone()));
+        let seen: Arc<Mutex<Vec<SignInMail>>> = Arc::default();
+        let seeing = seen.clone();
+        let mut mailer = MockMailer::new();
+        mailer.expect_send_sign_in().times(2).returning(move |mail| {
+            seeing.lock().unwrap().push(mail.clone());
+            ok()
+        });
+        run_once(&deliver(queue, reader, mailer));
+        assert_eq!(settled.lock().unwrap().len(), 2);
+        for mail in seen.lock().unwrap().iter() {
+            assert_eq!(mail.is_invitation, number(&mail.id) == 1);
+            assert_eq!((mail.to.as_str(), mail.language), ("ann@acme.example", Language::German));
+            assert_eq!(mail.ask_url, "https://acme.roadmap.example.com/sign-in");
+            assert!(mail.url.starts_with("https://acme.roadmap.example.com/sign-in/"), "{}", mail.url);
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError, Validated};
+use crate::error::{Conflict, Resource, RoadmapError, Validated};
+use crate::model::admin::Fingerprint;
 use crate::model::audit::{Audit, Change};
 use crate::model::event::EventContent;
 use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, Tag, Title};
@@ -110,6 +111,42 @@ impl Operation for EditFeatureRequest {
     }
 }
 
+/// Edits a feature request, unless somebody else has changed it since its editor read it.
+#[derive(Debug, Clone)]
+pub struct EditUnchangedRequest {
+    /// The edit.
+    pub edit: EditFeatureRequest,
+    /// What the editor has read.
+    pub read: Fingerprint,
+}
+
+#[async_trait]
+impl Operation for EditUnchangedRequest {
+    type Output = FeatureRequestEdited;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestEdited, RoadmapError> {
+        let now = work.find_editable_fields(&self.edit.request).await?;
+        let now = now.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        let stored = Fingerprint::of_request(&now.title, now.description.html(), &now.tags, now.private);
+        if stored != self.read {
+            return Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile));
+        }
+        self.edit.perform(context, work).await
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.edit.stored_bytes()
+    }
+
+    fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
+        self.edit.audit(edited)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,5 +246,25 @@ mod tests {
         let error = edit(&mut unknown, Err(FieldError::missing("title"))).unwrap_err();
         assert_eq!(error.to_string(), "FeatureRequest does not exist.");
         assert!(matches!(edit(&mut unit(), Err(FieldError::missing("title"))), Err(RoadmapError::Invalid(_))));
+    }
+
+    #[test]
+    fn an_edit_of_what_was_changed_meanwhile_changes_nothing() {
+        let old = fields();
+        let read = Fingerprint::of_request(&old.title, old.description.html(), &old.tags, old.private);
+        let stale = Fingerprint::of_request(&old.title, "", &old.tags, old.private);
+        for (read, ok) in [(read, true), (stale, false), (Fingerprint::from_form(""), false)] {
+            let mut unit = MockUnit::new();
+            unit.expect_find_editable_fields().returning(|_| Ok(Some(fields())));
+            unit.expect_feature_request_detail().returning(|_| Ok(Some(detail())));
+            let edit = EditFeatureRequest { request: request(), change: Ok(FeatureRequestChange::default()) };
+            let operation = EditUnchangedRequest { edit, read };
+            let done = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit));
+            match done {
+                Ok(_) => assert!(ok),
+                Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile)) => assert!(!ok),
+                Err(other) => panic!("{other}"),
+            }
+        }
     }
 }

@@ -271,20 +271,20 @@ impl Executor {
         work: &mut dyn UnitOfWork,
     ) -> Result<(O::Output, u64), RoadmapError> {
         let output = operation.perform(context, work).await?;
-        let recorded = operation.recorded_bytes(&output);
-        let Audit::Entry(AuditDraft { action, subject, changes }) = operation.audit(&output) else {
-            return Ok((output, recorded));
-        };
-        let entry = AuditEntry {
-            id: context.new_id(AuditEntryId::new),
-            at: context.now,
-            origin: (*self.origin).clone(),
-            action: action.to_owned(),
-            subject,
-            changes,
-        };
-        work.insert_audit_entry(&entry).await?;
-        Ok((output, recorded + storage::AUDIT_ENTRY_BYTES))
+        let mut recorded = operation.recorded_bytes(&output);
+        for AuditDraft { action, subject, changes } in operation.audit(&output).into_entries() {
+            let entry = AuditEntry {
+                id: context.new_id(AuditEntryId::new),
+                at: context.now,
+                origin: (*self.origin).clone(),
+                action: action.to_owned(),
+                subject,
+                changes,
+            };
+            work.insert_audit_entry(&entry).await?;
+            recorded += storage::AUDIT_ENTRY_BYTES;
+        }
+        Ok((output, recorded))
     }
 
     /// Returns the maximum usage that the operation adds, and loads the workspace's total if it adds any.

@@ -3,6 +3,7 @@
 //! A query is a value that implements [`Query`]; [`Queries`] runs it. As in commands, the existence of a record is
 //! checked before the fields. Therefore a query contains a field that failed validation as an error.
 
+pub mod admin;
 pub mod audit;
 pub mod changelogs;
 pub mod feature_requests;
@@ -20,9 +21,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
+use crate::model::admin::MissedWords;
 use crate::model::attachment::Attachment;
 use crate::model::id::{AttachmentId, WorkspaceId};
-use crate::ports::{Blobs, Clock, PortalReader, PortalSource, RoadmapReader, SynonymSource, TextSearch};
+use crate::model::search::SearchQuery;
+use crate::ports::{
+    AdminReader, Blobs, Clock, MissedSearchLog, OutboxQueue, PortalReader, PortalSource, RoadmapReader, SynonymSource,
+    TextSearch, WorkspaceDirectory,
+};
 
 /// A read query of one workspace.
 #[async_trait]
@@ -41,6 +47,14 @@ pub struct QueryPorts {
     pub reader: Arc<dyn RoadmapReader>,
     /// Reads what the pages of portals show.
     pub pages: Arc<dyn PortalReader>,
+    /// Reads what the pages of the admin panel show.
+    pub admin: Arc<dyn AdminReader>,
+    /// Reads the state of mail.
+    pub outbox: Arc<dyn OutboxQueue>,
+    /// Looks up API keys.
+    pub directory: Arc<dyn WorkspaceDirectory>,
+    /// Notes searches that found nothing.
+    pub missed_searches: Arc<dyn MissedSearchLog>,
     /// Provides the settings of portals.
     pub portals: Arc<dyn PortalSource>,
     /// Searches feature requests.
@@ -74,6 +88,13 @@ impl Queries {
 }
 
 impl QueryPorts {
+    /// Notes a search that found nothing.
+    fn record_missed_search(&self, workspace: WorkspaceId, query: &SearchQuery) {
+        if let Some(words) = MissedWords::of_query(query.as_str()) {
+            self.missed_searches.record(workspace, words);
+        }
+    }
+
     /// Returns the metadata of a file.
     async fn attachment(&self, workspace: WorkspaceId, file: AttachmentId) -> Result<Attachment, RoadmapError> {
         self.reader.attachment(workspace, file).await?.ok_or(RoadmapError::NotFound(Resource::File))
@@ -84,7 +105,8 @@ impl QueryPorts {
 pub(crate) mod tests {
     use super::*;
     use crate::ports::mocks::{
-        MockBlobs, MockPortalReader, MockPortalSource, MockRoadmapReader, MockSynonymSource, MockTextSearch,
+        MockAdminReader, MockBlobs, MockMissedSearchLog, MockOutboxQueue, MockPortalReader, MockPortalSource,
+        MockRoadmapReader, MockSynonymSource, MockTextSearch, MockWorkspaceDirectory,
     };
     use crate::usecase::fixtures::{FixedClock, workspace};
     use pollster::block_on;
@@ -104,6 +126,10 @@ pub(crate) mod tests {
         QueryPorts {
             reader: Arc::new(MockRoadmapReader::new()),
             pages: Arc::new(MockPortalReader::new()),
+            admin: Arc::new(MockAdminReader::new()),
+            outbox: Arc::new(MockOutboxQueue::new()),
+            directory: Arc::new(MockWorkspaceDirectory::new()),
+            missed_searches: Arc::new(MockMissedSearchLog::new()),
             portals: Arc::new(MockPortalSource::new()),
             search: Arc::new(MockTextSearch::new()),
             synonyms: Arc::new(MockSynonymSource::new()),

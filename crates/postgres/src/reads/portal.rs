@@ -6,6 +6,8 @@ mod lists;
 mod request_page;
 mod selections;
 
+pub(crate) use lists::ids;
+
 use async_trait::async_trait;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};

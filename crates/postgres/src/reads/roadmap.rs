@@ -238,8 +238,34 @@ statement! {
      ORDER BY listed.created_at DESC, listed.id DESC")
 }
 
-type NoteColumns = (SqlUuid, Text, Nullable<(Text, Text)>, Nullable<CustomerNameColumns>, Timestamptz);
-type NoteRow = (Uuid, String, Option<(String, String)>, Option<CustomerNameRow>, TimestampColumn);
+/// The types of a note: ID, body, name and address of its author, the customer, and timestamp of the creation.
+pub(crate) type NoteColumns = (SqlUuid, Text, Nullable<(Text, Text)>, Nullable<CustomerNameColumns>, Timestamptz);
+pub(crate) type NoteRow = (Uuid, String, Option<(String, String)>, Option<CustomerNameRow>, TimestampColumn);
+
+/// Converts a row of [`NoteColumns`].
+pub(crate) fn note((id, body, author, customer, created_at): NoteRow) -> Result<Note, StoreError> {
+    Ok(Note {
+        id: NoteId::new(id),
+        body: CleanHtml::from_stored(body),
+        author: author.map(|(name, email)| (Name::from_stored(name), EmailAddress::from_stored(email))),
+        customer: customer.map(customer_name),
+        created_at: created_at.into_timestamp("notes", "created_at", id)?,
+    })
+}
+
+/// The types of a voter, and of the timestamp of the vote.
+pub(crate) type VoterColumns = (CustomerNameColumns, Timestamptz);
+pub(crate) type VoterRow = (CustomerNameRow, TimestampColumn);
+
+/// Converts a row of [`VoterColumns`].
+pub(crate) fn voter(((id, name, email), voted_at): VoterRow) -> Result<Voter, StoreError> {
+    Ok(Voter {
+        id: CustomerId::new(id),
+        voted_at: voted_at.into_timestamp("votes", "created_at", id)?,
+        name: name.map(Name::from_stored),
+        email: EmailAddress::from_stored(email),
+    })
+}
 
 statement! {
     /// Selects the number of events of a feature request, with a page of them. Returns no row if the feature request does
@@ -350,7 +376,7 @@ statement! {
         number: Option<i64> => Nullable<BigInt>,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
-    } -> (BigInt, Nullable<(CustomerNameColumns, Timestamptz)>),
+    } -> (BigInt, Nullable<VoterColumns>),
     concat!("WITH request AS MATERIALIZED (
          SELECT feature_requests.id, votes_count FROM feature_requests
          JOIN vote_tallies ON vote_tallies.workspace_id = feature_requests.workspace_id
@@ -597,15 +623,7 @@ impl RoadmapReader for PostgresReader {
             offset: page.offset().unwrap_or(BEYOND),
         };
         let rows: Vec<(i64, Option<NoteRow>)> = session.run(notes.load(&mut session.connection()?)).await?;
-        existing_listing(rows, page, |(id, body, author, customer, created_at): NoteRow| {
-            Ok(Note {
-                id: NoteId::new(id),
-                body: CleanHtml::from_stored(body),
-                author: author.map(|(name, email)| (Name::from_stored(name), EmailAddress::from_stored(email))),
-                customer: customer.map(customer_name),
-                created_at: created_at.into_timestamp("notes", "created_at", id)?,
-            })
-        })
+        existing_listing(rows, page, note)
     }
 
     async fn events(
@@ -759,16 +777,8 @@ impl RoadmapReader for PostgresReader {
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };
-        type Row = (CustomerNameRow, TimestampColumn);
-        let rows: Vec<(i64, Option<Row>)> = session.run(voters.load(&mut session.connection()?)).await?;
-        existing_listing(rows, page, |(customer, voted_at): Row| {
-            Ok(Voter {
-                id: CustomerId::new(customer.0),
-                voted_at: voted_at.into_timestamp("votes", "created_at", customer.0)?,
-                name: customer.1.map(Name::from_stored),
-                email: EmailAddress::from_stored(customer.2),
-            })
-        })
+        let rows: Vec<(i64, Option<VoterRow>)> = session.run(voters.load(&mut session.connection()?)).await?;
+        existing_listing(rows, page, voter)
     }
 
     async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError> {

@@ -1,4 +1,5 @@
-//! Merges of feature requests, and their deletion, which changes trees of merged feature requests, too.
+//! Merges of feature requests, and their deletion, which changes trees of merged feature requests, too. Those of customers
+//! are in `customers.rs`.
 //!
 //! Merges, unmerges and deletions of a workspace run one after the other. A vote waits only for those that change the
 //! tally that it changes.
@@ -7,8 +8,9 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::CustomersMerged;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::FeatureRequestId;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::merging::MergeNode;
 use roadmap_domain::ports::MergeWrites;
@@ -195,6 +197,14 @@ impl MergeWrites for PostgresUnit {
         self.mark_target(root, at).await?;
         self.count_trees(vec![source, root]).await
     }
+
+    async fn merge_customers(
+        &mut self,
+        source: CustomerId,
+        target: CustomerId,
+    ) -> Result<Option<CustomersMerged>, StoreError> {
+        self.replace_customer(source, target).await
+    }
 }
 
 impl PostgresUnit {
@@ -218,13 +228,20 @@ impl PostgresUnit {
         self.run_optional(select.get_result(&mut self.connection()?)).await
     }
 
-    async fn lock_trees(&self, roots: Vec<Uuid>, first: Uuid, deleting: Vec<Uuid>) -> Result<(), StoreError> {
+    /// Locks trees, the tally of one feature request first, and those to be deleted against votes, too.
+    pub(crate) async fn lock_trees(
+        &self,
+        roots: Vec<Uuid>,
+        first: Uuid,
+        deleting: Vec<Uuid>,
+    ) -> Result<(), StoreError> {
         let lock = LockTrees { workspace: self.workspace, roots, first, deleting };
         self.run(lock.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 
-    async fn count_trees(&self, roots: Vec<Uuid>) -> Result<(), StoreError> {
+    /// Counts the votes of trees again.
+    pub(crate) async fn count_trees(&self, roots: Vec<Uuid>) -> Result<(), StoreError> {
         let count = CountTrees { workspace: self.workspace, roots };
         self.run(count.execute(&mut self.connection()?)).await?;
         Ok(())

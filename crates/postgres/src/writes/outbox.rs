@@ -1,7 +1,7 @@
 //! Writes messages to the outbox.
 
 use async_trait::async_trait;
-use diesel::sql_types::{BigInt, Nullable, SmallInt, Text, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::CustomerId;
@@ -13,6 +13,7 @@ use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
+use crate::outbox_queue::mails;
 use crate::statement::{audience, statement, topic};
 use crate::unit::PostgresUnit;
 
@@ -89,6 +90,20 @@ statement! {
          (SELECT sum(mails)::bigint FROM mail_hours
           WHERE workspace_id = {workspace} AND hour >= {since} AND hour <> {hour}), 0)
      FROM counted")
+}
+
+statement! {
+    /// Makes messages due that have failed before. Returns the number of their mails.
+    Retry { workspace: Uuid => SqlUuid, dead: bool => Bool, now: TimestampColumn => Timestamptz } -> BigInt,
+    concat!(
+        "WITH retried AS (
+             UPDATE outbox SET attempts = CASE WHEN due_at IS NULL THEN 0 ELSE attempts END, due_at = {now}
+             WHERE workspace_id = {workspace} AND failure IS NOT NULL AND leased_until IS NULL AND sent_at IS NULL
+               AND (due_at IS NOT NULL OR {dead})
+             RETURNING id, kind
+         )
+         SELECT coalesce(sum(", mails!("retried"), "), 0)::bigint FROM retried"
+    )
 }
 
 statement! {
@@ -183,5 +198,11 @@ impl Outbox for PostgresUnit {
             at: message.created_at.into(),
         };
         Ok(self.run(insert.execute(&mut self.connection()?)).await? > 0)
+    }
+
+    async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError> {
+        let retry = Retry { workspace: self.workspace, dead, now: at.into() };
+        let mails: i64 = self.run(retry.get_result(&mut self.connection()?)).await?;
+        Ok(mails.unsigned_abs())
     }
 }

@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::portal_rows::{SettingsRow, portal_columns};
 use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
-use crate::schema::{customers, portal_settings, settings};
+use crate::schema::{customers, feature_requests, portal_settings, settings};
 use crate::statement::{members, statement};
 use crate::unit::PostgresUnit;
 use crate::writes::requests::{folded_name_of, name_of};
@@ -200,6 +200,18 @@ impl PortalWrites for PostgresUnit {
 
     async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError> {
         self.hold(comment).await
+    }
+
+    async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError> {
+        let decline = diesel::update(feature_requests::table)
+            .filter(feature_requests::workspace_id.eq(self.workspace))
+            .filter(feature_requests::id.eq(request.uuid()))
+            .filter(feature_requests::awaiting_approval)
+            .set((
+                feature_requests::awaiting_approval.eq(false),
+                feature_requests::updated_at.eq(TimestampColumn::from(at)),
+            ));
+        Ok(self.run(decline.execute(&mut self.connection()?)).await? > 0)
     }
 
     async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {

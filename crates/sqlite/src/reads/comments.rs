@@ -96,22 +96,40 @@ statement! {
 }
 
 /// The types of the columns of a note: ID, body, name and address of the author, the customer, timestamp.
-type NoteSql = (Binary, Text, Nullable<Text>, Nullable<Text>, Nullable<Binary>, Nullable<Text>, Nullable<Text>, BigInt);
+pub(super) type NoteSql =
+    (Binary, Text, Nullable<Text>, Nullable<Text>, Nullable<Binary>, Nullable<Text>, Nullable<Text>, BigInt);
+
+/// SQL for the columns of a note.
+macro_rules! note_columns {
+    () => {
+        "notes.id, notes.body, members.name, members.email, customers.id, customers.name, customers.email,
+         notes.created_at"
+    };
+}
+pub(super) use note_columns;
+
+/// SQL that joins notes with their authors and customers.
+macro_rules! note_people {
+    () => {
+        "LEFT JOIN members ON members.workspace_id = notes.workspace_id AND members.id = notes.author_id
+         LEFT JOIN customers ON customers.workspace_id = notes.workspace_id AND customers.id = notes.customer_id"
+    };
+}
+pub(super) use note_people;
 
 /// SQL for a page of the notes that fulfil a condition, newest first.
 macro_rules! notes_where {
     ($condition:literal) => {
         concat!(
-            "SELECT notes.id, notes.body, members.name, members.email, customers.id, customers.name, customers.email,
-                    notes.created_at
-             FROM (SELECT rowid AS number FROM notes WHERE workspace_id = ? AND ",
+            "SELECT ",
+            note_columns!(),
+            " FROM (SELECT rowid AS number FROM notes WHERE workspace_id = ? AND ",
             $condition,
             "
                    ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?) AS page
-             CROSS JOIN notes ON notes.rowid = page.number
-             LEFT JOIN members ON members.workspace_id = notes.workspace_id AND members.id = notes.author_id
-             LEFT JOIN customers ON customers.workspace_id = notes.workspace_id AND customers.id = notes.customer_id
-             ORDER BY notes.created_at DESC, notes.id DESC"
+             CROSS JOIN notes ON notes.rowid = page.number ",
+            note_people!(),
+            " ORDER BY notes.created_at DESC, notes.id DESC"
         )
     };
 }
@@ -137,7 +155,7 @@ statement! {
 
 /// A row of a note.
 #[derive(Debug, Queryable)]
-struct NoteRow {
+pub(super) struct NoteRow {
     id: Id,
     body: String,
     author: Option<String>,

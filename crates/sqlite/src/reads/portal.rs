@@ -6,9 +6,9 @@ mod chosen;
 mod held;
 mod lists;
 #[cfg(test)]
-mod plans;
+pub(super) mod plans;
 mod requests;
-mod rows;
+pub(super) mod rows;
 mod sessions;
 mod tracks;
 

@@ -21,7 +21,7 @@ use crate::statement::statement;
 use crate::trees::{HasMerged, tree_members};
 
 /// ID, name and address of the customer, timestamp of the vote.
-type VoterRow = (Id, Option<String>, String, i64);
+pub(super) type VoterRow = (Id, Option<String>, String, i64);
 
 /// SQL for the distinct roots of the feature requests that a customer voted for.
 macro_rules! voted_roots {
@@ -136,7 +136,8 @@ fn load_voters(
     Ok(Some((rows, total)))
 }
 
-fn voter((id, name, email, voted_at): VoterRow) -> Result<Voter, StoreError> {
+/// Converts a row to a voter.
+pub(super) fn voter((id, name, email, voted_at): VoterRow) -> Result<Voter, StoreError> {
     Ok(Voter {
         id: CustomerId::new(id.0),
         name: name.map(Name::from_stored),

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::audience::{count_audience, expand_audience};
 use crate::codec::Id;
 use crate::errors::SqlError;
+use crate::outbox_queue::retry;
 use crate::schema::{mail_hours, outbox};
 use crate::unit::SqliteUnit;
 
@@ -72,6 +73,10 @@ impl Outbox for SqliteUnit {
     async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError> {
         let message = message.clone();
         self.run(move |connection, workspace| insert(connection, workspace, &message)).await
+    }
+
+    async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError> {
+        self.run(move |connection, workspace| retry(connection, workspace, dead, at.millis())).await
     }
 }
 

@@ -25,7 +25,7 @@ use crate::errors::SqlError;
 use crate::portal_settings::{PortalSettingsRow, StoredSettings};
 use crate::records::{CustomerNameRow, customer_name};
 use crate::rows::{SummaryRow, find_summary};
-use crate::schema::{comments, customers, held_comments, portal_settings};
+use crate::schema::{comments, customers, feature_requests, held_comments, portal_settings};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
 use crate::writes::sessions;
@@ -213,6 +213,21 @@ impl PortalWrites for SqliteUnit {
         let comment = comment.clone();
         let row = self.run(move |connection, workspace| hold(connection, workspace, &comment)).await?;
         row.map(FeatureRequestSummary::try_from).transpose()
+    }
+
+    async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError> {
+        let id = Id(request.uuid());
+        self.run(move |connection, workspace| {
+            let waiting = feature_requests::table
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::id.eq(id))
+                .filter(feature_requests::awaiting_approval.eq(true));
+            let declined = update(waiting)
+                .set((feature_requests::awaiting_approval.eq(false), feature_requests::updated_at.eq(at.millis())))
+                .execute(connection)?;
+            Ok(declined > 0)
+        })
+        .await
     }
 
     async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {

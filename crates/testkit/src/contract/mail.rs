@@ -224,16 +224,16 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
     assert_eq!((status.waiting, status.dead, status.failures.len()), (0, 2, 1));
     assert_eq!(status.failures[0].next_attempt_at, None);
     harness.clock.advance(MINUTE * 60);
-    assert_eq!(queue.retry(workspace, false, harness.now()).await.unwrap(), 0);
-    assert_eq!(queue.retry(workspace, true, harness.now()).await.unwrap(), 2);
+    assert_eq!(harness.retry_mail(workspace, false).await, 0);
+    assert_eq!(harness.retry_mail(workspace, true).await, 2);
     // The customer whose mailbox does not exist still gets no mail.
     let again = lease(&harness, workspace, 2).await;
     assert_eq!((again.len(), again[0].id, again[0].attempt.get()), (1, mails[0].id, 1));
     // Leased mail is not retried.
-    assert_eq!(queue.retry(workspace, true, harness.now()).await.unwrap(), 0);
+    assert_eq!(harness.retry_mail(workspace, true).await, 0);
     let later = MessageOutcome::Postponed { until: harness.now().plus(MINUTE * 60), reason: "450".to_owned() };
     assert!(settle(&harness, workspace, &again[0], later).await);
-    assert_eq!(queue.retry(workspace, false, harness.now()).await.unwrap(), 1);
+    assert_eq!(harness.retry_mail(workspace, false).await, 1);
     assert_eq!(lease(&harness, workspace, 2).await.len(), 1);
     announce(&harness, workspace, &request).await;
     assert_eq!(addresses(&lease(&harness, workspace, 5).await), addresses(&again));
@@ -487,7 +487,6 @@ pub async fn a_dead_digest_makes_its_mails_dead(harness: Harness) {
         assert!(settle(&harness, workspace, &mail, held(&mail, until)).await);
     }
     harness.clock.advance(MINUTE * 60);
-    let now = harness.now();
     let digest = digests(&harness, workspace).await.remove(0);
     let dead = MessageOutcome::Dead { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
     assert!(settle_lease(&harness, workspace, &LoadedMessage::Digest(digest).lease(), dead).await);
@@ -496,7 +495,7 @@ pub async fn a_dead_digest_makes_its_mails_dead(harness: Harness) {
     announce(&harness, workspace, &request).await;
     assert_eq!(lease(&harness, workspace, 20).await, []);
     // An operator can retry it, but it is deleted because its recipient's mail is stopped.
-    assert_eq!(queue.retry(workspace, true, now).await.unwrap(), 2);
+    assert_eq!(harness.retry_mail(workspace, true).await, 2);
     assert_eq!(digests(&harness, workspace).await, []);
     assert_eq!(harness.count("outbox", workspace).await, 0);
 }

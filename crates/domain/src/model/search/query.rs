@@ -138,6 +138,7 @@ pub(super) struct Phrase {
 /// A search query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchQuery {
+    raw: String,
     words: Vec<QueryWord>,
     /// The words of the text in which phrases are looked for, with function words.
     text: Vec<Word>,
@@ -163,7 +164,13 @@ impl SearchQuery {
         let mut text = words(raw);
         let words = query_words(&text, &acronyms(raw));
         text.truncate(Self::PHRASED_WORDS);
-        Ok(Self { words, text })
+        Ok(Self { raw: raw.trim().to_owned(), words, text })
+    }
+
+    /// Returns the query as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.raw
     }
 
     /// Returns the words.

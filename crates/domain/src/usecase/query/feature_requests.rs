@@ -88,7 +88,11 @@ impl Query for SearchFeatureRequests {
         workspace: WorkspaceId,
         ports: &QueryPorts,
     ) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
-        self.run(workspace, &*ports.search, &*ports.synonyms).await
+        let found = self.run(workspace, &*ports.search, &*ports.synonyms).await?;
+        if found.is_empty() {
+            ports.record_missed_search(workspace, self.search.query());
+        }
+        Ok(found)
     }
 }
 

@@ -118,6 +118,9 @@ impl ListFeatureRequests {
         let search = SearchFeatureRequests::new(query.clone(), SEARCH_RESULTS);
         let found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
         let ids: Vec<FeatureRequestId> = found.iter().map(|found| found.summary.id).collect();
+        if ids.is_empty() {
+            ports.record_missed_search(workspace, query);
+        }
         let request = self.page;
         if ids.is_empty() || request.page() > 1 {
             return Ok(Listing { items: Vec::new(), request, total: ids.len() as u64 });

@@ -287,6 +287,7 @@ pub(super) async fn rows(
     rows.into_iter().map(portal_row).collect()
 }
 
-pub(super) fn ids(requests: &[FeatureRequestId]) -> Vec<Uuid> {
+/// Returns the IDs as parameters.
+pub(crate) fn ids(requests: &[FeatureRequestId]) -> Vec<Uuid> {
     requests.iter().map(|request| request.uuid()).collect()
 }

@@ -151,12 +151,12 @@ statement! {
 }
 
 /// Returns a tag as it is looked up.
-pub(super) fn folded(tag: &Tag) -> String {
+pub(in crate::reads) fn folded(tag: &Tag) -> String {
     tag.as_str().to_lowercase()
 }
 
 /// Encodes the IDs of feature requests as a JSON array.
-pub(super) fn json_requests(requests: &[FeatureRequestId]) -> String {
+pub(in crate::reads) fn json_requests(requests: &[FeatureRequestId]) -> String {
     json_ids(&requests.iter().map(|request| Id(request.uuid())).collect::<Vec<_>>())
 }
 

@@ -1,0 +1,606 @@
+//! What the admin panel shows: the inbox, the records of a customer, and the overview.
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{FieldError, FieldProblem, Validated};
+use crate::model::changelog::Changelog;
+use crate::model::comment::ListedComment;
+use crate::model::customer::{Customer, CustomerName};
+use crate::model::feature_request::{FeatureRequestSummary, RequestLink, Tag, Title};
+use crate::model::id::{FeatureRequestId, LaneId, MemberId, TrackId};
+use crate::model::note::Note;
+use crate::model::pagination::PageRequest;
+use crate::model::text::{Name, truncate};
+use crate::model::timestamp::Timestamp;
+use crate::model::track::Track;
+use crate::model::vote::Voter;
+
+/// Which state of feature requests the inbox shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum InboxState {
+    /// All that are not merged.
+    #[default]
+    All,
+    /// Those whose last word is not the team's: nobody of the team has commented since a customer did, or at all.
+    Unanswered,
+    /// Those that wait for approval.
+    Awaiting,
+    /// Private ones, also those that wait for approval.
+    Private,
+    /// Those that are merged into others.
+    Merged,
+}
+
+impl InboxState {
+    /// All states, as they are offered.
+    pub const ALL: [Self; 5] = [Self::All, Self::Unanswered, Self::Awaiting, Self::Private, Self::Merged];
+
+    /// Returns the value of the parameter. That of all is empty.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "",
+            Self::Unanswered => "unanswered",
+            Self::Awaiting => "awaiting",
+            Self::Private => "private",
+            Self::Merged => "merged",
+        }
+    }
+
+    /// Returns the state of a parameter. Anything unknown is the default.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        Self::ALL.into_iter().find(|state| state.name() == name).unwrap_or_default()
+    }
+}
+
+/// The order of the inbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum InboxSort {
+    /// Newest first.
+    #[default]
+    Newest,
+    /// Oldest first.
+    Oldest,
+    /// Most voted first.
+    Votes,
+    /// Last updated first.
+    Updated,
+}
+
+impl InboxSort {
+    /// All orders, as they are offered.
+    pub const ALL: [Self; 4] = [Self::Newest, Self::Votes, Self::Oldest, Self::Updated];
+
+    /// Returns the value of the parameter.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Oldest => "oldest",
+            Self::Votes => "votes",
+            Self::Updated => "updated",
+        }
+    }
+
+    /// Returns the order of a parameter. Anything unknown is the default.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        Self::ALL.into_iter().find(|sort| sort.name() == name).unwrap_or_default()
+    }
+}
+
+/// Which feature requests the inbox shows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InboxFilter {
+    /// Only those of this state.
+    pub state: InboxState,
+    /// Only those on this track.
+    pub track: Option<TrackId>,
+    /// Only those whose track maps to this lane.
+    pub lane: Option<LaneId>,
+    /// Only those with this tag, regardless of case.
+    pub tag: Option<Tag>,
+    /// Only those on which this member has commented or written a note.
+    pub member: Option<MemberId>,
+}
+
+/// A page of the inbox.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InboxList {
+    /// Which feature requests.
+    pub filter: InboxFilter,
+    /// In which order. Equal ones come newest first.
+    pub sort: InboxSort,
+    /// Which page. Pages after [`Self::MAX_PAGE`] are empty.
+    pub page: PageRequest,
+}
+
+impl InboxList {
+    /// The last page that is read.
+    pub const MAX_PAGE: u64 = 200;
+    /// Number of feature requests on a page.
+    pub const PER_PAGE: u64 = 50;
+    /// The number of feature requests with a tag or of a member that are read to sort them, the newest ones. Totals of
+    /// such lists are not above it.
+    pub const READ_LIMIT: u32 = 5_000;
+}
+
+/// A row of the inbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InboxRow {
+    /// The feature request.
+    pub summary: FeatureRequestSummary,
+    /// Whether it is hidden from everybody but members and its author.
+    pub private: bool,
+    /// Whether it waits for approval.
+    pub awaiting_approval: bool,
+    /// Whether the last word is not the team's, see [`InboxState::Unanswered`].
+    pub is_unanswered: bool,
+    /// Number of its own comments, without those of what is merged into it.
+    pub comments_count: i64,
+    /// Number of its comments that wait for approval.
+    pub held_count: i64,
+    /// The customer who asked for it.
+    pub author: Option<CustomerName>,
+    /// What it is merged into, in the end.
+    pub merged_into: Option<RequestLink>,
+}
+
+/// The numbers of feature requests on a track, without merged ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrackCounts {
+    /// The track.
+    pub track: Track,
+    /// All.
+    pub all: i64,
+    /// Those of [`InboxState::Unanswered`].
+    pub unanswered: i64,
+    /// Those of [`InboxState::Private`].
+    pub private: i64,
+}
+
+/// The numbers of feature requests by track and state, in the team's order of tracks.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InboxCounts {
+    /// The tracks.
+    pub tracks: Vec<TrackCounts>,
+    /// The number of feature requests that wait for approval.
+    pub awaiting: i64,
+    /// The number of comments that wait for approval.
+    pub held_comments: i64,
+    /// The number of merged feature requests.
+    pub merged: i64,
+}
+
+impl InboxCounts {
+    /// Returns the number of feature requests of a state, on all tracks.
+    #[must_use]
+    pub fn of_state(&self, state: InboxState) -> i64 {
+        let sum = |count: fn(&TrackCounts) -> i64| self.tracks.iter().map(count).sum();
+        match state {
+            InboxState::All => sum(|track| track.all),
+            InboxState::Unanswered => sum(|track| track.unanswered),
+            InboxState::Awaiting => self.awaiting,
+            InboxState::Private => sum(|track| track.private),
+            InboxState::Merged => self.merged,
+        }
+    }
+}
+
+/// What only the team sees of a feature request.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TeamPage {
+    /// Its notes and those of what is merged into it, newest first, at most [`Self::MAX_NOTES`].
+    pub notes: Vec<Note>,
+    /// The number of all notes.
+    pub notes_count: i64,
+    /// Its latest voters, at most [`Self::MAX_VOTERS`].
+    pub voters: Vec<Voter>,
+    /// The number of people who would get mail about it.
+    pub subscribers: i64,
+}
+
+impl TeamPage {
+    /// Maximum number of notes.
+    pub const MAX_NOTES: u32 = 100;
+    /// Maximum number of voters.
+    pub const MAX_VOTERS: u32 = 10;
+}
+
+/// What a merge of two feature requests would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergePreview {
+    /// What would be merged.
+    pub source: InboxRow,
+    /// What it would be merged into.
+    pub target: InboxRow,
+    /// The number of different customers who have voted for one of them or for what is merged into them.
+    pub votes_count: i64,
+}
+
+/// The records of a customer, each list newest first and with at most [`Self::MAX`] entries.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CustomerRecords {
+    /// What the customer voted for. What is merged is listed once, as what it was merged into.
+    pub votes: Vec<FeatureRequestSummary>,
+    /// What the customer asked for.
+    pub requests: Vec<FeatureRequestSummary>,
+    /// The customer's comments, each with the feature request on which it was written.
+    pub comments: Vec<(RequestLink, ListedComment)>,
+    /// The team's notes about the customer, each with its feature request.
+    pub notes: Vec<(RequestLink, Note)>,
+    /// What the customer gets mail about. Empty if all mail is stopped.
+    pub subscriptions: Vec<RequestLink>,
+    /// When the customer stopped all mail.
+    pub unsubscribed_at: Option<Timestamp>,
+}
+
+impl CustomerRecords {
+    /// Maximum number of entries of a list.
+    pub const MAX: u32 = 50;
+}
+
+/// Two customers who were one person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomersMerged {
+    /// The customer who is left, with the votes of both.
+    pub customer: Customer,
+    /// The customer who is gone.
+    pub source: CustomerName,
+}
+
+/// Returns the error for merging a customer with itself.
+#[must_use]
+pub fn same_customer() -> FieldError {
+    FieldError::new("target_id", FieldProblem::Custom { message: "target_id is the customer itself" })
+}
+
+/// The numbers of a week, which begins on Monday (UTC).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Week {
+    /// The first instant of the week.
+    pub start: Timestamp,
+    /// Number of new feature requests.
+    pub requests: i64,
+    /// Number of votes that count today. A vote that was withdrawn is not there any more.
+    pub votes: i64,
+    /// Number of comments of customers.
+    pub comments: i64,
+}
+
+/// A feature request with the number of votes that it got lately.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rising {
+    /// The feature request.
+    pub request: FeatureRequestSummary,
+    /// The number of its latest votes.
+    pub new_votes: i64,
+}
+
+/// A search that found nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissedSearch {
+    /// What was searched for, in lower case.
+    pub words: MissedWords,
+    /// How often.
+    pub count: i64,
+}
+
+/// The words of a search that found nothing: lower case, separated by single spaces, without e-mail addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MissedWords(String);
+
+impl MissedWords {
+    /// Maximum number of characters. Longer searches are cut.
+    pub const MAX: usize = 80;
+
+    /// Returns the words of a search. A word with an `@` is left out. `None` if nothing is left.
+    #[must_use]
+    pub fn of_query(query: &str) -> Option<Self> {
+        let start = truncate(query, Self::MAX * 2).to_lowercase();
+        let words: Vec<&str> = start.split_whitespace().filter(|word| !word.contains(['@', '\0'])).collect();
+        let joined = words.join(" ");
+        let cut = truncate(&joined, Self::MAX).trim_end();
+        (!cut.is_empty()).then(|| Self(cut.to_owned()))
+    }
+
+    /// Wraps stored words.
+    #[must_use]
+    pub fn from_stored(words: String) -> Self {
+        Self(words)
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The period that the overview is about, until now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Period {
+    /// Seven days.
+    #[default]
+    Week,
+    /// Thirty days.
+    Month,
+    /// 365 days.
+    Year,
+}
+
+impl Period {
+    /// All periods.
+    pub const ALL: [Self; 3] = [Self::Week, Self::Month, Self::Year];
+
+    /// Returns the number of days.
+    #[must_use]
+    pub const fn days(self) -> i64 {
+        match self {
+            Self::Week => 7,
+            Self::Month => 30,
+            Self::Year => 365,
+        }
+    }
+
+    /// Returns the period of a number of days. Anything unknown is the default.
+    #[must_use]
+    pub fn from_days(days: &str) -> Self {
+        Self::ALL.into_iter().find(|period| period.days().to_string() == days).unwrap_or_default()
+    }
+}
+
+/// What was written in a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Activity {
+    /// Number of new feature requests.
+    pub requests: i64,
+    /// Number of votes that count today.
+    pub votes: i64,
+    /// Number of comments of customers.
+    pub comments: i64,
+}
+
+/// The state of a workspace, as a product manager asks for it on Monday.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overview {
+    /// In the period.
+    pub activity: Activity,
+    /// In the period of the same length before it.
+    pub activity_before: Activity,
+    /// The last [`Self::WEEKS`] weeks, the oldest first. The last one is not over.
+    pub weeks: Vec<Week>,
+    /// The most voted feature requests without an answer, see [`InboxState::Unanswered`]; at most [`Self::ENTRIES`].
+    pub unanswered: Vec<FeatureRequestSummary>,
+    /// When the oldest feature request without an answer was asked for.
+    pub oldest_unanswered_at: Option<Timestamp>,
+    /// The feature requests with the most votes in the period; at most [`Self::ENTRIES`].
+    pub rising: Vec<Rising>,
+    /// The most frequent searches in the period that found nothing; at most [`Self::ENTRIES`].
+    pub missed_searches: Vec<MissedSearch>,
+}
+
+impl Overview {
+    /// Number of weeks.
+    pub const WEEKS: usize = 12;
+    /// Maximum number of entries of a list.
+    pub const ENTRIES: u32 = 10;
+}
+
+/// The times that an overview is read by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OverviewTimes {
+    /// Now.
+    pub now: Timestamp,
+    /// The start of the period.
+    pub since: Timestamp,
+    /// The start of the period before it.
+    pub before: Timestamp,
+    /// The first instant of the first of the weeks, a Monday (UTC).
+    pub weeks_from: Timestamp,
+}
+
+impl OverviewTimes {
+    /// Returns the times of a period that ends at `now`.
+    #[must_use]
+    pub fn new(period: Period, now: Timestamp) -> Self {
+        const DAY: i64 = 86_400_000;
+        let day = now.millis().div_euclid(DAY);
+        // 1 January 1970 was a Thursday.
+        let monday = day - (day + 3).rem_euclid(7);
+        let weeks = i64::try_from(Overview::WEEKS).unwrap_or_default() - 1;
+        let from = |millis: i64| Timestamp::from_millis(millis).unwrap_or(now);
+        Self {
+            now,
+            since: from(now.millis() - period.days() * DAY),
+            before: from(now.millis() - 2 * period.days() * DAY),
+            weeks_from: from((monday - 7 * weeks) * DAY),
+        }
+    }
+
+    /// Returns the number of the week of a timestamp, from 0, or `None` before the first week.
+    #[must_use]
+    pub fn week_of(&self, at: Timestamp) -> Option<usize> {
+        const WEEK: i64 = 7 * 86_400_000;
+        usize::try_from((at.millis() - self.weeks_from.millis()).div_euclid(WEEK)).ok()
+    }
+}
+
+/// What is done with all of the selected feature requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Triage {
+    /// They are moved to a track. Nobody gets mail.
+    Move(TrackId),
+    /// They get a tag, unless they have it.
+    AddTag(Tag),
+    /// They are hidden from the portal, or shown there.
+    SetPrivate(bool),
+    /// They are merged into a feature request.
+    MergeInto(FeatureRequestId),
+    /// Those that wait for approval become public.
+    Approve,
+    /// Those that wait for approval do not wait any more, and stay private.
+    Decline,
+}
+
+/// The selected feature requests, at most [`Self::MAX`], each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection(Vec<FeatureRequestId>);
+
+impl Selection {
+    /// Maximum number of feature requests.
+    pub const MAX: usize = 100;
+
+    /// Validates a selection.
+    ///
+    /// # Errors
+    /// None, or too many of them.
+    pub fn new(field: &str, mut requests: Vec<FeatureRequestId>) -> Validated<Self> {
+        let mut seen = std::collections::HashSet::new();
+        requests.retain(|request| seen.insert(*request));
+        match requests.len() {
+            0 => Err(FieldError::missing(field)),
+            1..=Self::MAX => Ok(Self(requests)),
+            _ => Err(FieldError::new(field, FieldProblem::TooMany { max: Self::MAX })),
+        }
+    }
+
+    /// Returns the feature requests.
+    #[must_use]
+    pub fn requests(&self) -> &[FeatureRequestId] {
+        &self.0
+    }
+}
+
+/// Identifies the editable content of a record, so that two people who edit it at once notice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint(String);
+
+impl Fingerprint {
+    fn of(parts: &[&str]) -> Self {
+        let mut digest = Sha256::new();
+        for part in parts {
+            digest.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            digest.update(part.as_bytes());
+        }
+        Self(digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Returns that of a feature request: title, description, tags and visibility.
+    #[must_use]
+    pub fn of_request(title: &Title, description: &str, tags: &[Tag], private: bool) -> Self {
+        let tags: Vec<&str> = tags.iter().map(Tag::as_str).collect();
+        Self::of(&[&[title.as_str(), description, if private { "private" } else { "" }], &*tags].concat())
+    }
+
+    /// Returns that of a changelog: title, content, cover and time of publication.
+    #[must_use]
+    pub fn of_changelog(changelog: &Changelog) -> Self {
+        let cover = changelog.cover.as_ref().map(|cover| cover.attachment.to_string()).unwrap_or_default();
+        let public_from = changelog.public_from.map(|at| at.to_string()).unwrap_or_default();
+        Self::of(&[changelog.title.as_str(), changelog.content.as_str(), &cover, &public_from])
+    }
+
+    /// Wraps what a form sends back. Anything unknown is equal to no fingerprint.
+    #[must_use]
+    pub fn from_form(raw: &str) -> Self {
+        Self(raw.to_owned())
+    }
+
+    /// Returns the text for a form.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A name of a customer for lists: the display name, or else the address.
+#[must_use]
+pub fn customer_label(name: Option<&Name>, address: &str) -> String {
+    name.map_or_else(|| address.to_owned(), |name| name.as_str().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn id(number: u128) -> FeatureRequestId {
+        FeatureRequestId::new(Uuid::from_u128(number))
+    }
+
+    #[test]
+    fn a_selection_has_each_once_and_is_bounded() {
+        assert_eq!(Selection::new("id", vec![id(1), id(2), id(1)]).unwrap().requests(), [id(1), id(2)]);
+        assert_eq!(Selection::new("id", Vec::new()), Err(FieldError::missing("id")));
+        assert!(Selection::new("id", (0..100).map(id).collect()).is_ok());
+        let error = Selection::new("id", (0..101).map(id).collect()).unwrap_err();
+        assert_eq!(error.problem, FieldProblem::TooMany { max: 100 });
+    }
+
+    #[test]
+    fn a_fingerprint_differs_with_each_part() {
+        let title = |text: &str| Title::parse("title", text).unwrap();
+        let tags = |tags: &[&str]| {
+            let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+            Tag::parse_list("tags", &tags).unwrap()
+        };
+        let prints = [
+            Fingerprint::of_request(&title("a"), "b", &tags(&[]), false),
+            Fingerprint::of_request(&title("ab"), "", &tags(&[]), false),
+            Fingerprint::of_request(&title("a"), "b", &tags(&[]), true),
+            Fingerprint::of_request(&title("a"), "b", &tags(&["c", "d"]), false),
+            Fingerprint::of_request(&title("a"), "b", &tags(&["cd"]), false),
+        ];
+        for (at, print) in prints.iter().enumerate() {
+            assert_eq!(prints.iter().position(|other| other == print), Some(at));
+        }
+        assert_eq!(Fingerprint::from_form(prints[0].as_str()), prints[0]);
+    }
+
+    #[test]
+    fn missed_words_have_no_addresses_and_are_bounded() {
+        for (query, words) in [
+            ("  Dark\tMODE ", Some("dark mode")),
+            ("mail of ann@example.com please", Some("mail of please")),
+            ("ann@example.com", None),
+            (" ", None),
+        ] {
+            assert_eq!(MissedWords::of_query(query).as_ref().map(MissedWords::as_str), words, "{query}");
+        }
+        let long = MissedWords::of_query(&"ä".repeat(100_000)).unwrap();
+        assert_eq!(long.as_str().chars().count(), MissedWords::MAX);
+    }
+
+    #[test]
+    fn weeks_begin_on_monday() {
+        // Wednesday, 4 March 2026, 11:02 UTC.
+        let now = Timestamp::from_millis(1_772_622_120_000).unwrap();
+        let times = OverviewTimes::new(Period::Month, now);
+        let days = |at: Timestamp| (now.millis() - at.millis()) as f64 / 86_400_000.0;
+        assert_eq!((days(times.since), days(times.before)), (30.0, 60.0));
+        assert_eq!((times.week_of(now), times.week_of(times.weeks_from)), (Some(11), Some(0)));
+        // Monday, 2 March 2026, 00:00 UTC.
+        let monday = Timestamp::from_millis(1_772_409_600_000).unwrap();
+        assert_eq!(times.week_of(monday), Some(11));
+        assert_eq!(times.week_of(Timestamp::from_millis(monday.millis() - 1).unwrap()), Some(10));
+        assert_eq!(times.week_of(times.before), Some(2));
+        assert_eq!(times.week_of(Timestamp::from_millis(0).unwrap()), None);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for state in InboxState::ALL {
+            assert_eq!(InboxState::from_name(state.name()), state);
+        }
+        for sort in InboxSort::ALL {
+            assert_eq!(InboxSort::from_name(sort.name()), sort);
+        }
+        for period in Period::ALL {
+            assert_eq!(Period::from_days(&period.days().to_string()), period);
+        }
+        assert_eq!(InboxState::from_name("x"), InboxState::All);
+        assert_eq!(Period::from_days("8"), Period::Week);
+    }
+}

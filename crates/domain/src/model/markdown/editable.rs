@@ -1,0 +1,341 @@
+//! Turns stored HTML back into Markdown, so that people can edit it.
+
+use super::convert;
+use crate::model::html::CleanHtml;
+
+/// A stored text, as a person edits it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Editable {
+    /// Markdown that becomes the stored HTML again.
+    Markdown(String),
+    /// The HTML itself, because Markdown cannot express it.
+    Html(String),
+}
+
+impl Editable {
+    /// Returns the text for editing.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Markdown(text) | Self::Html(text) => text,
+        }
+    }
+
+    /// Whether the text is HTML.
+    #[must_use]
+    pub fn is_html(&self) -> bool {
+        matches!(self, Self::Html(_))
+    }
+}
+
+/// Deepest nesting of elements that is converted.
+const MAX_DEPTH: usize = 12;
+
+/// Returns Markdown that becomes this HTML again, or the HTML if there is none. Nothing gets lost: the Markdown is
+/// converted back and compared.
+#[must_use]
+pub fn to_editable(html: &str) -> Editable {
+    if html.trim().is_empty() {
+        return Editable::Markdown(String::new());
+    }
+    let nodes = parse(html);
+    let wanted = normalize(&if has_block(&nodes) { html.to_owned() } else { format!("<p>{}</p>", html.trim()) });
+    // Escapes disturb, so that they are left out where the text means the same without them.
+    [false, true]
+        .into_iter()
+        .filter_map(|escapes| Writer { escapes }.blocks(&nodes, 0))
+        .find(|markdown| {
+            let back = CleanHtml::parse_optional("content", &convert(markdown), CleanHtml::MAX);
+            back.is_ok_and(|back| normalize(back.as_str()) == wanted)
+        })
+        .map_or_else(|| Editable::Html(html.to_owned()), Editable::Markdown)
+}
+
+/// A part of sanitized HTML.
+#[derive(Debug)]
+enum Node<'a> {
+    Text(&'a str),
+    Element { name: &'a str, href: Option<&'a str>, children: Vec<Self> },
+}
+
+/// Parses sanitized HTML, in which all elements but empty ones are closed and attributes are in double quotes.
+fn parse(html: &str) -> Vec<Node<'_>> {
+    let mut open: Vec<(&str, Option<&str>, Vec<Node<'_>>)> = vec![("", None, Vec::new())];
+    let mut rest = html;
+    while !rest.is_empty() {
+        let text_end = rest.find('<').unwrap_or(rest.len());
+        let (text, behind) = rest.split_at(text_end);
+        if let Some((_, _, children)) = open.last_mut().filter(|_| !text.is_empty()) {
+            children.push(Node::Text(text));
+        }
+        let mut is_quoted = false;
+        let end = behind.bytes().position(|byte| {
+            is_quoted ^= byte == b'"';
+            byte == b'>' && !is_quoted
+        });
+        let (tag, after) = behind.split_at(end.map_or(behind.len(), |end| end + 1));
+        rest = after;
+        let inner = tag.trim_start_matches('<').trim_end_matches('>');
+        let name = inner.split([' ', '/']).next().unwrap_or_default();
+        if inner.starts_with('/') {
+            if open.len() > 1
+                && let Some((name, href, children)) = open.pop()
+                && let Some((_, _, siblings)) = open.last_mut()
+            {
+                siblings.push(Node::Element { name, href, children });
+            }
+        } else if matches!(name, "br" | "hr") {
+            if let Some((_, _, children)) = open.last_mut() {
+                children.push(Node::Element { name, href: None, children: Vec::new() });
+            }
+        } else if !name.is_empty() {
+            let href = inner.split_once("href=\"").and_then(|(_, value)| value.split_once('"')).map(|(href, _)| href);
+            open.push((name, href, Vec::new()));
+        }
+    }
+    while open.len() > 1 {
+        if let Some((name, href, children)) = open.pop()
+            && let Some((_, _, siblings)) = open.last_mut()
+        {
+            siblings.push(Node::Element { name, href, children });
+        }
+    }
+    open.pop().map(|(_, _, children)| children).unwrap_or_default()
+}
+
+fn is_block(node: &Node<'_>) -> bool {
+    matches!(
+        node,
+        Node::Element { name: "p" | "h1" | "h2" | "h3" | "h4" | "ul" | "ol" | "li" | "blockquote" | "pre" | "hr", .. }
+    )
+}
+
+fn has_block(nodes: &[Node<'_>]) -> bool {
+    nodes.iter().any(is_block)
+}
+
+/// Writes Markdown. `None` stands for what Markdown cannot express.
+struct Writer {
+    escapes: bool,
+}
+
+impl Writer {
+    /// Returns blocks, separated by blank lines.
+    fn blocks(&self, nodes: &[Node<'_>], depth: usize) -> Option<String> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let mut blocks = Vec::new();
+        let mut rest = nodes;
+        while let Some(first) = rest.first() {
+            let inline = rest.iter().take_while(|node| !is_block(node)).count();
+            if inline > 0 {
+                let (text, behind) = rest.split_at(inline);
+                let text = self.inline(text, depth)?;
+                if !text.trim().is_empty() {
+                    blocks.push(text.trim().to_owned());
+                }
+                rest = behind;
+                continue;
+            }
+            blocks.push(self.block(first, depth)?);
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        Some(blocks.join("\n\n"))
+    }
+
+    fn block(&self, node: &Node<'_>, depth: usize) -> Option<String> {
+        let Node::Element { name, children, .. } = node else { return None };
+        let heading = |level: usize| Some(format!("{} {}", "#".repeat(level), self.inline(children, depth)?.trim()));
+        match *name {
+            "p" => Some(self.inline(children, depth)?.trim().to_owned()),
+            "h1" => heading(1),
+            "h2" => heading(2),
+            "h3" => heading(3),
+            "h4" => heading(4),
+            "hr" => Some("---".to_owned()),
+            "blockquote" => Some(indent(&self.blocks(children, depth + 1)?, "> ", "> ")),
+            "ul" => self.list(children, depth, |_| "- ".to_owned()),
+            "ol" => self.list(children, depth, |number| format!("{number}. ")),
+            "pre" => {
+                let code = match children.as_slice() {
+                    [Node::Element { name: "code", children, .. }] => children,
+                    _ => return None,
+                };
+                let [Node::Text(text)] = code.as_slice() else { return None };
+                let fence = if text.contains("```") { "~~~~" } else { "```" };
+                Some(format!("{fence}\n{}\n{fence}", decode(text).trim_end_matches('\n')))
+            }
+            _ => None,
+        }
+    }
+
+    fn list(&self, children: &[Node<'_>], depth: usize, marker: impl Fn(usize) -> String) -> Option<String> {
+        let mut items = Vec::new();
+        let mut is_loose = false;
+        for child in children {
+            match child {
+                Node::Text(text) if text.trim().is_empty() => {}
+                Node::Element { name: "li", children, .. } => {
+                    is_loose |= children.iter().any(|node| matches!(node, Node::Element { name: "p", .. }));
+                    let marker = marker(items.len() + 1);
+                    let text = self.blocks(children, depth + 1)?;
+                    // A nested list follows its item without a blank line.
+                    let text = if is_loose { text } else { text.replace("\n\n", "\n") };
+                    items.push(indent(&text, &marker, &" ".repeat(marker.len())));
+                }
+                _ => return None,
+            }
+        }
+        Some(items.join(if is_loose { "\n\n" } else { "\n" }))
+    }
+
+    fn inline(&self, nodes: &[Node<'_>], depth: usize) -> Option<String> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let mut text = String::new();
+        for node in nodes {
+            match node {
+                // A line break after `<br>` is one.
+                Node::Text(words) if text.ends_with('\n') => text.push_str(&self.escape(words.trim_start())),
+                Node::Text(words) => text.push_str(&self.escape(words)),
+                Node::Element { name: "br", .. } => text.push('\n'),
+                Node::Element { name, href, children } => {
+                    let inner = self.inline(children, depth + 1)?;
+                    match (*name, href) {
+                        ("strong" | "b", _) => text.push_str(&format!("**{inner}**")),
+                        ("em" | "i", _) => text.push_str(&format!("*{inner}*")),
+                        ("del" | "s", _) => text.push_str(&format!("~~{inner}~~")),
+                        ("code", _) => match children.as_slice() {
+                            [Node::Text(code)] => text.push_str(&format!("`{}`", decode(code))),
+                            _ => return None,
+                        },
+                        ("a", Some(href)) if decode(href) == inner => text.push_str(&format!("<{inner}>")),
+                        ("a", Some(href)) => text.push_str(&format!("[{inner}]({})", decode(href))),
+                        _ => return None,
+                    }
+                }
+            }
+        }
+        Some(text)
+    }
+
+    fn escape(&self, html: &str) -> String {
+        let text = decode(html);
+        if !self.escapes {
+            return text;
+        }
+        let mut escaped = String::with_capacity(text.len());
+        for character in text.chars() {
+            if character.is_ascii_punctuation() && !matches!(character, ',' | ';' | ':' | '\'' | '"' | '?' | '/') {
+                escaped.push('\\');
+            }
+            escaped.push(character);
+        }
+        escaped
+    }
+}
+
+/// Puts a mark before the first line and another one before all others. Empty lines get no trailing spaces.
+fn indent(text: &str, first: &str, other: &str) -> String {
+    let lines = text.split('\n').enumerate().map(|(at, line)| {
+        let mark = if at == 0 { first } else { other };
+        if line.is_empty() { mark.trim_end().to_owned() } else { format!("{mark}{line}") }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Decodes the character references of sanitized HTML.
+fn decode(html: &str) -> String {
+    html.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&nbsp;", "\u{a0}")
+        .replace("&amp;", "&")
+}
+
+/// Makes HTML comparable: without line breaks beside tags, and with one name for elements that mean the same.
+fn normalize(html: &str) -> String {
+    let mut normal = String::with_capacity(html.len());
+    for (at, part) in html.split_inclusive('>').enumerate() {
+        let part = if at > 0 { part.trim_start_matches('\n') } else { part };
+        match part.split_once('<') {
+            Some((text, tag)) => {
+                normal.push_str(text.trim_end_matches('\n'));
+                let tag = match tag {
+                    "b>" => "strong>",
+                    "/b>" => "/strong>",
+                    "i>" => "em>",
+                    "/i>" => "/em>",
+                    "s>" => "del>",
+                    "/s>" => "/del>",
+                    tag => tag,
+                };
+                normal.push('<');
+                normal.push_str(tag);
+            }
+            None => normal.push_str(part.trim_end_matches('\n')),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn html_becomes_markdown() {
+        for (html, markdown) in [
+            ("", ""),
+            ("Plain words", "Plain words"),
+            ("<p>One</p><p>Two</p>", "One\n\nTwo"),
+            ("<p>One<br>two</p>", "One\ntwo"),
+            ("<p><b>bold</b>, <i>it</i> and <code>a &lt; b</code></p>", "**bold**, *it* and `a < b`"),
+            ("<h2>Head</h2>\n<p>Text</p>", "## Head\n\nText"),
+            ("<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>", "- a\n- b\n  - c"),
+            ("<ol>\n<li>a</li>\n<li>b</li>\n</ol>", "1. a\n2. b"),
+            ("<blockquote><p>said</p></blockquote>", "> said"),
+            ("<pre><code>let a = 1;\n</code></pre>", "```\nlet a = 1;\n```"),
+            (
+                "<p><a href=\"https://a.example/?b=1&amp;c=2\" rel=\"nofollow noopener\">here</a></p>",
+                "[here](https://a.example/?b=1&c=2)",
+            ),
+            ("<p>snake_case &amp; 2 * 3 * 4</p>", "snake_case & 2 * 3 * 4"),
+            ("<p>*not emphasis*</p>", "\\*not emphasis\\*"),
+        ] {
+            assert_eq!(to_editable(html), Editable::Markdown(markdown.to_owned()), "{html}");
+        }
+    }
+
+    #[test]
+    fn what_markdown_cannot_express_stays_html() {
+        for html in ["<p>H<sub>2</sub>O</p>", "<p><u>under</u></p>", "<ul>loose</ul>", "<pre>no code</pre>"] {
+            assert_eq!(to_editable(html), Editable::Html(html.to_owned()));
+        }
+        let deep = format!("{}x{}", "<blockquote>".repeat(200), "</blockquote>".repeat(200));
+        assert!(to_editable(&deep).is_html());
+    }
+
+    proptest! {
+        /// Whatever somebody has typed can be edited, and stays the same if nothing is changed.
+        #[test]
+        fn markdown_survives(typed in "([a-zA-Z0-9 *_~`#>\\[\\]()<&.!-]|\n){0,60}") {
+            let stored = CleanHtml::parse_optional("content", &convert(&typed), CleanHtml::MAX).unwrap();
+            match to_editable(stored.as_str()) {
+                Editable::Html(html) => prop_assert_eq!(html, stored.as_str()),
+                Editable::Markdown(markdown) => {
+                    let again = CleanHtml::parse_optional("content", &convert(&markdown), CleanHtml::MAX).unwrap();
+                    let stored = if has_block(&parse(stored.as_str())) || stored.as_str().trim().is_empty() {
+                        stored.as_str().to_owned()
+                    } else {
+                        format!("<p>{}</p>", stored.as_str().trim())
+                    };
+                    prop_assert_eq!(normalize(again.as_str().trim()), normalize(stored.trim()));
+                }
+            }
+        }
+    }
+}

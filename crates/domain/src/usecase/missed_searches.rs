@@ -1,0 +1,104 @@
+//! Counts searches that found nothing, so that the team learns what customers look for in vain.
+//!
+//! Counts are kept in memory and written from time to time. Those of a process that crashes in between are lost.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use time::Duration;
+
+use crate::error::StoreError;
+use crate::model::admin::{MissedSearch, MissedWords};
+use crate::model::id::WorkspaceId;
+use crate::model::timestamp::Timestamp;
+use crate::ports::{MissedSearchLog, MissedSearchStore};
+
+/// Counts searches in memory until they are written.
+#[derive(Debug, Default)]
+pub struct MissedSearches {
+    counts: Mutex<HashMap<(WorkspaceId, MissedWords), i64>>,
+}
+
+impl MissedSearches {
+    /// Maximum number of different texts in memory. Others are left out until the next write.
+    pub const MAX_IN_MEMORY: usize = 2_000;
+    /// Maximum number of different texts of a workspace and day.
+    pub const MAX_PER_DAY: u32 = 500;
+    /// How long counts are stored.
+    pub const RETENTION: Duration = Duration::days(400);
+    /// Maximum number of counts that one purge deletes.
+    const PURGE_LIMIT: u32 = 1_000;
+
+    /// Writes what was counted since the last call, and deletes a part of what is too old.
+    ///
+    /// # Errors
+    /// The store fails. What could not be written is lost: it is not worth a retry.
+    pub async fn flush(&self, store: &dyn MissedSearchStore, now: Timestamp) -> Result<(), StoreError> {
+        let counts = std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut by_workspace: HashMap<WorkspaceId, Vec<MissedSearch>> = HashMap::new();
+        for ((workspace, words), count) in counts {
+            by_workspace.entry(workspace).or_default().push(MissedSearch { words, count });
+        }
+        for (workspace, mut searches) in by_workspace {
+            searches.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.words.cmp(&b.words)));
+            store.add_missed_searches(workspace, now, &searches, Self::MAX_PER_DAY).await?;
+        }
+        store.purge_missed_searches(now.plus(-Self::RETENTION), Self::PURGE_LIMIT).await?;
+        Ok(())
+    }
+}
+
+impl MissedSearchLog for MissedSearches {
+    fn record(&self, workspace: WorkspaceId, words: MissedWords) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (workspace, words);
+        if counts.len() < Self::MAX_IN_MEMORY || counts.contains_key(&key) {
+            *counts.entry(key).or_default() += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::mocks::MockMissedSearchStore;
+    use crate::usecase::fixtures::{now, workspace};
+    use pollster::block_on;
+
+    fn words(text: &str) -> MissedWords {
+        MissedWords::of_query(text).unwrap()
+    }
+
+    #[test]
+    fn counts_are_written_once_most_frequent_first() {
+        let searches = MissedSearches::default();
+        for text in ["b", "a", "b", "c"] {
+            searches.record(workspace(), words(text));
+        }
+        let mut store = MockMissedSearchStore::new();
+        store
+            .expect_add_missed_searches()
+            .withf(|of, at, searches, limit| {
+                let seen: Vec<_> = searches.iter().map(|search| (search.words.as_str(), search.count)).collect();
+                *of == workspace() && *at == now() && *limit == 500 && seen == [("b", 2), ("a", 1), ("c", 1)]
+            })
+            .times(1)
+            .returning(|_, _, _, _| Ok(()));
+        store.expect_purge_missed_searches().times(2).returning(|_, _| Ok(0));
+        block_on(searches.flush(&store, now())).unwrap();
+        block_on(searches.flush(&store, now())).unwrap();
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let searches = MissedSearches::default();
+        for number in 0..3_000 {
+            searches.record(workspace(), words(&format!("word{number}")));
+        }
+        searches.record(workspace(), words("word7"));
+        let counts = searches.counts.lock().unwrap();
+        assert_eq!(counts.len(), MissedSearches::MAX_IN_MEMORY);
+        assert_eq!(counts.get(&(workspace(), words("word7"))), Some(&2));
+    }
+}

@@ -1,0 +1,262 @@
+//! What the pages of the admin panel show.
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError};
+use crate::model::admin::{
+    CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, MergePreview, Overview,
+    OverviewTimes, Period, TeamPage,
+};
+use crate::model::api_key::ApiKey;
+use crate::model::customer::Customer;
+use crate::model::feature_request::FeatureRequestRef;
+use crate::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::mail::MailStatus;
+use crate::model::pagination::Listing;
+use crate::model::portal::{RequestPage, Viewer};
+use crate::model::search::SearchQuery;
+use crate::usecase::query::feature_requests::SearchFeatureRequests;
+use crate::usecase::query::{Query, QueryPorts};
+
+/// Counts the feature requests by track and state.
+#[derive(Debug, Clone, Copy)]
+pub struct CountInbox;
+
+#[async_trait]
+impl Query for CountInbox {
+    type Output = InboxCounts;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<InboxCounts, RoadmapError> {
+        Ok(ports.admin.inbox_counts(workspace).await?)
+    }
+}
+
+/// Lists feature requests for the team: by filters and order, or by a search.
+#[derive(Debug, Clone, Default)]
+pub struct ListInbox {
+    /// A search: words, or the number of a feature request. The filters apply to its results. They are in the order of
+    /// relevance, unless an order was chosen.
+    pub query: Option<SearchQuery>,
+    /// Which feature requests, in which order; of a search, the first page.
+    pub list: InboxList,
+    /// Whether the order was chosen.
+    pub is_sorted: bool,
+}
+
+/// Number of results of a search in the inbox.
+const SEARCH_RESULTS: usize = 50;
+
+impl ListInbox {
+    /// Searches public feature requests by the index, and private ones by their titles.
+    async fn found(
+        &self,
+        query: &SearchQuery,
+        workspace: WorkspaceId,
+        ports: &QueryPorts,
+    ) -> Result<Listing<InboxRow>, RoadmapError> {
+        let words: Vec<String> = query.as_str().split_whitespace().map(str::to_lowercase).collect();
+        let number = match words.as_slice() {
+            [word] => word.trim_start_matches('#').parse().ok(),
+            _ => None,
+        };
+        let limit = u32::try_from(SEARCH_RESULTS).unwrap_or(u32::MAX);
+        let mut ids = ports.admin.find_unindexed(workspace, number, &words, limit).await?;
+        let search = SearchFeatureRequests::new(query.clone(), SEARCH_RESULTS);
+        let found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
+        for found in found {
+            if !ids.contains(&found.summary.id) {
+                ids.push(found.summary.id);
+            }
+        }
+        let request = self.list.page;
+        if ids.is_empty() || request.page() > 1 {
+            return Ok(Listing { items: Vec::new(), request, total: ids.len() as u64 });
+        }
+        let mut items = ports.admin.inbox_rows(workspace, &self.list.filter, &ids).await?;
+        if self.is_sorted {
+            match self.list.sort {
+                // The number of a feature request grows with time.
+                InboxSort::Newest | InboxSort::Updated => {
+                    items.sort_by_key(|row| std::cmp::Reverse(row.summary.tag_number));
+                }
+                InboxSort::Oldest => items.sort_by_key(|row| row.summary.tag_number),
+                InboxSort::Votes => items.sort_by_key(|row| std::cmp::Reverse(row.summary.votes_count)),
+            }
+        }
+        let total = items.len() as u64;
+        Ok(Listing { items, request, total })
+    }
+}
+
+#[async_trait]
+impl Query for ListInbox {
+    type Output = Listing<InboxRow>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Listing<InboxRow>, RoadmapError> {
+        if let Some(query) = &self.query {
+            return self.found(query, workspace, ports).await;
+        }
+        let request = self.list.page;
+        if request.page() > InboxList::MAX_PAGE {
+            return Ok(Listing { items: Vec::new(), request, total: 0 });
+        }
+        Ok(ports.admin.inbox(workspace, &self.list).await?)
+    }
+}
+
+/// Shows the team a feature request.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowTeamRequest {
+    /// The feature request. A merged one is shown as what it was merged into.
+    pub request: FeatureRequestRef,
+    /// The member who looks.
+    pub viewer: Viewer,
+    /// The page of comments, from 1; `None` for the last one.
+    pub comments: Option<u64>,
+}
+
+/// A feature request with everything that the team sees of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamRequest {
+    /// What everybody sees who may see it.
+    pub page: RequestPage,
+    /// What only the team sees.
+    pub team: TeamPage,
+}
+
+#[async_trait]
+impl Query for ShowTeamRequest {
+    type Output = TeamRequest;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<TeamRequest, RoadmapError> {
+        let page = ports.pages.request_page(workspace, &self.request, self.viewer, self.comments).await?;
+        let page = page.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        let team = ports.admin.team_page(workspace, page.detail.summary.id).await?;
+        Ok(TeamRequest { page, team })
+    }
+}
+
+/// Finds a feature request itself, even if it is merged.
+#[derive(Debug, Clone, Copy)]
+pub struct FindInboxRow {
+    /// The feature request.
+    pub request: FeatureRequestId,
+}
+
+#[async_trait]
+impl Query for FindInboxRow {
+    type Output = InboxRow;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<InboxRow, RoadmapError> {
+        for state in [InboxState::All, InboxState::Merged] {
+            let filter = InboxFilter { state, ..InboxFilter::default() };
+            let found = ports.admin.inbox_rows(workspace, &filter, &[self.request]).await?.into_iter().next();
+            if let Some(row) = found {
+                return Ok(row);
+            }
+        }
+        Err(RoadmapError::NotFound(Resource::FeatureRequest))
+    }
+}
+
+/// Shows what a merge of two feature requests would do.
+#[derive(Debug, Clone, Copy)]
+pub struct PreviewMerge {
+    /// What would be merged.
+    pub source: FeatureRequestId,
+    /// What it would be merged into.
+    pub target: FeatureRequestId,
+}
+
+#[async_trait]
+impl Query for PreviewMerge {
+    type Output = MergePreview;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<MergePreview, RoadmapError> {
+        let preview = ports.admin.merge_preview(workspace, self.source, self.target).await?;
+        preview.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+    }
+}
+
+/// Counts the people who would get mail about feature requests.
+#[derive(Debug, Clone)]
+pub struct CountSubscribers {
+    /// The feature requests.
+    pub requests: Vec<FeatureRequestId>,
+}
+
+#[async_trait]
+impl Query for CountSubscribers {
+    type Output = i64;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<i64, RoadmapError> {
+        match self.requests.as_slice() {
+            [] => Ok(0),
+            requests => Ok(ports.admin.count_subscribers(workspace, requests).await?),
+        }
+    }
+}
+
+/// Shows a customer with all records.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowCustomerRecords {
+    /// The customer.
+    pub customer: CustomerId,
+}
+
+#[async_trait]
+impl Query for ShowCustomerRecords {
+    type Output = (Customer, CustomerRecords);
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
+        let customer = ports.reader.customer(workspace, self.customer).await?;
+        let customer = customer.ok_or(RoadmapError::NotFound(Resource::Customer))?;
+        Ok((customer, ports.admin.customer_records(workspace, self.customer).await?))
+    }
+}
+
+/// Shows what has happened in a period. It reads all votes of the workspace, so that callers keep the result for a while.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowOverview {
+    /// The period.
+    pub period: Period,
+}
+
+#[async_trait]
+impl Query for ShowOverview {
+    type Output = Overview;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Overview, RoadmapError> {
+        let times = OverviewTimes::new(self.period, ports.clock.now());
+        Ok(ports.admin.overview(workspace, &times).await?)
+    }
+}
+
+/// Shows the state of a workspace's mail.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowMail {
+    /// Maximum number of failures.
+    pub failures: u32,
+}
+
+#[async_trait]
+impl Query for ShowMail {
+    type Output = MailStatus;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<MailStatus, RoadmapError> {
+        Ok(ports.outbox.status(workspace, self.failures).await?)
+    }
+}
+
+/// Lists the API keys, oldest first, also those that are expired or revoked.
+#[derive(Debug, Clone, Copy)]
+pub struct ListApiKeys;
+
+#[async_trait]
+impl Query for ListApiKeys {
+    type Output = Vec<ApiKey>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<ApiKey>, RoadmapError> {
+        Ok(ports.directory.api_keys(workspace).await?)
+    }
+}

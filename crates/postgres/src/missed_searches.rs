@@ -1,0 +1,107 @@
+//! Counts of searches that found nothing.
+
+use async_trait::async_trait;
+use diesel::sql_types::{Array, BigInt, Text, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::MissedSearch;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::MissedSearchStore;
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::codec::TimestampColumn;
+use crate::session::{NO_WORKSPACE, Session};
+use crate::statement::statement;
+use crate::unit::{LockKey, WorkspaceLock};
+
+statement! {
+    /// Adds to the counts of a day (UTC). New texts are added, in order, until the day has `most` of them.
+    AddMissedSearches {
+        workspace: Uuid => SqlUuid,
+        at: TimestampColumn => Timestamptz,
+        words: Vec<String> => Array<Text>,
+        counts: Vec<i64> => Array<BigInt>,
+        most: i64 => BigInt,
+    } -> Untyped,
+    "WITH today AS MATERIALIZED (
+         SELECT ({at} AT TIME ZONE 'UTC')::date AS day
+     ), stored AS MATERIALIZED (
+         SELECT words FROM missed_searches WHERE workspace_id = {workspace} AND day = (SELECT day FROM today)
+     ), added AS (
+         SELECT words, sum(count)::bigint AS count, min(place) AS place,
+                words IN (SELECT words FROM stored) AS is_stored
+         FROM unnest({words}, {counts}) WITH ORDINALITY AS searches (words, count, place)
+         GROUP BY words
+     ), ranked AS (
+         SELECT words, count, is_stored, row_number() OVER (PARTITION BY is_stored ORDER BY place) AS rank FROM added
+     )
+     INSERT INTO missed_searches (workspace_id, day, words, count)
+     SELECT {workspace}, (SELECT day FROM today), words, count FROM ranked
+     WHERE is_stored OR rank + (SELECT count(*) FROM stored) <= {most}
+     ON CONFLICT (workspace_id, day, words) DO UPDATE SET count = missed_searches.count + excluded.count"
+}
+
+statement! {
+    /// Selects the workspaces with counts of days (UTC) before that of a timestamp.
+    OutdatedWorkspaces { before: TimestampColumn => Timestamptz } -> SqlUuid,
+    "SELECT id FROM workspaces_with_missed_searches(({before} AT TIME ZONE 'UTC')::date)"
+}
+
+statement! {
+    /// Deletes a workspace's oldest counts of days (UTC) before that of a timestamp.
+    PurgeMissedSearches { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> Untyped,
+    "DELETE FROM missed_searches WHERE workspace_id = {workspace} AND (day, words) IN (
+         SELECT day, words FROM missed_searches
+         WHERE workspace_id = {workspace} AND day < ({before} AT TIME ZONE 'UTC')::date
+         ORDER BY day, words LIMIT {most}
+     )"
+}
+
+#[async_trait]
+impl MissedSearchStore for PostgresStore {
+    /// Takes a lock of the workspace first, so that two processes do not exceed the limit together.
+    async fn add_missed_searches(
+        &self,
+        workspace: WorkspaceId,
+        at: Timestamp,
+        searches: &[MissedSearch],
+        limit: u32,
+    ) -> Result<(), StoreError> {
+        let workspace = workspace.uuid();
+        let session = Session::transaction(&self.auxiliary, workspace).await?;
+        let lock = LockKey::of_workspace(workspace, WorkspaceLock::MissedSearches);
+        session.run(lock.execute(&mut session.connection()?)).await?;
+        let add = AddMissedSearches {
+            workspace,
+            at: at.into(),
+            words: searches.iter().map(|search| search.words.as_str().to_owned()).collect(),
+            counts: searches.iter().map(|search| search.count).collect(),
+            most: i64::from(limit),
+        };
+        session.run(add.execute(&mut session.connection()?)).await?;
+        session.commit(None::<AddMissedSearches>).await
+    }
+
+    /// Purges one workspace at a time, because no session sees the rows of two. Mostly there is none to purge.
+    async fn purge_missed_searches(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let outdated = {
+            let session = self.session(NO_WORKSPACE).await?;
+            let outdated = OutdatedWorkspaces { before: before.into() };
+            let outdated: Vec<Uuid> = session.run(outdated.load(&mut session.connection()?)).await?;
+            outdated
+        };
+        let mut purged: u64 = 0;
+        for workspace in outdated {
+            let most = u64::from(limit).saturating_sub(purged).cast_signed();
+            if most == 0 {
+                break;
+            }
+            let session = self.session(WorkspaceId::new(workspace)).await?;
+            let purge = PurgeMissedSearches { workspace, before: before.into(), most };
+            purged += session.run(purge.execute(&mut session.connection()?)).await? as u64;
+        }
+        Ok(purged)
+    }
+}

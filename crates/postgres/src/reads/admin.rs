@@ -1,0 +1,82 @@
+//! What the pages of the admin panel show.
+
+mod customers;
+mod inbox;
+mod overview;
+mod rows;
+mod selections;
+mod team;
+
+use async_trait::async_trait;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::{
+    CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, Overview, OverviewTimes, TeamPage,
+};
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::ports::AdminReader;
+
+use crate::PostgresReader;
+
+#[async_trait]
+impl AdminReader for PostgresReader {
+    async fn inbox_counts(&self, workspace: WorkspaceId) -> Result<InboxCounts, StoreError> {
+        inbox::counts(&self.session(workspace).await?, workspace.uuid()).await
+    }
+
+    async fn inbox(&self, workspace: WorkspaceId, list: &InboxList) -> Result<Listing<InboxRow>, StoreError> {
+        inbox::page(&self.session(workspace).await?, workspace.uuid(), list).await
+    }
+
+    async fn inbox_rows(
+        &self,
+        workspace: WorkspaceId,
+        filter: &InboxFilter,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<InboxRow>, StoreError> {
+        rows::rows(&self.session(workspace).await?, workspace.uuid(), filter, requests).await
+    }
+
+    async fn find_unindexed(
+        &self,
+        workspace: WorkspaceId,
+        number: Option<i64>,
+        words: &[String],
+        limit: u32,
+    ) -> Result<Vec<FeatureRequestId>, StoreError> {
+        inbox::find_unindexed(&self.session(workspace).await?, workspace.uuid(), number, words, limit).await
+    }
+
+    async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError> {
+        team::page(&self.session(workspace).await?, workspace.uuid(), request).await
+    }
+
+    async fn merge_preview(
+        &self,
+        workspace: WorkspaceId,
+        source: FeatureRequestId,
+        target: FeatureRequestId,
+    ) -> Result<Option<MergePreview>, StoreError> {
+        rows::preview(&self.session(workspace).await?, workspace.uuid(), source, target).await
+    }
+
+    async fn count_subscribers(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<i64, StoreError> {
+        team::count_subscribers(&self.session(workspace).await?, workspace.uuid(), requests).await
+    }
+
+    async fn customer_records(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+    ) -> Result<CustomerRecords, StoreError> {
+        customers::records(&self.session(workspace).await?, workspace.uuid(), customer).await
+    }
+
+    async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError> {
+        overview::overview(&self.session(workspace).await?, workspace.uuid(), times).await
+    }
+}

@@ -1,0 +1,199 @@
+//! Merges two customers who are one person.
+
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Untyped, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::CustomersMerged;
+use roadmap_domain::model::id::CustomerId;
+use roadmap_domain::ports::SubscriptionWrites;
+use uuid::Uuid;
+
+use crate::reads::SelectCustomer;
+use crate::rows::{CustomerRow, customer, customer_name};
+use crate::statement::statement;
+use crate::unit::{PostgresUnit, WorkspaceLock};
+use crate::writes::subscriptions::DeleteWaiting;
+
+/// The SQL of the roots of the trees whose votes are counted again when `source` is merged into another customer, and
+/// whether they were ever part of a merge: those of feature requests for which both have voted, and all trees of merged
+/// feature requests. In the latter, the other customer may have voted for another feature request, or is about to. Such a
+/// vote notices the new version. `added` are the votes of the other customer that the merge has added.
+macro_rules! recounted {
+    ($both_voted:literal) => {
+        concat!(
+            "SELECT DISTINCT coalesce(tallies.root_id, votes.request_id) AS id, tallies.tree_version > 0 AS was_merged
+             FROM votes
+             JOIN vote_tallies AS tallies
+               ON tallies.workspace_id = {workspace} AND tallies.request_id = votes.request_id
+             WHERE votes.workspace_id = {workspace} AND votes.customer_id = {source}
+               AND (tallies.tree_version > 0 OR ",
+            $both_voted,
+            ")"
+        )
+    };
+}
+
+statement! {
+    /// Locks the feature requests that a merge of customers changes or counts again, in order. This is before the
+    /// customers, because a notification locks its feature request before the customers who get it.
+    LockRequests { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, target: Uuid => SqlUuid } -> Untyped,
+    concat!("SELECT FROM feature_requests WHERE workspace_id = {workspace} AND id IN (
+         SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND author_id = {source}
+         UNION
+         SELECT id FROM (", recounted!("EXISTS (
+             SELECT FROM votes AS other
+             WHERE other.workspace_id = {workspace} AND other.request_id = votes.request_id
+               AND other.customer_id = {target})"), ") AS recounted
+     ) ORDER BY id FOR NO KEY UPDATE")
+}
+
+statement! {
+    /// Locks a customer, so that nothing refers to it for the first time before the unit ends.
+    LockCustomer { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid } -> SqlUuid,
+    "SELECT id FROM customers WHERE workspace_id = {workspace} AND id = {customer} FOR UPDATE"
+}
+
+statement! {
+    /// Adds the votes of a customer for another one, unless the latter has voted. Returns for what they were added.
+    AddVotes { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, target: Uuid => SqlUuid } -> SqlUuid,
+    "INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
+     SELECT {workspace}, request_id, {target}, subscribed, created_at FROM votes
+     WHERE workspace_id = {workspace} AND customer_id = {source} ORDER BY request_id
+     ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
+     RETURNING request_id"
+}
+
+statement! {
+    /// Selects the roots of the trees whose votes are counted again, and whether they were ever part of a merge.
+    SelectRecounted { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, added: Vec<Uuid> => Array<SqlUuid> }
+        -> (SqlUuid, Bool),
+    recounted!("votes.request_id <> ALL ({added})")
+}
+
+statement! {
+    /// Deletes the votes of a customer, which another one has got. Of two votes for one feature request, the earlier one
+    /// stays, subscribed if one of them is. A feature request that was never part of a merge has one vote less then;
+    /// others are counted again afterwards. What was withdrawn since the votes were added is withdrawn from both. Returns
+    /// the number of votes that the other one has withdrawn since then, and so has not got.
+    DropVotes {
+        workspace: Uuid => SqlUuid,
+        source: Uuid => SqlUuid,
+        target: Uuid => SqlUuid,
+        added: Vec<Uuid> => Array<SqlUuid>,
+    } -> BigInt,
+    "WITH dropped AS (
+         DELETE FROM votes WHERE workspace_id = {workspace} AND customer_id = {source}
+         RETURNING request_id, subscribed, created_at
+     ), withdrawn AS (
+         DELETE FROM votes
+         WHERE workspace_id = {workspace} AND customer_id = {target} AND request_id = ANY ({added})
+           AND request_id NOT IN (SELECT request_id FROM dropped)
+     ), doubled AS (
+         UPDATE votes SET subscribed = votes.subscribed OR dropped.subscribed,
+                          created_at = least(votes.created_at, dropped.created_at)
+         FROM dropped
+         WHERE votes.workspace_id = {workspace} AND votes.request_id = dropped.request_id
+           AND votes.customer_id = {target} AND votes.request_id <> ALL ({added})
+         RETURNING votes.request_id
+     ), counted AS (
+         UPDATE vote_tallies SET votes_count = votes_count - 1
+         WHERE workspace_id = {workspace} AND request_id IN (SELECT request_id FROM doubled) AND tree_version = 0
+     )
+     SELECT count(*) FROM dropped
+     WHERE request_id <> ALL ({added}) AND request_id NOT IN (SELECT request_id FROM doubled)"
+}
+
+statement! {
+    /// Gives everything else that refers to a customer to another one.
+    MoveRecords { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, target: Uuid => SqlUuid } -> Untyped,
+    "WITH unfollowed AS (
+         DELETE FROM followers WHERE workspace_id = {workspace} AND customer_id = {source}
+         RETURNING request_id, created_at
+     ), followed AS (
+         INSERT INTO followers (workspace_id, request_id, customer_id, created_at)
+         SELECT {workspace}, request_id, {target}, created_at FROM unfollowed
+         ON CONFLICT (workspace_id, request_id, customer_id) DO UPDATE
+         SET created_at = least(followers.created_at, excluded.created_at)
+     ), asked AS (
+         UPDATE feature_requests SET author_id = {target} WHERE workspace_id = {workspace} AND author_id = {source}
+     ), commented AS (
+         UPDATE comments SET customer_id = {target} WHERE workspace_id = {workspace} AND customer_id = {source}
+     ), held AS (
+         UPDATE held_comments SET customer_id = {target} WHERE workspace_id = {workspace} AND customer_id = {source}
+     ), noted AS (
+         UPDATE notes SET customer_id = {target} WHERE workspace_id = {workspace} AND customer_id = {source}
+     )
+     UPDATE outbox SET customer_id = {target} WHERE workspace_id = {workspace} AND customer_id = {source}"
+}
+
+statement! {
+    /// Deletes a customer to whom nothing refers. Another one gets the name, if it has none, and all mail stays stopped
+    /// since the earlier timestamp. Returns name and address of the former.
+    ReplaceCustomer { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, target: Uuid => SqlUuid }
+        -> (Nullable<Text>, Text),
+    "WITH gone AS (
+         DELETE FROM customers WHERE workspace_id = {workspace} AND id = {source}
+         RETURNING name, name_folded, email, mail_stopped_at, mail_stopped_because
+     )
+     UPDATE customers
+     SET name = coalesce(customers.name, gone.name), name_folded = coalesce(customers.name_folded, gone.name_folded),
+         mail_stopped_at = least(customers.mail_stopped_at, gone.mail_stopped_at),
+         mail_stopped_because = CASE
+             WHEN gone.mail_stopped_at IS NULL OR customers.mail_stopped_at <= gone.mail_stopped_at
+             THEN customers.mail_stopped_because
+             ELSE gone.mail_stopped_because
+         END
+     FROM gone WHERE workspace_id = {workspace} AND id = {target}
+     RETURNING gone.name, gone.email"
+}
+
+impl PostgresUnit {
+    /// Gives everything of a customer to another one and deletes the former.
+    ///
+    /// A concurrent vote inserts its row, then locks its customer, then the tally. So the order is the same here:
+    ///
+    /// 1. The customer that is deleted is locked. No vote of it is added from then on.
+    /// 2. Its votes are added for the other customer, which may wait for votes of the latter. It holds nothing that these
+    ///    wait for. From then on, the other customer cannot vote for the same.
+    /// 3. The tallies are locked, and with them withdrawals wait.
+    pub(crate) async fn replace_customer(
+        &mut self,
+        source: CustomerId,
+        target: CustomerId,
+    ) -> Result<Option<CustomersMerged>, StoreError> {
+        self.lock_workspace(WorkspaceLock::Merges).await?;
+        // Only merges delete customers.
+        if !self.customer_exists(source).await? || !self.customer_exists(target).await? {
+            return Ok(None);
+        }
+        let (workspace, source, target) = (self.workspace, source.uuid(), target.uuid());
+        let lock = LockRequests { workspace, source, target };
+        self.run(lock.execute(&mut self.connection()?)).await?;
+        let lock = LockCustomer { workspace, customer: source };
+        self.run(lock.execute(&mut self.connection()?)).await?;
+        let votes = AddVotes { workspace, source, target };
+        let added: Vec<Uuid> = self.run(votes.load(&mut self.connection()?)).await?;
+        let recounted = SelectRecounted { workspace, source, added: added.clone() };
+        let recounted: Vec<(Uuid, bool)> = self.run(recounted.load(&mut self.connection()?)).await?;
+        let roots = recounted.iter().map(|(root, _)| *root).collect();
+        self.lock_trees(roots, Uuid::nil(), Vec::new()).await?;
+
+        let votes = DropVotes { workspace, source, target, added };
+        let lost: i64 = self.run(votes.get_result(&mut self.connection()?)).await?;
+        if lost > 0 {
+            // To add them now could wait for a vote that waits for the tally.
+            return Err(StoreError::Transient("a vote was withdrawn while customers were merged".into()));
+        }
+        let merged = recounted.into_iter().filter(|(_, was_merged)| *was_merged).map(|(root, _)| root).collect();
+        self.count_trees(merged).await?;
+        let delete = DeleteWaiting { workspace, customer: source };
+        self.run(delete.execute(&mut self.connection()?)).await?;
+        let records = MoveRecords { workspace, source, target };
+        self.run(records.execute(&mut self.connection()?)).await?;
+        let replace = ReplaceCustomer { workspace, source, target };
+        let (name, email): (Option<String>, String) = self.run(replace.get_result(&mut self.connection()?)).await?;
+        let select = SelectCustomer { workspace, customer: target };
+        let row: CustomerRow = self.run(select.get_result(&mut self.connection()?)).await?;
+        Ok(Some(CustomersMerged { customer: customer(row)?, source: customer_name((source, name, email)) }))
+    }
+}

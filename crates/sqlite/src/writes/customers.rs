@@ -1,0 +1,152 @@
+//! Merges two customers who are one person.
+
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::{SqliteConnection, delete, update};
+
+use crate::codec::Id;
+use crate::errors::SqlError;
+use crate::records::{CustomerNameRow, CustomerRow, OneCustomer};
+use crate::schema::{comments, customers, feature_requests, held_comments, notes, outbox};
+use crate::statement::statement;
+use crate::writes::merges::recount;
+
+statement! {
+    /// Selects the roots of the trees for which both customers have voted.
+    CommonRoots { workspace: Id => Binary, source: Id => Binary, target: Id => Binary } -> Binary,
+    "WITH scope (workspace, source, target) AS (SELECT ?, ?, ?)
+     SELECT DISTINCT coalesce(tally.root_id, tally.request_id) AS root FROM scope
+     CROSS JOIN votes INDEXED BY votes_by_customer
+             ON votes.workspace_id = scope.workspace AND votes.customer_id = scope.source
+     CROSS JOIN vote_tallies tally ON tally.workspace_id = votes.workspace_id AND tally.request_id = votes.request_id
+     WHERE EXISTS (
+         SELECT 1 FROM votes other WHERE other.workspace_id = scope.workspace
+            AND other.request_id = coalesce(tally.root_id, tally.request_id) AND other.customer_id = scope.target
+     ) OR EXISTS (
+         SELECT 1 FROM feature_requests merged
+         CROSS JOIN votes other ON other.workspace_id = merged.workspace_id AND other.request_id = merged.id
+                AND other.customer_id = scope.target
+         WHERE merged.workspace_id = scope.workspace AND merged.root_id = coalesce(tally.root_id, tally.request_id)
+     )"
+}
+
+statement! {
+    /// Gives the votes of the first customer to the second one. Of two for one feature request, the earlier one stays,
+    /// subscribed if one of them is.
+    MoveVotes { workspace: Id => Binary, source: Id => Binary, target: Id => Binary }
+    "WITH scope (workspace, source, target) AS (SELECT ?, ?, ?)
+     INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
+     SELECT workspace_id, request_id, scope.target, subscribed, created_at FROM scope
+     CROSS JOIN votes INDEXED BY votes_by_customer
+             ON votes.workspace_id = scope.workspace AND votes.customer_id = scope.source
+     WHERE true
+     ON CONFLICT (workspace_id, request_id, customer_id) DO UPDATE SET
+         subscribed = max(subscribed, excluded.subscribed), created_at = min(created_at, excluded.created_at)"
+}
+
+statement! {
+    /// Deletes the votes of a customer.
+    DeleteVotes { workspace: Id => Binary, customer: Id => Binary }
+    "DELETE FROM votes WHERE workspace_id = ? AND customer_id = ?"
+}
+
+statement! {
+    /// Gives the subscriptions without a vote of the first customer to the second one. Of two for one feature request,
+    /// the earlier one stays.
+    MoveFollowers { workspace: Id => Binary, source: Id => Binary, target: Id => Binary }
+    "WITH scope (workspace, source, target) AS (SELECT ?, ?, ?)
+     INSERT INTO followers (workspace_id, request_id, customer_id, created_at)
+     SELECT workspace_id, request_id, scope.target, created_at FROM scope
+     CROSS JOIN followers INDEXED BY followers_by_customer
+             ON followers.workspace_id = scope.workspace AND followers.customer_id = scope.source
+     WHERE true
+     ON CONFLICT (workspace_id, request_id, customer_id) DO UPDATE SET created_at = min(created_at, excluded.created_at)"
+}
+
+statement! {
+    /// Deletes the subscriptions without a vote of a customer.
+    DeleteFollowers { workspace: Id => Binary, customer: Id => Binary }
+    "DELETE FROM followers WHERE workspace_id = ? AND customer_id = ?"
+}
+
+statement! {
+    /// Deletes the unsent messages to a customer. Those whose digest was sent are sent.
+    DeleteUnsent { workspace: Id => Binary, customer: Id => Binary }
+    "DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND sent_at IS NULL
+       AND NOT EXISTS (SELECT 1 FROM outbox digest WHERE digest.workspace_id = outbox.workspace_id
+                       AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
+}
+
+statement! {
+    /// Sets the name of a customer, if it is empty, and since when and why all mail is stopped.
+    Complete {
+        name: Option<String> => Nullable<Text>, name_folded: Option<String> => Nullable<Text>,
+        stopped_at: Option<i64> => Nullable<BigInt>, stopped_because: Option<String> => Nullable<Text>,
+        workspace: Id => Binary, customer: Id => Binary,
+    }
+    "UPDATE customers SET name = coalesce(name, ?), name_folded = coalesce(name_folded, ?), mail_stopped_at = ?,
+         mail_stopped_because = ? WHERE workspace_id = ? AND id = ?"
+}
+
+/// Name, folded name, since when and why all mail is stopped.
+type Fields = (Option<String>, Option<String>, Option<i64>, Option<String>);
+
+fn find(connection: &mut SqliteConnection, workspace: Id, customer: Id) -> Result<Option<Fields>, SqlError> {
+    let columns =
+        (customers::name, customers::name_folded, customers::mail_stopped_at, customers::mail_stopped_because);
+    Ok(customers::table.find((workspace, customer)).select(columns).first(connection).optional()?)
+}
+
+/// Gives everything that names a customer to another one, apart from votes and subscriptions, of which there may be two.
+fn move_records(connection: &mut SqliteConnection, workspace: Id, source: Id, target: Id) -> Result<(), SqlError> {
+    macro_rules! move_rows {
+        ($($table:ident.$column:ident),+) => {$(
+            update($table::table.filter($table::workspace_id.eq(workspace)).filter($table::$column.eq(source)))
+                .set($table::$column.eq(target))
+                .execute(connection)?;
+        )+};
+    }
+    move_rows!(
+        feature_requests.author_id,
+        comments.customer_id,
+        held_comments.customer_id,
+        notes.customer_id,
+        outbox.customer_id
+    );
+    Ok(())
+}
+
+/// Gives everything of the customer `source` to `target` and deletes `source`. Returns the latter as it is now, and the
+/// former as it was. `None` if one of them does not exist.
+pub(crate) fn merge_customers(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    source: Id,
+    target: Id,
+) -> Result<Option<(CustomerRow, CustomerNameRow)>, SqlError> {
+    let Some((name, name_folded, source_stopped_at, source_because)) = find(connection, workspace, source)? else {
+        return Ok(None);
+    };
+    let Some((_, _, target_stopped_at, target_because)) = find(connection, workspace, target)? else {
+        return Ok(None);
+    };
+    let stopped = [(source_stopped_at, source_because), (target_stopped_at, target_because)];
+    let stopped = stopped.into_iter().filter(|(at, _)| at.is_some()).min_by_key(|(at, _)| *at);
+    let (stopped_at, stopped_because) = stopped.unwrap_or_default();
+
+    let roots: Vec<Id> = CommonRoots { workspace, source, target }.load(connection)?;
+    MoveVotes { workspace, source, target }.execute(connection)?;
+    DeleteVotes { workspace, customer: source }.execute(connection)?;
+    MoveFollowers { workspace, source, target }.execute(connection)?;
+    DeleteFollowers { workspace, customer: source }.execute(connection)?;
+    DeleteUnsent { workspace, customer: source }.execute(connection)?;
+    move_records(connection, workspace, source, target)?;
+    let gone: CustomerNameRow = delete(customers::table.find((workspace, source)))
+        .returning((customers::id, customers::name, customers::email))
+        .get_result(connection)?;
+    Complete { name, name_folded, stopped_at, stopped_because, workspace, customer: target }.execute(connection)?;
+    for root in roots {
+        recount(connection, workspace, root)?;
+    }
+    Ok(Some((OneCustomer { workspace, customer: target }.get_result(connection)?, gone)))
+}
