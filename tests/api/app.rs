@@ -46,6 +46,8 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
     let run = |arguments: &[&str]| run(data.path(), arguments, &[]).json();
     run(&["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"]);
     run(&["member", "add", "--workspace", "acme", "--email", "olga@acme.example", "--name", "Olga"]);
+    // Tests count the sign-ins that they start themselves.
+    data.execute("DELETE FROM sign_ins");
     let scopes = ["--scope", "read", "--scope", "write", "--scope", "manage"];
     let key = run(&[&["api-key", "create", "--workspace", "acme", "--name", "tests"][..], &scopes].concat());
     Template { key: key["key"].as_str().expect("a key").to_owned(), data }
@@ -356,6 +358,14 @@ impl Server {
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
+
+    /// Sends SIGTERM and returns the rest of standard output.
+    pub fn stop(mut self) -> String {
+        terminate(self.process_id());
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).expect("text");
+        rest
+    }
 }
 
 impl Drop for Server {
@@ -410,6 +420,10 @@ impl Client {
 
     pub fn approve_feature_request(&self, id: &str) -> Response {
         self.send("POST", &format!("/api/external/v1/feature_requests/{id}/approve"), &serde_json::json!({}))
+    }
+
+    pub fn decline_feature_request(&self, id: &str) -> Response {
+        self.send("POST", &format!("/api/external/v1/feature_requests/{id}/decline"), &serde_json::json!({}))
     }
 
     pub fn approve_comment(&self, id: &str) -> Response {
@@ -579,6 +593,14 @@ impl Client {
 
     pub fn patch_customer(&self, id: &str, body: &Value) -> Response {
         self.send("PATCH", &format!("/api/external/v1/customers/{id}"), body)
+    }
+
+    pub fn post_customer_merge(&self, id: &str, body: &Value) -> Response {
+        self.send("POST", &format!("/api/external/v1/customers/{id}/merge"), body)
+    }
+
+    pub fn get_overview(&self, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/overview?{query}"))
     }
 
     pub fn get_members(&self) -> Response {

@@ -155,6 +155,7 @@ fn what_fails_or_changes_nothing_has_no_entry() {
     app.acme.patch_track(&records.request, &json!({ "track_id": app.track("Inbox") })).is_ok();
     app.acme.patch_portal(&json!({ "portal": { "visibility": "public", "accent_color": null } })).is_ok();
     app.acme.approve_feature_request(&records.request).is_ok();
+    app.acme.decline_feature_request(&records.request).is_ok();
     app.acme.patch_lane(&records.lane, &json!({ "lane": {} })).is_ok();
     app.acme.patch_track_itself(&records.track, &json!({ "track": {} })).is_ok();
     app.acme.delete_upvote(&records.request, "email=nobody@example.com").is_ok();
@@ -188,6 +189,9 @@ fn entries_contain_no_addresses_texts_or_secrets() {
     let customer = app.acme.get_customers("").is_ok()["customers"][0]["id"].as_str().unwrap().to_owned();
     app.acme.patch_customer(&customer, &json!({ "customer": { "name": format!("{secret} 2") } })).is_ok();
     app.acme.delete_upvote(&id, &format!("email={email}")).is_ok();
+    app.acme.put_subscription(&id, &json!({ "email": format!("other-{email}"), "name": secret })).is_ok();
+    let other = app.acme.get_customers("query=other").is_ok()["customers"][0]["id"].clone();
+    app.acme.post_customer_merge(&customer, &json!({ "target_id": other })).is_ok();
     let changelog = json!({ "changelog": { "title": "1.0", "content": text } });
     let changelog = app.acme.post_changelog(&changelog).is_ok()["changelog"]["id"].as_str().unwrap().to_owned();
     app.acme.patch_changelog(&changelog, &json!({ "changelog": { "content": format!("{secret} 2") } })).is_ok();
@@ -209,6 +213,7 @@ fn entries_contain_no_addresses_texts_or_secrets() {
         "comment.delete",
         "reference_note.delete",
         "customer.update",
+        "customer.merge",
         "vote.withdraw",
         "changelog.create",
         "changelog.update",

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::app::{App, BASE_HOST, Finished, Server, has_keys, is_id, is_timestamp, refusal, run};
+use crate::browser::{Browser, path_of};
 use crate::database::{Data, millis_between, sql_timestamp, url_for};
 
 const UNKNOWN_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -145,13 +146,15 @@ fn members_are_added_and_listed_oldest_first() {
     let folder = Folder::with_acme();
     let pia =
         folder.json(&["member", "add", "--workspace", "acme", "--email", " Pia@acme.example ", "--name", " Pia "]);
-    has_keys(&pia, &["id", "name", "email", "role", "created_at"]);
+    has_keys(&pia, &["id", "name", "email", "role", "created_at", "sign_in_url"]);
     is_id(&pia["id"]);
     is_timestamp(&pia["created_at"]);
     assert_eq!((&pia["name"], &pia["email"]), (&json!("Pia"), &json!("Pia@acme.example")));
     let members = folder.json(&["member", "list", "--workspace", "acme"]);
     assert_eq!(column(&members, "name"), ["Olga", "Pia"]);
-    assert_eq!(members[1], pia);
+    let mut listed = members[1].clone();
+    listed["sign_in_url"] = pia["sign_in_url"].clone();
+    assert_eq!(listed, pia);
     let message =
         folder.failure(&["member", "add", "--workspace", "acme", "--email", "PIA@acme.example", "--name", "P"]);
     assert_eq!(message, "error: e-mail address `PIA@acme.example` is already taken\n");
@@ -159,6 +162,29 @@ fn members_are_added_and_listed_oldest_first() {
     folder.json(&["workspace", "create", "b", "--product-name", "B", "--website-url", "https://b.example"]);
     folder.json(&["member", "add", "--workspace", "b", "--email", "pia@acme.example", "--name", "Pia"]);
     assert_eq!(folder.json(&["member", "list", "--workspace", "acme"]), members);
+}
+
+#[test]
+fn a_new_member_gets_a_link_to_the_admin_panel() {
+    let app = App::start();
+    let arguments = ["member", "add", "--workspace", "acme", "--email", "pia@acme.example", "--name", "Pia"];
+    let flags = ["--base-url", &format!("https://{BASE_HOST}")];
+    let member = app.roadmap(&[&arguments[..], &flags].concat()).json();
+    let url = member["sign_in_url"].as_str().unwrap();
+    assert!(url.starts_with(&format!("https://acme.{BASE_HOST}/sign-in/")), "{url}");
+    let browser = Browser::new(&app);
+    let signed_in = browser.post(&path_of(url), &[("choice", "only")]);
+    assert_eq!(
+        (signed_in.status, signed_in.header("location")),
+        (303, Some("/admin?done=signed-in")),
+        "{}",
+        signed_in.text()
+    );
+    // It works once, and nothing was mailed.
+    assert_eq!(Browser::new(&app).post(&path_of(url), &[("choice", "only")]).status, 404);
+    assert_eq!(app.count("SELECT count(*) FROM outbox"), 0);
+    let actions = column(&app.acme.get_audit_entries("actor=operator&page_size=2").json()["audit_entries"], "action");
+    assert_eq!(actions, ["sign_in.link", "member.add"]);
 }
 
 #[test]
@@ -328,7 +354,8 @@ fn without_json_a_record_is_a_table_of_its_fields() {
         ),
         (
             &["member", "add", "--workspace", "acme", "--email", "pia@acme.example", "--name", "Pia Pan"],
-            &["id", "name", "email", "role", "created_at"],
+            // The last line is a sentence about the link.
+            &["id", "name", "email", "role", "created_at", "sign_in_url", "The"],
             &["name Pia Pan", "email pia@acme.example"],
         ),
         (
@@ -801,6 +828,37 @@ fn a_service_without_a_workspace_logs_the_first_steps() {
     }
     assert_eq!(column(&folder.json(&["workspace", "list"]), "subdomain"), ["acme"]);
     assert_eq!(column(&folder.json(&["api-key", "list", "--workspace", "acme"]), "name"), ["first"]);
+}
+
+#[test]
+fn a_service_prints_how_to_add_the_first_member_of_at_most_three_workspaces() {
+    let folder = Folder::empty();
+    let create = |subdomain: &str| {
+        let arguments = ["workspace", "create", subdomain, "--product-name", "A", "--website-url", "https://a.example"];
+        folder.json(&arguments);
+    };
+    let add = |subdomain: &str| {
+        folder.json(&["member", "add", "--workspace", subdomain, "--email", "ann@a.example", "--name", "Ann"])
+    };
+    /// Lines that a service prints about workspaces without members.
+    fn hints(folder: &Path) -> Vec<String> {
+        let printed = Server::start(folder, &[], &[]).stop();
+        printed.lines().map(str::to_owned).filter(|line| line.contains(" has no members. ")).collect()
+    }
+    ["d", "c", "b", "a"].iter().for_each(|subdomain| create(subdomain));
+    let found = hints(folder.path());
+    let named: Vec<&str> = found.iter().map(|line| line.split(' ').nth(2).unwrap()).collect();
+    assert_eq!(named, ["a", "b", "c"]);
+    // The command as it would be pasted, with the path of the binary.
+    let command = found[1].split_once(": roadmap ").unwrap().1;
+    let line = format!("'{}' {command}", env!("CARGO_BIN_EXE_roadmap"));
+    let pasted = Command::new("sh").current_dir(folder.path()).args(["-c", &line]).output().unwrap();
+    assert!(pasted.status.success(), "{line}: {}", String::from_utf8_lossy(&pasted.stderr));
+    assert_eq!(column(&folder.json(&["member", "list", "--workspace", "b"]), "role"), ["admin"]);
+    add("a");
+    assert_eq!(hints(folder.path()), [found[2].clone()]);
+    add("c");
+    assert_eq!(hints(folder.path()), [] as [String; 0]);
 }
 
 #[test]

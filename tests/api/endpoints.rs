@@ -59,6 +59,8 @@ pub struct Records {
     pub published: String,
     /// A customer.
     pub customer: String,
+    /// Another customer.
+    pub other_customer: String,
     /// A file that nothing uses.
     pub attachment: String,
     /// A signed reference to that file.
@@ -92,7 +94,10 @@ impl Records {
         let held = client.feature_request_with(&json!({ "title": format!("Held {name}"), "private": true }));
         app.data.hold_feature_request(&held);
         let note = client.get_reference_notes(&request, "").is_ok();
-        let customers = client.get_customers(&format!("query={email}")).is_ok();
+        let other = format!("other-{name}@example.com");
+        client.put_subscription(&target, &json!({ "email": other })).is_ok();
+        let customer =
+            |email: &str| client.get_customers(&format!("query={email}")).is_ok()["customers"][0]["id"].clone();
         let attachment = client.post_attachment(&form_with("a.png", b"\x89PNG\r\n\x1a\n")).is_ok();
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
         Self {
@@ -104,7 +109,8 @@ impl Records {
             lane: id(&lane, "lane"),
             changelog: changelog(false),
             published: changelog(true),
-            customer: text(&customers["customers"][0]["id"]),
+            customer: text(&customer(&email)),
+            other_customer: text(&customer(&other)),
             attachment: text(&attachment["id"]),
             signed_id: text(&attachment["signed_id"]),
             free_name: format!("Free {name}"),
@@ -131,6 +137,7 @@ impl Records {
             changelog: id(),
             published: id(),
             customer: id(),
+            other_customer: id(),
             attachment: id(),
             signed_id: "forged".to_owned(),
             free_name: "Free".to_owned(),
@@ -231,7 +238,7 @@ impl Endpoint {
         let kind = before.trim_end_matches('/').rsplit('/').next().expect("a kind of records");
         let id = match (kind, after) {
             ("feature_requests", "/unmerge") => &records.merged,
-            ("feature_requests", "/approve") => &records.held,
+            ("feature_requests", "/approve" | "/decline") => &records.held,
             ("feature_requests", _) => &records.request,
             ("comments", "/approve") => &records.held_comment,
             ("comments", _) => &records.comment,
@@ -265,6 +272,11 @@ impl Endpoint {
         let mut body = example.clone();
         let board = ["/lanes", "/tracks"].iter().any(|part| self.path.contains(&format!("v1{part}")));
         fill(&mut body, records, board);
+        if self.path.starts_with("/api/external/v1/customers/")
+            && let Some(target) = body.get_mut("target_id")
+        {
+            *target = records.other_customer.clone().into();
+        }
         Some(body)
     }
 

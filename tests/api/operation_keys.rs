@@ -679,7 +679,7 @@ fn while_another_process_writes_reads_succeed_and_writes_get_503() {
 }
 
 /// All endpoints that take an operation key, in the order of the document.
-const TAKING_KEYS: [&str; 22] = [
+const TAKING_KEYS: [&str; 24] = [
     "POST /changelogs",
     "PATCH /changelogs/{id}",
     "POST /changelogs/{id}/publish",
@@ -687,10 +687,12 @@ const TAKING_KEYS: [&str; 22] = [
     "PATCH /comments/{id}",
     "POST /comments/{id}/approve",
     "PATCH /customers/{id}",
+    "POST /customers/{id}/merge",
     "POST /feature_requests",
     "PATCH /feature_requests/{id}",
     "POST /feature_requests/{id}/approve",
     "POST /feature_requests/{id}/comments",
+    "POST /feature_requests/{id}/decline",
     "POST /feature_requests/{id}/merge",
     "PUT /feature_requests/{id}/subscription",
     "PATCH /feature_requests/{id}/track",

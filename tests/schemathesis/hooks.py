@@ -2,8 +2,8 @@
 
 They generate values of the service's custom formats, operation keys that no other operation uses, distinct
 synonyms, free names of lanes and tracks, and valid names of form parts. They also establish the conditions of
-operations that the document cannot state: a feature request to merge into, a track to move to, a changelog
-that can be scheduled, and a comment that waits for approval.
+operations that the document cannot state: a feature request or a customer to merge into, a track to move to,
+a changelog that can be scheduled, and a comment that waits for approval.
 """
 
 import json
@@ -53,6 +53,14 @@ def merge_target():
     """Creates a public feature request into which anything can be merged. Returns its id."""
     created = send_json("POST", f"{V1}/feature_requests", {"feature_request": {"title": "Target"}})
     return created["feature_request"]["id"]
+
+
+def customer_target():
+    """Creates a customer into whom anybody can be merged. Returns the id."""
+    email = f"target-{uuid.uuid4()}@fuzz.example"
+    body = {"feature_request": {"title": "Target"}, "customer": {"email": email}}
+    send_json("POST", f"{V1}/feature_requests", body)
+    return send("GET", f"{V1}/customers?query={email}")["customers"][0]["id"]
 
 
 def lasting_track():
@@ -182,6 +190,8 @@ def establish_conditions(label, case):
             case.body = {**body, record: {**fields, "name": name}}
     if label == f"POST {V1}/feature_requests/{{id}}/merge" and "target_id" in body:
         case.body = {**body, "target_id": merge_target()}
+    if label == f"POST {V1}/customers/{{id}}/merge" and "target_id" in body:
+        case.body = {**body, "target_id": customer_target()}
     if label == f"DELETE {V1}/tracks/{{id}}":
         # Its feature requests must have a track to go to.
         case.query = {**(case.query or {}), "move_to": TRACK}

@@ -10,6 +10,7 @@ pub(crate) mod held_posts;
 pub(crate) mod lanes;
 pub(crate) mod members;
 pub(crate) mod merges;
+pub(crate) mod overview;
 pub(crate) mod portal;
 pub(crate) mod reference_notes;
 pub(crate) mod roadmap;

@@ -12,6 +12,7 @@ pub(crate) mod lane;
 pub(crate) mod member;
 pub(crate) mod merge;
 pub(crate) mod moves;
+pub(crate) mod overview;
 pub(crate) mod page;
 pub(crate) mod portal;
 pub(crate) mod reference_note;

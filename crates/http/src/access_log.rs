@@ -152,6 +152,7 @@ pub(crate) mod tests {
     use crate::detached::DetachedTasks;
     use crate::limits::RateLimits;
     use crate::observer::NoopObserver;
+    use crate::overview::OverviewCache;
     use crate::request_id::{REQUEST_ID, id_of};
 
     /// Dependencies of mocks, of which only the clock and the ids return values.
@@ -174,6 +175,7 @@ pub(crate) mod tests {
             default_workspace: None,
             observer: Arc::new(NoopObserver),
             detached: DetachedTasks::new(tokio::runtime::Handle::current()),
+            overviews: OverviewCache::new(),
             render_error: |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into()),
             render_page_error: |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into()),
             ids,

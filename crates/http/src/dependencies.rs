@@ -14,6 +14,7 @@ use crate::detached::DetachedTasks;
 use crate::error::ErrorRenderer;
 use crate::limits::RateLimits;
 use crate::observer::Observer;
+use crate::overview::OverviewCache;
 
 /// The shared dependencies of the middleware and of all surfaces' handlers, one instance per worker of the server.
 pub struct HttpDependencies {
@@ -39,6 +40,8 @@ pub struct HttpDependencies {
     pub observer: Arc<dyn Observer>,
     /// Runs work that outlives its request.
     pub detached: DetachedTasks,
+    /// Keeps the overviews of workspaces.
+    pub overviews: OverviewCache,
     /// Renders the errors that no surface has rendered.
     pub render_error: ErrorRenderer,
     /// Renders such errors at the paths of pages.

@@ -12,7 +12,7 @@
 //!    For endpoints with a key, [`authentication`] runs before routing: 400, 401 and 429.
 //!
 //! Surfaces (the API, pages, tools) register their endpoints within [`configure`] and do not depend on each other.
-//! Their handlers share [`body`], [`detached`] and [`workspace`].
+//! Their handlers share [`body`], [`detached`], [`overview`] and [`workspace`].
 //!
 //! Invariant: [`error`] alone decides statuses, messages and headers of errors. The surface decides their format (JSON
 //! or a page).
@@ -31,6 +31,7 @@ mod health;
 pub mod host;
 pub mod limits;
 pub mod observer;
+pub mod overview;
 pub mod request_id;
 pub mod routing;
 pub mod server;

@@ -163,6 +163,8 @@ mod tests {
             language: Language::German,
             url: "https://acme.example/sign-in/token".to_owned(),
             code: "KM4P7QRT".to_owned(),
+            ask_url: "https://acme.example/sign-in".to_owned(),
+            is_invitation: false,
             browser: None,
             asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
         };

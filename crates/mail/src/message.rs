@@ -203,7 +203,8 @@ fn digest_parts(digest: &DigestNotification) -> Result<(String, String, String),
     Ok((text, html, count))
 }
 
-/// Builds the mail of a sign-in. Nobody can unsubscribe from it: it is sent when it is asked for.
+/// Builds the mail of a sign-in. Nobody can unsubscribe from it: it is sent when it is asked for, or once to a new member
+/// of the team.
 pub(crate) fn sign_in(mail: &SignInMail, sender: &Sender) -> Result<Message, SendError> {
     let SignInParts { subject, text, html } = SignInParts::render(mail).map_err(|error| compose_error(&error))?;
     let head = HeaderFields {
@@ -488,6 +489,8 @@ mod tests {
             language: Language::English,
             url: "https://acme.roadmap.example.com:8443/sign-in/token".to_owned(),
             code: "KM4P7QRT".to_owned(),
+            ask_url: "https://acme.roadmap.example.com:8443/sign-in".to_owned(),
+            is_invitation: false,
             browser: None,
             asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
         };

@@ -1,4 +1,5 @@
-//! The mail of a sign-in: a link and a code, in the language of the page that asked for it.
+//! The mail of a sign-in: a link and a code, in the language of the page that asked for it. That of a new member of the
+//! team has only a link, because a code works only in the browser that asked.
 
 use askama::Template;
 use roadmap_domain::model::mail::SignInMail;
@@ -54,12 +55,14 @@ struct Words {
     title: String,
     /// What to do with the link.
     link: &'static str,
-    /// What to do with the code.
-    code: &'static str,
-    /// How long both are valid.
+    /// What to do with the code, if there is one.
+    code: Option<&'static str>,
+    /// How long the link and the code are valid.
     validity: String,
-    /// Who asked, and when.
-    asked: String,
+    /// Where to ask for a new link, if the recipient has not asked before.
+    again: Option<&'static str>,
+    /// Who asked, and when. `None` if the recipient has not asked.
+    asked: Option<String>,
     /// What to do with a mail that somebody else asked for.
     ignore: &'static str,
 }
@@ -67,10 +70,13 @@ struct Words {
 impl Words {
     fn new(mail: &SignInMail) -> Self {
         let facts = Facts::new(mail);
-        match mail.language {
-            Language::English => Self::english(&facts),
-            Language::German => Self::german(&facts),
-            Language::Arabic => Self::arabic(&facts),
+        match (mail.language, mail.is_invitation) {
+            (Language::English, false) => Self::english(&facts),
+            (Language::English, true) => Self::english_invitation(&facts),
+            (Language::German, false) => Self::german(&facts),
+            (Language::German, true) => Self::german_invitation(&facts),
+            (Language::Arabic, false) => Self::arabic(&facts),
+            (Language::Arabic, true) => Self::arabic_invitation(&facts),
         }
     }
 
@@ -79,13 +85,28 @@ impl Words {
             subject: format!("Sign in to {product} (code {code}…)"),
             title: format!("Sign in to {product}"),
             link: "Open this link to sign in:",
-            code: "Or type this code where you asked for this mail:",
+            code: Some("Or type this code where you asked for this mail:"),
             validity: format!("They are valid for {minutes} minutes and for one sign-in."),
-            asked: match browser {
+            again: None,
+            asked: Some(match browser {
                 Some(browser) => format!("Asked from {browser} on {at}."),
                 None => format!("Asked on {at}."),
-            },
+            }),
             ignore: "If you did not ask for it, ignore this mail: nothing happens.",
+        }
+    }
+
+    fn english_invitation(Facts { product, minutes, .. }: &Facts<'_>) -> Self {
+        let title = format!("You are in the team of {product}");
+        Self {
+            subject: title.clone(),
+            title,
+            link: "Open this link to sign in:",
+            code: None,
+            validity: format!("It is valid for {minutes} minutes and for one sign-in."),
+            again: Some("Ask for a new one here:"),
+            asked: None,
+            ignore: "If this is a mistake, ignore this mail: nothing happens.",
         }
     }
 
@@ -94,13 +115,28 @@ impl Words {
             subject: format!("Anmelden bei {product} (Code {code}…)"),
             title: format!("Anmelden bei {product}"),
             link: "Öffnen Sie diesen Link, um sich anzumelden:",
-            code: "Oder geben Sie diesen Code dort ein, wo Sie diese E-Mail angefordert haben:",
+            code: Some("Oder geben Sie diesen Code dort ein, wo Sie diese E-Mail angefordert haben:"),
             validity: format!("Beide gelten {minutes} Minuten lang und für eine Anmeldung."),
-            asked: match browser {
+            again: None,
+            asked: Some(match browser {
                 Some(browser) => format!("Angefordert mit {browser} am {at}."),
                 None => format!("Angefordert am {at}."),
-            },
+            }),
             ignore: "Wenn Sie sie nicht angefordert haben, ignorieren Sie diese E-Mail: Es geschieht nichts.",
+        }
+    }
+
+    fn german_invitation(Facts { product, minutes, .. }: &Facts<'_>) -> Self {
+        let title = format!("Sie sind im Team von {product}");
+        Self {
+            subject: title.clone(),
+            title,
+            link: "Öffnen Sie diesen Link, um sich anzumelden:",
+            code: None,
+            validity: format!("Er gilt {minutes} Minuten lang und für eine Anmeldung."),
+            again: Some("Einen neuen fordern Sie hier an:"),
+            asked: None,
+            ignore: "Wenn das ein Irrtum ist, ignorieren Sie diese E-Mail: Es geschieht nichts.",
         }
     }
 
@@ -110,13 +146,27 @@ impl Words {
             subject: format!("تسجيل الدخول إلى {product} (الرمز {code}…)"),
             title: format!("تسجيل الدخول إلى \u{2068}{product}\u{2069}"),
             link: "افتح هذا الرابط لتسجيل الدخول:",
-            code: "أو اكتب هذا الرمز حيث طلبت هذه الرسالة:",
+            code: Some("أو اكتب هذا الرمز حيث طلبت هذه الرسالة:"),
             validity: format!("كلاهما صالح لمدة {minutes} دقيقة ولتسجيل دخول واحد."),
-            asked: match browser {
+            again: None,
+            asked: Some(match browser {
                 Some(browser) => format!("طُلبت من \u{2068}{browser}\u{2069} في \u{2068}{at}\u{2069}."),
                 None => format!("طُلبت في \u{2068}{at}\u{2069}."),
-            },
+            }),
             ignore: "إذا لم تطلب هذه الرسالة فتجاهلها: لن يحدث شيء.",
+        }
+    }
+
+    fn arabic_invitation(Facts { product, minutes, .. }: &Facts<'_>) -> Self {
+        Self {
+            subject: format!("أنت ضمن فريق {product}"),
+            title: format!("أنت ضمن فريق \u{2068}{product}\u{2069}"),
+            link: "افتح هذا الرابط لتسجيل الدخول:",
+            code: None,
+            validity: format!("هو صالح لمدة {minutes} دقيقة ولتسجيل دخول واحد."),
+            again: Some("اطلب رابطًا جديدًا هنا:"),
+            asked: None,
+            ignore: "إذا كان هذا خطأً فتجاهل هذه الرسالة: لن يحدث شيء.",
         }
     }
 }
@@ -165,6 +215,8 @@ mod tests {
             language,
             url: "https://acme.example/sign-in/token".to_owned(),
             code: "KM4P7QRT".to_owned(),
+            ask_url: "https://acme.example/sign-in".to_owned(),
+            is_invitation: false,
             browser: Some(BrowserName::from_stored("Firefox · Linux".to_owned())),
             asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
         }
@@ -263,6 +315,106 @@ KM4P-7QRT
         );
         assert!(html.contains("<html lang=\"ar\" dir=\"rtl\">"), "{html}");
         assert!(html.contains("<b><bdi dir=\"ltr\">KM4P-7QRT</bdi></b>"), "{html}");
+    }
+
+    /// The mail to a new member of the team.
+    fn invitation(language: Language) -> SignInMail {
+        SignInMail { browser: None, is_invitation: true, ..sample(language) }
+    }
+
+    #[test]
+    fn the_english_invitation() {
+        let (subject, text, html) = render(&invitation(Language::English));
+        assert_eq!(subject, "You are in the team of A & Co");
+        assert_eq!(
+            text,
+            "You are in the team of A & Co
+
+Open this link to sign in:
+https://acme.example/sign-in/token
+
+It is valid for 15 minutes and for one sign-in.
+Ask for a new one here:
+https://acme.example/sign-in
+
+--
+If this is a mistake, ignore this mail: nothing happens."
+        );
+        assert_eq!(
+            html,
+            "<!DOCTYPE html>
+<html lang=\"en\" dir=\"ltr\">
+<head>
+<meta charset=\"utf-8\">
+<title>You are in the team of A &#38; Co</title>
+</head>
+<body>
+<p>Open this link to sign in:</p>
+<p><a href=\"https://acme.example/sign-in/token\"><b>You are in the team of A &#38; Co</b></a></p>
+<p>It is valid for 15 minutes and for one sign-in.</p>
+<p>Ask for a new one here:</p>
+<p><a href=\"https://acme.example/sign-in\"><bdi dir=\"ltr\">https://acme.example/sign-in</bdi></a></p>
+<hr>
+<p><small>If this is a mistake, ignore this mail: nothing happens.</small></p>
+</body>
+</html>"
+        );
+    }
+
+    #[test]
+    fn the_german_invitation() {
+        let (subject, text, html) = render(&invitation(Language::German));
+        assert_eq!(subject, "Sie sind im Team von A & Co");
+        assert_eq!(
+            text,
+            "Sie sind im Team von A & Co
+
+Öffnen Sie diesen Link, um sich anzumelden:
+https://acme.example/sign-in/token
+
+Er gilt 15 Minuten lang und für eine Anmeldung.
+Einen neuen fordern Sie hier an:
+https://acme.example/sign-in
+
+--
+Wenn das ein Irrtum ist, ignorieren Sie diese E-Mail: Es geschieht nichts."
+        );
+        assert!(html.contains("<html lang=\"de\" dir=\"ltr\">"), "{html}");
+    }
+
+    #[test]
+    fn the_arabic_invitation_is_written_from_right_to_left() {
+        let (subject, text, html) = render(&invitation(Language::Arabic));
+        assert_eq!(subject, "أنت ضمن فريق A & Co");
+        assert_eq!(
+            text,
+            "أنت ضمن فريق \u{2068}A & Co\u{2069}
+
+افتح هذا الرابط لتسجيل الدخول:
+https://acme.example/sign-in/token
+
+هو صالح لمدة 15 دقيقة ولتسجيل دخول واحد.
+اطلب رابطًا جديدًا هنا:
+https://acme.example/sign-in
+
+--
+إذا كان هذا خطأً فتجاهل هذه الرسالة: لن يحدث شيء."
+        );
+        assert!(html.contains("<html lang=\"ar\" dir=\"rtl\">"), "{html}");
+    }
+
+    #[test]
+    fn an_invitation_has_no_code_and_names_no_browser() {
+        for language in [Language::English, Language::German, Language::Arabic] {
+            let browser = Some(BrowserName::from_stored("Firefox · Linux".to_owned()));
+            let (subject, text, html) = render(&SignInMail { browser, ..invitation(language) });
+            for hidden in ["KM4P", "KM", "Firefox", "2026-02-02"] {
+                assert!(
+                    ![&subject, &text, &html].iter().any(|part| part.contains(hidden)),
+                    "{hidden}: {subject} {text}"
+                );
+            }
+        }
     }
 
     #[test]

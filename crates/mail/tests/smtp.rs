@@ -115,6 +115,8 @@ async fn the_mail_of_a_sign_in_arrives() {
         language: Language::English,
         url: "https://acme.example/sign-in/token".to_owned(),
         code: "KM4P7QRT".to_owned(),
+        ask_url: "https://acme.example/sign-in".to_owned(),
+        is_invitation: false,
         browser: None,
         asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
     };

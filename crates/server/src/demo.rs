@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use async_trait::async_trait;
 use roadmap_domain::error::{FieldError, Resource, RoadmapError, Validated};
+use roadmap_domain::model::admin::{MissedSearch, MissedWords};
 use roadmap_domain::model::api_key::Scopes;
 use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::{Actor, ActorKind, Audit, AuditDraft, AuditEntry, Channel, Origin};
@@ -17,6 +18,7 @@ use roadmap_domain::model::comment::{CommentAuthor, CommentDraft, NewComment};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{Description, FeatureRequestRef, Tag, Title};
+use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{
     AttachmentId, AuditEntryId, CommentId, CustomerId, FeatureRequestId, TrackId, WorkspaceId,
 };
@@ -25,6 +27,7 @@ use roadmap_domain::model::member::{Author, Role};
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::portal::{Color, PortalChange};
 use roadmap_domain::model::setting::Setting;
+use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::Track;
@@ -39,10 +42,13 @@ use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, Feat
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange};
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::hold_comment::HoldComment;
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
 use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, UnmergeFeatureRequest};
+use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
 use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
+use roadmap_domain::usecase::sign_in::StartSignIn;
 use roadmap_domain::usecase::subscribe::Subscribe;
 use roadmap_domain::usecase::update_portal::UpdatePortal;
 use serde::Deserialize;
@@ -116,8 +122,8 @@ pub(crate) async fn prepare(application: &Application, options: &DemoOptions<'_>
     let [customer, member] = people;
     let pages = PageLinks {
         portal: links.portal().to_owned(),
-        customer: sign_in_link(application, workspace, &links, customer).await?,
-        team: sign_in_link(application, workspace, &links, member).await?,
+        customer: sign_in_link(application, workspace, &links, customer, "/").await?,
+        team: sign_in_link(application, workspace, &links, member, "/admin").await?,
     };
     Ok(usage_text(options.base_url, &pages, key.reveal(), planned.as_ref()))
 }
@@ -129,14 +135,16 @@ struct PageLinks {
     team: String,
 }
 
-/// Returns a link that signs somebody in.
+/// Returns a link that signs somebody in and leads to a path.
 async fn sign_in_link(
     application: &Application,
     workspace: WorkspaceId,
     links: &Links,
     email: EmailAddress,
+    next: &str,
 ) -> anyhow::Result<String> {
-    let sign_in = application.executor.run_without_key(workspace, &start_sign_in(email)).await?;
+    let operation = StartSignIn { next: LocalPath::parse(next), ..start_sign_in(email) };
+    let sign_in = application.executor.run_without_key(workspace, &operation).await?;
     Ok(links.sign_in(sign_in.id, sign_in.expires_at()))
 }
 
@@ -159,7 +167,13 @@ async fn fill(application: &Application, blobs: &dyn Blobs, data: Data) -> anyho
     let ids = application.ids.clone();
     let workspace = WorkspaceId::new(ids.next(application.clock.now()));
     let images = images::store(blobs, workspace, &*ids, &*application.clock).await?;
+    let missed_searches: Vec<_> = data.missed_searches.iter().filter_map(MissedSearchData::at_its_day).collect();
     application.executor.run_without_key(workspace, &FillDemo { data, images, ids }).await?;
+    for (days_ago, search) in missed_searches {
+        let at = application.clock.now().plus(-time_ago(days_ago));
+        let store = &application.missed_search_store;
+        store.add_missed_searches(workspace, at, &[search], MissedSearches::MAX_PER_DAY).await?;
+    }
     Ok(workspace)
 }
 
@@ -257,6 +271,7 @@ struct Data {
     customers: Vec<Person>,
     requests: Vec<Request>,
     changelogs: Vec<ChangelogData>,
+    missed_searches: Vec<MissedSearchData>,
 }
 
 impl Data {
@@ -297,6 +312,9 @@ struct Request {
     author: usize,
     votes: usize,
     private: bool,
+    /// Whether it waits for approval.
+    #[serde(default)]
+    awaiting: bool,
     #[serde(default)]
     edits: Vec<EditData>,
     #[serde(default)]
@@ -305,6 +323,9 @@ struct Request {
     #[serde(default)]
     followers: Vec<FollowerData>,
     comments: Vec<CommentData>,
+    /// The comments that wait for approval.
+    #[serde(default)]
+    held: Vec<HeldData>,
     notes: Vec<NoteData>,
 }
 
@@ -347,6 +368,22 @@ struct CommentData {
     content: String,
 }
 
+/// A comment of a customer that waits for approval.
+#[derive(Debug, Deserialize)]
+struct HeldData {
+    customer: usize,
+    days_after: i64,
+    content: String,
+}
+
+/// A search that found nothing.
+#[derive(Debug, Deserialize)]
+struct MissedSearchData {
+    words: String,
+    count: i64,
+    days_ago: i64,
+}
+
 #[derive(Debug, Deserialize)]
 struct NoteData {
     author: usize,
@@ -367,6 +404,14 @@ struct ChangelogData {
     publish_in_days: Option<i64>,
     /// Titles of the feature requests that it is about.
     feature_requests: Vec<String>,
+}
+
+impl MissedSearchData {
+    /// Returns the search, and how many days ago it was. `None` without words.
+    fn at_its_day(&self) -> Option<(i64, MissedSearch)> {
+        let words = MissedWords::of_query(&self.words)?;
+        Some((self.days_ago, MissedSearch { words, count: self.count }))
+    }
 }
 
 /// Creates the demo's records in one unit of work, so that an interrupted start leaves nothing but the content of images,
@@ -452,7 +497,7 @@ impl<'a> Filling<'a> {
     ) -> Result<O::Output, RoadmapError> {
         let context = self.at(days_ago, actor);
         let output = operation.perform(&context, work).await?;
-        if let Audit::Entry(AuditDraft { action, subject, changes }) = operation.audit(&output) {
+        for AuditDraft { action, subject, changes } in operation.audit(&output).into_entries() {
             let channel = if actor.kind == ActorKind::Member { Channel::Page } else { Channel::Command };
             let entry = AuditEntry {
                 id: context.new_id(AuditEntryId::new),
@@ -502,7 +547,7 @@ impl<'a> Filling<'a> {
             tags: Tag::parse_list("tags", &request.tags)?,
             track,
             private: request.private,
-            awaiting_approval: false,
+            awaiting_approval: request.awaiting,
             customer: Some(self.customer(request.author)?),
             note: None,
         };
@@ -549,7 +594,7 @@ impl<'a> Filling<'a> {
         for voter in 1..request.votes {
             // 7 and the number of customers (90) are coprime, so that no customer votes twice.
             let customer = self.customer((request.author + voter * 7) % self.data.customers.len().max(1))?;
-            let days = request.days_ago - spread(voter, request.votes, open_days);
+            let days = request.days_ago - spread(voter, request, open_days);
             let operation = CastVote { request: reference, draft: VoteDraft::new(Some(customer), None) };
             self.perform(&operation, days, &self.founder, work).await?;
         }
@@ -580,6 +625,11 @@ impl<'a> Filling<'a> {
             // `PostComment` would mail authors about answers of the past.
             let comment = NewComment { id, request: reference, content, author, created_at: context.now };
             work.insert_comment(&comment).await?.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        }
+        for held in &request.held {
+            let draft = (CleanHtml::parse("content", &held.content)?, self.customer(held.customer)?);
+            let operation = HoldComment { request: reference, draft: Ok(draft) };
+            self.perform(&operation, request.days_ago - held.days_after, &self.founder, work).await?;
         }
         for follower in &request.followers {
             let operation = Subscribe { request: reference, customer: self.customer(follower.customer) };
@@ -664,9 +714,11 @@ fn time_ago(days: i64) -> Duration {
 }
 
 /// The number of days after the creation at which a customer votes. Votes are spread evenly over the given days, the last
-/// one at least a day before their end.
-fn spread(voter: usize, votes: usize, days: i64) -> i64 {
-    let share = i64::try_from(voter).unwrap_or(0) * (days - 1) / i64::try_from(votes).unwrap_or(1).max(1);
+/// one at least a day before their end. Each feature request begins a bit earlier or later, so that there are votes every
+/// week until now.
+fn spread(voter: usize, request: &Request, days: i64) -> i64 {
+    let tenths = |number: usize| i64::try_from(number).unwrap_or(0);
+    let share = tenths(voter * 10 + request.author % 10) * (days - 1) / tenths(request.votes * 10).max(1);
     share.max(0)
 }
 
@@ -710,7 +762,8 @@ mod tests {
             let moves: Vec<i64> = request.moves.iter().map(|moved| moved.days_after).collect();
             let edits: Vec<i64> = request.edits.iter().map(|edit| edit.days_after).collect();
             let comments: Vec<i64> = request.comments.iter().map(|comment| comment.days_after).collect();
-            for days in [&moves, &edits, &comments] {
+            let held: Vec<i64> = request.held.iter().map(|held| held.days_after).collect();
+            for days in [&moves, &edits, &comments, &held] {
                 assert!(days.is_sorted() && days.iter().all(|days| (0..age).contains(days)), "{title}: {days:?}");
             }
             assert!(age < AGE && request.followers.iter().all(|follower| follower.days_after < age), "{title}");
@@ -737,6 +790,11 @@ mod tests {
         let requests = || data.requests.iter();
         assert!(requests().any(|request| request.private) && requests().any(|request| !request.followers.is_empty()));
         assert!(requests().any(|request| request.comments.iter().any(|comment| comment.customer.is_some())));
+        // Something waits for approval, and something was searched for in vain.
+        assert!(requests().any(|request| request.awaiting) && requests().any(|request| !request.held.is_empty()));
+        assert!(requests().all(|request| request.private || !request.awaiting));
+        let missed = || data.missed_searches.iter();
+        assert!(missed().count() > 3 && missed().all(|search| search.at_its_day().is_some()));
         let merges = || requests().filter_map(|request| request.merge.as_ref());
         assert!(merges().any(|merge| merge.undone_after.is_some()) && merges().count() > 5);
         let changelogs = || data.changelogs.iter();

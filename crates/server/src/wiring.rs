@@ -12,13 +12,14 @@ use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
-    Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance, OutboxQueue, PortalReader,
-    RoadmapReader, Store, TextSearch, UsageStore, WorkspaceDirectory,
+    AdminReader, Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance,
+    MissedSearchStore, OutboxQueue, PortalReader, RoadmapReader, Store, TextSearch, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
+use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::query::{Queries, QueryPorts};
@@ -31,6 +32,7 @@ use roadmap_http::body::BodyLimits;
 use roadmap_http::detached::DetachedTasks;
 use roadmap_http::limits::{RateLimits, Stopwatch};
 use roadmap_http::observer::Observer;
+use roadmap_http::overview::OverviewCache;
 use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
 use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
@@ -66,6 +68,10 @@ pub(crate) struct Application {
     pub(crate) budgets: Arc<StorageBudgets>,
     /// The saved storage usage of workspaces.
     pub(crate) usage: Arc<dyn UsageStore>,
+    /// The searches that found nothing, as this process has counted them.
+    pub(crate) missed_searches: Arc<MissedSearches>,
+    /// The saved counts of these searches.
+    pub(crate) missed_search_store: Arc<dyn MissedSearchStore>,
     maintenance: Arc<dyn Maintenance>,
     backend: Backend,
 }
@@ -146,7 +152,7 @@ impl Application {
         }
     }
 
-    fn assemble<S: Store + WorkspaceDirectory + Maintenance + OutboxQueue + 'static>(
+    fn assemble<S: Store + WorkspaceDirectory + Maintenance + OutboxQueue + MissedSearchStore + 'static>(
         settings: &Settings,
         store: Arc<S>,
         backend: impl FnOnce(Arc<S>) -> Backend,
@@ -169,6 +175,8 @@ impl Application {
             queue: store.clone(),
             budgets,
             usage,
+            missed_searches: Arc::default(),
+            missed_search_store: store.clone(),
             maintenance: store,
             backend,
         })
@@ -200,14 +208,27 @@ impl Application {
         let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
         let (synonym_cache, portal_cache) = (SynonymCache::new(), PortalCache::new());
         let page_cache = roadmap_web::PageCache::new();
+        let overviews = OverviewCache::new();
         let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
-            let ReadPorts { lists: reader, pages, search, connections } = self.backend.read_ports(connections)?;
+            let ReadPorts { lists: reader, pages, admin, search, connections } =
+                self.backend.read_ports(connections)?;
             let synonyms = Arc::new(CachedSynonyms { reader: reader.clone(), cache: synonym_cache.clone() });
             let portals = Arc::new(CachedPortals { reader: pages.clone(), cache: portal_cache.clone() });
             let (blobs, clock) = (blobs.clone(), self.clock.clone());
-            let queries =
-                Queries::new(QueryPorts { reader, pages, portals, search, synonyms, blobs: blobs.clone(), clock });
+            let queries = Queries::new(QueryPorts {
+                reader,
+                pages,
+                admin,
+                outbox: self.queue.clone(),
+                directory: self.directory.clone(),
+                missed_searches: self.missed_searches.clone(),
+                portals,
+                search,
+                synonyms,
+                blobs: blobs.clone(),
+                clock,
+            });
             pools.extend(connections);
             let http = web::Data::new(HttpDependencies {
                 health: options.shutdown.wrap_health(health.clone()),
@@ -221,6 +242,7 @@ impl Application {
                 default_workspace: settings.default_workspace.clone(),
                 observer: options.observer.clone(),
                 detached: options.detached.clone(),
+                overviews: overviews.clone(),
                 render_error: roadmap_api::error::render,
                 render_page_error: roadmap_web::render_error,
                 ids: self.ids.clone(),
@@ -240,6 +262,8 @@ impl Application {
                 executor: self.executor.clone(),
                 queries,
                 random: Arc::new(SystemRandom),
+                upload: upload.clone(),
+                mails_per_day: settings.mail_per_day,
                 cache: page_cache.clone(),
             });
             surfaces.push(Surfaces { http, api, web });
@@ -323,6 +347,7 @@ impl Application {
 struct ReadPorts {
     lists: Arc<dyn RoadmapReader>,
     pages: Arc<dyn PortalReader>,
+    admin: Arc<dyn AdminReader>,
     search: Arc<dyn TextSearch>,
     /// The separate connection pool of these ports, if they have one.
     connections: Option<Arc<dyn ConnectionPools>>,
@@ -334,13 +359,13 @@ impl Backend {
     fn read_ports(&self, connections: usize) -> anyhow::Result<ReadPorts> {
         match self {
             Self::Sqlite(store) => {
-                let (lists, pages, search) = (store.clone(), store.clone(), store.clone());
-                Ok(ReadPorts { lists, pages, search, connections: None })
+                let (lists, pages, admin, search) = (store.clone(), store.clone(), store.clone(), store.clone());
+                Ok(ReadPorts { lists, pages, admin, search, connections: None })
             }
             Self::Postgres(store) => {
                 let reader = Arc::new(store.reader(connections)?);
-                let (lists, pages, search) = (reader.clone(), reader.clone(), reader.clone());
-                Ok(ReadPorts { lists, pages, search, connections: Some(reader) })
+                let (lists, pages, admin, search) = (reader.clone(), reader.clone(), reader.clone(), reader.clone());
+                Ok(ReadPorts { lists, pages, admin, search, connections: Some(reader) })
             }
         }
     }

@@ -4,6 +4,7 @@
 //! against the document. Rules that no pattern can express have a custom format: [`HTML`], [`HTTP_URL`],
 //! [`HTTP_ORIGIN`], [`MAIL_DOMAIN`], [`SIGNED_ID`], [`TIMESTAMP`], [`FUTURE_TIMESTAMP`].
 
+use roadmap_domain::model::admin::Period;
 use roadmap_domain::model::audit::{ActorKind, AuditPage};
 use roadmap_domain::model::changelog::MAX_LINKED;
 use roadmap_domain::model::customer::CustomerQuery;
@@ -181,6 +182,10 @@ pub(crate) fn lane_id() -> Object {
 pub(crate) fn target_id() -> Object {
     let what = "The id or the slug of a feature request. If it is merged, what it was merged into is the target.";
     string(format!("[^{SPACE}]"), what).build()
+}
+
+pub(crate) fn target_customer_id() -> Object {
+    string(format!("^[{SPACE}]*{UUID}[{SPACE}]*$"), "The id of another customer.").build()
 }
 
 /// The name of a record of the workspace.
@@ -440,6 +445,12 @@ parameters! {
     RoadmapParameters => {
         let what = format!("Feature requests per lane. Values above {MAX_PER_LANE} are lowered to {MAX_PER_LANE}.");
         vec![parameter("per_lane", ParameterIn::Query, count(DEFAULT_PER_LANE), &what).build()]
+    };
+    /// The period of the overview.
+    OverviewParameters => {
+        let days = Period::ALL.map(|period| period.days().to_string()).join("|");
+        let what = format!("The number of days, until now; {} by default.", Period::default().days());
+        vec![text_parameter("days", optional_value_pattern(&days), &what)]
     };
     /// Where the feature requests of a deleted track go.
     MoveToParameters => {

@@ -1,10 +1,12 @@
-//! `GET /customers`, `GET` and `PATCH /customers/{id}`.
+//! `GET /customers`, `GET` and `PATCH /customers/{id}`, `POST /customers/{id}/merge`.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
+use roadmap_domain::model::admin::CustomersMerged;
 use roadmap_domain::model::customer::CustomerQuery;
-use roadmap_domain::model::id::CustomerId;
+use roadmap_domain::model::id::{CustomerId, parse_uuid};
 use roadmap_domain::model::text::Name;
+use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::query::people::{ListCustomers, ShowCustomer};
 use roadmap_domain::usecase::rename_customer::{CustomerRenamed, RenameCustomer};
 use serde::Deserialize;
@@ -32,6 +34,13 @@ struct Body {
 struct CustomerChange {
     #[schema(required = true, schema_with = described::record_name)]
     name: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = MergeCustomer)]
+struct MergeBody {
+    #[schema(required = true, schema_with = described::target_customer_id)]
+    target_id: Option<String>,
 }
 
 /// List customers
@@ -115,7 +124,48 @@ pub(crate) async fn update(
     execute_operation(&state, input, name, operation, render).await
 }
 
+/// Merge a customer into another one
+///
+/// For a person with two addresses. The target gets everything of the customer: votes, feature requests, comments, notes
+/// and subscriptions. The customer is deleted, and its address belongs to nobody afterwards. This cannot be undone.
+#[utoipa::path(
+    post,
+    path = "/api/external/v1/customers/{id}/merge",
+    operation_id = "mergeCustomer",
+    tag = "People",
+    params(described::RecordIdParameter),
+    request_body(content = MergeBody, example = json!({ "target_id": "01890a5d-ac96-774b-bcce-b302099a8057" })),
+    responses(
+        (
+            status = 200,
+            description = "The target, and the customer that is gone.",
+            body = wire::customer::Merged,
+            links(
+                ("target" = (
+                    operation_id = "showCustomer",
+                    parameters(("id" = "$response.body#/customer/id"))
+                ))
+            )
+        ),
+        CommonErrors, BodyErrors, OperationKeyErrors, CustomerErrors
+    )
+)]
+pub(crate) async fn merge(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: WriteRequest,
+) -> Result<HttpResponse, ApiError> {
+    let source = record_id_or_nil(&request, CustomerId::new);
+    let operation = move |target| MergeCustomers { source, target };
+    let render = |merged: CustomersMerged| wire::saved_ok(&wire::customer::merged(&merged));
+    execute_operation(&state, input, target, operation, render).await
+}
+
 fn name(body: Body) -> Validated<Name> {
     let Object(customer) = body.customer.ok_or_else(|| FieldError::missing("customer"))?;
     Name::parse("name", customer.name.as_deref().unwrap_or_default())
+}
+
+fn target(body: MergeBody) -> Validated<CustomerId> {
+    parse_uuid("target_id", body.target_id.as_deref().unwrap_or_default()).map(CustomerId::new)
 }

@@ -172,6 +172,10 @@ pub(crate) async fn similar(state: web::Data<State>, input: ReadRequest) -> Resu
                     operation_id = "approveFeatureRequest",
                     parameters(("id" = "$response.body#/feature_request/id"))
                 )),
+                ("decline" = (
+                    operation_id = "declineFeatureRequest",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
                 ("subscribe" = (
                     operation_id = "subscribe",
                     parameters(("id" = "$response.body#/feature_request/id"))

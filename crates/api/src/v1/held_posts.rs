@@ -1,9 +1,9 @@
-//! `GET /held_posts`, `POST /feature_requests/{id}/approve` and `POST /comments/{id}/approve`.
+//! `GET /held_posts`, `POST /feature_requests/{id}/approve` and `/decline`, and `POST /comments/{id}/approve`.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::CommentId;
-use roadmap_domain::usecase::approve_feature_request::ApproveFeatureRequest;
+use roadmap_domain::usecase::approve_feature_request::{ApproveFeatureRequest, DeclineFeatureRequest};
 use roadmap_domain::usecase::edit_feature_request::FeatureRequestEdited;
 use roadmap_domain::usecase::hold_comment::ApproveComment;
 use roadmap_domain::usecase::query::portal::ListHeldPosts;
@@ -63,6 +63,34 @@ pub(crate) async fn approve_feature_request(
     let operation = move |fields| WithoutFields::new(ApproveFeatureRequest { request }, fields);
     let render =
         move |approved: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::shown(&approved.detail, &links));
+    execute_operation(&state, input, |NoFields {}| Ok(()), operation, render).await
+}
+
+/// Decline a feature request
+///
+/// It does not wait for approval any more, and stays private. One that does not wait is unchanged.
+#[utoipa::path(
+    post,
+    path = "/api/external/v1/feature_requests/{id}/decline",
+    operation_id = "declineFeatureRequest",
+    tag = "Moderation",
+    params(described::FeatureRequestIdParameter),
+    request_body(content = Option<NoFields>, example = json!({})),
+    responses(
+        (status = 200, description = "The feature request.", body = wire::feature_request::Shown),
+        CommonErrors, BodyErrors, OperationKeyErrors, FeatureRequestErrors
+    )
+)]
+pub(crate) async fn decline_feature_request(
+    state: web::Data<State>,
+    request: HttpRequest,
+    WriteRequestWithoutFields(input): WriteRequestWithoutFields,
+) -> Result<HttpResponse, ApiError> {
+    let links = input.links.clone();
+    let request = feature_request_ref(&request);
+    let operation = move |fields| WithoutFields::new(DeclineFeatureRequest { request }, fields);
+    let render =
+        move |declined: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::shown(&declined.detail, &links));
     execute_operation(&state, input, |NoFields {}| Ok(()), operation, render).await
 }
 

@@ -1,5 +1,6 @@
 //! Customers, contract section 2.4.
 
+use roadmap_domain::model::admin::CustomersMerged;
 use roadmap_domain::model::customer::{Customer, CustomerName};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::text::Name;
@@ -50,6 +51,16 @@ pub(crate) struct Fields<'a> {
     created_at: String,
 }
 
+/// A customer who was merged into another one.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CustomersMerged)]
+pub(crate) struct Merged<'a> {
+    /// What it was merged into.
+    customer: Fields<'a>,
+    /// What was merged. It does not exist any more.
+    merged: CustomerReference<'a>,
+}
+
 fn fields(customer: &Customer) -> Fields<'_> {
     Fields {
         customer: reference(&customer.customer),
@@ -72,4 +83,8 @@ pub(crate) fn listed(customers: &Listing<Customer>) -> impl Serialize {
 
 pub(crate) fn shown(customer: &Customer) -> impl Serialize {
     Shown { customer: fields(customer) }
+}
+
+pub(crate) fn merged(merged: &CustomersMerged) -> impl Serialize {
+    Merged { customer: fields(&merged.customer), merged: reference(&merged.source) }
 }

@@ -9,6 +9,7 @@ use roadmap_domain::model::mail::MailStatus;
 use roadmap_domain::model::message::MessageState;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::usecase::queue_test_mail::QueueTestMail;
+use roadmap_domain::usecase::retry_mail::RetryMail;
 use serde::Serialize;
 
 use super::find_workspace;
@@ -154,7 +155,7 @@ impl MailCommand {
                 let application = Application::open(settings).await?;
                 let mut shown = Vec::new();
                 for workspace in target.find(&application).await? {
-                    let retried = application.queue.retry(workspace.id, dead, application.clock.now()).await?;
+                    let retried = application.executor.run_without_key(workspace.id, &RetryMail { dead }).await?;
                     shown.push(Retried { workspace: workspace.subdomain.to_string(), retried });
                 }
                 format.print_many(&shown)

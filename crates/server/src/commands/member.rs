@@ -3,20 +3,29 @@
 use clap::Subcommand;
 use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::links::Links;
 use roadmap_domain::model::member::{Member, MemberRef, Role};
+use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::usecase::change_members::{AddMember, ChangeRole, RemoveMember};
+use roadmap_domain::usecase::sign_in::StartSignIn;
 use serde::Serialize;
 
-use super::WorkspaceArgument;
-use super::output::{OutputFormat, Row};
+use super::output::{OutputFormat, Row, print};
+use super::{WorkspaceArgument, links, start_sign_in};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
+/// The path of the admin panel.
+const ADMIN: &str = "/admin";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
-    /// Add a team member. The first one is the default author of comments and notes
+    /// Add a team member, and print a link that signs the member in to the admin panel. The first member is the default
+    /// author of comments and notes
     Add {
         #[command(flatten)]
         target: WorkspaceArgument,
@@ -74,6 +83,19 @@ impl Row for OutputRow {
     const COLUMNS: &[&str] = &["id", "name", "email", "role", "created_at"];
 }
 
+/// A new member.
+#[derive(Serialize)]
+struct AddedRow {
+    #[serde(flatten)]
+    member: OutputRow,
+    /// `None` if the secret that signs links is not known here.
+    sign_in_url: Option<String>,
+}
+
+impl Row for AddedRow {
+    const COLUMNS: &[&str] = &["id", "name", "email", "role", "created_at", "sign_in_url"];
+}
+
 impl From<&Member> for OutputRow {
     fn from(member: &Member) -> Self {
         Self {
@@ -97,8 +119,21 @@ impl MemberCommand {
                     name: Name::parse("--name", &name)?,
                     role: role.map(|raw| Role::parse("--role", &raw)).transpose()?,
                 };
-                format
-                    .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
+                let links = links(settings, &workspace);
+                let member = application.executor.run_without_key(workspace.id, &operation).await?;
+                let sign_in = match links {
+                    Ok(links) => Ok(sign_in_link(&application, workspace.id, &links, member.email.clone()).await?),
+                    Err(error) => Err(error),
+                };
+                let sign_in_url = sign_in.as_ref().ok().map(|(url, _)| url.clone());
+                format.print_one(&AddedRow { member: OutputRow::from(&member), sign_in_url })?;
+                match sign_in {
+                    _ if format.is_json() => Ok(()),
+                    Ok((_, until)) => {
+                        print(&format!("The link leads to the admin panel. It works once, until {until}."))
+                    }
+                    Err(error) => print(&format!("There is no link: {error:#}")),
+                }
             }
             Self::List { target, format } => {
                 let workspace = target.find(&application).await?;
@@ -125,6 +160,19 @@ impl MemberCommand {
     }
 }
 
+/// Returns a link that signs a member in to the admin panel, and how long it is valid.
+async fn sign_in_link(
+    application: &Application,
+    workspace: WorkspaceId,
+    links: &Links,
+    email: EmailAddress,
+) -> anyhow::Result<(String, Timestamp)> {
+    let operation = StartSignIn { next: LocalPath::parse(ADMIN), ..start_sign_in(email) };
+    let sign_in = application.executor.run_without_key(workspace, &operation).await?;
+    let until = sign_in.expires_at();
+    Ok((links.sign_in(sign_in.id, until), until))
+}
+
 /// Adds to an error what an operator can do about it.
 fn explain(error: RoadmapError, workspace: &Workspace, member: &str) -> anyhow::Error {
     let is_missing = matches!(error, RoadmapError::NotFound(Resource::Member));
@@ -142,7 +190,6 @@ fn explain(error: RoadmapError, workspace: &Workspace, member: &str) -> anyhow::
 mod tests {
     use super::*;
     use roadmap_domain::error::Conflict;
-    use roadmap_domain::model::id::WorkspaceId;
     use roadmap_domain::model::workspace::Subdomain;
     use uuid::Uuid;
 

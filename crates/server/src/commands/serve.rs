@@ -10,7 +10,9 @@ use std::time::Duration;
 use actix_web::web::ServiceConfig;
 use anyhow::Context;
 use roadmap_domain::error::ErrorChain;
+use roadmap_domain::ports::{Clock, MissedSearchStore};
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
+use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
@@ -34,6 +36,9 @@ use crate::worker::Worker;
 /// How often the usage that this process has counted is added to the totals in the store.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
+/// How often the searches that found nothing are written.
+const MISSED_SEARCHES_INTERVAL: Duration = Duration::from_secs(60);
+
 /// How often the process checks for workspaces whose recount is due.
 const RECOUNT_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -42,6 +47,9 @@ const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(3_600);
 
 /// The pause between two batches of feature requests that are indexed again, so that other writes are not delayed.
 const REINDEX_PAUSE: Duration = Duration::from_millis(20);
+
+/// Number of workspaces that are checked for members at the start.
+const HINTED_WORKSPACES: usize = 3;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
@@ -74,6 +82,8 @@ impl Serve {
             greeting += &demo::prepare(&application, &options).await?;
         } else if application.directory.workspaces().await?.is_empty() {
             greeting += &first_steps(&settings);
+        } else {
+            greeting += &hints_without_members(&application, &settings).await?;
         }
 
         if let Some(subdomain) = &settings.default_workspace
@@ -113,6 +123,12 @@ impl Serve {
         ));
 
         let counting = tokio::spawn(count_storage(application.budgets.clone()));
+        let missed_searches = MissedSearchCounts {
+            counts: application.missed_searches.clone(),
+            store: application.missed_search_store.clone(),
+            clock: application.clock.clone(),
+        };
+        let writing = tokio::spawn(missed_searches.clone().write_every_minute());
         // Not awaited: the first search waits for it if necessary.
         drop(tokio::task::spawn_blocking(roadmap_domain::model::search::load_tables));
 
@@ -146,6 +162,8 @@ impl Serve {
         }
         counting.abort();
         flush_storage(&application.budgets).await;
+        writing.abort();
+        missed_searches.write().await;
         if let Some(server) = metrics_server {
             server.stop().await;
         }
@@ -181,6 +199,30 @@ async fn count_storage(budgets: Arc<StorageBudgets>) {
 async fn flush_storage(budgets: &StorageBudgets) {
     if let Err(error) = budgets.flush().await {
         tracing::warn!(error = %ErrorChain::new(&error), "failed to save the storage usage of workspaces");
+    }
+}
+
+/// The searches that found nothing, which are written from time to time.
+#[derive(Clone)]
+struct MissedSearchCounts {
+    counts: Arc<MissedSearches>,
+    store: Arc<dyn MissedSearchStore>,
+    clock: Arc<dyn Clock>,
+}
+
+impl MissedSearchCounts {
+    async fn write_every_minute(self) {
+        let mut minutes = tokio::time::interval(MISSED_SEARCHES_INTERVAL);
+        loop {
+            minutes.tick().await;
+            self.write().await;
+        }
+    }
+
+    async fn write(&self) {
+        if let Err(error) = self.counts.flush(&*self.store, self.clock.now()).await {
+            tracing::warn!(error = %ErrorChain::new(&error), "failed to save the searches that found nothing");
+        }
     }
 }
 
@@ -269,10 +311,30 @@ async fn run_maintenance(
 /// The commands that set up the first workspace.
 fn first_steps(settings: &Settings) -> String {
     let data = settings.data_dir.display();
+    let add_member = add_member("acme", settings);
     format!(
         "\n\nThere is no workspace yet. In another terminal:\n  \
          roadmap workspace create acme --product-name 'Acme' --website-url https://acme.example --data-dir '{data}'\n  \
-         roadmap member add --workspace acme --email you@acme.example --name 'You' --data-dir '{data}'\n  \
+         {add_member}\n  \
          roadmap api-key create --workspace acme --name first --data-dir '{data}'"
     )
+}
+
+/// A line for each of the first workspaces that has no members, so that nobody can open its admin panel.
+async fn hints_without_members(application: &Application, settings: &Settings) -> anyhow::Result<String> {
+    let mut hints = String::new();
+    for workspace in application.directory.workspaces().await?.iter().take(HINTED_WORKSPACES) {
+        if application.reader.members(workspace.id).await?.is_empty() {
+            let subdomain = workspace.subdomain.as_str();
+            let add_member = add_member(subdomain, settings);
+            hints += &format!("\nThe workspace {subdomain} has no members. Add the first one: {add_member}");
+        }
+    }
+    Ok(hints)
+}
+
+/// The command that adds the first member to a workspace.
+fn add_member(subdomain: &str, settings: &Settings) -> String {
+    let data = settings.data_dir.display();
+    format!("roadmap member add --workspace {subdomain} --email you@acme.example --name 'You' --data-dir '{data}'")
 }
