@@ -56,6 +56,12 @@ impl Browser {
         Self { client: self.client.clone(), cookies: self.cookies.clone() }
     }
 
+    /// Returns a browser at another workspace with the same cookies.
+    pub fn moved_to(&self, subdomain: &str) -> Self {
+        let host = format!("{subdomain}.{BASE_HOST}");
+        Self { client: Client { host, ..self.client.clone() }, cookies: self.cookies.clone() }
+    }
+
     /// Sends a request with the cookies and further headers, and stores the cookies of the response.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Response {
         let cookies = self.cookie_header();
@@ -146,7 +152,7 @@ pub fn hidden(page: &str, name: &str) -> String {
 pub struct SignInMail {
     /// The path of the link.
     pub path: String,
-    /// The code.
+    /// The code. Empty if there is none.
     pub code: String,
     /// The subject.
     pub subject: String,
@@ -183,6 +189,6 @@ fn sign_in_mail(mail: &[u8], email: &str) -> Option<SignInMail> {
             && other.len() == 4
             && word.bytes().all(|byte| byte == b'-' || byte.is_ascii_uppercase() || byte.is_ascii_digit())
     };
-    let code = text.split_whitespace().find(is_code)?.to_owned();
+    let code = text.split_whitespace().find(is_code).unwrap_or_default().to_owned();
     Some(SignInMail { path: path_of(url), code, subject: header("Subject")? })
 }

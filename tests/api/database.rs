@@ -199,7 +199,23 @@ impl Data {
                                    AND r.track_id = t.track_id AND r.root_id IS NULL)
                      OR public_count <> (SELECT count(*) FROM feature_requests r
                                          WHERE r.workspace_id = t.workspace_id AND r.track_id = t.track_id
-                                         AND r.root_id IS NULL AND NOT r.private)",
+                                         AND r.root_id IS NULL AND NOT r.private)
+                     OR unanswered_count <> (SELECT count(*) FROM feature_requests r
+                                             WHERE r.workspace_id = t.workspace_id AND r.track_id = t.track_id
+                                             AND r.root_id IS NULL AND r.unanswered)",
+            ),
+            (
+                "copies that differ from the feature request",
+                "SELECT count(*) FROM vote_tallies t
+                 JOIN feature_requests r ON r.workspace_id = t.workspace_id AND r.id = t.request_id
+                 WHERE t.track_id <> r.track_id OR t.private <> r.private OR t.unanswered <> r.unanswered
+                    OR coalesce(t.root_id, t.request_id) <> coalesce(r.root_id, r.id)",
+            ),
+            (
+                "answered feature requests without a comment of the team",
+                "SELECT count(*) FROM feature_requests r WHERE NOT r.unanswered AND NOT EXISTS (
+                     SELECT 1 FROM comments c WHERE c.workspace_id = r.workspace_id AND c.request_id = r.id
+                        AND c.customer_id IS NULL)",
             ),
         ] {
             assert_eq!(self.rows(wrong), ["0"], "{what}");

@@ -297,6 +297,15 @@ fn rejected_mail_is_reported_and_can_be_retried() {
     assert_eq!(app.roadmap(&["mail", "retry", "--dead"]).json()[0]["retried"], 2);
     eventually("the listed one has it", || sink.count() == 3);
     eventually("all is settled", || all_settled(&app));
+    assert_eq!(app.roadmap(&["mail", "retry", "--dead", "--workspace", "acme"]).json()[0]["retried"], 0);
+    let body = app.acme.get_audit_entries("action=mail.retry").is_ok();
+    let entries = body["audit_entries"].as_array().unwrap().iter().map(|entry| {
+        assert_eq!((&entry["actor"]["kind"], &entry["channel"]), (&json!("operator"), &json!("command")));
+        assert_eq!(entry["subject"], json!({ "kind": "mail", "id": null }));
+        entry["changes"].clone()
+    });
+    let mails = |count: u64| json!([{ "field": "mails", "old": 0, "new": count }]);
+    assert_eq!(entries.collect::<Vec<_>>(), [mails(2), mails(1)]);
     // A rejected recipient gets no mail, neither about this comment nor about the next.
     announce(&app.acme, &request, "Sooner");
     eventually("the next is sent", || sink.count() == 6);

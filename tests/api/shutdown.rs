@@ -34,3 +34,17 @@ fn a_second_signal_ends_the_delay() {
     let status = app.wait_for_exit();
     assert!(status.success(), "{status}");
 }
+
+#[test]
+fn searches_that_found_nothing_are_written_at_the_end() {
+    let mut app = App::start();
+    app.acme.feature_request("Dark mode");
+    for query in ["Gantt", "gantt", "ann@example.com", "dark"] {
+        app.acme.get_feature_requests(&format!("query={query}")).is_ok();
+    }
+    app.terminate();
+    let status = app.wait_for_exit();
+    assert!(status.success(), "{status}");
+    let written = app.sql("SELECT words || ': ' || count FROM missed_searches");
+    assert_eq!(written, ["gantt: 2"]);
+}

@@ -46,6 +46,8 @@ const validator = new HtmlValidate({
     "no-trailing-whitespace": "off",
     "long-title": "off",
     "no-inline-style": "error",
+    // The boxes of a selection have one name, and so have the hidden fields of one that was made.
+    "form-dup-name": ["error", { shared: ["radio", "checkbox", "button", "reset", "submit", "hidden"] }],
   },
 });
 

@@ -9,11 +9,14 @@ const WRITERS = 4;
 /** Workspaces in which people take part: one for each way to use the pages, and one for forged forms. */
 export const LIVELY = ["acme", "brass", "cedar", "delta"];
 
+/** Workspaces in which the team works, one for each way to use the pages. */
+export const MORNINGS = ["monday", "tuesday", "friday"];
+
 /** A team member of every workspace. */
 export const MEMBER = { email: "olga@team.example", name: "Olga Petrov" };
 
 /** Returns a PNG of one colour. */
-function png(width, height) {
+export function png(width, height) {
   const chunk = (type, data) => {
     const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
     const head = Buffer.alloc(4);
@@ -82,7 +85,7 @@ export async function extendDemo(service) {
 
 /** Creates the workspaces of the other service. */
 export async function createWorkspaces(service) {
-  for (const name of [...LIVELY, "beta", "empty", "held", "closed", "hostile"]) {
+  for (const name of [...LIVELY, ...MORNINGS, "beta", "empty", "held", "closed", "hostile"]) {
     service.createWorkspace(name, name === "acme" ? "Acme" : name);
     const member = ["--workspace", name, "--email", MEMBER.email, "--name", MEMBER.name];
     service.run("member", "add", ...member);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 /** A person at a browser. Everything is found by its role and its name. */
-class Person {
+export class Person {
   constructor(page, { origin, byKeyboard }) {
     Object.assign(this, { page, origin, byKeyboard });
   }
@@ -51,6 +51,14 @@ class Person {
     await this.page.keyboard.press("Control+a");
     await this.page.keyboard.press("Delete");
     await this.page.keyboard.type(text);
+  }
+
+  /** Ticks a check box. */
+  async check(name, within = undefined) {
+    const locator = this.find("checkbox", name, within);
+    if (!this.byKeyboard) return locator.check();
+    await this.#reach(locator);
+    await this.page.keyboard.press("Space");
   }
 
   async choose(role, name, value, within = undefined) {

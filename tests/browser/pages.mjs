@@ -10,7 +10,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { checkKeyboard, checkReflow, runAxe, sidewaysScroll, validate } from "./accessibility.mjs";
-import { LIVELY, createWorkspaces, extendDemo, fillHeld, fillHostile, fillLively } from "./content.mjs";
+import { LIVELY, MORNINGS, createWorkspaces, extendDemo, fillHeld, fillHostile, fillLively } from "./content.mjs";
+import { adminViews, findRecords, work } from "./admin.mjs";
 import { attack, forge, race, routesOfForms } from "./forgery.mjs";
 import { WAYS, travel } from "./journeys.mjs";
 import { checkFeeds, checkLinks, light, parseXml, printWeights, weigh } from "./reading.mjs";
@@ -262,7 +263,7 @@ async function weighViews({ browser, services, all, states }) {
     const origin = view.workspace === "demo" ? service.origin() : service.origin(view.workspace);
     const context = await newContext(browser, { storageState: view.account ? states[view.workspace]?.[view.account] : undefined });
     try {
-      weights.push({ name: view.name, ...(await weigh(context, `${origin}${view.target}`)) });
+      weights.push({ name: view.name, limit: view.limit, ...(await weigh(context, `${origin}${view.target}`)) });
     } catch (error) {
       found.push(`${view.name}: ${error.message}`);
     }
@@ -392,7 +393,8 @@ try {
     links.used = links.vote?.replace(/.{6}$/, "AAAAAA") ?? "/sign-in/used";
   }
   held.idea ??= "/feature_requests/missing";
-  const all = views({ demo, links, acme, held, hostile });
+  const records = await findRecords(demoService);
+  const all = [...views({ demo, links, acme, held, hostile }), ...adminViews({ records, held })];
 
   const context = await newContext(browser);
   const parser = await context.newPage();
@@ -404,6 +406,10 @@ try {
   await Promise.all([
     check("journeys", async () => {
       const runs = WAYS.map((way, index) => travel({ browser, service: main, place: places[index], way }));
+      return (await Promise.all(runs)).flat();
+    }),
+    check("a morning in the panel", async () => {
+      const runs = WAYS.map((way, index) => work({ browser, service: main, workspace: MORNINGS[index], way }));
       return (await Promise.all(runs)).flat();
     }),
     (async () => {

@@ -1,12 +1,13 @@
 // The pages and their states: where each is, who sees it, and how it comes up.
 
+import { ADMIN_MAIN } from "./admin.mjs";
 import { MEMBER } from "./content.mjs";
 
 /** Opens a page by its address. */
-const at = (target) => ({ page, origin }) => page.goto(`${origin}${target}`);
+export const at = (target) => ({ page, origin }) => page.goto(`${origin}${target}`);
 
 /** Opens a page, fills in the form that has a field, and sends it. The browser is not to stop wrong input. */
-const sent = (target, field, fill, button = "button[type=submit]:not([name=preview])") => async ({ page, origin }) => {
+export const sent = (target, field, fill, button = "button[type=submit]:not([name=preview])") => async ({ page, origin }) => {
   await page.goto(`${origin}${target}`);
   const form = page.locator(`main form:has(${field})`).first();
   await form.evaluate((form) => { form.noValidate = true; });
@@ -121,7 +122,7 @@ export function views({ demo, links, acme, held, hostile }) {
 /** The people who are signed in, by workspace. */
 export const ACCOUNTS = {
   demo: { customer: "hannah.pemberton@northwick-cycles.example", member: "maren@lumendesk.example" },
-  empty: { newcomer: "newcomer@example.org" },
+  empty: { newcomer: "newcomer@example.org", member: MEMBER.email },
   held: { member: MEMBER.email, author: "ann@example.org" },
   closed: { outsider: "outsider@example.org" },
 };
@@ -149,7 +150,7 @@ const PAIRS = [
 const ENDS = [PAIRS[0], { language: "ar", theme: "dark", width: 320 }];
 
 /** Returns in which languages, themes and widths a view is seen. */
-export const variantsOf = (view) => (MAIN.has(view.name) ? PAIRS : ENDS);
+export const variantsOf = (view) => (isPictured(view) ? PAIRS : ENDS);
 
 /** Whether pictures of a view are taken. */
-export const isPictured = (view) => MAIN.has(view.name);
+export const isPictured = (view) => MAIN.has(view.name) || ADMIN_MAIN.has(view.name);

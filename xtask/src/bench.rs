@@ -121,6 +121,11 @@ const TRACKS: &str = "tracks";
 const COMMENTS: &str = "comments page";
 const ROADMAP: &str = "roadmap";
 const MERGES: &str = "merges";
+const TRIAGE: &str = "triage";
+
+/// Number of feature requests that are moved at once, and the highest time that it may take, in milliseconds.
+const SELECTED: usize = 100;
+const TRIAGE_TARGET: f64 = 100.0;
 
 /// Number of the first feature requests that have comments, and of the comments of each.
 const COMMENTED: u64 = 100;
@@ -139,7 +144,10 @@ const KNOWN: Option<&str> = Some("Accept-Encoding: gzip, deflate, br\r\nAccept-L
 /// The paths of the pages of feature requests.
 static PAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-const WORKLOADS: [Workload; 22] = [
+/// The header with the session of a member, for the pages of the admin panel.
+static SESSION: Mutex<String> = Mutex::new(String::new());
+
+const WORKLOADS: [Workload; 28] = [
     Workload { name: UPVOTE, targets: [Some(0.8), Some(1.0)], page: None, request: upvote },
     Workload {
         name: "create",
@@ -171,6 +179,12 @@ const WORKLOADS: [Workload; 22] = [
     Workload { name: "page, feature request", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: request_page },
     Workload { name: "page, any feature request", targets: [None, None], page: BROWSER, request: any_request_page },
     Workload { name: "page, search", targets: [Some(2.5), None], page: BROWSER, request: search_page },
+    Workload { name: "panel, inbox", targets: [Some(2.0), Some(2.0)], page: BROWSER, request: |_, _| get("/admin") },
+    Workload { name: "panel, inbox by votes", targets: [Some(2.0), Some(2.0)], page: BROWSER, request: inbox_by_votes },
+    Workload { name: "panel, unanswered by votes", targets: [Some(2.0), Some(2.0)], page: BROWSER, request: unanswered },
+    Workload { name: "panel, search", targets: [None, None], page: BROWSER, request: search_inbox },
+    Workload { name: "panel, feature request", targets: [None, None], page: BROWSER, request: panel_request },
+    Workload { name: "panel, overview", targets: [None, None], page: BROWSER, request: |_, _| get("/admin/overview") },
     Workload {
         name: TRACKS,
         targets: [Some(0.15), None],
@@ -271,6 +285,27 @@ fn any_request_page(_: &Corpus, random: &mut SmallRng) -> (&'static str, String,
     get(pages.get(random.random_range(0..pages.len().max(1))).map_or("/", String::as_str))
 }
 
+/// One of many pages of the inbox.
+fn inbox_by_votes(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    let last = (corpus.requests / 50).clamp(1, 20);
+    get(&format!("/admin?sort=votes&page={}", random.random_range(1..=last)))
+}
+
+fn unanswered(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    let last = (corpus.requests / 50).clamp(1, 20);
+    get(&format!("/admin?state=unanswered&sort=votes&page={}", random.random_range(1..=last)))
+}
+
+fn search_inbox(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    let [one, other] = corpus.two_words_of_a_request(random);
+    get(&format!("/admin?query={one}+{other}"))
+}
+
+fn panel_request(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    let (_, path, _) = request_page(corpus, random);
+    get(&format!("/admin{}", path.split('?').next().unwrap_or_default()))
+}
+
 fn search_page(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     let [one, other] = corpus.two_words_of_a_request(random);
     get(&format!("/feature_requests?query={one}+{other}"))
@@ -352,6 +387,9 @@ impl Bench {
         if MERGES.contains(&self.only) {
             self.merges(&service, &corpus)?;
         }
+        if TRIAGE.contains(&self.only) {
+            triage(&service)?;
+        }
         println!("\nmemory after the run: {:.0} MB", service.resident_mb()?);
         Ok(())
     }
@@ -373,6 +411,9 @@ impl Bench {
         copies::insert(&service, self.requests, self.copies)?;
         let started = service.start(&WITHOUT_LIMITS)?;
         load_pages(&service)?;
+        if "panel, ".contains(&self.only) || self.only.starts_with("panel") || TRIAGE.contains(&self.only) {
+            sign_in(&service)?;
+        }
         println!("start to first response: {:.0} ms", started.as_secs_f64() * 1e3);
         println!("memory idle: {:.0} MB", service.resident_mb()?);
         println!(
@@ -600,6 +641,65 @@ fn load_pages(service: &Service) -> anyhow::Result<()> {
     })
 }
 
+/// Signs in as a member, for the pages of the admin panel.
+fn sign_in(service: &Service) -> anyhow::Result<()> {
+    let address = "bench@example.com";
+    service.roadmap(&["member", "add", "--workspace", "bench", "--email", address, "--name", "Bench"])?;
+    let link = service.roadmap(&["sign-in", "link", "--workspace", "bench", "--email", address])?;
+    let url = link.get("url").and_then(Value::as_str).context("no link")?;
+    let (scheme, rest) = url.split_once("://").context("no URL")?;
+    let (host, path) = rest.split_once('/').context("no path")?;
+    block_on(async {
+        let mut connection = service.connect().await?;
+        let headers = format!("Origin: {scheme}://{host}\r\n");
+        let status = connection.request_with("POST", &format!("/{path}"), &headers, "choice=only").await?;
+        ensure!(status == 303, "signing in returned {status}");
+        let cookie = connection.cookie().context("no session")?;
+        *SESSION.lock().unwrap_or_else(PoisonError::into_inner) = format!("Cookie: {cookie}\r\n{headers}");
+        Ok(())
+    })
+}
+
+/// Moves many feature requests at once, to and fro, and prints how long it takes.
+fn triage(service: &Service) -> anyhow::Result<()> {
+    let mut times = Vec::new();
+    block_on(async {
+        let mut connection = service.connect().await?;
+        expect(&mut connection, "GET", "/tracks", "", 200).await?;
+        let tracks = ids(&connection.json()?, "/tracks")?;
+        let [one, other, ..] = tracks.as_slice() else { anyhow::bail!("there are fewer than two tracks") };
+        let mut selected = Vec::new();
+        for page in 1.. {
+            let path = format!("/tracks/{one}/feature_requests?sort=newest&page={page}");
+            expect(&mut connection, "GET", &path, "", 200).await?;
+            let found = ids(&connection.json()?, "/feature_requests")?;
+            if found.is_empty() || selected.len() >= SELECTED {
+                break;
+            }
+            selected.extend(found);
+        }
+        selected.truncate(SELECTED);
+        let session = SESSION.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let selection: String = selected.iter().map(|id| format!("id={id}&")).collect();
+        for round in 0..20 {
+            let track = if round % 2 == 0 { other } else { one };
+            let body = format!("{selection}track={track}&action=move");
+            let began = Instant::now();
+            let status = connection.request_with("POST", "/admin/triage", &session, &body).await?;
+            times.push(began.elapsed());
+            ensure!(status == 303, "moving {} feature requests returned {status}", selected.len());
+        }
+        Ok(())
+    })?;
+    times.sort_unstable();
+    let millis = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
+    println!("\n| {TRIAGE}: moving {SELECTED} feature requests | ms | target |");
+    println!("|---|---:|---:|");
+    println!("| median | {:.0} | {TRIAGE_TARGET} |", millis(times.get(times.len() / 2)));
+    println!("| slowest of {} | {:.0} | {TRIAGE_TARGET} |", times.len(), millis(times.last()));
+    Ok(())
+}
+
 async fn expect(connection: &mut Connection, method: &str, path: &str, body: &str, status: u16) -> anyhow::Result<()> {
     let actual = connection.send(method, path, body).await?;
     ensure!(actual == status, "{method} {path} returned {actual} instead of {status}");
@@ -659,6 +759,7 @@ fn measure(
     connections: usize,
     duration: Duration,
 ) -> anyhow::Result<Figures> {
+    let session = &SESSION.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let seed = AtomicU64::new(KEYS.load(Ordering::Relaxed) + 1);
     let cpu_before = service.cpu()?;
     let began = Instant::now();
@@ -670,6 +771,9 @@ fn measure(
             let (method, path, body) = (workload.request)(corpus, &mut random);
             let asked = Instant::now();
             let status = match workload.page {
+                Some(headers) if path.starts_with("/admin") => {
+                    connection.request_with(method, &path, &format!("{headers}{session}"), &body).await?
+                }
                 Some(headers) => connection.request_with(method, &path, headers, &body).await?,
                 None => connection.send(method, &path, &body).await?,
             };

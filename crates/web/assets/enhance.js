@@ -17,8 +17,16 @@ addEventListener("load", () => {
   });
 });
 
+// Ticked rows: their number, and a box that ticks all.
+const ticked = document.querySelector("[data-ticked]");
+if (ticked) countTicked(ticked);
+
+// Keyboard shortcuts, which the page lists if they are switched on.
+const shortcuts = document.querySelector("[data-shortcuts]");
+if (shortcuts) listenForKeys(shortcuts);
+
 // Similar feature requests, while the title of an idea is typed.
-const title = document.querySelector('form[action="/feature_requests/new"][method="get"] #title');
+const title = document.querySelector('form[action="/feature_requests/new"][method="get"] #title, #title[data-similar]');
 if (title) showSimilar(title);
 
 function showSimilar(title) {
@@ -31,7 +39,9 @@ function showSimilar(title) {
   sentence.setAttribute("aria-live", "polite");
   const list = document.createElement("div");
   box.append(sentence, list);
-  title.form.after(box);
+  const place = title.dataset.similar && document.getElementById("similar");
+  if (place) place.replaceChildren(box);
+  else title.form.after(box);
   let timer = 0;
   let request = null;
   let shown = "";
@@ -53,7 +63,7 @@ function showSimilar(title) {
     }
     // The policy of the page forbids to parse text as HTML. A response that is a document needs no parsing here.
     request = new XMLHttpRequest();
-    request.open("GET", "/feature_requests/similar?title=" + encodeURIComponent(typed));
+    request.open("GET", (title.dataset.similar || "/feature_requests/similar") + "?title=" + encodeURIComponent(typed));
     request.responseType = "document";
     request.addEventListener("load", (event) => {
       const { status, response } = event.target;
@@ -67,4 +77,62 @@ function showSimilar(title) {
     sentence.replaceChildren(...(first ? [first] : []));
     list.replaceChildren(...rest);
   }
+}
+
+function countTicked(sentence) {
+  const hint = sentence.textContent;
+  const form = sentence.closest("form");
+  const boxes = Array.from(form.querySelectorAll("tbody [type=checkbox]"));
+  const all = form.querySelector("[data-tick-all]");
+  all.parentElement.hidden = false;
+
+  function show() {
+    const count = boxes.filter((box) => box.checked).length;
+    all.checked = count === boxes.length;
+    all.indeterminate = count > 0 && !all.checked;
+    sentence.textContent = count ? sentence.dataset.ticked.replace("#", count) : hint;
+  }
+
+  form.addEventListener("change", (event) => {
+    if (event.target === all) for (const box of boxes) box.checked = all.checked;
+    // Only what changes while the page is open is announced.
+    sentence.setAttribute("role", "status");
+    show();
+  });
+  // Browsers tick boxes again when they go back to a page.
+  addEventListener("pageshow", show);
+  show();
+}
+
+function listenForKeys(help) {
+  const words = help.dataset.shortcuts.split(" ");
+  const actions = new Map();
+  for (let at = 0; at < words.length; at += 2) actions.set(words[at], words[at + 1]);
+  const rows = Array.from(document.querySelectorAll("tbody tr"));
+  let row = null;
+
+  // Keys that mean something to the control with the focus are left to it.
+  function isTyping(element) {
+    return element.isContentEditable || element.matches("textarea, select, input:not([type=checkbox])");
+  }
+
+  function go(step) {
+    const at = rows.indexOf(row);
+    row = rows[at < 0 ? 0 : Math.min(Math.max(at + step, 0), rows.length - 1)];
+    row?.querySelector("th a").focus();
+  }
+
+  document.addEventListener("focusin", (event) => {
+    row = event.target.closest("tbody tr") ?? row;
+  });
+  document.addEventListener("keydown", (event) => {
+    const action = actions.get(event.key);
+    if (!action || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || isTyping(event.target)) return;
+    event.preventDefault();
+    if (action === "next") go(1);
+    else if (action === "previous") go(-1);
+    else if (action === "tick") row?.querySelector("[type=checkbox]")?.click();
+    else if (action === "help") help.open = !help.open;
+    else if (action.startsWith("focus-")) document.querySelector(`[aria-keyshortcuts="${event.key}"]`)?.focus();
+  });
 }

@@ -353,13 +353,9 @@ pub(crate) fn not_done_after(
 /// if nothing was typed.
 pub(crate) fn signed_out(context: &Context, fields: &Fields) -> Option<Reply> {
     let text = context.text();
-    let label = |name| match name {
-        "content" => text.get("field-content"),
-        "title" => text.get("field-title"),
-        _ => text.get("field-description"),
-    };
-    let part = |id| Typed { id, label: label(id).into_owned(), text: typed_text(fields, id) };
-    let parts = ["content", "title", "description"].map(part).into_iter();
+    let label = |id| text.get(&format!("field-{id}")).into_owned();
+    let part = |id| Typed { id, label: label(id), text: typed_text(fields, id) };
+    let parts = ["content", "title", "description", "note", "vote_note"].map(part).into_iter();
     let typed: Vec<Typed> = parts.filter(|part| !part.text.trim().is_empty()).collect();
     if typed.is_empty() {
         return None;

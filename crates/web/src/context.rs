@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use actix_web::http::Method;
-use actix_web::http::header::{ACCEPT_LANGUAGE, USER_AGENT};
+use actix_web::http::header::{ACCEPT_LANGUAGE, REFERER, USER_AGENT};
 use actix_web::{HttpRequest, web};
 use roadmap_domain::model::audit::{Actor, Channel, Origin};
 use roadmap_domain::model::base_url::HostTarget;
 use roadmap_domain::model::links::Links;
 use roadmap_domain::model::portal::{Language, Portal, PortalAccess, Viewer};
 use roadmap_domain::model::session::{BrowserName, Session};
+use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::query::Query;
@@ -129,6 +130,13 @@ impl Context {
         self.request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned()
     }
 
+    /// Returns the path of the page whose form was sent: the `Referer` if it is a page of this workspace, or `/admin`.
+    pub(crate) fn origin_path(&self) -> String {
+        let header = self.request.headers().get(REFERER).and_then(|header| header.to_str().ok());
+        let path = header.and_then(|url| url.strip_prefix(self.links.portal())).and_then(LocalPath::parse);
+        path.map_or_else(|| "/admin".to_owned(), |path| path.as_str().to_owned())
+    }
+
     /// Returns a parameter of the path.
     pub(crate) fn parameter(&self, name: &str) -> &str {
         self.request.match_info().get(name).unwrap_or_default()
@@ -155,7 +163,9 @@ impl Context {
 
     /// Returns the sentence about what the last action has done, by the parameter `done`. Anything unknown is ignored.
     pub(crate) fn notice(&self) -> Option<String> {
-        crate::portal::notice(self.text(), self.query.get("done")).map(Cow::into_owned)
+        let (text, done) = (self.text(), self.query.get("done"));
+        let count = self.query.get("count").parse().unwrap_or(1);
+        crate::portal::notice(text, done).map(Cow::into_owned).or_else(|| crate::admin::notice(text, done, count))
     }
 
     /// Runs a query.

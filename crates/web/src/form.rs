@@ -1,37 +1,116 @@
 //! Query parameters and forms.
 
-use std::collections::HashMap;
-
+use actix_multipart::{Multipart, MultipartError};
+use actix_web::error::PayloadError;
+use actix_web::http::header::HeaderMap;
+use actix_web::web::{Bytes, BytesMut};
+use futures_util::StreamExt;
 use roadmap_domain::error::FieldError;
+use roadmap_domain::model::attachment::Filename;
+use roadmap_domain::usecase::upload_attachment::FileDescription;
+use roadmap_http::error::HttpError;
+use sha2::{Digest, Sha256};
 
 /// Largest form in bytes: two texts of 20,000 characters, percent-encoded at worst.
 pub(crate) const LIMIT: usize = 512 * 1024;
 
-/// The fields of a query or a form (`application/x-www-form-urlencoded`). Of repeated fields the first one counts.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Fields(HashMap<String, String>);
+/// Largest form with a file in bytes. The file has at most [`MAX_IMAGE`].
+pub(crate) const FILE_LIMIT: usize = MAX_IMAGE + LIMIT;
 
-/// Maximum number of fields that are read.
-const MAX_FIELDS: usize = 50;
+/// Largest image of a form in bytes.
+pub(crate) const MAX_IMAGE: usize = 5 * 1024 * 1024;
+
+/// The fields of a query or a form, in their order. Unless a method says otherwise, the first one of a name counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fields {
+    values: Vec<(String, String)>,
+    /// The file that was chosen, if the form has one.
+    file: Option<UploadedFile>,
+}
+
+/// A file that was sent with a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UploadedFile {
+    /// The name of its field.
+    pub(crate) field: String,
+    /// The name and the media type that the browser declares.
+    pub(crate) description: FileDescription,
+    /// The content.
+    pub(crate) content: Bytes,
+}
+
+/// Maximum number of fields that are read: the check boxes of a selection, and the other fields of its form.
+const MAX_FIELDS: usize = 150;
 
 impl Fields {
-    /// Parses fields. Malformed parts become the replacement character.
+    /// Parses fields (`application/x-www-form-urlencoded`). Malformed parts become the replacement character.
     pub(crate) fn parse(encoded: &[u8]) -> Self {
-        let mut fields = HashMap::new();
-        for (name, value) in url::form_urlencoded::parse(encoded).take(MAX_FIELDS) {
-            fields.entry(name.into_owned()).or_insert_with(|| value.into_owned());
+        let fields = url::form_urlencoded::parse(encoded).take(MAX_FIELDS);
+        Self { values: fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect(), file: None }
+    }
+
+    /// Reads the fields of a form with a file (`multipart/form-data`, RFC 7578). A part with a file name is the file, if
+    /// one was chosen.
+    ///
+    /// # Errors
+    /// The body is malformed.
+    pub(crate) async fn parse_multipart(headers: &HeaderMap, body: Bytes) -> Result<Self, HttpError> {
+        let malformed = |_: MultipartError| HttpError::MalformedBody;
+        let body = futures_util::stream::once(std::future::ready(Ok::<_, PayloadError>(body)));
+        let mut parts = Multipart::new(headers, body);
+        let mut fields = Self::default();
+        for _ in 0..MAX_FIELDS {
+            let Some(part) = parts.next().await else { break };
+            let mut part = part.map_err(malformed)?;
+            let name = part.name().unwrap_or_default().to_owned();
+            let filename = part.content_disposition().and_then(|header| header.get_filename()).map(str::to_owned);
+            let media_type = part.content_type().map(|mime| mime.essence_str().to_owned());
+            let mut content = BytesMut::new();
+            while let Some(piece) = part.next().await {
+                content.extend_from_slice(&piece.map_err(malformed)?);
+            }
+            match filename {
+                // A browser sends an empty file if none was chosen.
+                Some(_) if content.is_empty() => {}
+                Some(filename) => {
+                    let description = FileDescription { filename: Filename::sanitize(&filename), media_type };
+                    fields.file = Some(UploadedFile { field: name, description, content: content.freeze() });
+                }
+                None => fields.values.push((name, String::from_utf8_lossy(&content).into_owned())),
+            }
         }
-        Self(fields)
+        Ok(fields)
+    }
+
+    /// Returns the file of a field, if one was chosen.
+    pub(crate) fn file(&self, field: &str) -> Option<&UploadedFile> {
+        self.file.as_ref().filter(|file| file.field == field)
+    }
+
+    /// Returns all values of a field, in their order.
+    pub(crate) fn all<'a, 'b>(&'a self, name: &'b str) -> impl Iterator<Item = &'a str> + use<'a, 'b> {
+        self.values.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns a digest of everything that was sent.
+    pub(crate) fn digest(&self) -> String {
+        let mut digest = Sha256::new();
+        let content = self.file.as_ref().map_or(&[][..], |file| &file.content);
+        for part in self.values.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]).chain([content]) {
+            digest.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            digest.update(part);
+        }
+        digest.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Returns the value of a field as it was sent. A missing one is empty.
     pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", String::as_str)
+        self.values.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value)
     }
 
     /// Whether a field was sent.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.all(name).next().is_some()
     }
 }
 
@@ -69,6 +148,30 @@ impl Problems {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
+    use actix_web::rt::System;
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        System::new().block_on(future)
+    }
+
+    #[test]
+    fn a_form_with_a_file_is_read() {
+        let body = "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n\u{e4}\r\n\
+            --x\r\nContent-Disposition: form-data; name=\"none\"; filename=\"\"\r\n\r\n\r\n\
+            --x\r\nContent-Disposition: form-data; name=\"cover\"; filename=\"a/b.png\"\r\n\
+            Content-Type: image/png\r\n\r\nbytes\r\n--x--\r\n";
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("multipart/form-data; boundary=x"));
+        let read = |body: &str| block_on(Fields::parse_multipart(&headers, Bytes::from(body.to_owned())));
+        let fields = read(body).unwrap();
+        assert_eq!((fields.get("title"), fields.file("none"), fields.file("title")), ("\u{e4}", None, None));
+        let file = fields.file("cover").unwrap();
+        assert_eq!((file.description.filename.as_str(), &file.content[..]), ("b.png", &b"bytes"[..]));
+        assert_eq!(file.description.media_type.as_deref(), Some("image/png"));
+        assert_ne!(fields.digest(), read(&body.replace("bytes", "other")).unwrap().digest());
+        assert!(read("--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\ncut").is_err());
+    }
 
     #[test]
     fn the_first_of_repeated_fields_counts_and_nothing_is_lost() {
@@ -76,7 +179,9 @@ mod tests {
         assert_eq!((fields.get("title"), fields.get("empty"), fields.get("none")), ("a b", "", ""));
         assert_eq!(fields.get("content"), "\u{e4} \r\n\u{fffd}");
         assert!(fields.has("empty") && !fields.has("none"));
+        assert_eq!(fields.all("title").collect::<Vec<_>>(), ["a b", "c"]);
+        assert_ne!(fields.digest(), Fields::parse(b"title=a%20b").digest());
         let many: String = (0..1_000).map(|number| format!("f{number}=1&")).collect();
-        assert!(Fields::parse(many.as_bytes()).has("f49") && !Fields::parse(many.as_bytes()).has("f50"));
+        assert!(Fields::parse(many.as_bytes()).has("f149") && !Fields::parse(many.as_bytes()).has("f150"));
     }
 }

@@ -1,4 +1,4 @@
-//! The pages for people: the public portal of a workspace, a thin layer on actix-web and the HTTP core
+//! The pages for people: the public portal of a workspace and the admin panel of its team, a thin layer on actix-web and the HTTP core
 //! ([`roadmap_http`]).
 //!
 //! Every page is a struct with an askama template. It works without JavaScript: all changes are forms, all filters are
@@ -7,13 +7,14 @@
 //! 1. `routes`: the path and the method. The table of `routes` is the only list of pages.
 //! 2. `context`: the workspace of the host, the portal's settings, the session, the language and the theme. A request
 //!    to another host than the canonical one is redirected. A form from another origin is refused (`origin`).
-//! 3. A handler in `portal` runs queries and commands, and returns a `Reply`.
+//! 3. A handler in `portal` or `admin` runs queries and commands, and returns a `Reply`.
 //! 4. `reply`: headers, `ETag` and compression. `problem` renders errors as pages.
 //!
 //! Invariants: no text of the pages outside of `locales`, no HTML outside of `templates`, no inline style or script, no
 //! change of data on a GET.
 
 mod actions;
+mod admin;
 mod assets;
 mod brand;
 mod context;

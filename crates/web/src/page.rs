@@ -6,9 +6,11 @@ use roadmap_domain::model::portal::{Language, Portal};
 use roadmap_domain::model::session::Session;
 use roadmap_domain::usecase::query::portal::image_path;
 
+use crate::admin::AdminNav;
 use crate::assets::Assets;
 use crate::brand;
 use crate::context::Context;
+use crate::cookies::{self, ON, SHORTCUTS};
 use crate::text::Text;
 
 /// The theme that a visitor has chosen.
@@ -60,6 +62,8 @@ pub(crate) enum Nav {
     Requests,
     /// Changelogs.
     Changelog,
+    /// The admin panel.
+    Admin,
     /// The account, or signing in.
     Account,
     /// None of them.
@@ -108,6 +112,10 @@ pub(crate) struct Page {
     pub(crate) is_indexed: bool,
     /// The feeds.
     pub(crate) feeds: Vec<Feed>,
+    /// Whether the keyboard shortcuts are switched on.
+    pub(crate) has_shortcuts: bool,
+    /// The navigation of the admin panel, on its pages.
+    pub(crate) admin: Option<AdminNav>,
     /// What the last action has done.
     pub(crate) notice: Option<String>,
     /// The paths of the assets.
@@ -136,6 +144,8 @@ impl Page {
             image: None,
             is_indexed: context.portal.settings.is_indexed,
             feeds: Vec::new(),
+            has_shortcuts: cookies::value(&context.request, SHORTCUTS) == Some(ON),
+            admin: None,
             notice: context.notice(),
             assets: Assets::get(),
             operation_key: context.new_operation_key(),
@@ -166,6 +176,11 @@ impl Page {
             false => format!("{} · {product}", self.title),
         };
         if self.has_problem { self.t.named("error-title", &title) } else { title }
+    }
+
+    /// Whether the page is shown to a member of the team.
+    pub(crate) fn is_for_team(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.member.is_some())
     }
 
     /// Returns the name of the product.

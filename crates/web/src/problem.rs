@@ -58,7 +58,12 @@ fn texts_of(text: Text, title: &str, sentence: &str) -> (String, String) {
 
 /// Returns the page of an error within the frame of the portal.
 pub(crate) fn page(context: &Context, error: &HttpError) -> HttpResponse {
-    let (title, sentence) = texts(context.text(), error);
+    // Who may see the portal, but not a page of the panel, is a member.
+    let is_admin_page = context.request.path().starts_with("/admin");
+    let (title, sentence) = match error {
+        HttpError::Forbidden if is_admin_page => texts_of(context.text(), "admin-only-title", "admin-only-text"),
+        error => texts(context.text(), error),
+    };
     let page = Page { notice: None, ..Page::new(context, Nav::Other, title.clone()).not_indexed() };
     let html = ProblemPage { page, title, sentence }.render().unwrap_or_default();
     reply::error_response(&context.request, take_message(error.error_response()), html)

@@ -5,12 +5,17 @@ use std::rc::Rc;
 
 use actix_web::dev::Payload;
 use actix_web::http::Method;
-use actix_web::{HttpRequest, HttpResponse, ResponseError, Route, web};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse, ResponseError, Route, web};
+use roadmap_domain::model::member::Role;
 use roadmap_http::access_log::is_page;
 use roadmap_http::error::HttpError;
 use roadmap_http::routing::{Access, Endpoint, register};
 
 use crate::actions::signed_out;
+use crate::admin::{
+    api_keys, audit, customers, delete_request, edit_request, inbox, mail, members, merge, new_request, overview, settings,
+    team_changelogs, team_comment, team_request, tracks, voters,
+};
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
 use crate::page::sign_in_path;
@@ -33,11 +38,19 @@ enum Who {
     Everybody,
     /// Somebody who is signed in and may see the portal. Visitors are asked to sign in.
     SignedIn,
+    /// A member of the team. Visitors are asked to sign in; for everybody else the page does not exist.
+    Member,
+    /// A member with the role of an admin. Other members may not see the page.
+    Admin,
+    /// An admin who has signed in lately. Others are asked to sign in again.
+    FreshAdmin,
+    /// A member who has signed in lately. Others are asked to sign in again.
+    FreshMember,
 }
 
 /// Returns the endpoints of all pages.
 fn pages() -> Vec<Endpoint> {
-    use Who::{Audience, Everybody, Public, SignedIn};
+    use Who::{Admin, Audience, Everybody, FreshAdmin, FreshMember, Member, Public, SignedIn};
     vec![
         get("/", Audience, roadmap::show),
         get("/feature_requests", Audience, requests::list),
@@ -70,6 +83,78 @@ fn pages() -> Vec<Endpoint> {
         post("/account", SignedIn, account::save),
         post("/account/sessions", SignedIn, account::end_sessions),
         post("/preferences", Everybody, preferences::save),
+        get("/admin", Member, inbox::show),
+        post("/admin/triage", Member, inbox::triage),
+        get("/admin/merge", Member, inbox::ask_merge),
+        get("/admin/overview", Member, overview::show),
+        get("/admin/feature_requests/new", Member, new_request::show),
+        post("/admin/feature_requests/new", Member, new_request::create),
+        get("/admin/feature_requests/similar", Member, new_request::similar),
+        get("/admin/feature_requests/{slug}", Member, team_request::show),
+        post("/admin/feature_requests/{slug}/track", Member, team_request::move_to_track),
+        post("/admin/feature_requests/{slug}/visibility", Member, team_request::set_visibility),
+        post("/admin/feature_requests/{slug}/approve", Member, team_request::approve),
+        post("/admin/feature_requests/{slug}/decline", Member, team_request::decline),
+        post("/admin/feature_requests/{slug}/comments", Member, team_request::comment),
+        post("/admin/feature_requests/{slug}/notes", Member, team_request::add_note),
+        post("/admin/feature_requests/{slug}/votes", Member, team_request::add_vote),
+        get("/admin/feature_requests/{slug}/voters", Member, voters::show),
+        get("/admin/feature_requests/{slug}/voters.csv", Member, voters::download),
+        get("/admin/feature_requests/{slug}/edit", Member, edit_request::show),
+        post("/admin/feature_requests/{slug}/edit", Member, edit_request::save),
+        get("/admin/feature_requests/{slug}/merge", Member, merge::show),
+        post("/admin/feature_requests/{slug}/merge", Member, merge::merge),
+        post("/admin/feature_requests/{slug}/unmerge", Member, merge::unmerge),
+        get("/admin/feature_requests/{slug}/delete", Member, delete_request::show),
+        post("/admin/feature_requests/{slug}/delete", FreshMember, delete_request::delete),
+        post("/admin/notes/{id}/delete", Member, team_request::delete_note),
+        get("/admin/comments/{id}", Member, team_comment::show),
+        post("/admin/comments/{id}", Member, team_comment::save),
+        post("/admin/comments/{id}/delete", Member, team_comment::delete),
+        post("/admin/comments/{id}/approve", Member, team_comment::approve),
+        post("/admin/comments/{id}/discard", Member, team_comment::discard),
+        get("/admin/changelogs", Member, team_changelogs::list),
+        get("/admin/changelogs/new", Member, team_changelogs::new),
+        post("/admin/changelogs/new", Member, team_changelogs::create),
+        get("/admin/changelogs/{id}", Member, team_changelogs::show),
+        post("/admin/changelogs/{id}", Member, team_changelogs::save),
+        get("/admin/changelogs/{id}/delete", Member, team_changelogs::ask_delete),
+        post("/admin/changelogs/{id}/delete", Member, team_changelogs::delete),
+        get("/admin/covers/{id}/{name}", Member, team_changelogs::cover),
+        get("/admin/tracks", Admin, tracks::show),
+        post("/admin/tracks", Admin, tracks::add_track),
+        post("/admin/lanes", Admin, tracks::add_lane),
+        get("/admin/tracks/{id}", Admin, tracks::show_track),
+        post("/admin/tracks/{id}", Admin, tracks::change_track),
+        get("/admin/tracks/{id}/delete", Admin, tracks::ask_delete_track),
+        post("/admin/tracks/{id}/delete", Admin, tracks::delete_track),
+        get("/admin/lanes/{id}", Admin, tracks::show_lane),
+        post("/admin/lanes/{id}", Admin, tracks::change_lane),
+        get("/admin/lanes/{id}/delete", Admin, tracks::ask_delete_lane),
+        post("/admin/lanes/{id}/delete", Admin, tracks::delete_lane),
+        get("/admin/customers", Member, customers::list),
+        get("/admin/customers/{id}", Member, customers::show),
+        post("/admin/customers/{id}", Member, customers::rename),
+        get("/admin/customers/{id}/merge", Member, customers::ask_merge),
+        post("/admin/customers/{id}/merge", FreshMember, customers::merge),
+        get("/admin/members", Admin, members::show),
+        post("/admin/members", FreshAdmin, members::invite),
+        post("/admin/members/{id}/invitation", FreshAdmin, members::invite_again),
+        post("/admin/members/{id}/role", FreshAdmin, members::change_role),
+        get("/admin/members/{id}/remove", Admin, members::ask_remove),
+        post("/admin/members/{id}/remove", FreshAdmin, members::remove),
+        get("/admin/api-keys", Admin, api_keys::show),
+        post("/admin/api-keys", FreshAdmin, api_keys::create),
+        post("/admin/api-keys/{id}/rotate", FreshAdmin, api_keys::rotate),
+        get("/admin/api-keys/{id}/revoke", Admin, api_keys::ask_revoke),
+        post("/admin/api-keys/{id}/revoke", FreshAdmin, api_keys::revoke),
+        get("/admin/settings", Admin, settings::show),
+        post("/admin/settings", Admin, settings::save),
+        get("/admin/mail", Admin, mail::show),
+        post("/admin/mail/retry", Admin, mail::retry),
+        post("/admin/mail/test", Admin, mail::test),
+        get("/admin/audit", Admin, audit::show),
+        get("/admin/audit.csv", Admin, audit::download),
         get("/embed/roadmap", Public, embeds::roadmap),
         get("/embed/changelogs", Public, embeds::changelogs),
         get("/sitemap.xml", Public, sitemap::index),
@@ -164,7 +249,9 @@ where
         },
         Err(refused) => match read_form(&context, payload).await {
             // The session may have ended since the form was shown: what was typed is not lost.
-            Ok(fields) if context.session.is_none() => signed_out(&context, &fields).map_or(*refused, Ok),
+            Ok(fields) if context.session.is_none() || must_sign_in_again(&context, who) => {
+                signed_out(&context, &fields).map_or(*refused, Ok)
+            }
             Ok(_) => *refused,
             Err(error) => Err(error),
         },
@@ -179,11 +266,49 @@ where
     }
 }
 
-/// Reads a form.
+/// Whether somebody is refused only because the sign-in was too long ago.
+fn must_sign_in_again(context: &Context, who: Who) -> bool {
+    let member = context.session.as_ref().and_then(|session| session.member.as_ref());
+    match who {
+        Who::FreshAdmin => member.is_some_and(|member| member.role == Role::Admin),
+        Who::FreshMember => member.is_some(),
+        _ => false,
+    }
+}
+
+/// Reads a form. Only those of members have room for a file. A member whose session has ended sends the form with the file
+/// nevertheless, so that the texts in it are read, too.
 async fn read_form(context: &Context, payload: Option<Payload>) -> Result<Fields, HttpError> {
     let Some(mut payload) = payload else { return Ok(Fields::default()) };
-    let (body, _memory) = context.state.http.bodies.read_body(&mut payload, form::LIMIT).await?;
-    Ok(Fields::parse(&body))
+    let bodies = &context.state.http.bodies;
+    let is_member = context.session.as_ref().is_some_and(|session| session.member.is_some());
+    let mime = context.request.mime_type().ok().flatten();
+    let has_parts = mime.is_some_and(|mime| mime.essence_str() == "multipart/form-data");
+    let limit = if has_parts && is_member { form::FILE_LIMIT } else { form::LIMIT };
+    let (body, _memory) = bodies.read_body(&mut payload, limit).await?;
+    match has_parts {
+        true => Fields::parse_multipart(context.request.headers(), body).await,
+        false => Ok(Fields::parse(&body)),
+    }
+}
+
+/// Checks which member may open a page of the admin panel. Returns where to go instead.
+fn admit_team(context: &Context, who: Who) -> Result<(), Box<PageResult>> {
+    // Whoever has to sign in goes on at the page with the form, not at the path of its action.
+    let is_read = matches!(*context.request.method(), Method::GET | Method::HEAD);
+    let next = if is_read { context.path_and_query() } else { context.origin_path() };
+    let Some(session) = context.session.as_deref() else { return Err(Box::new(Ok(Reply::see_other(sign_in_path(&next))))) };
+    let Some(member) = &session.member else { return Err(Box::new(Err(HttpError::NotFound))) };
+    let is_for_admins = matches!(who, Who::Admin | Who::FreshAdmin);
+    if is_for_admins && member.role != Role::Admin {
+        return Err(Box::new(Err(HttpError::Forbidden)));
+    }
+    match who {
+        Who::FreshAdmin | Who::FreshMember if !session.is_fresh_at(context.state.http.clock.now()) => {
+            Err(Box::new(Ok(Reply::see_other(sign_in_path(&next)))))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks who may open a page. Returns where to go instead.
@@ -195,6 +320,7 @@ fn admit(context: &Context, who: Who) -> Result<(), Box<PageResult>> {
     };
     match (who, context.entrance()) {
         (Who::Everybody, _) => Ok(()),
+        (Who::Member | Who::Admin | Who::FreshAdmin | Who::FreshMember, _) => admit_team(context, who),
         (Who::Public, _) if context.is_public() => Ok(()),
         (Who::Public, _) => Err(Box::new(Err(HttpError::NotFound))),
         (Who::Audience, Entrance::Open) => Ok(()),

@@ -6,6 +6,7 @@ use actix_web::web;
 use roadmap_domain::ports::Random;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::query::Queries;
+use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_http::HttpDependencies;
 
 use crate::reply::PageCache;
@@ -20,6 +21,10 @@ pub struct State {
     pub queries: Queries,
     /// Generates the secrets of cookies.
     pub random: Arc<dyn Random>,
+    /// Stores images.
+    pub upload: UploadAttachment,
+    /// The workspaces' limit of mails per day, if any.
+    pub mails_per_day: Option<u64>,
     /// Keeps rendered pages for a second.
     pub cache: PageCache,
 }

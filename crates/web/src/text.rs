@@ -16,6 +16,11 @@ use unic_langid::LanguageIdentifier;
 macro_rules! messages {
     ($language:literal) => {
         [
+            include_str!(concat!("../locales/", $language, "/admin.ftl")),
+            include_str!(concat!("../locales/", $language, "/admin-content.ftl")),
+            include_str!(concat!("../locales/", $language, "/admin-inbox.ftl")),
+            include_str!(concat!("../locales/", $language, "/admin-people.ftl")),
+            include_str!(concat!("../locales/", $language, "/admin-request.ftl")),
             include_str!(concat!("../locales/", $language, "/base.ftl")),
             include_str!(concat!("../locales/", $language, "/reading.ftl")),
             include_str!(concat!("../locales/", $language, "/taking-part.ftl")),
@@ -23,13 +28,16 @@ macro_rules! messages {
     };
 }
 
-const ENGLISH: [&str; 3] = messages!("en");
-const GERMAN: [&str; 3] = messages!("de");
-const ARABIC: [&str; 3] = messages!("ar");
+/// Number of message files of a language.
+const SOURCES: usize = 8;
+
+const ENGLISH: [&str; SOURCES] = messages!("en");
+const GERMAN: [&str; SOURCES] = messages!("de");
+const ARABIC: [&str; SOURCES] = messages!("ar");
 
 static BUNDLES: LazyLock<[FluentBundle<FluentResource>; 3]> = LazyLock::new(|| Language::ALL.map(bundle));
 
-fn sources(language: Language) -> [&'static str; 3] {
+fn sources(language: Language) -> [&'static str; SOURCES] {
     match language {
         Language::English => ENGLISH,
         Language::German => GERMAN,
@@ -172,6 +180,11 @@ pub(crate) fn machine_date(at: Timestamp) -> String {
     format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
 }
 
+/// Returns the number of the week, which begins on Monday (ISO 8601). UTC.
+pub(crate) fn week_number(at: Timestamp) -> u8 {
+    calendar(at).iso_week()
+}
+
 /// Returns the offered language that an `Accept-Language` header (RFC 9110 section 12.5.4) prefers.
 pub(crate) fn negotiate(header: &str, offered: &[Language]) -> Option<Language> {
     // A header of a kilobyte names more languages than anybody speaks.
@@ -249,7 +262,7 @@ mod tests {
         assert_eq!(Text(Language::English).date(at), "4 March 2026");
         assert_eq!(Text(Language::German).date(at), "4. März 2026");
         assert_eq!(Text(Language::English).date_time(at), "4 March 2026, 11:02");
-        assert_eq!(machine_date(at), "2026-03-04");
+        assert_eq!((machine_date(at).as_str(), week_number(at)), ("2026-03-04", 10));
     }
 
     #[test]

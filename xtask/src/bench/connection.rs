@@ -10,6 +10,8 @@ pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     headers: String,
     body: Vec<u8>,
+    /// The last cookie that was set, as a request sends it.
+    cookie: Option<String>,
 }
 
 impl Connection {
@@ -17,7 +19,7 @@ impl Connection {
         let stream = TcpStream::connect(("127.0.0.1", port)).await?;
         stream.set_nodelay(true)?;
         let headers = format!("Host: {host}\r\nX-Api-Key: {key}\r\nContent-Type: application/json\r\n");
-        Ok(Self { stream: BufReader::new(stream), headers, body: Vec::new() })
+        Ok(Self { stream: BufReader::new(stream), headers, body: Vec::new(), cookie: None })
     }
 
     /// Sends a request of the API, reads the whole response and returns its status.
@@ -53,6 +55,10 @@ impl Connection {
             if line == "\r\n" {
                 break;
             }
+            if let Some(cookie) = line.get(.."set-cookie:".len()).filter(|name| name.eq_ignore_ascii_case("set-cookie:")) {
+                let value = line.get(cookie.len()..).unwrap_or_default();
+                self.cookie = value.split(';').next().map(|pair| pair.trim().to_owned());
+            }
             if has_body && let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
                 length = value.trim().parse()?;
             }
@@ -60,6 +66,11 @@ impl Connection {
         self.body.resize(length, 0);
         self.stream.read_exact(&mut self.body).await?;
         Ok(status)
+    }
+
+    /// Returns the last cookie that was set.
+    pub(crate) fn cookie(&self) -> Option<&str> {
+        self.cookie.as_deref()
     }
 
     /// Returns the body of the last response as text.

@@ -10,6 +10,7 @@ use actix_web::http::header::{
     EntityTag,
 };
 use roadmap_domain::model::id::{AttachmentId, parse_uuid};
+use roadmap_domain::usecase::query::files::FoundFile;
 use roadmap_domain::usecase::query::portal::FindPublicImage;
 use roadmap_http::content::{body_stream, is_not_modified};
 use roadmap_http::error::HttpError;
@@ -19,7 +20,7 @@ use crate::context::{Context, Entrance};
 use crate::reply::{NOSNIFF, PageResult, Reply};
 
 /// How long browsers, but no shared caches, keep an image of a portal that is not open to everybody.
-const IMMUTABLE_FOR_ONE: &str = "private, max-age=31536000, immutable";
+pub(crate) const IMMUTABLE_FOR_ONE: &str = "private, max-age=31536000, immutable";
 
 /// `GET /covers/{id}/{name}`. The name is for people and not compared.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
@@ -30,6 +31,16 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
         return Err(HttpError::NotFound);
     }
     let found = context.run(&FindPublicImage { image }).await?;
+    let cache = if is_logo || context.is_public() { IMMUTABLE } else { IMMUTABLE_FOR_ONE };
+    // Feed readers show covers, too.
+    stream(&context, &found, cache, "cross-origin").await
+}
+
+/// Returns the bytes of an image with these values of `Cache-Control` and `Cross-Origin-Resource-Policy`.
+///
+/// # Errors
+/// 404 if it is not shown by browsers or its bytes are missing. Otherwise the storage fails.
+pub(crate) async fn stream(context: &Context, found: &FoundFile, cache: &str, readers: &str) -> PageResult {
     if !found.content_headers.inline {
         return Err(HttpError::NotFound);
     }
@@ -38,10 +49,9 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let mut response = HttpResponseBuilder::new(if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
     response
         .insert_header(NOSNIFF)
-        .insert_header((CACHE_CONTROL, if is_logo || context.is_public() { IMMUTABLE } else { IMMUTABLE_FOR_ONE }))
+        .insert_header((CACHE_CONTROL, cache))
         .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"))
-        // Feed readers show covers, too.
-        .insert_header((CROSS_ORIGIN_RESOURCE_POLICY, "cross-origin"))
+        .insert_header((CROSS_ORIGIN_RESOURCE_POLICY, readers))
         .insert_header((ETAG, tag.to_string()));
     if !context.portal.settings.is_indexed {
         response.insert_header(("X-Robots-Tag", "noindex"));

@@ -263,6 +263,8 @@ pub(crate) mod tests {
             description: Some("Description".to_owned()),
             image: None,
             is_indexed: true,
+            has_shortcuts: false,
+            admin: None,
             feeds: vec![Feed { title: "Feed".to_owned(), path: "/changelogs.atom".to_owned() }],
             notice: Some("Done.".to_owned()),
             assets: Assets::get(),

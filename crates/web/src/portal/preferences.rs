@@ -1,12 +1,12 @@
-//! The language and the theme, which a visitor chooses in the footer of a page.
+//! The language and the theme, which a visitor chooses in the footer of a page, and the keyboard shortcuts of the inbox.
 
 use std::rc::Rc;
 
 use roadmap_domain::model::portal::Language;
 
-use crate::actions::{next_path, without_parameter};
+use crate::actions::{next_path, with_done, without_parameter};
 use crate::context::Context;
-use crate::cookies::{self, LANGUAGE, THEME};
+use crate::cookies::{self, LANGUAGE, ON, SHORTCUTS, THEME};
 use crate::form::Fields;
 use crate::page::Theme;
 use crate::reply::{PageResult, Reply};
@@ -15,8 +15,14 @@ use crate::reply::{PageResult, Reply};
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let next = next_path(&fields).map_or_else(|| "/".to_owned(), |next| next.as_str().to_owned());
     // The choice counts from now on, not the language of a link.
-    let mut reply = Reply::see_other(without_parameter(&without_parameter(&next, "lang"), "done"));
+    let next = without_parameter(&without_parameter(&next, "lang"), "done");
     let is_https = context.is_https();
+    if fields.has("shortcuts") {
+        let value = if fields.get("shortcuts") == ON { ON } else { "" };
+        let reply = Reply::see_other(with_done(&next, "shortcuts"));
+        return Ok(reply.with_cookie(cookies::preference(SHORTCUTS, value, is_https)));
+    }
+    let mut reply = Reply::see_other(next);
     if fields.has("theme") {
         let theme = Theme::from_value(fields.get("theme"));
         reply = reply.with_cookie(cookies::preference(THEME, theme.value(), is_https));

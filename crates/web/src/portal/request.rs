@@ -39,9 +39,12 @@ const SIMILAR_CAPACITY: u64 = 20_000;
 static SIMILAR: LazyLock<Cache<(WorkspaceId, FeatureRequestId), Arc<Similar>>> =
     LazyLock::new(|| Cache::builder().max_capacity(SIMILAR_CAPACITY).time_to_live(SIMILAR_LIFETIME).build());
 
-struct Similar {
-    requests: Vec<FeatureRequestId>,
-    lanes: Lanes,
+/// The similar feature requests of one, and the lanes.
+pub(crate) struct Similar {
+    /// The feature requests, most similar first.
+    pub(crate) requests: Vec<FeatureRequestId>,
+    /// The lanes.
+    pub(crate) lanes: Lanes,
 }
 
 #[derive(Template)]
@@ -74,29 +77,40 @@ struct RequestTemplate {
 }
 
 /// A day in words and for programs.
-struct Day {
-    words: String,
-    machine: String,
+pub(crate) struct Day {
+    /// In words.
+    pub(crate) words: String,
+    /// For programs.
+    pub(crate) machine: String,
 }
 
 impl Day {
-    fn new(t: Text, at: Timestamp) -> Self {
+    /// Returns the day of a timestamp.
+    pub(crate) fn new(t: Text, at: Timestamp) -> Self {
         Self { words: t.date(at), machine: text::machine_date(at) }
     }
 }
 
 /// A comment.
-struct CommentView {
-    id: String,
-    author: String,
-    initials: String,
-    is_team: bool,
-    date: String,
-    machine_date: String,
-    is_edited: bool,
+pub(crate) struct CommentView {
+    /// The ID.
+    pub(crate) id: String,
+    /// The name of the author.
+    pub(crate) author: String,
+    /// The first letters of the name. Empty without a name.
+    pub(crate) initials: String,
+    /// Whether the team has written it.
+    pub(crate) is_team: bool,
+    /// The time in words.
+    pub(crate) date: String,
+    /// The time for programs.
+    pub(crate) machine_date: String,
+    /// Whether it was edited.
+    pub(crate) is_edited: bool,
     /// The title of the merged feature request that it was written on.
-    from: Option<String>,
-    html: String,
+    pub(crate) from: Option<String>,
+    /// The content, to be inserted without escaping.
+    pub(crate) html: String,
 }
 
 /// An entry of the history.
@@ -160,7 +174,7 @@ pub(crate) fn place(reference: FeatureRequestRef, slug: &str, detail: &FeatureRe
 }
 
 /// Returns a path with the query of the request.
-fn with_query(context: &Context, path: &str) -> String {
+pub(crate) fn with_query(context: &Context, path: &str) -> String {
     match context.request.query_string() {
         "" => path.to_owned(),
         query => format!("{path}?{query}"),
@@ -174,7 +188,10 @@ async fn load(context: &Context, slug: &str) -> Result<RequestPage, HttpError> {
 }
 
 /// Returns the similar feature requests of one, and the lanes.
-async fn similar(context: &Context, detail: &FeatureRequestDetail) -> Result<Arc<Similar>, HttpError> {
+///
+/// # Errors
+/// The search or the store fails.
+pub(crate) async fn similar(context: &Context, detail: &FeatureRequestDetail) -> Result<Arc<Similar>, HttpError> {
     let key = (context.workspace.id, detail.summary.id);
     if let Some(known) = SIMILAR.get(&key) {
         return Ok(known);
@@ -270,12 +287,13 @@ fn frame(context: &Context, detail: &FeatureRequestDetail, is_indexed: bool) -> 
 }
 
 /// Returns the name of a customer, as everybody may see it.
-fn customer(t: Text, name: Option<&Name>) -> String {
+pub(crate) fn customer(t: Text, name: Option<&Name>) -> String {
     name.map_or_else(|| t.get("customer").into_owned(), |name| name.as_str().to_owned())
 }
 
 impl CommentView {
-    fn new(t: Text, listed: &ListedComment) -> Self {
+    /// Creates the view of a public comment.
+    pub(crate) fn new(t: Text, listed: &ListedComment) -> Self {
         let (author, name, is_team) = match &listed.author {
             ShownAuthor::Member(Some(name)) => (name.as_str().to_owned(), Some(name), true),
             ShownAuthor::Member(None) => (t.get("team").into_owned(), None, true),
@@ -295,7 +313,8 @@ impl CommentView {
         }
     }
 
-    fn held(t: Text, held: &HeldComment) -> Self {
+    /// Creates the view of a comment that waits for approval.
+    pub(crate) fn held(t: Text, held: &HeldComment) -> Self {
         Self {
             id: held.id.to_string(),
             author: customer(t, held.author.name.as_ref()),
@@ -311,7 +330,7 @@ impl CommentView {
 }
 
 /// Returns the first letters of the first and the last word of a name. Scripts that join letters get one letter.
-fn initials(name: &str) -> String {
+pub(crate) fn initials(name: &str) -> String {
     let mut letters = name.split_whitespace().filter_map(|word| word.chars().find(|letter| letter.is_alphanumeric()));
     let first = letters.next();
     let is_latin = |letter: &char| *letter < '\u{250}';
@@ -376,7 +395,7 @@ fn history(t: Text, found: &RequestPage, lanes: &Lanes, is_member: bool) -> Vec<
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_lanes, sample_page, sample_summary};
     use roadmap_domain::model::audit::Actor;
@@ -426,7 +445,7 @@ mod tests {
     }
 
     /// A page with everything that there can be. `page` is that of the comments, of which there are 62.
-    fn sample(page: &str) -> RequestPage {
+    pub(crate) fn sample(page: &str) -> RequestPage {
         let (team, ours) =
             (ShownAuthor::Member(Some(name("Ines Carvalho"))), "<p>We are building <b>this</b> now.</p>");
         let from = Some(RequestLink::from(&sample_summary(4, "Hotkeys", None)));

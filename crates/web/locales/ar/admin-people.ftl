@@ -1,0 +1,326 @@
+# العملاء والأعضاء ومفاتيح API والبريد وسجل التدقيق.
+done-customer-saved = تم حفظ الاسم.
+done-customers-merged = أصبح العميلان عميلًا واحدًا.
+done-invited = الدعوة في طريقها.
+done-member-added = تمت إضافة العضو، لكن تعذّر إرسال البريد. أعد إرسال الدعوة لاحقًا.
+done-role-changed = تم تغيير الدور.
+done-member-removed = تمت إزالة العضو.
+done-key-created-before = أُرسل هذا النموذج مرتين. أُنشئ المفتاح مرة واحدة وعُرض مرة واحدة. إن لم تنسخه فألغه وأنشئ مفتاحًا جديدًا.
+done-key-revoked = تم إلغاء المفتاح.
+done-mail-retried = عدد الرسائل التي يُعاد إرسالها: { $number }.
+done-mail-tested = رسالة الاختبار في طريقها.
+
+# العملاء.
+customers-lead = كل من صوّت أو طلب شيئًا أو كتب تعليقًا.
+customers-search = البحث عن العملاء
+customers-count = { $count ->
+    [zero] لا عملاء
+    [one] عميل واحد
+    [two] عميلان
+    [few] { $number } عملاء
+    [many] { $number } عميلًا
+   *[other] { $number } عميل
+}
+customers-all = عرض كل العملاء
+customers-none-title = لا عملاء بعد
+customers-none-text = يظهر هنا كل من يصوّت في البوابة أو يُسجَّل له صوت عبر API.
+customers-not-found-title = لم يُعثر على أحد
+customers-not-found-text = جرّب جزءًا من الاسم أو من العنوان.
+field-customer_query = البحث
+customer-votes = الأصوات
+customer-since = منذ
+customer-change = تعديل العميل
+customer-name-hint = يظهر بجانب ما يكتبه هذا العميل. ويرى الفريق العنوان أيضًا.
+customer-merge-link = الدمج مع عميل آخر
+customer-requests = طلبات العميل
+customer-notes = الملاحظات الخاصة
+customer-notes-hint = لا يرى الملاحظات إلا الفريق.
+customer-subscriptions = يصله بريد عن
+customer-no-votes = لم يصوّت هذا العميل لشيء.
+customer-no-requests = لم يطلب هذا العميل شيئًا.
+customer-no-comments = لم يكتب هذا العميل أي تعليق.
+customer-no-notes = لا ملاحظات للفريق عن هذا العميل.
+customer-no-subscriptions = لا يصل هذا العميل بريد عن أي طلب.
+customer-stopped = أوقف هذا العميل كل البريد في
+customer-latest = هذه أحدث { $number }.
+customer-merge-title = دمج عميلين
+customer-merge-lead = أحيانًا يكون لشخص واحد عنوانان. ابحث عن العميل الآخر بالاسم أو بالعنوان.
+customer-merge-none = لم يُعثر على عميل آخر. جرّب جزءًا من الاسم أو من العنوان.
+customer-merge-choose = اختيار
+customer-unite-lead = يصبح الاثنان عميلًا واحدًا. اختر أي عنوان وأي صفحة يبقيان.
+customer-keep = الإبقاء على { $name }
+customer-keep-missing = اختر أي العميلين يبقى.
+customer-gone = لم يعد ذلك العميل موجودًا. ابحث عن عميل آخر.
+customer-unite-records = تصبح أصوات الاثنين وطلباتهما وتعليقاتهما والملاحظات الخاصة والاشتراكات لمن تُبقي عليه.
+customer-unite-votes = حيث صوّت الاثنان للطلب نفسه يُحسب صوت واحد.
+customer-unite-address = لا يعود العنوان الآخر لأحد بعد ذلك. ومن يكتب به لاحقًا فهو عميل جديد.
+customer-unite-name = يبقى اسم من تُبقي عليه. وإن لم يكن له اسم أُخذ الآخر.
+customer-unite-mail = إذا أوقف أحدهما كل البريد بقي موقوفًا.
+customer-unite-final = لا يمكن التراجع عن ذلك.
+customer-merge = دمج
+
+# الأعضاء.
+members-lead = أفراد فريقك. يسجّلون الدخول برابط في البريد ويردّون على الطلبات.
+members-list = الفريق
+member-you = أنت
+member-since = منذ
+member-role-of = دور { $name }
+member-change = تغيير
+member-change-of = تغيير دور { $name }
+member-invite-again-of = إرسال الرابط من جديد إلى { $name }
+member-remove = إزالة
+member-remove-of = إزالة { $name }
+member-own-hint = إذا غيّرت دورك أو أزلت نفسك فسيُسجَّل خروجك. ويبقى دائمًا مشرف واحد على الأقل.
+member-invite-title = دعوة شخص
+member-name-hint = يراه العملاء بجانب ردود الفريق.
+field-role = الدور
+member-invite = دعوة
+roles-title = ما تسمح به الأدوار
+role-member = عضو
+role-member-may = يعمل على الطلبات والتعليقات والملاحظات الخاصة وسجل التغييرات والعملاء.
+role-admin = مشرف
+role-admin-may = كل ما يحق للأعضاء، وكذلك المراحل والأعضاء ومفاتيح API والإعدادات والبريد وسجل التدقيق.
+roles-hint = يسري الدور الجديد فورًا: يُسجَّل خروج الشخص ثم يسجّل الدخول من جديد.
+member-known = يوجد في الفريق شخص بهذا العنوان. يمكنك إرسال الرابط من جديد من القائمة.
+member-gone = لم يعد هذا الشخص في الفريق.
+member-role-missing = اختر دورًا.
+member-last-admin = هذا آخر مشرف، ولا بد للفريق من مشرف. اجعل شخصًا آخر مشرفًا أولًا.
+member-link-limit = لا يمكن الآن إرسال روابط أخرى إلى هذا العنوان: المسموح ثلاثة كل 15 دقيقة وعشرة في اليوم. حاول لاحقًا.
+member-remove-title = إزالة { $name }؟
+member-remove-access = ينتهي الوصول إلى لوحة الإدارة فورًا في كل المتصفحات.
+member-remove-own = هذا أنت. سيُسجَّل خروجك فورًا، ولن يستطيع دعوتك من جديد إلا مشرف آخر.
+member-remove-stays = تبقى التعليقات والملاحظات الخاصة بالاسم نفسه.
+
+# مفاتيح API.
+keys-lead = بالمفتاح يقرأ البرنامج البيانات نفسها التي يعمل عليها الفريق ويكتبها.
+keys-docs = كيفية استخدام API
+keys-active = المفاتيح الصالحة
+keys-none = لا يوجد مفتاح صالح. أنشئ واحدًا أدناه.
+keys-ended = { $count ->
+    [zero] لا مفاتيح منتهية
+    [one] مفتاح واحد لم يعد صالحًا
+    [two] مفتاحان لم يعودا صالحين
+    [few] { $number } مفاتيح لم تعد صالحة
+    [many] { $number } مفتاحًا لم يعد صالحًا
+   *[other] { $number } مفتاح لم يعد صالحًا
+}
+keys-ended-caption = مفاتيح لم تعد صالحة
+key-last-four = ينتهي بـ
+key-scopes = الصلاحيات
+key-created = أُنشئ
+key-used = آخر استخدام
+key-used-never = لم يُستخدم
+key-expires = ينتهي
+key-ended = انتهى
+key-revoked = أُلغي
+key-expired = انتهت صلاحيته
+key-actions = الإجراءات
+key-rotate = تبديل
+key-rotate-of = تبديل { $name }
+key-rotate-hint = ينشئ التبديل مفتاحًا جديدًا بالاسم والصلاحيات نفسها. اختر بجانب الزر متى ينتهي القديم، ليكون أمام البرامج وقت للانتقال إلى الجديد.
+key-overlap-of = متى ينتهي المفتاح القديم { $name }
+key-overlap-none = فورًا
+key-overlap-hour = بعد ساعة
+key-overlap-day = بعد يوم
+key-overlap-week = بعد 7 أيام
+key-overlap-missing = اختر متى ينتهي المفتاح القديم.
+key-ended-before = لم يعد هذا المفتاح صالحًا فلا يمكن تبديله. أنشئ مفتاحًا جديدًا.
+key-rotated-at-once = لم يعد المفتاح القديم صالحًا.
+key-rotated-hour = يبقى المفتاح القديم صالحًا لساعة واحدة.
+key-rotated-day = يبقى المفتاح القديم صالحًا ليوم واحد.
+key-rotated-week = يبقى المفتاح القديم صالحًا لمدة 7 أيام.
+key-revoke = إلغاء
+key-revoke-of = إلغاء { $name }
+key-revoke-title = إلغاء { $name }؟
+key-revoke-text = تُرفض البرامج التي تستخدم هذا المفتاح خلال ثانية. لا يمكن التراجع عن ذلك، وستحتاج إلى مفتاح جديد.
+key-revoked-before = سبق إلغاء هذا المفتاح.
+key-create-title = إنشاء مفتاح
+key-name-hint = البرنامج الذي سيستخدمه حتى تعرفه لاحقًا: «مزامنة مكتب الدعم».
+key-scope-read = قراءة كل ما يراه الفريق، ومنه عناوين العملاء.
+key-scope-write = إنشاء الطلبات والأصوات والتعليقات والملاحظات الخاصة وسجل التغييرات وتعديلها.
+key-scope-manage = تغيير ما يخص الجميع: المراحل والمسارات والإعدادات والبوابة.
+key-scope-missing = اختر صلاحية واحدة على الأقل.
+field-expires_in = ينتهي بعد
+key-lifetime-never = لا ينتهي
+key-lifetime-30 = 30 يومًا
+key-lifetime-90 = 90 يومًا
+key-lifetime-365 = سنة واحدة
+key-lifetime-hint = المفتاح الذي ينتهي أكثر أمانًا، ويمكنك تبديله قبل ذلك.
+key-lifetime-missing = اختر متى ينتهي المفتاح.
+key-create = إنشاء المفتاح
+key-created-title = المفتاح الجديد { $name }
+key-created-notice = تم إنشاء المفتاح. انسخه الآن: لن يُعرض إلا هذه المرة.
+field-key = المفتاح
+key-created-hint = احفظه كما تحفظ كلمة المرور. لا تخزّن الخدمة إلا بصمته ولا تستطيع عرضه مرة أخرى.
+key-try = جرّبه
+key-try-hint = يعرض هذا الأمر اسم المفتاح وصلاحياته. ترسل البرامج المفتاح في الترويسة X-Api-Key.
+key-copied = نسخت المفتاح
+
+# البريد.
+mail-lead = البريد الذي ترسله مساحة العمل هذه إلى العملاء والفريق.
+mail-waiting = بانتظار الإرسال
+mail-waiting-hint = يُرسل خلال ثوانٍ ما لم يؤجَّل.
+mail-postponed = مؤجَّل
+mail-postponed-hint = تعذّر إرساله ويُعاد حتى عشر مرات خلال يوم.
+mail-failed = فشل
+mail-failed-hint = توقفت المحاولات. لا يُرسل من جديد إلا بطلبك.
+mail-sent = أُرسل مؤخرًا
+mail-sent-hint = قبله خادم البريد. ويُنسى القديم بعد مدة.
+mail-oldest = أقدم رسالة تنتظر منذ
+mail-failures = ما تعذّر إرساله
+mail-no-failures = لا شيء. وصل كل البريد إلى خادم البريد أو هو في الطريق.
+mail-retry = إعادة إرسال البريد الفاشل
+mail-send-now = إرسال البريد المؤجَّل الآن
+mail-kind = الرسالة
+mail-recipient = المستلم
+mail-recipient-address = عنوان
+mail-reason = السبب
+mail-next = المحاولة التالية
+mail-next-at = المحاولة التالية:
+mail-given-up = توقفت المحاولات
+mail-attempts = { $count ->
+    [zero] لا محاولات
+    [one] محاولة واحدة
+    [two] محاولتان
+    [few] { $number } محاولات
+    [many] { $number } محاولة
+   *[other] { $number } محاولة
+}
+mail-kind-comment = تعليق
+mail-kind-status = حالة جديدة
+mail-kind-changelog = سجل التغييرات
+mail-kind-digest = ملخص لعدة رسائل
+mail-kind-sign-in = رابط الدخول
+mail-kind-test = رسالة اختبار
+mail-latest = تُعرض أحدث { $number }.
+mail-test-title = هل يصل البريد؟
+mail-test-to = إرسال رسالة اختبار إلى
+mail-test-hint = تُرسل كأي رسالة أخرى. وإن فشلت ظهر السبب أعلاه بعد لحظات.
+mail-test = إرسال رسالة الاختبار
+
+# سجل التدقيق.
+audit-lead = من غيّر ماذا: الفريق والبرامج التي تستخدم مفتاح API والأوامر والخدمة نفسها. الأوقات بتوقيت UTC.
+audit-actor = الفاعل
+audit-action = الإجراء
+audit-from = من
+audit-to = إلى
+audit-everybody = الجميع
+audit-every-action = كل الإجراءات
+actors-api-key = كل مفاتيح API
+actors-member = كل الأعضاء
+actors-customer = كل العملاء
+actors-operator = كل المشغّلين
+actors-service = الخدمة
+audit-actor-member = العضو: { $name }
+audit-actor-key = مفتاح API: { $name }
+audit-actor-chosen = المختار
+actor-api-key = مفتاح API
+actor-member = عضو
+actor-customer = عميل
+actor-operator = مشغّل
+actor-service = الخدمة
+channel-api = عبر API
+channel-page = في صفحة
+channel-command = بأمر
+channel-job = كمهمة في الخلفية
+audit-when = متى
+audit-who = من
+audit-what = ماذا
+audit-record = السجل والتغييرات
+audit-only-record = هذا السجل فقط
+audit-one-record = تُعرض القيود الخاصة بسجل واحد.
+audit-all-records = عرض كل السجلات
+audit-download = تنزيل CSV
+audit-download-hint = بهذه التصفية، أحدث 10,000 قيد على الأكثر.
+audit-none-title = لا قيود
+audit-none-text = لم يتغير شيء يطابق هذه التصفية. وتُحذف القيود القديمة بعد مدة.
+audit-newest = أحدث القيود
+audit-older = قيود أقدم
+audit-day-invalid = هذا ليس تاريخًا. يجب أن يكون مثل 2026-03-04.
+audit-filter-unknown = لا يمكن تصفية السجل بهذا. اختر شيئًا آخر.
+change-old = قبل:
+change-new = الآن:
+change-yes = نعم
+change-no = لا
+change-content = المحتوى
+change-private = خاص
+change-status = الحالة
+change-position = الموضع
+change-moved-to = نُقل إلى
+change-awaiting = بانتظار الموافقة
+change-merged-into = دُمج في
+change-merged = الطلبات المدمجة
+change-number = الرقم
+change-subscribed = مشترك
+change-requests = الطلبات المرتبطة
+change-cover = صورة الغلاف
+change-public-from = عام منذ
+change-notified = أُرسل بريد إلى المصوّتين
+change-mails = الرسائل
+change-product-name = اسم المنتج
+change-website = الموقع
+change-visibility = من يرى البوابة
+change-mail-domains = نطاقات البريد
+change-indexing = محركات البحث
+change-embed-origins = المواقع المضمِّنة
+change-languages = اللغات
+change-moderation = الموافقة على المنشورات
+change-accent = لون التمييز
+change-logo = الشعار
+record-request = طلب
+record-comment = تعليق
+record-note = ملاحظة خاصة
+record-changelog = سجل تغيير
+record-customer = عميل
+record-track = المرحلة
+record-lane = المسار
+record-member = عضو
+record-key = مفتاح API
+record-sign-in = تسجيل دخول
+record-setting = الإعدادات
+record-portal = البوابة
+record-synonyms = المرادفات
+record-attachment = ملف
+record-mail = البريد
+record-workspace = مساحة العمل
+action-request-update = تعديل طلب
+action-request-move = نقل طلب
+action-request-merge = دمج طلب
+action-request-unmerge = التراجع عن دمج
+action-request-approve = اعتماد طلب
+action-request-decline = رفض طلب
+action-request-delete = حذف طلب
+action-comment-update = تعديل تعليق
+action-comment-approve = اعتماد تعليق
+action-comment-delete = حذف تعليق
+action-note-delete = حذف ملاحظة خاصة
+action-vote-withdraw = إزالة صوت
+action-subscription-create = اشتراك
+action-subscription-delete = إلغاء اشتراك
+action-changelog-create = إنشاء سجل تغيير
+action-changelog-update = تعديل سجل تغيير
+action-changelog-publish = نشر سجل تغيير
+action-changelog-unpublish = سحب سجل تغيير
+action-changelog-delete = حذف سجل تغيير
+action-customer-update = تعديل عميل
+action-customer-merge = دمج عميلين
+action-track-create = إضافة مرحلة
+action-track-update = تعديل مرحلة
+action-track-delete = حذف مرحلة
+action-lane-create = إضافة مسار
+action-lane-update = تعديل مسار
+action-lane-delete = حذف مسار
+action-member-add = إضافة عضو
+action-member-role = تغيير دور
+action-member-remove = إزالة عضو
+action-sign-in-link = إنشاء رابط دخول
+action-key-create = إنشاء مفتاح API
+action-key-rotate = تبديل مفتاح API
+action-key-revoke = إلغاء مفتاح API
+action-setting-update = تعديل الإعدادات
+action-portal-update = تعديل البوابة
+action-synonyms-replace = استبدال المرادفات
+action-attachment-delete = حذف ملف
+action-mail-retry = إعادة إرسال البريد
+action-mail-test = إرسال رسالة اختبار
+action-workspace-create = إنشاء مساحة العمل

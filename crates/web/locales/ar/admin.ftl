@@ -1,0 +1,28 @@
+# إطار لوحة الإدارة وما تشترك فيه صفحاتها.
+nav-admin = الإدارة
+admin-inbox = الوارد
+admin-overview = نظرة عامة
+admin-changelogs = سجل التغييرات
+admin-customers = العملاء
+admin-tracks = المراحل
+admin-members = الأعضاء
+admin-api-keys = مفاتيح API
+admin-settings = الإعدادات
+admin-mail = البريد
+admin-audit = سجل التدقيق
+admin-inbox-waiting = { $count ->
+    [zero] لا شيء بلا رد
+    [one] واحد بلا رد
+    [two] اثنان بلا رد
+    [few] { $number } بلا رد
+    [many] { $number } بلا رد
+   *[other] { $number } بلا رد
+}
+admin-only-title = هذه الصفحة للمشرفين فقط
+admin-only-text = أنت عضو في الفريق، وهذه الصفحة لمشرفيه. يمكن لأحد المشرفين تغيير دورك في صفحة الأعضاء.
+admin-sign-in-again = ما تفعله هنا لا يمكن التراجع عنه، لذا سجّل الدخول مرة أخرى أولًا. مضت أكثر من ساعة على آخر تسجيل دخول لك.
+admin-sign-in-again-link = تسجيل الدخول مرة أخرى
+admin-save = حفظ
+admin-cancel = إلغاء
+problem-image = هذه ليست صورة تعرضها المتصفحات. اختر ملف PNG أو JPEG أو WebP أو GIF.
+problem-image-large = هذه الصورة كبيرة جدًا. الحد الأقصى { $number } كيلوبايت.

@@ -1,0 +1,201 @@
+# The inbox and the overview.
+done-moved = { $count ->
+    [one] { $number } feature request was moved.
+   *[other] { $number } feature requests were moved.
+}
+done-tagged = { $count ->
+    [one] { $number } feature request was tagged.
+   *[other] { $number } feature requests were tagged.
+}
+done-made-private = { $count ->
+    [one] { $number } feature request is private now.
+   *[other] { $number } feature requests are private now.
+}
+done-made-public = { $count ->
+    [one] { $number } feature request is public now.
+   *[other] { $number } feature requests are public now.
+}
+done-merged = { $count ->
+    [one] { $number } feature request was merged.
+   *[other] { $number } feature requests were merged.
+}
+done-requests-approved = { $count ->
+    [one] { $number } feature request was approved.
+   *[other] { $number } feature requests were approved.
+}
+done-requests-declined = { $count ->
+    [one] { $number } feature request was declined and stays private.
+   *[other] { $number } feature requests were declined and stay private.
+}
+done-unchanged = Nothing had to be changed.
+done-shortcuts = Keyboard shortcuts were switched on or off.
+
+# The list.
+inbox-new = New feature request
+inbox-views = Views
+inbox-unanswered = No answer yet
+inbox-merged = Merged
+inbox-track = Track
+inbox-all-tracks = All tracks
+inbox-lane = Lane
+inbox-all-lanes = All lanes
+inbox-tag = Tag
+inbox-mine = I have commented or written a note
+inbox-more-filters = More filters
+inbox-filter = Filter
+inbox-clear = Clear filters
+inbox-request = Feature request
+inbox-votes = Votes
+inbox-from = From
+inbox-asked = Asked
+inbox-nobody = Nobody
+inbox-select = Select
+inbox-select-request = Select { $name }
+inbox-select-all = Select all on this page
+inbox-merged-into = Merged into
+inbox-unmerge = Unmerge
+inbox-held = { $count ->
+    [one] { $number } comment waiting
+   *[other] { $number } comments waiting
+}
+
+# What is done with the ticked rows.
+inbox-move = Move selected to
+inbox-or = Or
+inbox-choose = Choose…
+inbox-tag-to-add = Tag to add
+inbox-do = Do it
+inbox-tick-hint = Tick rows below, then apply.
+# The script replaces the sign by a number.
+inbox-ticked = Selected: #
+inbox-add-tag = add tag
+inbox-make-private = make private
+inbox-make-public = make public
+inbox-merge = merge
+inbox-approve = approve
+inbox-decline = decline
+inbox-problem-none = Nothing is selected. Tick at least one feature request.
+inbox-problem-two = To merge, select at least two feature requests.
+inbox-problem-many = That is too much at once. Select at most { $number } feature requests.
+inbox-problem-track = Choose the track to which the selected feature requests are moved.
+inbox-problem-track-gone = This track does not exist any more. Choose another one.
+inbox-problem-action = Choose what is done with the selected feature requests.
+inbox-problem-tags = One of the selected feature requests has { $number } tags already, and cannot have more. Nothing was changed.
+inbox-problem-merged = One of the selected feature requests was merged into another one meanwhile. Nothing was changed. The list below is up to date.
+field-tag = Tag
+
+# Merging the selected ones.
+inbox-merge-title = Merge feature requests
+inbox-merge-target = Merge all into
+inbox-merge-target-hint = This one keeps its address and its place on the roadmap. The others lead to it.
+inbox-merge-together = { $count ->
+    [one] Together they have { $number } vote.
+   *[other] Together they have { $number } votes.
+}
+inbox-merge-twice = { $count ->
+    [one] { $number } customer voted for both and counts once.
+   *[other] { $number } customers voted for both and count once.
+}
+inbox-merge-counts-once = Each customer counts once, also who voted for several of them.
+inbox-merge-effect = Comments and private notes are shown on the one that stays. A merge can be undone.
+inbox-merge-private = The words of private ones stay hidden from customers. A public one cannot become part of a private one.
+inbox-merge-button = Merge
+inbox-merge-few = Select at least two feature requests in the inbox that are not merged yet.
+inbox-back = Back to the inbox
+inbox-problem-target = Choose the feature request into which the others are merged.
+inbox-problem-target-gone = This feature request does not exist any more. Choose another one.
+inbox-problem-already-merged = One of them was merged into another feature request meanwhile, and is not listed here any more. Nothing was changed.
+inbox-problem-private-target = A public feature request cannot become part of a private one: its voters would not see it any more. Choose a public one, or make this one public first.
+inbox-problem-not-mergeable = These cannot be merged: one of them is part of another one already, or too many are merged together.
+
+# What waits for approval, and empty lists.
+inbox-held-title = Comments that wait for approval
+inbox-held-on = on
+inbox-held-more = { $count ->
+    [one] { $number } more comment waits. It is listed when these are done.
+   *[other] { $number } more comments wait. They are listed when these are done.
+}
+inbox-empty-filter = No feature request in this view fits these filters.
+inbox-empty-all-title = The inbox is empty
+inbox-empty-all = All feature requests are merged into others, or deleted.
+inbox-empty-unanswered-title = Everything is answered
+inbox-empty-unanswered = Nobody waits for a word of the team.
+inbox-empty-awaiting-title = Nothing waits for approval
+inbox-empty-awaiting = Ideas and comments that the team has to approve first are listed here.
+inbox-empty-private-title = Nothing is private
+inbox-empty-private = Feature requests that only the team and their authors see are listed here.
+inbox-empty-merged-title = Nothing is merged
+inbox-empty-merged = When two feature requests mean the same, merge them, and their votes count together.
+inbox-welcome-title = Welcome
+inbox-welcome = Nobody has asked for anything yet. A good way to begin:
+inbox-portal = The portal
+inbox-welcome-new = Write down what customers have asked for in mails and calls.
+inbox-welcome-tracks = Set up the stages of your work, and the lanes that customers see.
+inbox-welcome-settings = Set the name, the colours and who can see the portal.
+inbox-welcome-portal = See what your customers see, and send them its address.
+
+# Keyboard shortcuts.
+shortcuts-on = Keyboard shortcuts: on
+shortcuts-off = Keyboard shortcuts: off
+shortcuts-list = List of keys
+shortcut-next = Next row
+shortcut-previous = Previous row
+shortcut-tick = Tick the row, or untick it
+shortcut-move = Go to “Move selected to”
+shortcut-search = Go to the search
+shortcut-help = Show or hide this list
+
+# The overview.
+overview-period = Period
+overview-days = { $count ->
+    [one] { $number } day
+   *[other] { $number } days
+}
+overview-year = 1 year
+overview-lead = The numbers are at most a minute old. Each is compared with the same number of days before.
+overview-requests = New requests
+overview-votes = Votes
+overview-comments = Comments of customers
+overview-unanswered = Without an answer
+overview-failed = Mails that failed
+overview-more = { $count ->
+    [one] { $number } more than before
+   *[other] { $number } more than before
+}
+overview-fewer = { $count ->
+    [one] { $number } fewer than before
+   *[other] { $number } fewer than before
+}
+overview-same = As many as before
+overview-oldest = The oldest is of
+overview-none-waiting = Nobody is waiting
+overview-see-mail = See why
+overview-mail-fine = All mail was sent or is on its way
+overview-mail-admins = An admin can see why
+overview-votes-by-week = Votes by week
+overview-requests-by-week = New requests by week
+overview-chart = { $name }, the last { $weeks } weeks: { $first } in week { $week }, at most { $max }, { $now } in this week so far
+overview-as-table = Show as a table
+overview-week = Week
+overview-week-of = { $week }, from { $date }
+overview-this-week = This week so far
+overview-tracks = Where requests are
+overview-tracks-caption = Feature requests by track
+overview-count = Requests
+overview-share = Share
+overview-percent = { $number } percent
+overview-most-voted = Most voted without an answer
+overview-most-voted-none = Everything is answered.
+overview-rising = Rising in this period
+overview-rising-none = Nobody has voted in this period.
+overview-new-votes = { $count ->
+    [one] { $number } new vote
+   *[other] { $number } new votes
+}
+overview-missed = Searches that found nothing
+overview-missed-hint = What customers looked for and did not find. Who searched is not stored.
+overview-missed-none = Every search in this period has found something.
+overview-times = { $count ->
+    [one] once
+   *[other] { $number } times
+}

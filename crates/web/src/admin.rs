@@ -1,0 +1,333 @@
+//! The pages of the admin panel, one file for each.
+//!
+//! A handler loads the frame ([`frame`]), which has the navigation with its numbers. A form runs an operation at most once
+//! ([`run_once`]): a form that is sent twice does one thing.
+
+pub(crate) mod api_keys;
+pub(crate) mod audit;
+pub(crate) mod customers;
+pub(crate) mod delete_request;
+pub(crate) mod edit_request;
+pub(crate) mod image_field;
+pub(crate) mod inbox;
+pub(crate) mod mail;
+pub(crate) mod members;
+pub(crate) mod merge;
+pub(crate) mod new_request;
+pub(crate) mod overview;
+pub(crate) mod parts;
+pub(crate) mod settings;
+pub(crate) mod team_changelogs;
+pub(crate) mod team_comment;
+pub(crate) mod team_request;
+pub(crate) mod tracks;
+pub(crate) mod voters;
+
+use roadmap_domain::model::admin::{InboxCounts, InboxState};
+use roadmap_domain::model::id::parse_uuid;
+use roadmap_domain::model::member::{Member, Role};
+use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
+use roadmap_domain::model::session::Session;
+use roadmap_domain::model::sign_in::LocalPath;
+use roadmap_domain::usecase::executor::Operation;
+use roadmap_domain::usecase::query::admin::CountInbox;
+use roadmap_http::error::HttpError;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::context::Context;
+use crate::form::Fields;
+use crate::page::{Nav, Page};
+use crate::reply::Reply;
+use crate::text::Text;
+
+/// What an action has done, as the parameter `done` of the next page, with the key of its sentence about `$count`.
+const NOTICES: [(&str, &str); 45] = [
+    ("moved", "done-moved"),
+    ("tagged", "done-tagged"),
+    ("made-private", "done-made-private"),
+    ("made-public", "done-made-public"),
+    ("merged", "done-merged"),
+    ("unmerged", "done-unmerged"),
+    ("requests-approved", "done-requests-approved"),
+    ("requests-declined", "done-requests-declined"),
+    ("unchanged", "done-unchanged"),
+    ("request-saved", "done-request-saved"),
+    ("request-created", "done-request-created"),
+    ("request-deleted", "done-request-deleted"),
+    ("answered", "done-answered"),
+    ("answered-mail", "done-answered-mail"),
+    ("moved-mail", "done-moved-mail"),
+    ("noted", "done-noted"),
+    ("note-deleted", "done-note-deleted"),
+    ("vote-added", "done-vote-added"),
+    ("vote-known", "done-vote-known"),
+    ("comment-saved", "done-comment-saved"),
+    ("comment-deleted", "done-comment-deleted"),
+    ("changelog-saved", "done-changelog-saved"),
+    ("changelog-published", "done-changelog-published"),
+    ("changelog-mailed", "done-changelog-mailed"),
+    ("changelog-scheduled", "done-changelog-scheduled"),
+    ("changelog-unpublished", "done-changelog-unpublished"),
+    ("changelog-deleted", "done-changelog-deleted"),
+    ("track-added", "done-track-added"),
+    ("track-saved", "done-track-saved"),
+    ("track-deleted", "done-track-deleted"),
+    ("lane-added", "done-lane-added"),
+    ("lane-saved", "done-lane-saved"),
+    ("lane-deleted", "done-lane-deleted"),
+    ("customer-saved", "done-customer-saved"),
+    ("customers-merged", "done-customers-merged"),
+    ("invited", "done-invited"),
+    ("member-added", "done-member-added"),
+    ("role-changed", "done-role-changed"),
+    ("member-removed", "done-member-removed"),
+    ("key-created-before", "done-key-created-before"),
+    ("key-revoked", "done-key-revoked"),
+    ("settings-saved", "done-settings-saved"),
+    ("mail-retried", "done-mail-retried"),
+    ("mail-tested", "done-mail-tested"),
+    ("shortcuts", "done-shortcuts"),
+];
+
+/// Returns the sentence of a notice. Anything unknown is none.
+pub(crate) fn notice(text: Text, done: &str, count: i64) -> Option<String> {
+    let (_, key) = NOTICES.iter().find(|(name, _)| *name == done)?;
+    Some(text.count(key, count))
+}
+
+/// The pages in the navigation of the panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The inbox, and the pages of feature requests.
+    Inbox,
+    /// The overview.
+    Overview,
+    /// Changelogs.
+    Changelogs,
+    /// Customers.
+    Customers,
+    /// Tracks and lanes.
+    Tracks,
+    /// Members.
+    Members,
+    /// API keys.
+    ApiKeys,
+    /// Settings.
+    Settings,
+    /// Mail.
+    Mail,
+    /// The audit log.
+    Audit,
+}
+
+impl Entry {
+    /// All pages in their order.
+    const ALL: [Self; 10] = [
+        Self::Inbox,
+        Self::Overview,
+        Self::Changelogs,
+        Self::Customers,
+        Self::Tracks,
+        Self::Members,
+        Self::ApiKeys,
+        Self::Settings,
+        Self::Mail,
+        Self::Audit,
+    ];
+
+    /// Returns the path and the key of the name.
+    const fn link(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Inbox => ("/admin", "admin-inbox"),
+            Self::Overview => ("/admin/overview", "admin-overview"),
+            Self::Changelogs => ("/admin/changelogs", "admin-changelogs"),
+            Self::Customers => ("/admin/customers", "admin-customers"),
+            Self::Tracks => ("/admin/tracks", "admin-tracks"),
+            Self::Members => ("/admin/members", "admin-members"),
+            Self::ApiKeys => ("/admin/api-keys", "admin-api-keys"),
+            Self::Settings => ("/admin/settings", "admin-settings"),
+            Self::Mail => ("/admin/mail", "admin-mail"),
+            Self::Audit => ("/admin/audit", "admin-audit"),
+        }
+    }
+
+    /// Whether only admins may open the page.
+    const fn is_for_admins(self) -> bool {
+        match self {
+            Self::Inbox | Self::Overview | Self::Changelogs | Self::Customers => false,
+            Self::Tracks | Self::Members | Self::ApiKeys | Self::Settings | Self::Mail | Self::Audit => true,
+        }
+    }
+}
+
+/// The navigation of the panel.
+#[derive(Debug, Clone)]
+pub(crate) struct AdminNav {
+    /// The pages that the member may open.
+    pub(crate) entries: Vec<NavEntry>,
+}
+
+/// A page in the navigation of the panel.
+#[derive(Debug, Clone)]
+pub(crate) struct NavEntry {
+    /// The path.
+    pub(crate) path: &'static str,
+    /// The key of its name.
+    pub(crate) key: &'static str,
+    /// Whether it is this page, or one below it.
+    pub(crate) is_current: bool,
+    /// Whether it is the first of a group.
+    pub(crate) begins_group: bool,
+    /// What waits there: a number, and the same in words.
+    pub(crate) count: Option<(String, String)>,
+}
+
+impl AdminNav {
+    fn new(text: Text, member: &Member, current: Entry, counts: &InboxCounts) -> Self {
+        let entry = |entry: Entry| {
+            let (path, key) = entry.link();
+            let waiting = counts.of_state(InboxState::Unanswered);
+            let count = (entry == Entry::Inbox && waiting > 0)
+                .then(|| (text.number(waiting), text.count("admin-inbox-waiting", waiting)));
+            let begins_group = matches!(entry, Entry::Tracks | Entry::Settings);
+            NavEntry { path, key, is_current: entry == current, begins_group, count }
+        };
+        let may_open = |entry: &Entry| member.role == Role::Admin || !entry.is_for_admins();
+        Self { entries: Entry::ALL.into_iter().filter(may_open).map(entry).collect() }
+    }
+}
+
+/// Returns the session and the member, without whom these pages are not reached.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn member(context: &Context) -> Result<(&Session, &Member), HttpError> {
+    let session = context.session.as_deref().ok_or(HttpError::NotFound)?;
+    Ok((session, session.member.as_ref().ok_or(HttpError::NotFound)?))
+}
+
+/// Whether the person has signed in lately, so that the forms for what cannot be undone are accepted.
+pub(crate) fn is_fresh(context: &Context) -> bool {
+    let now = context.state.http.clock.now();
+    context.session.as_ref().is_some_and(|session| session.is_fresh_at(now))
+}
+
+/// Creates the frame of a page of the panel. Returns the numbers of feature requests, too.
+///
+/// # Errors
+/// The store fails.
+pub(crate) async fn frame(
+    context: &Context,
+    entry: Entry,
+    title: impl Into<String>,
+) -> Result<(Page, InboxCounts), HttpError> {
+    let (_, member) = member(context)?;
+    let counts = context.run(&CountInbox).await?;
+    let nav = AdminNav::new(context.text(), member, entry, &counts);
+    let page = Page::new(context, Nav::Admin, title).not_indexed();
+    Ok((Page { admin: Some(nav), ..page }, counts))
+}
+
+/// Returns the ID in the path.
+///
+/// # Errors
+/// 404 if it is none.
+pub(crate) fn path_id<T>(context: &Context, wrap: fn(Uuid) -> T) -> Result<T, HttpError> {
+    parse_uuid("id", context.parameter("id")).map(wrap).map_err(|_| HttpError::NotFound)
+}
+
+/// Returns the operation key of a form: that of the page, which counts only in its session, with what was typed. Whoever
+/// goes back and sends something else does something else. `step` tells apart the operations of one form.
+fn operation_key(context: &Context, fields: &Fields, step: &str) -> Option<OperationKey> {
+    let session = context.session.as_ref()?;
+    let raw = fields.get(OperationKey::FIELD);
+    raw.strip_prefix("web:")?.strip_prefix(&format!("{}:", session.id))?;
+    // Forms of one page have one key, so that the path tells apart those that send the same fields.
+    let form = Sha256::digest(format!("{} {}", context.request.path(), fields.digest()));
+    let form: String = form.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    OperationKey::parse(&format!("{raw}:{form}{step}")).ok().flatten()
+}
+
+/// The status under which the result of an action is saved. Only successes are.
+const SAVED: u16 = 200;
+
+/// Runs an operation at most once for each form, to its end, even if the browser disconnects. `landing` returns the path
+/// of the next page.
+///
+/// # Errors
+/// Those of the operation.
+pub(crate) async fn run_once<O>(
+    context: &Context,
+    fields: &Fields,
+    operation: O,
+    landing: impl Fn(O::Output) -> String + Send + Sync + 'static,
+) -> Result<Reply, HttpError>
+where
+    O: Operation + 'static,
+    O::Output: 'static,
+{
+    let location = Some(run_step(context, fields, "", operation, landing).await?);
+    let location = location.filter(|location| LocalPath::parse(location).is_some());
+    Ok(Reply::see_other(location.unwrap_or_else(|| "/admin".to_owned())))
+}
+
+/// Runs an operation of a form as [`run_once`]. Returns what `render` has made of its output, also when the form was sent
+/// before: it is stored, so it has no secret. `step` tells apart the operations of one form.
+///
+/// # Errors
+/// Those of the operation.
+pub(crate) async fn run_step<O>(
+    context: &Context,
+    fields: &Fields,
+    step: &str,
+    operation: O,
+    render: impl Fn(O::Output) -> String + Send + Sync + 'static,
+) -> Result<String, HttpError>
+where
+    O: Operation + 'static,
+    O::Output: 'static,
+{
+    let key = operation_key(context, fields, step);
+    let (executor, workspace) = (context.executor(), context.workspace.id);
+    let render = move |output| SavedResponse { status: SAVED, body: render(output).into_bytes() };
+    let work = async move { executor.run(workspace, key.as_ref(), &operation, render).await };
+    let done = context.state.http.detached.run(work).await?.map_err(HttpError::Domain)?;
+    Ok(String::from_utf8(done.response.body).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_domain::model::email_address::EmailAddress;
+    use roadmap_domain::model::id::MemberId;
+    use roadmap_domain::model::portal::Language;
+    use roadmap_domain::model::text::Name;
+    use roadmap_domain::model::timestamp::Timestamp;
+
+    #[test]
+    fn every_notice_has_a_sentence() {
+        for (name, key) in NOTICES {
+            for language in Language::ALL {
+                let sentence = notice(Text(language), name, 2).unwrap();
+                assert_ne!(sentence, key, "{}", language.code());
+            }
+        }
+        assert_eq!(notice(Text(Language::English), "hacked", 1), None);
+    }
+
+    #[test]
+    fn only_admins_have_the_pages_of_admins_in_their_navigation() {
+        for (role, pages) in [(Role::Admin, 10), (Role::Member, 4)] {
+            let member = Member {
+                id: MemberId::new(Uuid::from_u128(1)),
+                email: EmailAddress::parse("email", "ann@example.com").unwrap(),
+                name: Name::from_stored("Ann".to_owned()),
+                role,
+                created_at: Timestamp::from_millis(0).unwrap(),
+            };
+            let nav = AdminNav::new(Text(Language::English), &member, Entry::Inbox, &InboxCounts::default());
+            assert_eq!(nav.entries.len(), pages);
+        }
+    }
+}

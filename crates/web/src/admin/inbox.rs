@@ -1,0 +1,993 @@
+//! The inbox: the feature requests of the team, by views and filters, and what is done with many of them at once.
+
+mod merging;
+mod shortcuts;
+
+use std::rc::Rc;
+
+use actix_web::http::StatusCode;
+use askama::Template;
+use async_trait::async_trait;
+use roadmap_domain::error::{FieldProblem, RoadmapError};
+use roadmap_domain::model::admin::{
+    InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, Selection, Triage,
+};
+use roadmap_domain::model::feature_request::{RequestLink, Tag};
+use roadmap_domain::model::id::{FeatureRequestId, MemberId, TrackId, WorkspaceId, parse_uuid};
+use roadmap_domain::model::member::Role;
+use roadmap_domain::model::pagination::{Listing, PageRequest, parse_count};
+use roadmap_domain::model::portal::{HeldComment, HeldPost};
+use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::model::text::truncate;
+use roadmap_domain::usecase::query::admin::ListInbox;
+use roadmap_domain::usecase::query::portal::ListHeldPosts;
+use roadmap_domain::usecase::query::{Query, QueryPorts};
+use roadmap_domain::usecase::triage_feature_requests::TriageFeatureRequests;
+use roadmap_http::error::HttpError;
+
+pub(crate) use self::merging::ask_merge;
+use self::shortcuts::{SHORTCUTS, Shortcut};
+use crate::actions::{with_done, without_parameter};
+use crate::admin::parts::{Choice, Person, track_choices};
+use crate::admin::{self, Entry, frame, run_once};
+use crate::context::Context;
+use crate::form::{Fields, Problems};
+use crate::page::{Nav, Page};
+use crate::portal::parts::Pager;
+use crate::prose;
+use crate::reply::{PageResult, Reply};
+use crate::text::{self, Text};
+
+const PATH: &str = "/admin";
+
+/// Maximum number of characters of a search. Longer ones are cut.
+const MAX_QUERY: usize = 200;
+
+/// The ID of the first check box, to which problems of the selection lead.
+const FIRST: &str = "select-1";
+
+#[derive(Template)]
+#[template(path = "admin/inbox.html")]
+struct InboxPage {
+    page: Page,
+    address: Address,
+    views: Vec<View>,
+    tracks: Vec<Choice>,
+    lanes: Vec<Choice>,
+    sorts: Vec<Choice>,
+    /// How many were found, if not all are shown.
+    found: Option<String>,
+    rows: Vec<Row>,
+    /// What can be done with the ticked rows. Merged ones have no check boxes: a change would be one of their targets.
+    bulk: Option<BulkBar>,
+    held: Held,
+    empty: Option<Empty>,
+    pager: Option<Pager>,
+    /// The first steps in a workspace without feature requests.
+    welcome: Option<Welcome>,
+    shortcuts: &'static [Shortcut],
+}
+
+impl InboxPage {
+    /// Returns the key of a shortcut, if shortcuts are switched on.
+    fn key(&self, action: &str) -> Option<&'static str> {
+        self.page.has_shortcuts.then(|| shortcuts::key(action)).flatten()
+    }
+}
+
+/// A view: the feature requests of a state.
+struct View {
+    name: String,
+    path: String,
+    count: String,
+    is_current: bool,
+}
+
+/// What is done with the ticked rows.
+struct BulkBar {
+    tracks: Vec<Choice>,
+    others: Vec<Choice>,
+    tag: String,
+    problems: Problems,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone)]
+struct Row {
+    id: String,
+    title: String,
+    path: String,
+    number: String,
+    is_ticked: bool,
+    is_unanswered: bool,
+    is_awaiting: bool,
+    is_private: bool,
+    /// How many comments wait for approval.
+    held: Option<String>,
+    merged_into: Option<Link>,
+    track: String,
+    votes: String,
+    comments: String,
+    author: Option<Person>,
+    date: String,
+    machine_date: String,
+}
+
+/// A link to a feature request.
+#[derive(Debug, Clone)]
+struct Link {
+    title: String,
+    path: String,
+}
+
+/// The comments that wait for approval.
+#[derive(Default)]
+struct Held {
+    comments: Vec<HeldEntry>,
+    /// How many more there are.
+    more: Option<String>,
+}
+
+/// A comment that waits for approval.
+struct HeldEntry {
+    id: String,
+    author: Person,
+    request: Link,
+    html: String,
+    date: String,
+    machine_date: String,
+}
+
+/// Why a list is empty.
+struct Empty {
+    title: String,
+    text: String,
+}
+
+/// The first steps.
+struct Welcome {
+    /// Whether the member may set up tracks and settings.
+    is_admin: bool,
+}
+
+/// The parameters of the list, as its address has them. Empty ones are not in the address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Address {
+    state: InboxState,
+    query: String,
+    track: String,
+    lane: String,
+    tag: String,
+    is_mine: bool,
+    sort: &'static str,
+    page: u64,
+}
+
+impl Address {
+    fn parse(fields: &Fields) -> Self {
+        let sort = fields.get("sort");
+        Self {
+            state: InboxState::from_name(fields.get("state")),
+            query: truncate(fields.get("query").trim(), MAX_QUERY).to_owned(),
+            track: fields.get("track").trim().to_owned(),
+            lane: fields.get("lane").trim().to_owned(),
+            tag: truncate(fields.get("tag").trim(), MAX_QUERY).to_owned(),
+            is_mine: !fields.get("mine").is_empty(),
+            sort: InboxSort::ALL.map(InboxSort::name).into_iter().find(|name| *name == sort).unwrap_or_default(),
+            page: parse_count("page", Some(fields.get("page")), 1, u64::MAX).unwrap_or(1),
+        }
+    }
+
+    /// Returns the parameters of a path. Of any other page, those of the whole inbox.
+    fn of_path(path: &str) -> Self {
+        let query = path.strip_prefix(PATH).and_then(|rest| rest.strip_prefix('?')).unwrap_or_default();
+        Self::parse(&Fields::parse(query.as_bytes()))
+    }
+
+    /// Returns the path of the list with these parameters.
+    fn path(&self) -> String {
+        let page = if self.page > 1 { self.page.to_string() } else { String::new() };
+        let parameters = [
+            ("state", self.state.name()),
+            ("query", &self.query),
+            ("track", &self.track),
+            ("lane", &self.lane),
+            ("tag", &self.tag),
+            ("mine", if self.is_mine { "1" } else { "" }),
+            ("sort", self.sort),
+            ("page", &page),
+        ];
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(parameters.into_iter().filter(|(_, value)| !value.is_empty()));
+        let query = query.finish();
+        if query.is_empty() { PATH.to_owned() } else { format!("{PATH}?{query}") }
+    }
+
+    /// Returns the first page of a view, without filters, in the same order.
+    fn of_view(&self, state: InboxState) -> Self {
+        Self { state, sort: self.sort, ..Self::of_path(PATH) }
+    }
+
+    /// Returns the path of the view without filters.
+    fn without_filters(&self) -> String {
+        self.of_view(self.state).path()
+    }
+
+    /// Whether the list shows a part of its view.
+    fn is_filtered(&self) -> bool {
+        !self.query.is_empty() || !self.track.is_empty() || self.has_more()
+    }
+
+    /// Whether one of the filters is used that are less common.
+    fn has_more(&self) -> bool {
+        !self.lane.is_empty() || !self.tag.is_empty() || self.is_mine
+    }
+}
+
+/// Returns the path of the inbox with the feature requests on a track.
+pub(crate) fn track_path(track: TrackId) -> String {
+    Address { track: track.to_string(), ..Address::of_path(PATH) }.path()
+}
+
+/// Returns the path of the inbox with the feature requests of a state.
+pub(crate) fn state_path(state: InboxState) -> String {
+    Address::of_path(PATH).of_view(state).path()
+}
+
+/// Returns the path of the team's page of a feature request.
+pub(crate) fn team_path(request: &RequestLink) -> String {
+    format!("/admin/feature_requests/{}", request.slug())
+}
+
+/// Loads some feature requests for the team, in the given order. Those that do not match are left out.
+struct ChosenRows {
+    filter: InboxFilter,
+    requests: Vec<FeatureRequestId>,
+}
+
+#[async_trait]
+impl Query for ChosenRows {
+    type Output = Vec<InboxRow>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<InboxRow>, RoadmapError> {
+        Ok(ports.admin.inbox_rows(workspace, &self.filter, &self.requests).await?)
+    }
+}
+
+/// What is sent with the form of the list.
+#[derive(Debug, Default)]
+struct Bulk {
+    ids: Vec<FeatureRequestId>,
+    track: String,
+    other: String,
+    tag: String,
+    problems: Problems,
+}
+
+/// What the form of the list leads to.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    /// A change at once.
+    Triage(Triage),
+    /// The page that asks for the target.
+    Merge,
+}
+
+/// The values of the second choice, with the keys of their names.
+const OTHERS: [(&str, &str); 6] = [
+    ("tag", "inbox-add-tag"),
+    ("private", "inbox-make-private"),
+    ("public", "inbox-make-public"),
+    ("merge", "inbox-merge"),
+    ("approve", "inbox-approve"),
+    ("decline", "inbox-decline"),
+];
+
+impl Bulk {
+    fn parse(fields: &Fields) -> Self {
+        Self {
+            ids: selected(fields),
+            track: fields.get("track").to_owned(),
+            other: fields.get("other").to_owned(),
+            tag: fields.get("tag").to_owned(),
+            problems: Problems::default(),
+        }
+    }
+
+    /// Returns what is wanted.
+    ///
+    /// # Errors
+    /// Adds the problem of a field.
+    fn wanted(&mut self, t: Text, action: &str) -> Option<Wanted> {
+        let has_other = !self.other.is_empty() || !self.tag.trim().is_empty();
+        match action {
+            // Enter in a text field presses the first button of a form, also when the second choice is made.
+            "move" if !self.track.is_empty() || !has_other => {
+                let track = parse_uuid("track", &self.track).map(TrackId::new).ok();
+                if track.is_none() {
+                    self.problems.add("track", t.get("inbox-problem-track"));
+                }
+                track.map(|track| Wanted::Triage(Triage::Move(track)))
+            }
+            "move" | "other" => self.other(t),
+            _ => {
+                self.problems.add("other", t.get("inbox-problem-action"));
+                None
+            }
+        }
+    }
+
+    fn other(&mut self, t: Text) -> Option<Wanted> {
+        let other = if self.other.is_empty() && !self.tag.trim().is_empty() { "tag" } else { self.other.as_str() };
+        let triage = match other {
+            "tag" => Triage::AddTag(self.problems.check(Tag::parse("tag", &self.tag), t)?),
+            "private" => Triage::SetPrivate(true),
+            "public" => Triage::SetPrivate(false),
+            "approve" => Triage::Approve,
+            "decline" => Triage::Decline,
+            "merge" => return Some(Wanted::Merge),
+            _ => {
+                self.problems.add("other", t.get("inbox-problem-action"));
+                return None;
+            }
+        };
+        Some(Wanted::Triage(triage))
+    }
+
+    /// Returns the ticked rows, of which there must be some.
+    ///
+    /// # Errors
+    /// Adds the problem of the first check box.
+    fn selection(&mut self, t: Text, at_least: usize) -> Option<Selection> {
+        let selection = match Selection::new("id", self.ids.clone()) {
+            Ok(selection) if selection.requests().len() >= at_least => return Some(selection),
+            selection => selection,
+        };
+        let key = match selection.map_err(|error| error.problem) {
+            Err(FieldProblem::TooMany { .. }) => "inbox-problem-many",
+            _ if at_least > 1 => "inbox-problem-two",
+            _ => "inbox-problem-none",
+        };
+        self.problems.add(FIRST, t.count(key, Selection::MAX as i64));
+        None
+    }
+
+    /// Adds the problem of a change that could not be made.
+    ///
+    /// # Errors
+    /// There is nothing that the person can do about it.
+    fn explain(&mut self, t: Text, triage: &Triage, error: HttpError) -> Result<(), HttpError> {
+        match (triage, &error) {
+            (Triage::Move(_), HttpError::Domain(RoadmapError::NotFound(_))) => {
+                self.problems.add("track", t.get("inbox-problem-track-gone"));
+            }
+            (Triage::AddTag(_), HttpError::Domain(RoadmapError::Invalid(invalid))) => match invalid.problem {
+                FieldProblem::TooMany { max } => {
+                    self.problems.add("tag", t.count("inbox-problem-tags", i64::try_from(max).unwrap_or(i64::MAX)));
+                }
+                _ => self.problems.add("tag", t.problem(invalid)),
+            },
+            _ => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+/// Returns the selected feature requests of a form or an address. Malformed IDs are left out.
+fn selected(fields: &Fields) -> Vec<FeatureRequestId> {
+    fields.all("id").filter_map(|id| parse_uuid("id", id).ok()).map(FeatureRequestId::new).collect()
+}
+
+/// Returns the name of what was done, for the parameter `done`.
+const fn done_name(triage: &Triage) -> &'static str {
+    match triage {
+        Triage::Move(_) => "moved",
+        Triage::AddTag(_) => "tagged",
+        Triage::SetPrivate(true) => "made-private",
+        Triage::SetPrivate(false) => "made-public",
+        Triage::MergeInto(_) => "merged",
+        Triage::Approve => "requests-approved",
+        Triage::Decline => "requests-declined",
+    }
+}
+
+/// Adds what was done with how many feature requests to a path.
+fn landing(path: &str, done: &str, changed: usize) -> String {
+    let path = without_parameter(path, "count");
+    match changed {
+        0 => with_done(&path, "unchanged"),
+        changed => format!("{}&count={changed}", with_done(&path, done)),
+    }
+}
+
+/// Does the same with all selected feature requests, and leads back to the list.
+async fn run(
+    context: &Context,
+    fields: &Fields,
+    address: &Address,
+    selection: Selection,
+    triage: &Triage,
+) -> Result<Reply, HttpError> {
+    let (path, done) = (address.path(), done_name(triage));
+    let operation = TriageFeatureRequests { selection, triage: triage.clone() };
+    run_once(context, fields, operation, move |triaged| landing(&path, done, triaged.changed)).await
+}
+
+/// `GET /admin`.
+pub(crate) async fn show(context: Rc<Context>) -> PageResult {
+    render(&context, Address::parse(&context.query), Bulk::default()).await
+}
+
+/// `POST /admin/triage`.
+pub(crate) async fn triage(context: Rc<Context>, fields: Fields) -> PageResult {
+    let (t, address) = (context.text(), Address::of_path(fields.get("next")));
+    if fields.get("action") == "merge" {
+        return merging::merge(&context, &fields, &address).await;
+    }
+    let mut bulk = Bulk::parse(&fields);
+    let wanted = bulk.wanted(t, fields.get("action"));
+    let selection = bulk.selection(t, if wanted == Some(Wanted::Merge) { 2 } else { 1 });
+    match (wanted, selection) {
+        (Some(Wanted::Merge), Some(selection)) => {
+            return Ok(Reply::see_other(merging::path(&address, selection.requests())));
+        }
+        (Some(Wanted::Triage(triage)), Some(selection)) => {
+            // A change of one that somebody has merged meanwhile would be one of its target, which nobody has ticked.
+            let filter = InboxFilter { state: InboxState::Merged, ..InboxFilter::default() };
+            let merged = context.run(&ChosenRows { filter, requests: selection.requests().to_vec() }).await?;
+            if merged.is_empty() {
+                match run(&context, &fields, &address, selection, &triage).await {
+                    Ok(reply) => return Ok(reply),
+                    Err(error) => bulk.explain(t, &triage, error)?,
+                }
+            } else {
+                bulk.problems.add(FIRST, t.get("inbox-problem-merged"));
+            }
+        }
+        _ => {}
+    }
+    render(&context, address, bulk).await
+}
+
+/// Shows the list, with the form as it was sent.
+async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
+    let t = context.text();
+    let (page, counts) = frame(context, Entry::Inbox, t.get("admin-inbox")).await?;
+    let (_, member) = admin::member(context)?;
+    let listing = find(context, &address, &counts, member.id).await?;
+    let held = match address.state {
+        InboxState::Awaiting if !address.is_filtered() => Held::load(context, &counts).await?,
+        _ => Held::default(),
+    };
+    let status = if bulk.problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = page.with_problem(!bulk.problems.is_empty());
+    let rows: Vec<Row> = listing.items.iter().map(|row| Row::new(t, row, &bulk.ids)).collect();
+    let is_new = counts.of_state(InboxState::All) + counts.merged == 0;
+    let template = InboxPage {
+        views: views(t, &counts, &address),
+        tracks: tracks(t, &counts, &address),
+        lanes: lanes(t, &counts, &address),
+        sorts: sorts(t, &address),
+        found: (address.is_filtered() && !rows.is_empty()).then(|| t.count("results", listing.total)),
+        empty: (rows.is_empty() && held.comments.is_empty()).then(|| empty(t, &address)),
+        pager: Pager::new(t, &listing, InboxList::MAX_PAGE, |page| Address { page, ..address.clone() }.path()),
+        bulk: (address.state != InboxState::Merged).then(|| BulkBar::new(t, &counts, bulk)),
+        welcome: is_new.then(|| Welcome { is_admin: member.role == Role::Admin }),
+        shortcuts: &SHORTCUTS,
+        // The page of a form that was not accepted is the list.
+        page: Page { here: if status.is_success() { page.here.clone() } else { address.path() }, ..page },
+        rows,
+        held,
+        address,
+    };
+    Ok(Reply::page_with(status, &template))
+}
+
+/// Runs the query of an address. A filter that nothing can match gives an empty list.
+async fn find(
+    context: &Context,
+    address: &Address,
+    counts: &InboxCounts,
+    member: MemberId,
+) -> Result<Listing<InboxRow>, HttpError> {
+    let per_page = InboxList::PER_PAGE.to_string();
+    let page = PageRequest::parse(Some(&address.page.to_string()), Some(&per_page)).unwrap_or_default();
+    let nothing = || Ok(Listing { items: Vec::new(), request: page, total: 0 });
+    let mut filter = InboxFilter { state: address.state, ..InboxFilter::default() };
+    filter.member = address.is_mine.then_some(member);
+    if !address.track.is_empty() {
+        let known = counts.tracks.iter().find(|known| known.track.id.to_string() == address.track);
+        let Some(known) = known else { return nothing() };
+        filter.track = Some(known.track.id);
+    }
+    if !address.lane.is_empty() {
+        let mut lanes = counts.tracks.iter().filter_map(|known| known.track.lane.as_ref());
+        let Some(lane) = lanes.find(|lane| lane.id.to_string() == address.lane) else { return nothing() };
+        filter.lane = Some(lane.id);
+    }
+    if !address.tag.is_empty() {
+        let Ok(tag) = Tag::parse("tag", &address.tag) else { return nothing() };
+        filter.tag = Some(tag);
+    }
+    let mut query = None;
+    if !address.query.is_empty() {
+        let Ok(words) = SearchQuery::parse("query", &address.query) else { return nothing() };
+        query = Some(words);
+    }
+    let list = InboxList { filter, sort: InboxSort::from_name(address.sort), page };
+    context.run(&ListInbox { query, list, is_sorted: !address.sort.is_empty() }).await
+}
+
+impl Row {
+    fn new(t: Text, row: &InboxRow, ticked: &[FeatureRequestId]) -> Self {
+        let InboxRow { summary, author, merged_into, .. } = row;
+        Self {
+            id: summary.id.to_string(),
+            title: summary.title.as_str().to_owned(),
+            path: team_path(&RequestLink::from(summary)),
+            number: summary.tag_number.to_string(),
+            is_ticked: ticked.contains(&summary.id),
+            is_unanswered: row.is_unanswered,
+            is_awaiting: row.awaiting_approval,
+            is_private: row.private && !row.awaiting_approval,
+            held: (row.held_count > 0).then(|| t.count("inbox-held", row.held_count)),
+            merged_into: merged_into.as_ref().map(Link::new),
+            track: summary.placement.track.as_str().to_owned(),
+            votes: t.number(summary.votes_count),
+            comments: t.number(row.comments_count),
+            author: author.as_ref().map(Person::from),
+            date: t.date(summary.created_at),
+            machine_date: text::machine_date(summary.created_at),
+        }
+    }
+}
+
+impl Link {
+    fn new(request: &RequestLink) -> Self {
+        Self { title: request.title.as_str().to_owned(), path: team_path(request) }
+    }
+}
+
+impl Held {
+    /// Loads the comments that wait for approval, oldest first.
+    async fn load(context: &Context, counts: &InboxCounts) -> Result<Self, HttpError> {
+        let page = PageRequest::parse(None, Some(&PageRequest::MAX_SIZE.to_string()));
+        let posts = context.run(&ListHeldPosts { page }).await?;
+        Ok(Self::new(context.text(), posts.items, counts.held_comments))
+    }
+
+    fn new(t: Text, posts: Vec<HeldPost>, total: i64) -> Self {
+        let entry = |HeldPost { request, comment, .. }: HeldPost| {
+            let HeldComment { id, content, author, created_at } = comment?;
+            Some(HeldEntry {
+                id: id.to_string(),
+                author: Person::from(&author),
+                request: Link::new(&request),
+                html: prose::html(&content),
+                date: t.date_time(created_at),
+                machine_date: created_at.to_string(),
+            })
+        };
+        let comments: Vec<HeldEntry> = posts.into_iter().filter_map(entry).collect();
+        let more = total.saturating_sub(i64::try_from(comments.len()).unwrap_or(i64::MAX));
+        Self { more: (more > 0).then(|| t.count("inbox-held-more", more)), comments }
+    }
+}
+
+impl BulkBar {
+    fn new(t: Text, counts: &InboxCounts, bulk: Bulk) -> Self {
+        let Bulk { track, other, tag, problems, .. } = bulk;
+        let none = || Choice::new("", t.get("inbox-choose"), "none");
+        let chosen = parse_uuid("track", &track).map(TrackId::new).ok();
+        let others = OTHERS.into_iter().map(|(value, key)| Choice::new(value, t.get(key), &other));
+        Self {
+            tracks: std::iter::once(none()).chain(track_choices(counts, chosen)).collect(),
+            others: std::iter::once(none()).chain(others).collect(),
+            tag,
+            problems,
+        }
+    }
+}
+
+/// Returns the views with their numbers. What waits for approval are feature requests and comments.
+fn views(t: Text, counts: &InboxCounts, address: &Address) -> Vec<View> {
+    let view = |state: InboxState| {
+        let (key, count) = match state {
+            InboxState::All => ("lane-all", counts.of_state(state)),
+            InboxState::Unanswered => ("inbox-unanswered", counts.of_state(state)),
+            InboxState::Awaiting => ("badge-awaiting", counts.of_state(state) + counts.held_comments),
+            InboxState::Private => ("badge-private", counts.of_state(state)),
+            InboxState::Merged => ("inbox-merged", counts.of_state(state)),
+        };
+        View {
+            name: t.get(key).into_owned(),
+            path: address.of_view(state).path(),
+            count: t.number(count),
+            is_current: state == address.state,
+        }
+    };
+    InboxState::ALL.into_iter().map(view).collect()
+}
+
+/// Returns the tracks to choose from, with the numbers of the view where they are known.
+fn tracks(t: Text, counts: &InboxCounts, address: &Address) -> Vec<Choice> {
+    let all = Choice::new("", t.get("inbox-all-tracks"), &address.track);
+    let tracks = counts.tracks.iter().map(|counts| {
+        let number = match address.state {
+            InboxState::All => Some(counts.all),
+            InboxState::Unanswered => Some(counts.unanswered),
+            InboxState::Private => Some(counts.private),
+            InboxState::Awaiting | InboxState::Merged => None,
+        };
+        let name = counts.track.name.as_str();
+        let label = number.map_or_else(|| name.to_owned(), |number| format!("{name} ({})", t.number(number)));
+        Choice::new(counts.track.id.to_string(), label, &address.track)
+    });
+    std::iter::once(all).chain(tracks).collect()
+}
+
+/// Returns the lanes of the tracks, each once.
+fn lanes(t: Text, counts: &InboxCounts, address: &Address) -> Vec<Choice> {
+    let mut choices = vec![Choice::new("", t.get("inbox-all-lanes"), &address.lane)];
+    for lane in counts.tracks.iter().filter_map(|counts| counts.track.lane.as_ref()) {
+        let choice = Choice::new(lane.id.to_string(), lane.name.as_str(), &address.lane);
+        if !choices.contains(&choice) {
+            choices.push(choice);
+        }
+    }
+    choices
+}
+
+fn sorts(t: Text, address: &Address) -> Vec<Choice> {
+    let is_search = !address.query.is_empty();
+    let chosen = if is_search { address.sort } else { InboxSort::from_name(address.sort).name() };
+    let option = |sort: InboxSort| {
+        let key = match sort {
+            InboxSort::Newest => "sort-newest",
+            InboxSort::Votes => "sort-votes",
+            InboxSort::Oldest => "sort-oldest",
+            InboxSort::Updated => "sort-updated",
+        };
+        Choice::new(sort.name(), t.get(key), chosen)
+    };
+    // The results of a search are in the order of relevance, unless another one is chosen.
+    let relevance = is_search.then(|| Choice::new("", t.get("sort-relevance"), chosen));
+    relevance.into_iter().chain(InboxSort::ALL.map(option)).collect()
+}
+
+/// Returns what an empty list says.
+fn empty(t: Text, address: &Address) -> Empty {
+    let (title, text) = match address.state {
+        _ if address.page > 1 => ("empty-page-title", "empty-page-text"),
+        _ if address.is_filtered() => ("empty-filter-title", "inbox-empty-filter"),
+        InboxState::All => ("inbox-empty-all-title", "inbox-empty-all"),
+        InboxState::Unanswered => ("inbox-empty-unanswered-title", "inbox-empty-unanswered"),
+        InboxState::Awaiting => ("inbox-empty-awaiting-title", "inbox-empty-awaiting"),
+        InboxState::Private => ("inbox-empty-private-title", "inbox-empty-private"),
+        InboxState::Merged => ("inbox-empty-merged-title", "inbox-empty-merged"),
+    };
+    Empty { title: t.get(title).into_owned(), text: t.get(text).into_owned() }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_summary};
+    use roadmap_domain::error::{FieldError, Resource};
+    use roadmap_domain::model::admin::TrackCounts;
+    use roadmap_domain::model::customer::CustomerName;
+    use roadmap_domain::model::email_address::EmailAddress;
+    use roadmap_domain::model::html::CleanHtml;
+    use roadmap_domain::model::id::{CommentId, CustomerId, LaneId};
+    use roadmap_domain::model::portal::Language;
+    use roadmap_domain::model::text::Name;
+    use roadmap_domain::model::track::{Lane, Track};
+    use uuid::Uuid;
+
+    const ENGLISH: Text = Text(Language::English);
+
+    fn customer() -> CustomerName {
+        let email = EmailAddress::from_stored("maja@customer.example".to_owned());
+        let name = Name::parse("name", "Maja <b>").ok();
+        CustomerName { id: CustomerId::new(Uuid::from_u128(1)), email, name }
+    }
+
+    /// Returns a row with as many votes as its number.
+    pub(crate) fn sample_row(number: i64, private: bool) -> InboxRow {
+        InboxRow {
+            summary: sample_summary(number, "Night <colours> & \"themes\"", Some("Done")),
+            private,
+            awaiting_approval: false,
+            is_unanswered: false,
+            comments_count: 1_204,
+            held_count: 0,
+            author: Some(customer()),
+            merged_into: None,
+        }
+    }
+
+    /// Returns the numbers of three tracks, two of them on one lane.
+    pub(crate) fn sample_counts() -> InboxCounts {
+        let name = |name: &str| Name::from_stored(name.to_owned());
+        let lane = || Some(Lane { id: LaneId::new(Uuid::from_u128(9)), name: name("Planned") });
+        let track = |number: u128, track: &str, lane: Option<Lane>, all: i64| TrackCounts {
+            track: Track { id: TrackId::new(Uuid::from_u128(number)), name: name(track), lane },
+            all,
+            unanswered: 2,
+            private: 1,
+        };
+        InboxCounts {
+            tracks: vec![
+                track(1, "Inbox", None, 1_200),
+                track(2, "Next <month>", lane(), 30),
+                track(3, "Next year", lane(), 0),
+            ],
+            awaiting: 3,
+            held_comments: 2,
+            merged: 7,
+        }
+    }
+
+    fn address(query: &str) -> Address {
+        Address::parse(&Fields::parse(query.as_bytes()))
+    }
+
+    fn sample_held(t: Text, total: i64) -> Held {
+        let request = RequestLink::from(&sample_row(7, false).summary);
+        let comment = HeldComment {
+            id: CommentId::new(Uuid::from_u128(5)),
+            content: CleanHtml::from_stored("<p>Me, too</p>".to_owned()),
+            author: customer(),
+            created_at: at(1),
+        };
+        let post = |comment, author| HeldPost { request: request.clone(), comment, author, created_at: at(1) };
+        Held::new(t, vec![post(None, Some(customer())), post(Some(comment), None)], total)
+    }
+
+    fn page(language: Language, query: &str, rows: &[InboxRow], bulk: Bulk, change: impl Fn(&mut InboxPage)) -> String {
+        let (t, counts, address) = (Text(language), sample_counts(), address(query));
+        let mut page = InboxPage {
+            page: sample_page(language, true, &t.get("admin-inbox")),
+            views: views(t, &counts, &address),
+            tracks: tracks(t, &counts, &address),
+            lanes: lanes(t, &counts, &address),
+            sorts: sorts(t, &address),
+            found: address.is_filtered().then(|| t.count("results", 3)),
+            rows: rows.iter().map(|row| Row::new(t, row, &bulk.ids)).collect(),
+            bulk: (address.state != InboxState::Merged).then(|| BulkBar::new(t, &counts, bulk)),
+            held: Held::default(),
+            empty: rows.is_empty().then(|| empty(t, &address)),
+            pager: Some(Pager { previous: None, next: Some("/a".to_owned()), position: "1".to_owned() }),
+            welcome: None,
+            shortcuts: &SHORTCUTS,
+            address,
+        };
+        change(&mut page);
+        page.render().unwrap()
+    }
+
+    #[test]
+    fn the_page_is_well_formed_in_every_state() {
+        let held = InboxRow { held_count: 2, is_unanswered: true, author: None, ..sample_row(2, true) };
+        let awaiting = InboxRow { awaiting_approval: true, ..sample_row(3, true) };
+        let target = RequestLink::from(&sample_row(9, false).summary);
+        let merged = InboxRow { merged_into: Some(target), ..sample_row(4, false) };
+        let rows = [sample_row(1, false), held, awaiting];
+        for language in Language::ALL {
+            let t = Text(language);
+            for query in ["", "state=private&query=%3Cb%3E&tag=%22&mine=1&sort=votes", "state=awaiting&track=x&page=2"]
+            {
+                for (rows, ids) in [(&rows[..], vec![rows[1].summary.id]), (&[], Vec::new())] {
+                    let ticked = ids.len();
+                    let html = page(language, query, rows, Bulk { ids, ..Bulk::default() }, |_| {});
+                    assert_well_formed(&html);
+                    assert_eq!(html.matches(" checked aria-label").count(), ticked, "{html}");
+                }
+            }
+            // Every field has its problem.
+            let mut problems = Problems::default();
+            for field in ["track", "other", "tag", FIRST] {
+                problems.add(field, "A <problem>");
+            }
+            let bulk = Bulk { tag: "<b>".to_owned(), other: "tag".to_owned(), problems, ..Bulk::default() };
+            let html = page(language, "", &rows, bulk, |page| page.page.has_shortcuts = true);
+            assert_well_formed(&html);
+            assert_eq!(html.matches("aria-invalid").count(), 4, "{html}");
+            assert_eq!(html.matches("aria-keyshortcuts").count(), 3 + rows.len(), "{html}");
+            assert_eq!(html.matches("<kbd>").count(), SHORTCUTS.len(), "{html}");
+            // Merged ones cannot be ticked.
+            let html = page(language, "state=merged", std::slice::from_ref(&merged), Bulk::default(), |_| {});
+            assert_well_formed(&html);
+            assert!(!html.contains("/admin/triage") && html.contains("themes/merge\""), "{html}");
+            // What waits for approval, and nothing but that.
+            let html = page(language, "state=awaiting", &[], Bulk::default(), |page| {
+                (page.held, page.empty) = (sample_held(t, 4), None);
+            });
+            assert_well_formed(&html);
+            assert!(html.contains("<p>Me, too</p>") && !html.contains("<table"), "{html}");
+            for (is_admin, links) in [(true, 1), (false, 0)] {
+                let welcome = |page: &mut InboxPage| page.welcome = Some(Welcome { is_admin });
+                let html = page(language, "", &[], Bulk::default(), welcome);
+                assert_well_formed(&html);
+                assert_eq!(html.matches("\"/admin/tracks\"").count(), links, "{html}");
+            }
+        }
+    }
+
+    #[test]
+    fn addresses_have_only_the_parameters_that_mean_something() {
+        for (query, path) in [
+            ("", "/admin"),
+            ("state=&query=&track=&lane=&tag=&mine=&sort=&page=", "/admin"),
+            ("state=all&sort=best&page=0&other=1", "/admin"),
+            ("query=+dark+mode+&page=2", "/admin?query=dark+mode&page=2"),
+            (
+                "page=3&sort=votes&mine=on&tag=%26%23&lane=2&track=1&state=unanswered",
+                "/admin?state=unanswered&track=1&lane=2&tag=%26%23&mine=1&sort=votes&page=3",
+            ),
+        ] {
+            let address = address(query);
+            assert_eq!(address.path(), path, "{query}");
+            assert_eq!(Address::of_path(path), address);
+        }
+        for foreign in ["/", "/administration?page=2", "https://evil.example/admin?page=2", "//evil.example"] {
+            assert_eq!(Address::of_path(foreign).path(), "/admin", "{foreign}");
+        }
+        let address = address("state=private&query=a&sort=votes&page=3");
+        assert_eq!(address.without_filters(), "/admin?state=private&sort=votes");
+        assert_eq!(track_path(TrackId::new(Uuid::nil())), format!("/admin?track={}", Uuid::nil()));
+        assert_eq!(state_path(InboxState::Unanswered), "/admin?state=unanswered");
+    }
+
+    #[test]
+    fn views_and_tracks_have_their_numbers() {
+        let counts = sample_counts();
+        let views = views(ENGLISH, &counts, &address("state=awaiting&sort=votes&tag=a"));
+        let shown: Vec<_> = views.iter().map(|view| (view.name.as_str(), view.count.as_str())).collect();
+        let expected =
+            [("All", "1,230"), ("No answer yet", "6"), ("Awaiting approval", "5"), ("Private", "3"), ("Merged", "7")];
+        assert_eq!(shown, expected);
+        assert_eq!(views[2].path, "/admin?state=awaiting&sort=votes");
+        assert_eq!(views.iter().map(|view| view.is_current).collect::<Vec<_>>(), [false, false, true, false, false]);
+        for (query, label) in [
+            ("", "Inbox (1,200)"),
+            ("state=unanswered", "Inbox (2)"),
+            ("state=private", "Inbox (1)"),
+            ("state=awaiting", "Inbox"),
+            ("state=merged", "Inbox"),
+        ] {
+            assert_eq!(tracks(ENGLISH, &counts, &address(query))[1].label, label, "{query}");
+        }
+        let lanes = lanes(ENGLISH, &counts, &address(""));
+        assert_eq!(lanes.iter().map(|lane| lane.label.as_str()).collect::<Vec<_>>(), ["All lanes", "Planned"]);
+    }
+
+    #[test]
+    fn results_of_a_search_are_in_the_order_of_relevance_unless_another_one_is_chosen() {
+        let sorts = |query: &str| -> Vec<(String, bool)> {
+            sorts(ENGLISH, &address(query)).into_iter().map(|sort| (sort.value, sort.is_chosen)).collect()
+        };
+        let all = |chosen: &str| ["newest", "votes", "oldest", "updated"].map(|name| (name.to_owned(), name == chosen));
+        assert_eq!(sorts(""), all("newest"));
+        assert_eq!(sorts("sort=oldest"), all("oldest"));
+        assert_eq!(sorts("query=a"), [&[(String::new(), true)][..], &all("")].concat());
+        assert_eq!(sorts("query=a&sort=votes"), [&[(String::new(), false)][..], &all("votes")].concat());
+    }
+
+    #[test]
+    fn an_empty_list_says_why() {
+        for (query, title) in [
+            ("", "The inbox is empty"),
+            ("state=unanswered", "Everything is answered"),
+            ("state=awaiting", "Nothing waits for approval"),
+            ("state=private", "Nothing is private"),
+            ("state=merged", "Nothing is merged"),
+            ("state=merged&tag=a", "Nothing matches"),
+            ("tag=a&page=2", "This page is empty"),
+        ] {
+            assert_eq!(empty(ENGLISH, &address(query)).title, title, "{query}");
+        }
+    }
+
+    #[test]
+    fn forms_say_what_is_wanted() {
+        let track = Uuid::from_u128(7).hyphenated().to_string();
+        let moved = || Some(Wanted::Triage(Triage::Move(TrackId::new(Uuid::from_u128(7)))));
+        let tag = || Some(Wanted::Triage(Triage::AddTag(Tag::parse("tag", "a").unwrap())));
+        for (form, wanted, problem) in [
+            (format!("action=move&track={track}"), moved(), None),
+            (format!("action=move&track={track}&other=private&tag=a"), moved(), None),
+            ("action=move&track=".to_owned(), None, Some("track")),
+            ("action=move&track=nonsense".to_owned(), None, Some("track")),
+            // Enter in the field of the tag.
+            ("action=move&track=&tag=a".to_owned(), tag(), None),
+            (format!("action=other&track={track}&tag=+a+"), tag(), None),
+            ("action=other&other=tag&tag=a".to_owned(), tag(), None),
+            ("action=other&other=tag&tag=+".to_owned(), None, Some("tag")),
+            ("action=other&other=private&tag=a".to_owned(), Some(Wanted::Triage(Triage::SetPrivate(true))), None),
+            ("action=other&other=public".to_owned(), Some(Wanted::Triage(Triage::SetPrivate(false))), None),
+            ("action=other&other=approve".to_owned(), Some(Wanted::Triage(Triage::Approve)), None),
+            ("action=other&other=decline".to_owned(), Some(Wanted::Triage(Triage::Decline)), None),
+            ("action=other&other=merge".to_owned(), Some(Wanted::Merge), None),
+            ("action=other&other=".to_owned(), None, Some("other")),
+            ("action=other&other=delete".to_owned(), None, Some("other")),
+            ("other=private".to_owned(), None, Some("other")),
+        ] {
+            let fields = Fields::parse(form.as_bytes());
+            let mut bulk = Bulk::parse(&fields);
+            assert_eq!(bulk.wanted(ENGLISH, fields.get("action")), wanted, "{form}");
+            let found: Vec<&str> = bulk.problems.iter().map(|(field, _)| field.as_str()).collect();
+            assert_eq!(found, problem.into_iter().collect::<Vec<_>>(), "{form}");
+        }
+    }
+
+    #[test]
+    fn a_selection_is_checked() {
+        let id = |number: u128| FeatureRequestId::new(Uuid::from_u128(number));
+        let problem = |count: u128, at_least: usize| {
+            let mut bulk = Bulk { ids: (0..count).map(id).collect(), ..Bulk::default() };
+            let is_valid = bulk.selection(ENGLISH, at_least).is_some();
+            let problem = bulk.problems.of(FIRST).unwrap_or_default().to_owned();
+            assert_eq!(is_valid, problem.is_empty());
+            problem
+        };
+        assert_eq!(problem(0, 1), "Nothing is selected. Tick at least one feature request.");
+        assert_eq!(problem(1, 2), "To merge, select at least two feature requests.");
+        assert_eq!(problem(101, 1), "That is too much at once. Select at most 100 feature requests.");
+        assert_eq!((problem(1, 1), problem(100, 2)), (String::new(), String::new()));
+        let one = Uuid::from_u128(1).hyphenated().to_string();
+        assert_eq!(selected(&Fields::parse(format!("id=x&id={one}&id=").as_bytes())), [id(1)]);
+    }
+
+    #[test]
+    fn what_cannot_be_changed_is_explained_at_its_field() {
+        let explain = |triage: Triage, error: RoadmapError| {
+            let mut bulk = Bulk::default();
+            let explained = bulk.explain(ENGLISH, &triage, HttpError::Domain(error));
+            explained.map(|()| bulk.problems.iter().next().cloned().unwrap()).ok()
+        };
+        let field = |(field, _): (String, String)| field;
+        let track = Triage::Move(TrackId::new(Uuid::nil()));
+        let tag = || Triage::AddTag(Tag::parse("tag", "a").unwrap());
+        let full = || RoadmapError::from(FieldError::new("tag", FieldProblem::TooMany { max: 20 }));
+        assert_eq!(explain(track, RoadmapError::NotFound(Resource::Track)).map(field).as_deref(), Some("track"));
+        let (field, sentence) = explain(tag(), full()).unwrap();
+        assert_eq!(field, "tag");
+        assert!(sentence.contains("has 20 tags already"), "{sentence}");
+        assert_eq!(explain(tag(), FieldError::missing("tag").into()).unwrap().1, "Tag is missing. Please fill it in.");
+        assert_eq!(explain(Triage::Approve, full()), None);
+        assert_eq!(explain(tag(), RoadmapError::NotFound(Resource::FeatureRequest)), None);
+    }
+
+    #[test]
+    fn a_change_leads_back_to_the_list_with_its_number() {
+        for (path, changed, expected) in [
+            ("/admin", 2, "/admin?done=moved&count=2"),
+            ("/admin?tag=a&page=2", 1, "/admin?tag=a&page=2&done=moved&count=1"),
+            ("/admin?done=tagged&count=9", 0, "/admin?done=unchanged"),
+        ] {
+            assert_eq!(landing(path, "moved", changed), expected);
+        }
+        let names = [
+            Triage::Move(TrackId::new(Uuid::nil())),
+            Triage::AddTag(Tag::parse("tag", "a").unwrap()),
+            Triage::SetPrivate(true),
+            Triage::SetPrivate(false),
+            Triage::MergeInto(FeatureRequestId::new(Uuid::nil())),
+            Triage::Approve,
+            Triage::Decline,
+        ];
+        for triage in names {
+            let sentence = admin::notice(ENGLISH, done_name(&triage), 3).unwrap();
+            assert!(sentence.starts_with("3 feature requests"), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn comments_that_are_not_shown_are_counted() {
+        let held = sample_held(ENGLISH, 4);
+        assert_eq!(held.comments.len(), 1);
+        assert_eq!(held.more.as_deref(), Some("3 more comments wait. They are listed when these are done."));
+        assert_eq!(sample_held(ENGLISH, 1).more, None);
+    }
+}

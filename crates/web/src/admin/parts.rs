@@ -1,0 +1,192 @@
+//! What several pages of the admin panel show: choices, tracks, people, files of comma-separated values.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use async_trait::async_trait;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::InboxCounts;
+use roadmap_domain::model::attachment::Attachment;
+use roadmap_domain::model::customer::CustomerName;
+use roadmap_domain::model::id::TrackId;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::Chunks;
+use roadmap_http::error::HttpError;
+
+use actix_web::web::Bytes;
+
+use crate::context::Context;
+use crate::form::{MAX_IMAGE, Problems, UploadedFile};
+use crate::reply::{NOSNIFF, Reply};
+use crate::text::{Text, machine_date};
+
+/// An option of a select.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The value.
+    pub(crate) value: String,
+    /// The label.
+    pub(crate) label: String,
+    /// Whether it is chosen.
+    pub(crate) is_chosen: bool,
+}
+
+impl Choice {
+    /// Creates an option, which is chosen if its value is `chosen`.
+    pub(crate) fn new(value: impl Into<String>, label: impl Into<String>, chosen: &str) -> Self {
+        let value = value.into();
+        Self { is_chosen: value == chosen, label: label.into(), value }
+    }
+}
+
+/// Returns the tracks as options.
+pub(crate) fn track_choices(counts: &InboxCounts, chosen: Option<TrackId>) -> Vec<Choice> {
+    let chosen = chosen.map(|track| track.to_string()).unwrap_or_default();
+    let choice = |track: &roadmap_domain::model::track::Track| {
+        Choice::new(track.id.to_string(), track.name.as_str(), &chosen)
+    };
+    counts.tracks.iter().map(|counts| choice(&counts.track)).collect()
+}
+
+/// A point in time, in words and for programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// In words.
+    pub(crate) words: String,
+    /// As in HTML's `datetime`.
+    pub(crate) machine: String,
+}
+
+impl Moment {
+    /// Creates a date. UTC.
+    pub(crate) fn day(t: Text, at: Timestamp) -> Self {
+        Self { words: t.date(at), machine: machine_date(at) }
+    }
+
+    /// Creates a date with the time. UTC.
+    pub(crate) fn minute(t: Text, at: Timestamp) -> Self {
+        Self { words: t.date_time(at), machine: at.to_string() }
+    }
+}
+
+/// A customer in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Person {
+    /// The name, or the address if there is none.
+    pub(crate) label: String,
+    /// The address.
+    pub(crate) email: String,
+    /// The path of the customer's page.
+    pub(crate) path: String,
+}
+
+impl From<&CustomerName> for Person {
+    fn from(customer: &CustomerName) -> Self {
+        let email = customer.email.as_str().to_owned();
+        let name = customer.name.as_ref().map(|name| name.as_str().to_owned());
+        Self { label: name.unwrap_or_else(|| email.clone()), path: format!("/admin/customers/{}", customer.id), email }
+    }
+}
+
+/// A table of comma-separated values (RFC 4180), as a file to download.
+pub(crate) struct CsvFile(csv::Writer<Vec<u8>>);
+
+impl CsvFile {
+    /// Creates a table with the names of its columns.
+    pub(crate) fn new(columns: &[&str]) -> Self {
+        let mut file = Self(csv::Writer::from_writer(Vec::new()));
+        file.row(columns.iter().copied());
+        file
+    }
+
+    /// Adds a row. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+    pub(crate) fn row<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) {
+        let safe = cells.into_iter().map(|cell| match cell.chars().next() {
+            Some('=' | '+' | '-' | '@' | '\t' | '\r') => format!("'{cell}"),
+            _ => cell.to_owned(),
+        });
+        // Writing to memory cannot fail, and rows may have different lengths.
+        let _ = self.0.write_record(safe);
+    }
+
+    /// Returns the file as a response.
+    pub(crate) fn into_reply(self, filename: &str) -> Reply {
+        let content = self.0.into_inner().unwrap_or_default();
+        let response = HttpResponse::Ok()
+            .insert_header((CONTENT_TYPE, "text/csv; charset=utf-8"))
+            .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{filename}\"")))
+            .insert_header((CACHE_CONTROL, "private, no-store"))
+            .insert_header(NOSNIFF)
+            .body(content);
+        Reply::other(response)
+    }
+}
+
+/// The content of a file that is in memory.
+struct InMemory(Option<Bytes>);
+
+#[async_trait]
+impl Chunks for InMemory {
+    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        Ok(self.0.take())
+    }
+}
+
+/// Stores an image that was sent with a form. `None` if it is no image, or larger than `max` bytes: then the problem is
+/// that of its field.
+///
+/// # Errors
+/// Those of the upload.
+pub(crate) async fn store_image(
+    context: &Context,
+    file: &UploadedFile,
+    max: usize,
+    problems: &mut Problems,
+) -> Result<Option<Attachment>, HttpError> {
+    let text = context.text();
+    if file.content.len() > max.min(MAX_IMAGE) {
+        problems.add(file.field.clone(), text.count("problem-image-large", (max / 1_000) as i64));
+        return Ok(None);
+    }
+    if !is_image(&file.content) {
+        problems.add(file.field.clone(), text.get("problem-image"));
+        return Ok(None);
+    }
+    let (upload, workspace) = (context.state.upload.clone(), context.workspace.id);
+    upload.check_budget(workspace).await.map_err(HttpError::Domain)?;
+    let (description, content) = (file.description.clone(), file.content.clone());
+    let work = async move { upload.run(workspace, description, &mut InMemory(Some(content))).await };
+    Ok(Some(context.state.http.detached.run(work).await?.map_err(HttpError::Domain)?))
+}
+
+/// Whether the content is that of an image that the portal serves: PNG, JPEG, GIF or WebP.
+fn is_image(content: &[u8]) -> bool {
+    let is_webp = content.starts_with(b"RIFF") && content.get(8..12) == Some(b"WEBP");
+    content.starts_with(b"\x89PNG\r\n\x1a\n")
+        || content.starts_with(b"\xff\xd8\xff")
+        || content.starts_with(b"GIF87a")
+        || content.starts_with(b"GIF89a")
+        || is_webp
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_never_formulas() {
+        let mut file = CsvFile::new(&["name", "email"]);
+        file.row(["Ann, \"the\" tester", "=cmd|' /C calc'!A0"]);
+        file.row(["+1", "a@b.example"]);
+        let content = String::from_utf8(file.0.into_inner().unwrap()).unwrap();
+        assert_eq!(
+            content,
+            "name,email\n\"Ann, \"\"the\"\" tester\",'=cmd|' /C calc'!A0\n'+1,a@b.example\n"
+        );
+    }
+
+    #[test]
+    fn images_are_known_by_their_first_bytes() {
+        assert!(is_image(b"\x89PNG\r\n\x1a\n...") && is_image(b"GIF89a") && is_image(b"RIFF\0\0\0\0WEBPVP8 "));
+        assert!(!is_image(b"<svg xmlns=") && !is_image(b"") && !is_image(b"RIFF\0\0\0\0WAVE"));
+    }
+}

@@ -1,0 +1,626 @@
+//! The settings of the product, its portal and its search, in one form.
+//!
+//! All fields are validated before anything is changed. What differs from what is stored is changed in one unit of work
+//! ([`SaveSettings`]).
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use askama::Template;
+use async_trait::async_trait;
+use fluent_bundle::FluentValue;
+use roadmap_domain::error::{FieldError, FieldProblem, RoadmapError, Validated};
+use roadmap_domain::model::audit::Audit;
+use roadmap_domain::model::portal::{
+    Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalChange, PortalSettings,
+};
+use roadmap_domain::model::search::Synonyms;
+use roadmap_domain::model::setting::{Setting, SettingChange, WebsiteUrl};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::policy::contrast::{AccentColors, AccentPalette, DARK, LIGHT, contrast};
+use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::query::portal::ShowPortalSettings;
+use roadmap_domain::usecase::query::setting::ListSynonyms;
+use roadmap_domain::usecase::replace_synonyms::ReplaceSynonyms;
+use roadmap_domain::usecase::update_portal::{PortalUpdated, UpdatePortal, invalid_logo};
+use roadmap_domain::usecase::update_setting::{SettingUpdated, UpdateSetting};
+use roadmap_http::error::HttpError;
+
+use crate::actions::typed_text;
+use crate::admin::image_field::{ImageField, ImageView};
+use crate::admin::parts::Choice;
+use crate::admin::{self, Entry};
+use crate::context::Context;
+use crate::form::{Fields, Problems};
+use crate::page::{Nav, Page};
+use crate::reply::{PageResult, Reply};
+use crate::text::Text;
+
+/// Largest logo in bytes.
+const MAX_LOGO: usize = 256_000;
+
+/// The colours of the stylesheet, which are those of a portal without a colour of its own.
+const DEFAULT_PALETTE: AccentPalette = AccentPalette {
+    light: AccentColors {
+        fill: Color::new(0x17, 0x69, 0x4f),
+        on_fill: Color::new(0xff, 0xff, 0xff),
+        text: Color::new(0x12, 0x5a, 0x43),
+    },
+    dark: AccentColors {
+        fill: Color::new(0x52, 0xc3, 0x97),
+        on_fill: Color::new(0x06, 0x15, 0x0f),
+        text: Color::new(0x78, 0xd8, 0xb1),
+    },
+};
+
+#[derive(Template)]
+#[template(path = "admin/settings.html")]
+struct SettingsTemplate {
+    page: Page,
+    typed: Typed,
+    logo: ImageView,
+    /// Contrasts of the colour, in words: in the light theme and in the dark one.
+    contrasts: [String; 2],
+    access: Vec<AccessChoice>,
+    /// Whether visitors do not see the portal with these settings.
+    is_hidden: bool,
+    languages: Vec<Choice>,
+    default_languages: Vec<Choice>,
+    /// HTML that shows the roadmap on another website.
+    snippet: String,
+    problems: Problems,
+}
+
+/// Who can see the portal, as an option.
+struct AccessChoice {
+    choice: Choice,
+    hint: String,
+}
+
+/// What was typed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Typed {
+    product_name: String,
+    website: String,
+    accent: String,
+    has_default_accent: bool,
+    access: String,
+    mail_domains: String,
+    embed_origins: String,
+    languages: Vec<String>,
+    default_language: String,
+    is_indexed: bool,
+    holds_posts: bool,
+    synonyms: String,
+}
+
+impl Typed {
+    fn of_stored(portal: &Portal, synonyms: &Synonyms) -> Self {
+        let Portal { setting, settings, .. } = portal;
+        let lines = |lines: Vec<&str>| lines.join("\n");
+        let groups: Vec<String> = synonyms.groups().iter().map(|group| group.join(", ")).collect();
+        Self {
+            product_name: setting.product_name.as_str().to_owned(),
+            website: setting.website_url.as_str().to_owned(),
+            accent: settings.accent.unwrap_or(DEFAULT_PALETTE.light.fill).to_string(),
+            has_default_accent: settings.accent.is_none(),
+            access: settings.access.name().to_owned(),
+            mail_domains: lines(settings.mail_domains.iter().map(MailDomain::as_str).collect()),
+            embed_origins: lines(settings.embed_origins.iter().map(EmbedOrigin::as_str).collect()),
+            languages: settings.languages.iter().map(|language| language.code().to_owned()).collect(),
+            default_language: settings.default_language().code().to_owned(),
+            is_indexed: settings.is_indexed,
+            holds_posts: settings.holds_posts,
+            synonyms: groups.join("\n"),
+        }
+    }
+
+    fn of_form(fields: &Fields) -> Self {
+        Self {
+            product_name: fields.get("product_name").to_owned(),
+            website: fields.get("website_url").to_owned(),
+            accent: fields.get("accent").trim().to_owned(),
+            has_default_accent: fields.has("accent-default"),
+            access: fields.get("access").to_owned(),
+            mail_domains: typed_text(fields, "mail-domains"),
+            embed_origins: typed_text(fields, "embed-origins"),
+            languages: fields.all("languages").map(str::to_owned).collect(),
+            default_language: fields.get("default-language").to_owned(),
+            is_indexed: fields.has("indexed"),
+            holds_posts: fields.has("moderation"),
+            synonyms: typed_text(fields, "synonyms"),
+        }
+    }
+
+    fn accent(&self) -> Validated<Option<Color>> {
+        match self.has_default_accent {
+            true => Ok(None),
+            false => Color::parse("accent", &self.accent).map(Some),
+        }
+    }
+}
+
+/// The valid settings of a form.
+struct Wanted {
+    setting: Setting,
+    settings: PortalSettings,
+    synonyms: Synonyms,
+}
+
+/// Returns the lines that are not blank, each with its number.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty())
+}
+
+/// Parses a list with one item on each line, each item once.
+fn parse_list<T: PartialEq>(
+    field: &'static str,
+    text: &str,
+    max: usize,
+    parse: impl Fn(&str) -> Validated<T>,
+) -> Result<Vec<T>, ListProblem> {
+    let mut items = Vec::new();
+    for (_, line) in lines(text) {
+        let item = parse(line).map_err(|_| ListProblem::Item { field, line: line.trim().to_owned() })?;
+        if !items.contains(&item) {
+            items.push(item);
+        }
+    }
+    if items.len() > max { Err(ListProblem::TooMany { field, max }) } else { Ok(items) }
+}
+
+/// Why a list cannot be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ListProblem {
+    /// A line is none of what it should be.
+    Item { field: &'static str, line: String },
+    /// There are too many.
+    TooMany { field: &'static str, max: usize },
+}
+
+impl ListProblem {
+    fn add(&self, t: Text, key: &str, problems: &mut Problems) {
+        match self {
+            Self::Item { field, line } => problems.add(*field, t.named(key, line)),
+            Self::TooMany { field, max } => problems.add(*field, t.count("settings-too-many", *max as i64)),
+        }
+    }
+}
+
+/// Parses synonyms: one group on each line, with commas between its words and phrases.
+fn parse_synonyms(t: Text, typed: &str, problems: &mut Problems) -> Option<Synonyms> {
+    let numbered: Vec<(usize, &str)> = lines(typed).collect();
+    let groups: Vec<Vec<String>> =
+        numbered.iter().map(|(_, line)| line.split(',').map(|phrase| phrase.trim().to_owned()).collect()).collect();
+    let problem = match Synonyms::parse(&groups) {
+        Ok(synonyms) => return Some(synonyms),
+        Err(error) => error.problem,
+    };
+    let sentence = match problem {
+        FieldProblem::TooMany { max } => t.count("settings-synonyms-too-many", max as i64),
+        FieldProblem::InGroup { number, .. } => {
+            let (number, line) = numbered.get(number - 1).copied().unwrap_or((number, ""));
+            let number = t.number(i64::try_from(number).unwrap_or(i64::MAX));
+            let line = roadmap_domain::model::text::truncate(line.trim(), 60);
+            t.with(
+                "settings-synonyms-invalid",
+                &[("number", FluentValue::from(number)), ("name", FluentValue::from(line))],
+            )
+        }
+        problem => t.problem(&FieldError::new("synonyms", problem)),
+    };
+    problems.add("synonyms", sentence);
+    None
+}
+
+/// Changes what differs from what is stored, in one unit of work.
+#[derive(Debug, Clone)]
+struct SaveSettings {
+    setting: Option<UpdateSetting>,
+    portal: Option<UpdatePortal>,
+    synonyms: Option<ReplaceSynonyms>,
+}
+
+#[async_trait]
+impl Operation for SaveSettings {
+    type Output = (Option<SettingUpdated>, Option<PortalUpdated>, Option<Synonyms>);
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Self::Output, RoadmapError> {
+        let setting = match &self.setting {
+            Some(update) => Some(update.perform(context, work).await?),
+            None => None,
+        };
+        let portal = match &self.portal {
+            Some(update) => Some(update.perform(context, work).await?),
+            None => None,
+        };
+        let synonyms = match &self.synonyms {
+            Some(replace) => Some(replace.perform(context, work).await?),
+            None => None,
+        };
+        Ok((setting, portal, synonyms))
+    }
+
+    fn audit(&self, (setting, portal, synonyms): &Self::Output) -> Audit {
+        let setting = self.setting.as_ref().zip(setting.as_ref()).map(|(update, done)| update.audit(done));
+        let portal = self.portal.as_ref().zip(portal.as_ref()).map(|(update, done)| update.audit(done));
+        let synonyms = self.synonyms.as_ref().zip(synonyms.as_ref()).map(|(replace, done)| replace.audit(done));
+        Audit::all([setting, portal, synonyms].into_iter().flatten())
+    }
+}
+
+/// Returns the new value of a setting that differs.
+fn changed<T: PartialEq>(old: &T, new: T) -> Option<T> {
+    (*old != new).then_some(new)
+}
+
+impl SaveSettings {
+    /// Creates the operation that turns what is stored into what is wanted.
+    fn between(stored: &Portal, old_synonyms: &Synonyms, wanted: Wanted) -> Self {
+        let (old, new) = (&stored.settings, wanted.settings);
+        let setting = SettingChange {
+            product_name: changed(&stored.setting.product_name, wanted.setting.product_name),
+            website_url: changed(&stored.setting.website_url, wanted.setting.website_url),
+        };
+        let portal = PortalChange {
+            access: changed(&old.access, new.access),
+            mail_domains: changed(&old.mail_domains, new.mail_domains),
+            is_indexed: changed(&old.is_indexed, new.is_indexed),
+            embed_origins: changed(&old.embed_origins, new.embed_origins),
+            languages: changed(&old.languages, new.languages),
+            holds_posts: changed(&old.holds_posts, new.holds_posts),
+            accent: changed(&old.accent, new.accent),
+            logo: changed(&old.logo, new.logo),
+        };
+        let synonyms = changed(&old_synonyms.groups(), wanted.synonyms.groups()).map(|_| wanted.synonyms.clone());
+        Self {
+            setting: (setting != SettingChange::default()).then_some(UpdateSetting { change: Ok(setting) }),
+            portal: (portal != PortalChange::default()).then_some(UpdatePortal { change: Ok(portal) }),
+            synonyms: synonyms.map(|synonyms| ReplaceSynonyms { synonyms: Ok(synonyms) }),
+        }
+    }
+}
+
+/// Validates all fields. `None` if there is a problem.
+fn check(
+    t: Text,
+    typed: &Typed,
+    logo: &ImageField,
+    stored: &PortalSettings,
+    problems: &mut Problems,
+) -> Option<Wanted> {
+    let product_name = problems.check(Name::parse("product_name", &typed.product_name), t);
+    let website_url = WebsiteUrl::parse(&typed.website)
+        .map_err(|_| problems.add("website_url", t.get("settings-website-invalid")))
+        .ok();
+    let accent = typed.accent().map_err(|_| problems.add("accent", t.get("settings-accent-invalid"))).ok();
+    let access = PortalAccess::from_name(&typed.access);
+    if access.is_none() {
+        problems.add("access", t.get("settings-access-missing"));
+    }
+    let domains = parse_list("mail-domains", &typed.mail_domains, MailDomain::MAX_COUNT, |line| {
+        MailDomain::parse("mail-domains", line)
+    });
+    let mail_domains = domains.map_err(|problem| problem.add(t, "settings-domain-invalid", problems)).ok();
+    let origins = parse_list("embed-origins", &typed.embed_origins, EmbedOrigin::MAX_COUNT, |line| {
+        EmbedOrigin::parse("embed-origins", line)
+    });
+    let embed_origins = origins.map_err(|problem| problem.add(t, "settings-origin-invalid", problems)).ok();
+    let languages = check_languages(t, typed, stored, problems);
+    let synonyms = parse_synonyms(t, &typed.synonyms, problems);
+    let settings = PortalSettings {
+        access: access?,
+        mail_domains: mail_domains?,
+        is_indexed: typed.is_indexed,
+        embed_origins: embed_origins?,
+        languages: languages?,
+        holds_posts: typed.holds_posts,
+        accent: accent?,
+        logo: logo.chosen(),
+    };
+    let setting = Setting { product_name: product_name?, website_url: website_url? };
+    let wanted = Wanted { setting, settings, synonyms: synonyms? };
+    problems.is_empty().then_some(wanted)
+}
+
+/// Returns the chosen languages, the default one first. The others keep their order.
+fn check_languages(t: Text, typed: &Typed, stored: &PortalSettings, problems: &mut Problems) -> Option<Vec<Language>> {
+    let order = stored.languages.iter().chain(&Language::ALL);
+    let mut chosen: Vec<Language> = Vec::new();
+    for language in order {
+        if typed.languages.iter().any(|code| code == language.code()) && !chosen.contains(language) {
+            chosen.push(*language);
+        }
+    }
+    if chosen.is_empty() {
+        problems.add("languages", t.get("settings-languages-missing"));
+        return None;
+    }
+    match Language::from_code(&typed.default_language).filter(|default| chosen.contains(default)) {
+        Some(default) => {
+            chosen.sort_by_key(|language| *language != default);
+            Some(chosen)
+        }
+        None => {
+            problems.add("default-language", t.get("settings-default-language"));
+            None
+        }
+    }
+}
+
+/// `GET /admin/settings`.
+pub(crate) async fn show(context: Rc<Context>) -> PageResult {
+    let (stored, synonyms) = load(&context).await?;
+    let (typed, logo) = (Typed::of_stored(&stored, &synonyms), ImageField::of_stored(stored.logo.as_ref()));
+    render(&context, stored, typed, logo, Problems::default()).await
+}
+
+/// `POST /admin/settings`: saves the settings, or shows the colours.
+pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
+    let (t, mut problems) = (context.text(), Problems::default());
+    let (stored, synonyms) = load(&context).await?;
+    let typed = Typed::of_form(&fields);
+    let logo = ImageField::read(&context, &fields, "logo", MAX_LOGO, "settings-logo-gone", &mut problems).await?;
+    if fields.get("do") == "colours" {
+        if typed.accent().is_err() {
+            problems.add("accent", t.get("settings-accent-invalid"));
+        }
+        return render(&context, stored, typed, logo, problems).await;
+    }
+    let Some(wanted) = check(t, &typed, &logo, &stored.settings, &mut problems) else {
+        return render(&context, stored, typed, logo, problems).await;
+    };
+    let operation = SaveSettings::between(&stored, &synonyms, wanted);
+    let landing = |_| "/admin/settings?done=settings-saved".to_owned();
+    match admin::run_once(&context, &fields, operation, landing).await {
+        Err(HttpError::Domain(RoadmapError::Invalid(error))) if error == invalid_logo() => {
+            problems.add("logo", t.get("settings-logo-gone"));
+        }
+        Err(HttpError::Domain(RoadmapError::OverBudget(_))) => problems.add("synonyms", t.get("storage-used-up")),
+        outcome => return outcome,
+    }
+    render(&context, stored, typed, logo, problems).await
+}
+
+/// Loads what is stored, without a cache.
+async fn load(context: &Context) -> Result<(Portal, Synonyms), HttpError> {
+    Ok((context.run(&ShowPortalSettings).await?, context.run(&ListSynonyms).await?))
+}
+
+async fn render(context: &Context, stored: Portal, typed: Typed, logo: ImageField, problems: Problems) -> PageResult {
+    let (page, _) = admin::frame(context, Entry::Settings, context.text().get("admin-settings")).await?;
+    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let snippet = snippet(&context.links.page("/embed/roadmap"), stored.setting.product_name.as_str());
+    let template = SettingsTemplate::new(page, stored, typed, logo.view(context), snippet, problems);
+    Ok(Reply::page_with(status, &template))
+}
+
+/// Returns HTML that shows a page of the portal on another website.
+fn snippet(url: &str, product: &str) -> String {
+    let title = product.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    format!("<iframe src=\"{url}\" title=\"{title}\" width=\"100%\" height=\"640\" loading=\"lazy\"></iframe>")
+}
+
+/// Returns a contrast ratio in the notation of the language: `4.5`. It is rounded down, so that it never promises more
+/// than there is.
+fn ratio(t: Text, one: Color, other: Color) -> String {
+    let tenths = (contrast(one, other) * 10.0).floor() / 10.0;
+    let written = format!("{tenths:.1}");
+    match t.0 {
+        Language::German => written.replace('.', ","),
+        Language::English | Language::Arabic => written,
+    }
+}
+
+fn contrast_words(t: Text, colors: AccentColors, backgrounds: [Color; 3]) -> String {
+    let [canvas, ..] = backgrounds;
+    let (button, link) = (ratio(t, colors.on_fill, colors.fill), ratio(t, colors.text, canvas));
+    t.with("settings-contrast", &[("button", FluentValue::from(button)), ("link", FluentValue::from(link))])
+}
+
+impl SettingsTemplate {
+    fn new(page: Page, stored: Portal, typed: Typed, logo: ImageView, snippet: String, problems: Problems) -> Self {
+        let t = page.t;
+        // The page has the typed colour, so that the swatches show what the portal would look like.
+        let accent = typed.accent().unwrap_or(stored.settings.accent);
+        let palette = accent.map_or(DEFAULT_PALETTE, AccentPalette::of);
+        let settings = PortalSettings { accent, ..stored.settings };
+        let page = Page { portal: Arc::new(Portal { settings, ..stored }), ..page };
+        let access = PortalAccess::ALL.map(|access| {
+            let (label, hint) = match access {
+                PortalAccess::Public => ("settings-access-public", "settings-access-public-hint"),
+                PortalAccess::Private => ("settings-access-private", "settings-access-private-hint"),
+                PortalAccess::Off => ("settings-access-off", "settings-access-off-hint"),
+            };
+            AccessChoice {
+                choice: Choice::new(access.name(), t.get(label), &typed.access),
+                hint: t.get(hint).into_owned(),
+            }
+        });
+        let language = |language: Language| Choice {
+            value: language.code().to_owned(),
+            label: language.own_name().to_owned(),
+            is_chosen: typed.languages.iter().any(|code| code == language.code()),
+        };
+        let default = |language: Language| Choice::new(language.code(), language.own_name(), &typed.default_language);
+        Self {
+            logo,
+            contrasts: [contrast_words(t, palette.light, LIGHT), contrast_words(t, palette.dark, DARK)],
+            access: access.into(),
+            is_hidden: typed.access != PortalAccess::Public.name(),
+            languages: Language::ALL.map(language).into(),
+            default_languages: Language::ALL.map(default).into(),
+            snippet,
+            page: page.with_problem(!problems.is_empty()),
+            typed,
+            problems,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::portal::parts::tests::{assert_well_formed, sample_page};
+
+    const ENGLISH: Text = Text(Language::English);
+
+    fn portal() -> Portal {
+        let setting = Setting::parse("Acme", "https://acme.example").unwrap();
+        Portal { setting, settings: PortalSettings::default(), logo: None }
+    }
+
+    fn synonyms(groups: &[&[&str]]) -> Synonyms {
+        let owned = |group: &&[&str]| group.iter().map(|phrase| (*phrase).to_owned()).collect();
+        Synonyms::parse(&groups.iter().map(owned).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn stored() -> Typed {
+        Typed::of_stored(&portal(), &synonyms(&[&["2fa", "two-factor"]]))
+    }
+
+    fn checked(typed: &Typed) -> Result<Wanted, Vec<String>> {
+        let mut problems = Problems::default();
+        let wanted = check(ENGLISH, typed, &ImageField::default(), &PortalSettings::default(), &mut problems);
+        wanted.ok_or_else(|| problems.iter().map(|(field, _)| field.clone()).collect())
+    }
+
+    #[test]
+    fn the_form_is_well_formed_in_every_state() {
+        for language in Language::ALL {
+            for accent in [None, Color::from_hex("#ffdd00")] {
+                for fields in [
+                    &[][..],
+                    &["product_name", "website_url", "accent", "logo", "access", "mail-domains", "embed-origins"],
+                    &["languages", "default-language", "synonyms"],
+                ] {
+                    let mut problems = Problems::default();
+                    fields.iter().for_each(|field| problems.add(*field, "Wrong."));
+                    let mut portal = portal();
+                    portal.settings.accent = accent;
+                    portal.settings.access = PortalAccess::Off;
+                    let typed = Typed::of_stored(&portal, &Synonyms::default());
+                    let logo = ImageView { path: Some("/admin/covers/a/b.png".to_owned()), ..ImageView::default() };
+                    let logo = if fields.is_empty() { ImageView::default() } else { logo };
+                    let page = sample_page(language, true, "Settings");
+                    let snippet = snippet("https://acme.example/embed/roadmap", "A & \"B\"");
+                    let template = SettingsTemplate::new(page, portal, typed, logo, snippet, problems);
+                    assert_eq!(template.page.brand().is_some(), accent.is_some());
+                    assert!(template.is_hidden);
+                    assert_well_formed(&template.render().unwrap());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn contrasts_are_those_of_the_stylesheet() {
+        let stylesheet = include_str!("../../assets/site.css");
+        let AccentPalette { light, dark } = DEFAULT_PALETTE;
+        for (name, light, dark) in [
+            ("accent", light.fill, dark.fill),
+            ("accent-ink", light.on_fill, dark.on_fill),
+            ("accent-text", light.text, dark.text),
+        ] {
+            assert!(stylesheet.contains(&format!("--{name}: light-dark({light}, {dark});")), "{name}");
+        }
+        let words = |t, colors, backgrounds| contrast_words(t, colors, backgrounds);
+        assert_eq!(words(ENGLISH, light, LIGHT), "Button 6.6 : 1, link 7.6 : 1");
+        assert_eq!(words(Text(Language::German), dark, DARK), "Knopf 8.6 : 1, Link 10.9 : 1".replace('.', ","));
+    }
+
+    #[test]
+    fn what_is_stored_changes_nothing() {
+        let old = synonyms(&[&["2fa", "two-factor"]]);
+        let operation = SaveSettings::between(&portal(), &old, checked(&stored()).ok().unwrap());
+        assert!(operation.setting.is_none() && operation.portal.is_none() && operation.synonyms.is_none());
+    }
+
+    #[test]
+    fn only_what_differs_is_changed() {
+        let typed = Typed {
+            website: " https://new.example ".to_owned(),
+            accent: "#123456".to_owned(),
+            has_default_accent: false,
+            access: "private".to_owned(),
+            mail_domains: "acme.example\n\n @Acme.example \nother.example".to_owned(),
+            embed_origins: "https://help.example.com/\r\n".to_owned(),
+            languages: vec!["ar".to_owned(), "en".to_owned()],
+            default_language: "ar".to_owned(),
+            synonyms: "2fa,two-factor\n\nquokka , numbat".to_owned(),
+            ..stored()
+        };
+        let old = synonyms(&[&["2fa", "two-factor"]]);
+        let SaveSettings { setting, portal, synonyms } =
+            SaveSettings::between(&portal(), &old, checked(&typed).ok().unwrap());
+        let change = setting.unwrap().change.unwrap();
+        assert_eq!((change.product_name, change.website_url.unwrap().as_str()), (None, "https://new.example"));
+        let domains = ["acme.example", "other.example"].map(|domain| MailDomain::from_stored(domain.to_owned()));
+        let expected = PortalChange {
+            access: Some(PortalAccess::Private),
+            mail_domains: Some(domains.to_vec()),
+            embed_origins: Some(vec![EmbedOrigin::from_stored("https://help.example.com".to_owned())]),
+            languages: Some(vec![Language::Arabic, Language::English]),
+            accent: Some(Color::from_hex("#123456")),
+            ..PortalChange::default()
+        };
+        assert_eq!(portal.unwrap().change, Ok(expected));
+        assert_eq!(synonyms.unwrap().synonyms.unwrap().groups(), [["2fa", "two-factor"], ["quokka", "numbat"]]);
+    }
+
+    #[test]
+    fn every_field_has_its_problem() {
+        let many = |count: usize, line: fn(usize) -> String| (0..count).map(line).collect::<Vec<_>>().join("\n");
+        for (typed, field) in [
+            (Typed { product_name: " ".to_owned(), ..stored() }, "product_name"),
+            (Typed { website: "acme.example".to_owned(), ..stored() }, "website_url"),
+            (Typed { accent: "red".to_owned(), has_default_accent: false, ..stored() }, "accent"),
+            (Typed { access: "hack".to_owned(), ..stored() }, "access"),
+            (Typed { mail_domains: "a.example\nnot a domain".to_owned(), ..stored() }, "mail-domains"),
+            (Typed { mail_domains: many(51, |number| format!("a{number}.example")), ..stored() }, "mail-domains"),
+            (Typed { embed_origins: "https://a.example/path".to_owned(), ..stored() }, "embed-origins"),
+            (
+                Typed { embed_origins: many(21, |number| format!("https://a{number}.example")), ..stored() },
+                "embed-origins",
+            ),
+            (Typed { languages: vec!["fr".to_owned()], ..stored() }, "languages"),
+            (Typed { languages: vec!["de".to_owned()], ..stored() }, "default-language"),
+            (Typed { synonyms: "alone".to_owned(), ..stored() }, "synonyms"),
+            (Typed { synonyms: many(501, |number| format!("a{number}, b{number}")), ..stored() }, "synonyms"),
+        ] {
+            assert_eq!(checked(&typed).err(), Some(vec![field.to_owned()]));
+        }
+        let all = Typed { synonyms: "a,".to_owned(), ..Typed::default() };
+        let fields = ["product_name", "website_url", "accent", "access", "languages", "synonyms"];
+        assert_eq!(checked(&all).err().unwrap(), fields);
+    }
+
+    #[test]
+    fn a_problem_of_synonyms_names_the_line() {
+        let mut problems = Problems::default();
+        assert_eq!(parse_synonyms(ENGLISH, "a, b\n\n\nc\n", &mut problems), None);
+        let sentence = problems.of("synonyms").unwrap();
+        assert!(sentence.starts_with("Line 4 cannot be used: “c”."), "{sentence}");
+    }
+
+    #[test]
+    fn other_languages_keep_their_order() {
+        let settings = PortalSettings {
+            languages: vec![Language::German, Language::Arabic, Language::English],
+            ..PortalSettings::default()
+        };
+        let codes = |codes: &[&str]| codes.iter().map(|code| (*code).to_owned()).collect::<Vec<_>>();
+        let typed = Typed { languages: codes(&["en", "de", "ar"]), default_language: "de".to_owned(), ..stored() };
+        let chosen = check_languages(ENGLISH, &typed, &settings, &mut Problems::default());
+        assert_eq!(chosen, Some(settings.languages.clone()));
+        let typed = Typed { default_language: "en".to_owned(), ..typed };
+        let chosen = check_languages(ENGLISH, &typed, &settings, &mut Problems::default());
+        assert_eq!(chosen, Some(vec![Language::English, Language::German, Language::Arabic]));
+    }
+}

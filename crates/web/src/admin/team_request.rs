@@ -1,0 +1,653 @@
+//! The page of a feature request for the team: everything about it, and the forms for what is done daily.
+
+use std::rc::Rc;
+
+use actix_web::http::{Method, StatusCode};
+use askama::Template;
+use roadmap_domain::error::{Budget, Conflict, OverBudget, Resource, RoadmapError};
+use roadmap_domain::model::admin::InboxCounts;
+use roadmap_domain::model::audit::{Actor, ActorKind};
+use roadmap_domain::model::comment::{CommentAuthor, CommentDraft, ListedComment};
+use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::event::{Event, EventContent};
+use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, NoteId, TrackId, parse_uuid};
+use roadmap_domain::model::markdown;
+use roadmap_domain::model::member::Author;
+use roadmap_domain::model::note::{Note, NoteDraft};
+use roadmap_domain::model::sign_in::PageAction;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::vote::{VoteCast, VoteDraft};
+use roadmap_domain::usecase::approve_feature_request::{ApproveFeatureRequest, DeclineFeatureRequest};
+use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::delete_note::DeleteNote;
+use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
+use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
+use roadmap_domain::usecase::post_comment::{CommentPosted, PostComment};
+use roadmap_domain::usecase::query::admin::{ShowTeamRequest, TeamRequest};
+use roadmap_domain::usecase::query::portal::ListPublicRequests;
+use roadmap_http::error::HttpError;
+
+use crate::actions::{execute, next_path, not_done, typed_text, with_done};
+use crate::admin::parts::{Choice, Person, track_choices};
+use crate::admin::{Entry, frame, member, path_id, run_once};
+use crate::context::Context;
+use crate::form::{Fields, Problems};
+use crate::page::{Nav, Page, encoded};
+use crate::portal::parts::{Lanes, Row, Status};
+use crate::portal::request::{CommentView, Day, Place, initials, place, similar, with_query};
+use crate::prose;
+use crate::reply::{PageResult, Reply};
+use crate::text::Text;
+
+#[derive(Template)]
+#[template(path = "admin/request.html")]
+struct RequestTemplate {
+    page: Page,
+    path: String,
+    /// The path on the portal.
+    public_path: String,
+    number: String,
+    status: Option<Status>,
+    is_private: bool,
+    is_awaiting: bool,
+    date: Day,
+    description: String,
+    from: Option<Person>,
+    tags: Vec<(String, String)>,
+    tracks: Vec<Choice>,
+    /// How many people get mail, in words.
+    subscribers: String,
+    notes: Vec<NoteView>,
+    notes_count: i64,
+    /// How many notes are not shown, in words.
+    more_notes: Option<String>,
+    comments: Vec<TeamComment>,
+    comments_count: i64,
+    earlier: Option<(String, String)>,
+    later: Option<(String, String)>,
+    held: Vec<CommentView>,
+    voters: Vec<Person>,
+    votes_count: i64,
+    history: Vec<HistoryEntry>,
+    /// Titles and paths of what is merged into it.
+    merged: Vec<(String, String)>,
+    similar: Vec<Row>,
+    draft: Draft,
+}
+
+/// A private note.
+struct NoteView {
+    id: String,
+    author: String,
+    initials: String,
+    about: Option<Person>,
+    date: String,
+    machine_date: String,
+    html: String,
+}
+
+/// A comment, and where it is edited. The description of a merged feature request is listed as a comment, but is none.
+struct TeamComment {
+    view: CommentView,
+    edit: Option<String>,
+}
+
+/// An entry of the history.
+struct HistoryEntry {
+    /// The name of an icon.
+    icon: String,
+    tone: Option<u64>,
+    sentence: String,
+    /// Who did it, in words.
+    actor: Option<String>,
+    date: Day,
+}
+
+/// What somebody is typing into the forms of the page.
+#[derive(Debug, Clone, Default)]
+struct Draft {
+    content: String,
+    mails_comment: bool,
+    /// The comment as HTML, if a preview was asked for.
+    preview: Option<String>,
+    note: String,
+    track: Option<TrackId>,
+    mails_status: bool,
+    email: String,
+    name: String,
+    vote_note: String,
+    problems: Problems,
+}
+
+impl Draft {
+    /// Returns the text that would be a loss.
+    fn typed(&self) -> &str {
+        let texts = [&self.content, &self.note, &self.vote_note];
+        texts.into_iter().find(|text| !text.trim().is_empty()).map_or("", String::as_str)
+    }
+}
+
+/// Returns the path of a feature request in the panel.
+pub(crate) fn path(slug: &str) -> String {
+    format!("/admin/feature_requests/{slug}")
+}
+
+/// Returns the reference in the path.
+pub(crate) fn reference(context: &Context) -> FeatureRequestRef {
+    FeatureRequestRef::parse(context.parameter("slug"))
+}
+
+/// Returns the member as the author of what is written.
+///
+/// # Errors
+/// There is no member.
+pub(crate) fn author(context: &Context) -> Result<Author, HttpError> {
+    let (_, member) = member(context)?;
+    Ok(Author::Named(member.email.folded().clone()))
+}
+
+/// Returns the sentence about an error that somebody at a form can do something about.
+pub(crate) fn refusal(text: Text, error: &HttpError) -> Option<String> {
+    let HttpError::Domain(error) = error else { return None };
+    let key = match error {
+        RoadmapError::Invalid(invalid) => return Some(text.problem(invalid)),
+        RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, limit }) => {
+            return Some(text.count("team-problem-mail", *limit));
+        }
+        RoadmapError::OverBudget(_) => "team-problem-storage",
+        RoadmapError::NotFound(Resource::Track) => "team-problem-track",
+        RoadmapError::Conflict(Conflict::HasMerged) => "team-problem-has-merged",
+        _ => return None,
+    };
+    Some(text.get(key).into_owned())
+}
+
+/// Returns a stored text as it is edited, and whether that is HTML. A text without any markup is edited as Markdown, also
+/// if its line breaks would not become the same HTML again.
+pub(crate) fn editable(html: &CleanHtml) -> (String, bool) {
+    let editable = markdown::to_editable(html.as_str());
+    let is_html = editable.is_html() && editable.as_str().contains(['<', '&']);
+    (editable.as_str().to_owned(), is_html)
+}
+
+/// Shows a text that could not be saved, with the reason, so that it can be copied.
+pub(crate) fn keep_typed(context: &Context, error: HttpError, typed: &str) -> PageResult {
+    if typed.trim().is_empty() {
+        return Err(error);
+    }
+    let request = FeatureRequestId::new(uuid::Uuid::nil());
+    let action = PageAction::Comment { request, content: typed.to_owned() };
+    Ok(not_done(context, &error, &action, "/admin".to_owned()))
+}
+
+/// `GET /admin/feature_requests/{slug}`.
+pub(crate) async fn show(context: Rc<Context>) -> PageResult {
+    let (slug, found) = (context.parameter("slug"), load(&context).await?);
+    let canonical = found.page.detail.summary.slug();
+    match place(reference(&context), slug, &found.page.detail) {
+        Place::Canonical => reply(&context, found, Draft::default()).await,
+        Place::OtherWords => Ok(Reply::moved(with_query(&context, &path(&canonical)))),
+        Place::Merged => Ok(Reply::found(path(&canonical))),
+    }
+}
+
+/// `POST /admin/feature_requests/{slug}/track`: moves it to the track of the field `track`.
+pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageResult {
+    let mails_status = fields.has("notify");
+    let Ok(track) = parse_uuid("track", fields.get("track")).map(TrackId::new) else {
+        let mut draft = Draft { mails_status, ..Draft::default() };
+        draft.problems.add("track", context.text().get("team-problem-track"));
+        return render(&context, draft).await;
+    };
+    let draft = MoveDraft { track, author: author(&context)?, notify_all_voters: mails_status };
+    let mails_per_day = context.state.mails_per_day;
+    let operation = MoveFeatureRequest { request: reference(&context), draft: Ok(draft), mails_per_day };
+    match execute(&context, operation).await {
+        Ok(moved) => {
+            let done = match &moved.moved {
+                None => "unchanged",
+                Some(change) if mails_status && change.changes_status() => "moved-mail",
+                Some(_) => "moved",
+            };
+            Ok(Reply::see_other(landing(&moved.request.slug(), done)))
+        }
+        Err(error) => {
+            let field = if is_about_mail(&error) { "notify" } else { "track" };
+            refused(&context, Draft { track: Some(track), mails_status, ..Draft::default() }, field, error).await
+        }
+    }
+}
+
+/// `POST /admin/feature_requests/{slug}/visibility`: hides it from the portal if the field `private` is `true`.
+pub(crate) async fn set_visibility(context: Rc<Context>, fields: Fields) -> PageResult {
+    let private = fields.get("private") == "true";
+    let change = Ok(FeatureRequestChange { private: Some(private), ..FeatureRequestChange::default() });
+    let edited = execute(&context, EditFeatureRequest { request: reference(&context), change }).await?;
+    Ok(after_edit(&edited, if private { "made-private" } else { "made-public" }))
+}
+
+/// `POST /admin/feature_requests/{slug}/approve`: makes an idea public that waits.
+pub(crate) async fn approve(context: Rc<Context>, _: Fields) -> PageResult {
+    let edited = execute(&context, ApproveFeatureRequest { request: reference(&context) }).await?;
+    Ok(after_edit(&edited, "requests-approved"))
+}
+
+/// `POST /admin/feature_requests/{slug}/decline`: ends the wait of an idea, which stays private.
+pub(crate) async fn decline(context: Rc<Context>, _: Fields) -> PageResult {
+    let edited = execute(&context, DeclineFeatureRequest { request: reference(&context) }).await?;
+    Ok(after_edit(&edited, "requests-declined"))
+}
+
+/// `POST /admin/feature_requests/{slug}/comments`: posts a comment of the team, or shows a preview of it.
+pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult {
+    let content = typed_text(&fields, "content");
+    let notify_all_voters = fields.has("notify_all_voters");
+    let mut draft = Draft { content, mails_comment: notify_all_voters, ..Draft::default() };
+    let html = draft.problems.check(markdown::to_html("content", &draft.content), context.text());
+    if fields.has("preview") {
+        draft.preview = html.map(|html| prose::html(&html));
+        return render(&context, draft).await;
+    }
+    let Some(content) = html else { return render(&context, draft).await };
+    let author = CommentAuthor::Member(author(&context)?);
+    let comment = Ok(CommentDraft { content, author, notify_all_voters });
+    let mails_per_day = context.state.mails_per_day;
+    let operation = PostComment { request: reference(&context), draft: comment, mails_per_day };
+    let done = if notify_all_voters { "answered-mail" } else { "answered" };
+    let next = move |posted: CommentPosted| landing(&posted.request.slug(), done);
+    match run_once(&context, &fields, operation, next).await {
+        Ok(reply) => Ok(reply),
+        Err(error) => {
+            let field = if is_about_mail(&error) { "notify_all_voters" } else { "content" };
+            refused(&context, draft, field, error).await
+        }
+    }
+}
+
+/// `POST /admin/feature_requests/{slug}/notes`: adds a private note.
+pub(crate) async fn add_note(context: Rc<Context>, fields: Fields) -> PageResult {
+    let mut draft = Draft { note: typed_text(&fields, "note"), ..Draft::default() };
+    let body = draft.problems.check(markdown::to_html("note", &draft.note), context.text());
+    let Some(body) = body else { return render(&context, draft).await };
+    let note = NoteDraft { body, author: author(&context)? };
+    let operation = CastVote { request: reference(&context), draft: VoteDraft::new(None, Some(note)) };
+    let next = |cast: VoteCast| landing(&cast.request.slug(), "noted");
+    match run_once(&context, &fields, operation, next).await {
+        Ok(reply) => Ok(reply),
+        Err(error) => refused(&context, draft, "note", error).await,
+    }
+}
+
+/// `POST /admin/feature_requests/{slug}/votes`: adds the vote of a customer.
+pub(crate) async fn add_vote(context: Rc<Context>, fields: Fields) -> PageResult {
+    let text = context.text();
+    let (email, name) = (fields.get("email").to_owned(), fields.get("name").to_owned());
+    let mut draft = Draft { email, name, vote_note: typed_text(&fields, "vote_note"), ..Draft::default() };
+    let customer = draft.problems.check(CustomerDraft::parse(Some(&draft.email), Some(&draft.name)), text);
+    let note = match draft.vote_note.trim() {
+        "" => None,
+        _ => draft.problems.check(markdown::to_html("vote_note", &draft.vote_note), text),
+    };
+    if !draft.problems.is_empty() {
+        return render(&context, draft).await;
+    }
+    let author = author(&context)?;
+    let vote = VoteDraft::new(customer, note.map(|body| NoteDraft { body, author }));
+    let next = |cast: VoteCast| {
+        let done = if cast.already_voted() { "vote-known" } else { "vote-added" };
+        landing(&cast.request.slug(), done)
+    };
+    match run_once(&context, &fields, CastVote { request: reference(&context), draft: vote }, next).await {
+        Ok(reply) => Ok(reply),
+        Err(error) => refused(&context, draft, "email", error).await,
+    }
+}
+
+/// `POST /admin/notes/{id}/delete`.
+pub(crate) async fn delete_note(context: Rc<Context>, fields: Fields) -> PageResult {
+    let note = path_id(&context, NoteId::new)?;
+    let next = next_path(&fields);
+    let landing = move |request: FeatureRequestId| {
+        let next = next.as_ref().map_or_else(|| path(&request.to_string()), |next| next.as_str().to_owned());
+        with_done(&next, "note-deleted")
+    };
+    run_once(&context, &fields, DeleteNote { note }, landing).await
+}
+
+/// Returns the path of the page after an action.
+pub(crate) fn landing(slug: &str, done: &str) -> String {
+    with_done(&path(slug), done)
+}
+
+fn after_edit(edited: &FeatureRequestEdited, done: &str) -> Reply {
+    let done = if edited.changes.is_empty() { "unchanged" } else { done };
+    Reply::see_other(landing(&edited.detail.summary.slug(), done))
+}
+
+fn is_about_mail(error: &HttpError) -> bool {
+    let budget = |over: &OverBudget| over.budget == Budget::MailsPerDay;
+    matches!(error, HttpError::Domain(RoadmapError::OverBudget(over)) if budget(over))
+}
+
+/// Shows the page again with what was typed, and with the reason at a field.
+async fn refused(context: &Context, mut draft: Draft, field: &str, error: HttpError) -> PageResult {
+    match refusal(context.text(), &error) {
+        Some(sentence) => {
+            draft.problems.add(field, sentence);
+            render(context, draft).await
+        }
+        None => keep_typed(context, error, draft.typed()),
+    }
+}
+
+async fn load(context: &Context) -> Result<TeamRequest, HttpError> {
+    let comments = context.query.get("comments").parse().ok().filter(|page| *page > 0);
+    context.run(&ShowTeamRequest { request: reference(context), viewer: context.viewer(), comments }).await
+}
+
+/// Shows the page with what somebody is typing: 422 if it has problems.
+async fn render(context: &Context, draft: Draft) -> PageResult {
+    match load(context).await {
+        Ok(found) => reply(context, found, draft).await,
+        Err(error) => keep_typed(context, error, draft.typed()),
+    }
+}
+
+async fn reply(context: &Context, found: TeamRequest, draft: Draft) -> PageResult {
+    let detail = &found.page.detail;
+    let (page, counts) = frame(context, Entry::Inbox, detail.summary.title.as_str()).await?;
+    let known = similar(context, detail).await?;
+    let rows = context.run(&ListPublicRequests { requests: known.requests.clone() }).await?;
+    let similar = rows.iter().map(|row| Row::of_list(page.t, &known.lanes, &[], row)).collect();
+    let has_problem = !draft.problems.is_empty();
+    let mut page = page.with_problem(has_problem);
+    if context.request.method() == Method::POST {
+        // The path of a form is no page to come back to.
+        page.here = path(&detail.summary.slug());
+    }
+    let template = RequestTemplate::new(page, &found, &counts, &known.lanes, similar, draft);
+    let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    Ok(Reply::page_with(status, &template).not_indexed())
+}
+
+impl RequestTemplate {
+    fn new(
+        page: Page,
+        found: &TeamRequest,
+        counts: &InboxCounts,
+        lanes: &Lanes,
+        similar: Vec<Row>,
+        draft: Draft,
+    ) -> Self {
+        let (t, detail, team) = (page.t, &found.page.detail, &found.team);
+        let slug = detail.summary.slug();
+        let path = path(&slug);
+        let status = found.page.lane_position.zip(detail.summary.placement.status.as_ref());
+        let of_name = counts.tracks.iter().find(|counts| counts.track.name == detail.summary.placement.track);
+        let track = draft.track.or(of_name.map(|counts| counts.track.id));
+        let (size, last) = (found.page.comments.request.size(), found.page.comments.total_pages());
+        // A page after the last one is empty. Before it is the last one.
+        let current = found.page.comments.request.page().min(last + 1);
+        let before = (current - 1).saturating_mul(size).min(found.page.comments.total);
+        let comments_path = |number: u64| format!("{path}?comments={number}#comments");
+        let more_notes = team.notes_count - i64::try_from(team.notes.len()).unwrap_or(i64::MAX);
+        Self {
+            number: detail.summary.tag_number.to_string(),
+            public_path: format!("/feature_requests/{slug}"),
+            status: status.map(|(position, name)| Status::new(name, position)),
+            is_private: detail.private && !detail.awaiting_approval,
+            is_awaiting: detail.awaiting_approval,
+            date: Day::new(t, detail.summary.created_at),
+            description: prose::html(&detail.description),
+            from: detail.author.as_ref().map(Person::from),
+            tags: detail.tags.iter().map(|tag| tag_link(tag.as_str())).collect(),
+            tracks: track_choices(counts, track),
+            subscribers: t.count("team-people-get-mail", team.subscribers),
+            notes: team.notes.iter().map(|note| NoteView::new(t, note)).collect(),
+            notes_count: team.notes_count,
+            more_notes: (more_notes > 0).then(|| t.count("team-notes-more", more_notes)),
+            comments: found
+                .page
+                .comments
+                .items
+                .iter()
+                .map(|comment| TeamComment::new(t, comment, &slug, current))
+                .collect(),
+            comments_count: i64::try_from(found.page.comments.total).unwrap_or(i64::MAX),
+            earlier: (before > 0).then(|| (comments_path(current - 1), t.count("earlier-comments", before))),
+            later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),
+            held: found.page.held.iter().map(|held| CommentView::held(t, held)).collect(),
+            voters: team.voters.iter().map(|voter| person(voter.id, voter.name.as_ref(), &voter.email)).collect(),
+            votes_count: detail.summary.votes_count,
+            history: history(t, &found.page.events, detail, lanes),
+            merged: detail
+                .merged
+                .iter()
+                .map(|link| (link.title.as_str().to_owned(), self::path(&link.slug())))
+                .collect(),
+            similar,
+            draft,
+            page,
+            path,
+        }
+    }
+}
+
+/// Returns a customer in a list by the parts of a record.
+pub(crate) fn person(id: CustomerId, name: Option<&Name>, email: &EmailAddress) -> Person {
+    let customer = CustomerName { id, name: name.cloned(), email: email.clone() };
+    Person::from(&customer)
+}
+
+/// Returns a tag with the path of the inbox with this tag.
+fn tag_link(tag: &str) -> (String, String) {
+    (tag.to_owned(), format!("/admin?tag={}", encoded(tag)))
+}
+
+impl NoteView {
+    fn new(t: Text, note: &Note) -> Self {
+        let name = note.author.as_ref().map(|(name, _)| name.as_str());
+        Self {
+            id: note.id.to_string(),
+            author: name.map_or_else(|| t.get("team").into_owned(), str::to_owned),
+            initials: name.map(initials).unwrap_or_default(),
+            about: note.customer.as_ref().map(Person::from),
+            date: t.date_time(note.created_at),
+            machine_date: note.created_at.to_string(),
+            html: prose::html(&note.body),
+        }
+    }
+}
+
+impl TeamComment {
+    fn new(t: Text, listed: &ListedComment, slug: &str, page: u64) -> Self {
+        let is_description = listed.from.as_ref().is_some_and(|from| from.id.uuid() == listed.comment.id.uuid());
+        let id = listed.comment.id;
+        let edit = (!is_description).then(|| format!("/admin/comments/{id}?on={slug}&at={page}"));
+        Self { view: CommentView::new(t, listed), edit }
+    }
+}
+
+/// The fields whose edits the history shows, with the keys of their names.
+const EDITED: [(&str, &str); 4] =
+    [("title", "field-title"), ("description", "field-description"), ("tags", "tags"), ("private", "team-visibility")];
+
+/// Returns the name of an actor in words.
+pub(crate) fn actor_name(t: Text, actor: &Actor) -> String {
+    match actor.kind {
+        ActorKind::Member => actor.name.clone(),
+        ActorKind::ApiKey => t.named("team-actor-key", &actor.name),
+        ActorKind::Customer => t.get("team-actor-customer").into_owned(),
+        ActorKind::Operator => t.named("team-actor-operator", &actor.name),
+        ActorKind::Service => t.get("team-actor-service").into_owned(),
+    }
+}
+
+/// Returns the history in words, newest first, with tracks and actors.
+fn history(t: Text, events: &[Event], detail: &FeatureRequestDetail, lanes: &Lanes) -> Vec<HistoryEntry> {
+    let mut entries: Vec<HistoryEntry> = events.iter().filter_map(|event| entry(t, event, detail, lanes)).collect();
+    let sentence = match &detail.author {
+        Some(author) => t.named("history-submitted-by", &Person::from(author).label),
+        None => t.get("history-submitted").into_owned(),
+    };
+    let date = Day::new(t, detail.summary.created_at);
+    entries.push(HistoryEntry { icon: "person".to_owned(), tone: None, sentence, actor: None, date });
+    entries
+}
+
+fn entry(t: Text, event: &Event, detail: &FeatureRequestDetail, lanes: &Lanes) -> Option<HistoryEntry> {
+    let title = |id: &FeatureRequestId| detail.merged.iter().find(|merged| merged.id == *id).map(|link| &link.title);
+    let (icon, tone, sentence) = match &event.content {
+        EventContent::Moved(moved) => {
+            let status = lanes.status(moved.to.status.as_ref());
+            let icon = status.as_ref().map_or("next".to_owned(), |status| format!("lane-{}", status.glyph));
+            (icon, status.map(|status| status.tone), t.named("history-moved", moved.to.track.as_str()))
+        }
+        EventContent::Merged(other) => {
+            let sentence = match title(other) {
+                Some(title) => t.named("history-merged", title.as_str()),
+                None => t.get("history-merged-another").into_owned(),
+            };
+            ("plus".to_owned(), None, sentence)
+        }
+        EventContent::Unmerged(_) => ("close".to_owned(), None, t.get("history-unmerged").into_owned()),
+        EventContent::MergedInto(_) => ("plus".to_owned(), None, t.get("team-history-merged-into").into_owned()),
+        EventContent::UnmergedFrom(_) => ("close".to_owned(), None, t.get("team-history-unmerged-from").into_owned()),
+        EventContent::Edited(fields) => {
+            let is_edited = |field: &&(&str, &str)| fields.iter().any(|edited| edited == field.0);
+            let parts: Vec<_> = EDITED.iter().filter(is_edited).map(|(_, key)| t.get(key)).collect();
+            if parts.is_empty() {
+                return None;
+            }
+            ("edit".to_owned(), None, t.named("history-edited", &parts.join(&t.get("list-separator"))))
+        }
+    };
+    let actor = Some(t.named("team-by", &actor_name(t, &event.actor)));
+    Some(HistoryEntry { icon, tone, sentence, actor, date: Day::new(t, event.created_at) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::portal::parts::tests::{assert_well_formed, at, sample_lanes, sample_page};
+    use crate::portal::request::tests::sample;
+    use roadmap_domain::model::admin::TeamPage;
+    use roadmap_domain::model::feature_request::RequestLink;
+    use roadmap_domain::model::id::{ApiKeyId, MemberId};
+    use roadmap_domain::model::portal::Language;
+    use roadmap_domain::model::vote::Voter;
+    use uuid::Uuid;
+
+    fn customer() -> CustomerName {
+        let email = EmailAddress::from_stored("bo@customer.example".to_owned());
+        CustomerName { id: CustomerId::new(Uuid::from_u128(6)), name: None, email }
+    }
+
+    fn team_request() -> TeamRequest {
+        let CustomerName { id, name, email } = customer();
+        let author = (Name::from_stored("Ines <b>".to_owned()), email.clone());
+        let note = |number: u128, author: Option<(Name, EmailAddress)>| Note {
+            id: NoteId::new(Uuid::from_u128(number)),
+            body: CleanHtml::from_stored("<p>Renews in May</p>".to_owned()),
+            author,
+            customer: Some(customer()),
+            created_at: at(1),
+        };
+        let team = TeamPage {
+            notes: vec![note(21, Some(author)), note(22, None)],
+            notes_count: 5,
+            voters: vec![Voter { id, name, email, voted_at: at(2) }],
+            subscribers: 3,
+        };
+        TeamRequest { page: sample("3"), team }
+    }
+
+    fn render(language: Language, found: &TeamRequest, draft: Draft) -> String {
+        let title = found.page.detail.summary.title.as_str();
+        let page = sample_page(language, true, title).with_problem(!draft.problems.is_empty());
+        let similar = vec![Row::similar_sample(page.t)];
+        let counts = InboxCounts::default();
+        RequestTemplate::new(page, found, &counts, &sample_lanes(), similar, draft).render().unwrap()
+    }
+
+    #[test]
+    fn the_page_is_well_formed_in_every_state() {
+        for language in Language::ALL {
+            let mut draft = Draft { content: "</textarea><b>".to_owned(), ..Draft::default() };
+            draft.preview = Some("<p>Preview</p>".to_owned());
+            assert_well_formed(&render(language, &team_request(), draft.clone()));
+            for field in ["content", "notify_all_voters", "note", "track", "notify", "email", "name", "vote_note"] {
+                draft.problems.add(field, "Missing.");
+            }
+            assert_well_formed(&render(language, &team_request(), draft));
+            let mut bare = team_request();
+            bare.team = TeamPage::default();
+            bare.page.detail.private = false;
+            bare.page.detail.awaiting_approval = false;
+            bare.page.detail.author = None;
+            bare.page.detail.merged = Vec::new();
+            bare.page.held = Vec::new();
+            bare.page.events = Vec::new();
+            bare.page.comments.items = Vec::new();
+            assert_well_formed(&render(language, &bare, Draft::default()));
+        }
+    }
+
+    #[test]
+    fn the_team_sees_addresses_tracks_and_actors() {
+        let page = render(Language::English, &team_request(), Draft::default());
+        for shown in [
+            "maja@customer.example",
+            "bo@customer.example",
+            "Moved to Secret track",
+            "by the service",
+            "Merged with “Hidden plans”",
+            "Edited: Visibility",
+            "3 people get mail",
+            "3 older notes are not shown here.",
+            "aria-label=\"Unmerge Hidden plans\"",
+            "/admin?tag=a+%26+b",
+        ] {
+            assert!(page.contains(shown), "{shown}: {page}");
+        }
+    }
+
+    #[test]
+    fn the_description_of_a_merged_one_is_no_comment_to_edit() {
+        let mut listed = sample("3").comments.items.remove(0);
+        let edit = |listed: &ListedComment| TeamComment::new(Text(Language::English), listed, "7-x", 3).edit;
+        let id = listed.comment.id;
+        assert_eq!(edit(&listed), Some(format!("/admin/comments/{id}?on=7-x&at=3")));
+        let from = listed.from.take().unwrap();
+        listed.from = Some(RequestLink { id: FeatureRequestId::new(id.uuid()), ..from });
+        assert_eq!(edit(&listed), None);
+    }
+
+    #[test]
+    fn a_text_without_markup_is_edited_as_markdown() {
+        let edited = |html: &str| editable(&CleanHtml::from_stored(html.to_owned()));
+        assert_eq!(edited("one\n\ntwo"), ("one\n\ntwo".to_owned(), false));
+        assert_eq!(edited("<p><b>one</b></p>"), ("**one**".to_owned(), false));
+        let html = "<p>H<sub>2</sub>O</p>";
+        assert_eq!(edited(html), (html.to_owned(), true));
+    }
+
+    #[test]
+    fn actors_have_names_in_words() {
+        let name = Name::from_stored("Zapier".to_owned());
+        let key = Actor::api_key(ApiKeyId::new(Uuid::from_u128(1)), &name);
+        let member = Actor::member(MemberId::new(Uuid::from_u128(1)), &name);
+        for (actor, expected) in [
+            (key, "API key “Zapier”"),
+            (member, "Zapier"),
+            (Actor::customer(CustomerId::new(Uuid::from_u128(1))), "a customer"),
+            (Actor::operator("root"), "root, by a command"),
+            (Actor::service(), "the service"),
+        ] {
+            assert_eq!(actor_name(Text(Language::English), &actor), expected);
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! The inbox and the overview of the team, at `/admin`: views, filters, what is done with many feature requests at once.
+
+use serde_json::{Value, json};
+
+use crate::app::{App, eventually};
+use crate::browser::{Browser, encode, hidden};
+
+const OLGA: &str = "olga@acme.example";
+
+/// Starts a service whose member Olga is signed in.
+fn started() -> (App, Browser) {
+    let app = App::start();
+    let olga = Browser::signed_in(&app, OLGA);
+    (app, olga)
+}
+
+/// Creates a feature request of a customer. Returns its ID.
+fn request(app: &App, title: &str, fields: &Value, email: &str) -> String {
+    let mut request = json!({ "title": title });
+    for (name, value) in fields.as_object().expect("fields") {
+        request[name] = value.clone();
+    }
+    let body = json!({ "feature_request": request, "customer": { "email": email } });
+    let response = app.acme.post_feature_request(&body);
+    assert_eq!(response.status, 201, "{}", response.text());
+    response.json()["feature_request"]["id"].as_str().expect("an id").to_owned()
+}
+
+/// Creates feature requests of Ann with these titles.
+fn requests<const N: usize>(app: &App, titles: [&str; N]) -> [String; N] {
+    titles.map(|title| request(app, title, &json!({}), "ann@example.com"))
+}
+
+/// The titles of the rows, in their order.
+fn titles(page: &str) -> Vec<String> {
+    let rows = page.split("<th scope=\"row\" class=\"wide-cell\">").skip(1);
+    rows.map(|row| between(row, "<bdi>", "</bdi>").to_owned()).collect()
+}
+
+/// The row of a title.
+#[track_caller]
+fn row<'a>(page: &'a str, title: &str) -> &'a str {
+    let mut rows = page.split("<tr>").filter(|row| row.contains("<th scope=\"row\""));
+    rows.find(|row| row.contains(&format!("<bdi>{title}</bdi>"))).unwrap_or_else(|| panic!("{title}: {page}"))
+}
+
+#[track_caller]
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let rest = text.split_once(start).unwrap_or_else(|| panic!("{start}: {text}")).1;
+    rest.split_once(end).unwrap_or_else(|| panic!("{end}: {text}")).0
+}
+
+/// The views with their numbers.
+fn views(page: &str) -> Vec<String> {
+    let tabs = between(page, "<nav aria-label=\"Views\">", "</nav>");
+    let links = tabs.split("<a ").skip(1);
+    let tab = |link: &str| {
+        let (name, rest) = link.split_once('>').expect("a name").1.split_once(" <span").expect("a number");
+        format!("{name} {}", between(rest, ">", "<"))
+    };
+    links.map(tab).collect()
+}
+
+/// Sends the form of the inbox for these rows. Returns the path to which it leads.
+#[track_caller]
+fn triage(browser: &Browser, ids: &[&str], fields: &[(&str, &str)]) -> String {
+    let form = form(browser, ids, fields, "/admin");
+    browser.submit("/admin/triage", &form.iter().map(pair).collect::<Vec<_>>())
+}
+
+/// Sends a form of the inbox that is not accepted. Returns the page.
+#[track_caller]
+fn refused(browser: &Browser, ids: &[&str], fields: &[(&str, &str)]) -> String {
+    let form = form(browser, ids, fields, "/admin");
+    let response = browser.post("/admin/triage", &form.iter().map(pair).collect::<Vec<_>>());
+    let page = response.text();
+    assert_eq!(response.status, 422, "{page}");
+    for part in ["<title>Error: ", "role=\"alert\"", "There is a problem", "aria-invalid=\"true\""] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    page
+}
+
+fn form(browser: &Browser, ids: &[&str], fields: &[(&str, &str)], next: &str) -> Vec<(String, String)> {
+    let key = hidden(&browser.page(next), "operation_key");
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let ids = ids.iter().map(|id| owned(("id", id)));
+    let mut form: Vec<_> = ids.chain(fields.iter().copied().map(owned)).collect();
+    form.extend([owned(("operation_key", &key)), owned(("next", next))]);
+    form
+}
+
+fn pair<'a>((name, value): &'a (String, String)) -> (&'a str, &'a str) {
+    (name, value)
+}
+
+/// The actions of the latest entries of the audit log, newest first, by Olga on a page.
+fn audited(app: &App, count: usize) -> Vec<Value> {
+    let entries = app.acme.get_audit_entries(&format!("limit={count}")).json()["audit_entries"].clone();
+    let entries = entries.as_array().expect("entries").iter().take(count);
+    entries
+        .map(|entry| {
+            assert_eq!((&entry["actor"]["name"], &entry["channel"]), (&json!("Olga"), &json!("page")), "{entry}");
+            entry["action"].clone()
+        })
+        .collect()
+}
+
+/// The latest notice of a page.
+fn notice(page: &str) -> &str {
+    let rest = between(page, "role=\"status\">", "</p>");
+    rest.rsplit_once('>').expect("an icon").1
+}
+
+#[test]
+fn a_new_workspace_is_shown_the_first_steps() {
+    let (app, olga) = started();
+    let page = olga.page("/admin");
+    assert!(page.contains("<h1>Inbox</h1>") && page.contains("Welcome"), "{page}");
+    for link in ["/admin/feature_requests/new", "/admin/tracks", "/admin/settings", "/"] {
+        assert!(page.contains(&format!("class=\"linked\" href=\"{link}\"")), "{link}: {page}");
+    }
+    assert!(!page.contains("<table"), "{page}");
+    // A member cannot set up tracks.
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "mia@acme.example", "--name", "Mia"]);
+    let page = Browser::signed_in(&app, "mia@acme.example").page("/admin");
+    assert!(!page.contains("/admin/tracks") && !page.contains("/admin/settings"), "{page}");
+    requests(&app, ["Dark mode"]);
+    let page = olga.page("/admin");
+    assert!(
+        !page.contains("Welcome") && page.contains("<caption class=\"hidden\">Feature requests</caption>"),
+        "{page}"
+    );
+}
+
+#[test]
+fn views_and_rows_say_what_waits() {
+    let (app, olga) = started();
+    let [dark, night, pdf] = requests(&app, ["Dark mode", "Night mode", "Export as PDF"]);
+    request(&app, "Contract", &json!({ "private": true }), "ann@example.com");
+    let idea = request(&app, "Spam", &json!({ "private": true }), "bob@example.com");
+    app.data.hold_feature_request(&idea);
+    let held = app.data.hold_comment(&dark, "bob@example.com", "<p>Me, too</p>", "1000");
+    app.acme.comment(&pdf, "We are on it.");
+    app.acme.merge(&night, &dark);
+    app.acme.vote(&dark, "bob@example.com");
+
+    let page = olga.page("/admin");
+    assert_eq!(titles(&page), ["Spam", "Contract", "Export as PDF", "Dark mode"]);
+    let expected = ["All 4", "No answer yet 3", "Awaiting approval 2", "Private 2", "Merged 1"];
+    assert_eq!(views(&page), expected);
+    let link = |path: &str, words: &str| format!("<a href=\"{path}\"><bdi>{words}</bdi></a>");
+    let of_dark = row(&page, "Dark mode");
+    for part in [
+        "aria-label=\"Select Dark mode\"",
+        &format!("value=\"{dark}\""),
+        &link("/admin/feature_requests/1-dark-mode", "Dark mode"),
+        "<span class=\"warn\">No answer yet</span>",
+        "<span class=\"warn\">1 comment waiting</span>",
+        "<td class=\"num\">2</td>",
+        "<td class=\"num only-wide\">0</td>",
+        "<bdi>ann@example.com</bdi>",
+    ] {
+        assert!(of_dark.contains(part), "{part}: {of_dark}");
+    }
+    assert!(!row(&page, "Export as PDF").contains("No answer yet"), "{page}");
+    assert!(row(&page, "Contract").contains("Private") && row(&page, "Spam").contains("Awaiting approval"), "{page}");
+    assert!(!page.contains(&format!("value=\"{night}\"")), "{page}");
+
+    assert_eq!(titles(&olga.page("/admin?state=unanswered")), ["Spam", "Contract", "Dark mode"]);
+    assert_eq!(titles(&olga.page("/admin?state=private")), ["Spam", "Contract"]);
+    // What is merged is listed with its target. It cannot be ticked: a change would be one of the target.
+    let page = olga.page("/admin?state=merged");
+    let of_night = row(&page, "Night mode");
+    assert!(
+        of_night.contains("Merged into ")
+            && of_night.contains(&link("/admin/feature_requests/1-dark-mode", "Dark mode"))
+    );
+    assert!(of_night.contains("href=\"/admin/feature_requests/2-night-mode/merge\""), "{page}");
+    assert!(!page.contains("type=\"checkbox\" id=\"select-") && !page.contains("Move selected to"), "{page}");
+    // Comments wait beside ideas.
+    let page = olga.page("/admin?state=awaiting");
+    assert_eq!(titles(&page), ["Spam"]);
+    for part in ["Comments that wait for approval", "<p>Me, too</p>", "bob@example.com"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for action in ["approve", "discard"] {
+        assert!(page.contains(&format!("action=\"/admin/comments/{held}/{action}\"")), "{page}");
+    }
+}
+
+#[test]
+fn filters_are_addresses() {
+    let (app, olga) = started();
+    let [dark, export] = requests(&app, ["Dark mode", "Export as PDF"]);
+    let tagged = request(&app, "Night shift", &json!({ "tags": ["Design"] }), "bob@example.com");
+    app.acme.vote(&dark, "bob@example.com");
+    app.acme.vote(&dark, "cleo@example.com");
+    let planned = app.track("Planned");
+    assert_eq!(app.acme.patch_track(&export, &json!({ "track_id": planned })).status, 200);
+    app.acme.comment(&tagged, "Thank you.");
+    let found = |query: &str| titles(&olga.page(&format!("/admin?{query}")));
+    assert_eq!(found(&format!("track={planned}")), ["Export as PDF"]);
+    assert_eq!(found("tag=design"), ["Night shift"]);
+    assert_eq!(found("mine=1"), ["Night shift"]);
+    assert_eq!(found("sort=votes"), ["Dark mode", "Night shift", "Export as PDF"]);
+    assert_eq!(found("sort=oldest"), ["Dark mode", "Export as PDF", "Night shift"]);
+    assert_eq!(found("sort=nonsense&page=x"), ["Night shift", "Export as PDF", "Dark mode"]);
+    assert_eq!(found("query=export"), ["Export as PDF"]);
+    assert_eq!(found("query=%231"), ["Dark mode"]);
+    assert_eq!(found(&format!("query=export&track={}", app.track("Done"))), [""; 0]);
+    let page = olga.page("/admin");
+    assert!(page.contains(&format!("<option value=\"{planned}\">Planned (1)</option>")), "{page}");
+    let lanes = between(&page, "id=\"filter-lane\"", "</select>");
+    let lane = lanes.split("<option value=\"").find(|option| option.contains(">Planned<")).expect("the lane");
+    assert_eq!(found(&format!("lane={}", lane.split('"').next().expect("an id"))), ["Export as PDF"]);
+    // A filter that nothing matches says so, and what was typed stays.
+    for (query, sentence) in [
+        ("tag=none", "Nothing matches"),
+        ("track=nonsense", "Nothing matches"),
+        ("lane=nonsense", "Nothing matches"),
+        ("query=zebra", "Nothing matches"),
+        ("state=awaiting", "Nothing waits for approval"),
+        ("state=private", "Nothing is private"),
+        ("state=merged", "Nothing is merged"),
+        ("page=9", "This page is empty"),
+    ] {
+        let page = olga.page(&format!("/admin?{query}"));
+        assert!(page.contains(&format!("<h2>{sentence}</h2>")), "{query}: {page}");
+    }
+    let page = olga.page("/admin?state=private&query=%22zebra%22&tag=a%26b&mine=1&sort=votes");
+    for part in [
+        "name=\"state\" value=\"private\"",
+        "value=\"&#34;zebra&#34;\"",
+        "value=\"a&#38;b\"",
+        "value=\"1\" checked",
+        "<option value=\"votes\" selected>",
+        "<details class=\"more\" open>",
+        "href=\"/admin?state=private&#38;sort=votes\"",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
+fn a_page_has_fifty_rows() {
+    let (app, olga) = started();
+    for number in 1..=51 {
+        app.acme.feature_request(&format!("Number {number}"));
+    }
+    let page = olga.page("/admin");
+    assert_eq!((titles(&page).len(), titles(&page)[0].as_str()), (50, "Number 51"));
+    assert!(page.contains("Page 1 of 2") && page.contains("href=\"/admin?page=2\""), "{page}");
+    let page = olga.page("/admin?page=2");
+    assert_eq!(titles(&page), ["Number 1"]);
+    assert!(page.contains("href=\"/admin\" rel=\"prev\""), "{page}");
+}
+
+#[test]
+fn the_selected_are_moved() {
+    let (app, olga) = started();
+    let [dark, night, pdf] = requests(&app, ["Dark mode", "Night mode", "Export as PDF"]);
+    let planned = app.track("Planned");
+    let fields = form(&olga, &[&dark, &night], &[("track", &planned), ("action", "move")], "/admin?sort=oldest");
+    let fields: Vec<_> = fields.iter().map(pair).collect();
+    let path = olga.submit("/admin/triage", &fields);
+    assert_eq!(path, "/admin?sort=oldest&done=moved&count=2");
+    assert_eq!(notice(&olga.page(&path)), "2 feature requests were moved.");
+    let track = |id: &str| app.acme.detail(id)["track"].clone();
+    let placed = [track(&dark), track(&night), track(&pdf)].map(|track| track.to_string().contains("Planned"));
+    assert_eq!(placed, [true, true, false]);
+    assert_eq!(audited(&app, 2), ["feature_request.move", "feature_request.move"]);
+    // The same form once more does nothing more, and says the same.
+    assert_eq!(olga.submit("/admin/triage", &fields), path);
+    assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'feature_request.move'"), 2);
+    // What is there already is not counted.
+    assert_eq!(triage(&olga, &[&dark, &pdf], &[("track", &planned), ("action", "move")]), "/admin?done=moved&count=1");
+    let path = triage(&olga, &[&dark], &[("track", &planned), ("action", "move")]);
+    assert_eq!(path, "/admin?done=unchanged");
+    assert_eq!(notice(&olga.page(&path)), "Nothing had to be changed.");
+    // A foreign path is not followed.
+    let fields = [("id", dark.as_str()), ("track", &planned), ("action", "move"), ("next", "//evil.example/admin")];
+    assert_eq!(olga.submit("/admin/triage", &fields), "/admin?done=unchanged");
+}
+
+#[test]
+fn the_selected_are_tagged_hidden_and_shown() {
+    let (app, olga) = started();
+    let [dark, night] = requests(&app, ["Dark mode", "Night mode"]);
+    let path = triage(&olga, &[&dark, &night], &[("tag", " Design "), ("other", "tag"), ("action", "other")]);
+    assert_eq!(path, "/admin?done=tagged&count=2");
+    assert_eq!(notice(&olga.page(&path)), "2 feature requests were tagged.");
+    assert_eq!(app.acme.detail(&night)["tags"], json!(["Design"]));
+    // Whoever has a tag does not get it again.
+    let path = triage(&olga, &[&dark], &[("tag", "design"), ("other", "tag"), ("action", "other")]);
+    assert_eq!(path, "/admin?done=unchanged");
+    let path = triage(&olga, &[&dark, &night], &[("other", "private"), ("action", "other")]);
+    assert_eq!(notice(&olga.page(&path)), "2 feature requests are private now.");
+    assert_eq!(app.acme.detail(&dark)["private"], json!(true));
+    let path = triage(&olga, &[&night], &[("other", "public"), ("action", "other")]);
+    assert_eq!(notice(&olga.page(&path)), "1 feature request is public now.");
+    assert_eq!(
+        (&app.acme.detail(&dark)["private"], &app.acme.detail(&night)["private"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(audited(&app, 5), ["feature_request.update"; 5]);
+}
+
+#[test]
+fn the_selected_are_approved_and_declined() {
+    let (app, olga) = started();
+    let hold = |title: &str| {
+        let id = request(&app, title, &json!({ "private": true }), "ann@example.com");
+        app.data.hold_feature_request(&id);
+        id
+    };
+    let (dark, spam) = (hold("Dark mode"), hold("Spam"));
+    let [public] = requests(&app, ["Public"]);
+    let path = triage(&olga, &[&dark, &public], &[("other", "approve"), ("action", "other")]);
+    assert_eq!(notice(&olga.page(&path)), "1 feature request was approved.");
+    let path = triage(&olga, &[&spam], &[("other", "decline"), ("action", "other")]);
+    assert_eq!(notice(&olga.page(&path)), "1 feature request was declined and stays private.");
+    assert_eq!((&app.acme.detail(&dark)["private"], &app.acme.detail(&spam)["private"]), (&json!(false), &json!(true)));
+    assert_eq!(audited(&app, 2), ["feature_request.decline", "feature_request.approve"]);
+    assert_eq!(views(&olga.page("/admin"))[2], "Awaiting approval 0");
+}
+
+#[test]
+fn a_form_with_a_problem_changes_nothing_and_keeps_everything() {
+    let (app, olga) = started();
+    let [dark, night] = requests(&app, ["Dark mode", "Night mode"]);
+    let planned = app.track("Planned");
+    let gone = "01890a5d-ac96-774b-bcce-b302099a8057";
+    let before = app.count("SELECT count(*) FROM audit_entries");
+    let page = refused(&olga, &[], &[("track", &planned), ("action", "move")]);
+    assert!(page.contains("<a href=\"#select-1\">Nothing is selected."), "{page}");
+    assert!(page.contains(&format!("<option value=\"{planned}\" selected>")), "{page}");
+    let page = refused(&olga, &[&night], &[("track", ""), ("action", "move")]);
+    assert!(page.contains("<a href=\"#track\">Choose the track"), "{page}");
+    assert!(
+        page.contains(&format!("value=\"{night}\" checked")) && page.matches("\" checked aria").count() == 1,
+        "{page}"
+    );
+    let page = refused(&olga, &[&night], &[("track", gone), ("action", "move")]);
+    assert!(page.contains("This track does not exist any more."), "{page}");
+    let page = refused(&olga, &[&night], &[("other", ""), ("action", "other")]);
+    assert!(page.contains("<a href=\"#other\">Choose what is done"), "{page}");
+    refused(&olga, &[&night], &[]);
+    let page = refused(&olga, &[&night], &[("other", "tag"), ("tag", " "), ("action", "other")]);
+    assert!(page.contains("<a href=\"#tag\">Tag is missing."), "{page}");
+    let long = "a".repeat(300);
+    let page = refused(&olga, &[&dark, &night], &[("other", "tag"), ("tag", &long), ("action", "other")]);
+    assert!(page.contains("Tag is too long.") && page.contains(&long), "{page}");
+    let page = refused(&olga, &[&night], &[("other", "merge"), ("action", "other")]);
+    assert!(page.contains("select at least two feature requests"), "{page}");
+    let many: Vec<String> = (0..101).map(|number| format!("01890a5d-ac96-774b-bcce-b302099a8{number:03}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let page = refused(&olga, &many, &[("other", "private"), ("action", "other")]);
+    assert!(page.contains("Select at most 100 feature requests."), "{page}");
+    assert_eq!(app.count("SELECT count(*) FROM audit_entries"), before);
+    // Nobody has more than 20 tags, and then none of them is changed.
+    let tags: Vec<String> = (0..20).map(|number| format!("tag {number}")).collect();
+    let full = request(&app, "Full", &json!({ "tags": tags }), "ann@example.com");
+    let page = refused(&olga, &[&dark, &full], &[("other", "tag"), ("tag", "one more"), ("action", "other")]);
+    assert!(page.contains("has 20 tags already") && page.contains("value=\"one more\""), "{page}");
+    assert_eq!(app.acme.detail(&dark)["tags"], json!([]));
+    // What was merged since the page was opened is not changed in place of its target.
+    app.acme.merge(&night, &dark);
+    let page = refused(&olga, &[&night], &[("other", "private"), ("action", "other")]);
+    assert!(page.contains("was merged into another one meanwhile"), "{page}");
+    assert_eq!(app.acme.detail(&dark)["private"], json!(false));
+    // What was deleted is left out.
+    app.acme.delete_feature_request(&full, "");
+    assert_eq!(triage(&olga, &[&full], &[("other", "private"), ("action", "other")]), "/admin?done=unchanged");
+    // The list is the one from which the form was sent.
+    let fields = form(&olga, &[], &[("action", "move")], "/admin?sort=oldest");
+    let page = olga.post("/admin/triage", &fields.iter().map(pair).collect::<Vec<_>>()).text();
+    assert!(page.contains("<option value=\"oldest\" selected>"), "{page}");
+}
+
+#[test]
+fn the_selected_are_merged_after_a_question() {
+    let (app, olga) = started();
+    let [dark, night, pdf] = requests(&app, ["Dark mode", "Night mode", "Export as PDF"]);
+    app.acme.vote(&night, "bob@example.com");
+    let path = triage(&olga, &[&dark, &night], &[("other", "merge"), ("action", "other")]);
+    let query = encode(&[("id", &dark), ("id", &night), ("next", "/admin")]);
+    assert_eq!(path, format!("/admin/merge?{query}"));
+    let page = olga.page(&path);
+    // Ann counts once. The most voted one is chosen.
+    for part in [
+        "<h1>Merge feature requests</h1>",
+        "Together they have 2 votes. 1 customer voted for both and counts once.",
+        &format!("name=\"target\" value=\"{night}\" checked"),
+        "Dark mode",
+        "2 votes",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert_eq!(page.matches(" checked").count(), 1, "{page}");
+    assert_eq!(app.acme.detail(&dark)["votes_count"], json!(1));
+    let key = hidden(&page, "operation_key");
+    let ids = [("id", dark.as_str()), ("id", &night), ("next", "/admin?sort=votes"), ("action", "merge")];
+    let merge =
+        |target: &str| olga.post("/admin/triage", &[&ids[..], &[("target", target), ("operation_key", &key)]].concat());
+    for target in ["", "nonsense", &pdf] {
+        let refused = merge(target);
+        assert_eq!(refused.status, 422, "{target}");
+        assert!(refused.text().contains("<a href=\"#target-1\">Choose the feature request"), "{}", refused.text());
+    }
+    for _ in 0..2 {
+        let done = merge(&night);
+        assert_eq!((done.status, done.header("location")), (303, Some("/admin?sort=votes&done=merged&count=1")));
+    }
+    let merged = app.acme.detail(&night);
+    assert_eq!((&merged["votes_count"], &merged["merged"][0]["id"]), (&json!(2), &json!(dark)));
+    assert_eq!(audited(&app, 1), ["feature_request.merge"]);
+    // Of more than two, the page says how they are counted.
+    let [one, two] = requests(&app, ["One", "Two"]);
+    let path = triage(&olga, &[&one, &two, &pdf], &[("other", "merge"), ("action", "other")]);
+    assert!(olga.page(&path).contains("Each customer counts once, also who voted for several of them."));
+    let page = olga.page("/admin/merge");
+    assert!(page.contains("Select at least two feature requests") && !page.contains("name=\"target\""), "{page}");
+}
+
+#[test]
+fn a_merge_that_is_not_possible_is_explained() {
+    let (app, olga) = started();
+    let [dark, night, other] = requests(&app, ["Dark mode", "Night mode", "Other"]);
+    let secret = request(&app, "Contract", &json!({ "private": true }), "ann@example.com");
+    app.acme.vote(&secret, "bob@example.com");
+    let query = |ids: [&str; 2]| format!("/admin/merge?{}", encode(&[("id", ids[0]), ("id", ids[1])]));
+    // A private one is not suggested, although it has more votes.
+    let page = olga.page(&query([&dark, &secret]));
+    assert!(page.contains(&format!("value=\"{dark}\" checked")) && page.contains("stay hidden"), "{page}");
+    let merge = |ids: [&str; 2], target: &str| {
+        let response =
+            olga.post("/admin/triage", &[("id", ids[0]), ("id", ids[1]), ("target", target), ("action", "merge")]);
+        assert_eq!(response.status, 422, "{}", response.text());
+        assert!(response.text().contains("<title>Error: Merge"), "{}", response.text());
+        response.text()
+    };
+    let page = merge([&dark, &secret], &secret);
+    assert!(page.contains("cannot become part of a private one: its voters"), "{page}");
+    assert!(page.contains(&format!("value=\"{secret}\" checked")), "{page}");
+    app.acme.merge(&night, &other);
+    let page = merge([&dark, &night], &dark);
+    assert!(page.contains("was merged into another feature request meanwhile"), "{page}");
+    app.acme.delete_feature_request(&secret, "");
+    let page = merge([&dark, &secret], &secret);
+    assert!(page.contains("This feature request does not exist any more."), "{page}");
+    assert_eq!(app.acme.detail(&dark)["merged"], json!([]));
+}
+
+#[test]
+fn keyboard_shortcuts_are_off_until_they_are_switched_on() {
+    let (app, olga) = started();
+    requests(&app, ["Dark mode"]);
+    let page = olga.page("/admin");
+    assert!(page.contains("Keyboard shortcuts: off</button>"), "{page}");
+    assert!(!page.contains("data-shortcuts") && !page.contains("aria-keyshortcuts"), "{page}");
+    let path = olga.submit("/preferences", &[("shortcuts", "on"), ("next", "/admin?sort=votes")]);
+    assert_eq!(path, "/admin?sort=votes&done=shortcuts");
+    let page = olga.page(&path);
+    for part in [
+        "Keyboard shortcuts: on</button>",
+        "data-shortcuts=\"j next k previous x tick m focus-move / focus-search ? help\"",
+        "placeholder=\"Search feature requests\" dir=\"auto\" aria-keyshortcuts=\"/\"",
+        "name=\"track\" aria-keyshortcuts=\"m\"",
+        "<kbd>j</kbd>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert_eq!(notice(&page), "Keyboard shortcuts were switched on or off.");
+    // The theme is still as the system has it.
+    assert!(!page.contains("data-theme"), "{page}");
+    assert_eq!(olga.submit("/preferences", &[("shortcuts", "off"), ("next", "/admin")]), "/admin?done=shortcuts");
+    assert!(olga.page("/admin").contains("Keyboard shortcuts: off</button>") && !olga.has_cookie("shortcuts"));
+}
+
+#[test]
+fn the_overview_shows_what_has_happened() {
+    let (app, olga) = started();
+    let [dark, pdf] = requests(&app, ["Dark mode", "Export as PDF"]);
+    app.acme.vote(&dark, "bob@example.com");
+    app.acme.comment(&pdf, "We are on it.");
+    Browser::new(&app).page("/feature_requests?query=https%3A%2F%2Fevil.example+%3Cb%3E");
+    let page = olga.page("/admin/overview?days=30");
+    let stat = |name: &str| {
+        let rest = between(&page, &format!("<dt>{name}</dt>"), "</div>");
+        (between(rest, "<b>", "</b>").to_owned(), between(rest, "<span class=\"hint\">", "</span>").to_owned())
+    };
+    let of = |number: &str, hint: &str| (number.to_owned(), hint.to_owned());
+    assert_eq!(stat("New requests"), of("2", "2 more than before"));
+    assert_eq!(stat("Votes"), of("3", "3 more than before"));
+    assert_eq!(stat("Comments of customers"), of("0", "As many as before"));
+    assert_eq!(stat("Mails that failed"), of("0", "All mail was sent or is on its way"));
+    let (number, hint) = stat("Without an answer");
+    assert_eq!(number, "1");
+    assert!(hint.starts_with("<a href=\"/admin?state=unanswered\">The oldest is of <time datetime=\""), "{hint}");
+    for part in [
+        "<h1>Overview</h1>",
+        "href=\"/admin/overview?days=30\" aria-current=\"true\">30 days</a>",
+        "role=\"img\" aria-label=\"Votes by week, the last 12 weeks: 0 in week ",
+        "role=\"img\" aria-label=\"New requests by week, ",
+        "<tr><th scope=\"row\">This week so far</th><td class=\"num\">3</td></tr>",
+        "<a href=\"/admin/feature_requests/1-dark-mode\"><bdi>Dark mode</bdi></a><span class=\"count\">2 votes</span>",
+        "<a href=\"/admin/feature_requests/1-dark-mode\"><bdi>Dark mode</bdi></a><span class=\"count\">2 new votes</span>",
+        "aria-label=\"100 percent\"",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert_eq!(page.matches("class=\"now\"").count(), 2, "{page}");
+    assert!(page.contains(&format!("href=\"/admin?track={}\"", app.track("Inbox"))), "{page}");
+    // Without a period or with an unknown one, it is about seven days.
+    for path in ["/admin/overview", "/admin/overview?days=8"] {
+        assert!(olga.page(path).contains("?days=7\" aria-current=\"true\">7 days</a>"));
+    }
+}
+
+#[test]
+fn only_admins_are_led_to_the_mail_that_failed() {
+    let (app, olga) = started();
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "mia@acme.example", "--name", "Mia"]);
+    let mia = Browser::signed_in(&app, "mia@acme.example");
+    assert!(!olga.page("/admin/overview").contains("See why"));
+    let [dark] = requests(&app, ["Dark mode"]);
+    let body = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true });
+    assert_eq!(app.acme.post_comment(&dark, &body).status, 201);
+    eventually("the mail is sent", || app.roadmap(&["mail", "status"]).json()[0]["sent"] == 1);
+    // As if a worker had given up on it.
+    app.data.execute("UPDATE outbox SET sent_at = NULL, due_at = NULL, failure = 'no'");
+    let of_failed = |browser: &Browser| {
+        let page = browser.page("/admin/overview");
+        between(&page, "<dt>Mails that failed</dt>", "</div>").to_owned()
+    };
+    let (admin, member) = (of_failed(&olga), of_failed(&mia));
+    assert!(admin.contains("<b>1</b>") && admin.contains("<a href=\"/admin/mail\">See why</a>"), "{admin}");
+    assert!(
+        member.contains("<b>1</b>") && member.contains("An admin can see why") && !member.contains("<a "),
+        "{member}"
+    );
+}

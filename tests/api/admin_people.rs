@@ -1,0 +1,707 @@
+//! The pages of the team about people and about the service: customers, members, API keys, mail, the audit log.
+
+use roadmap_testkit::smtp::{Reply, Sink, Step};
+use serde_json::{Value, json};
+
+use crate::app::{App, Client, Response, eventually, in_parallel};
+use crate::browser::{Browser, hidden, sign_in_mails};
+use crate::database::sql_timestamp;
+use crate::mail::app_with_smtp;
+
+const OLGA: &str = "olga@acme.example";
+const UNKNOWN: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+/// Starts a service whose admin Olga is signed in.
+fn started() -> (App, Browser) {
+    let app = App::start();
+    let olga = Browser::signed_in(&app, OLGA);
+    (app, olga)
+}
+
+/// Sends a form with the operation key of the page on which it is.
+fn send(browser: &Browser, page: &str, action: &str, fields: &[(&str, &str)]) -> Response {
+    let key = hidden(&browser.page(page), "operation_key");
+    let mut fields = fields.to_vec();
+    fields.push(("operation_key", &key));
+    browser.post(action, &fields)
+}
+
+/// Sends a form that is accepted, twice: it does one thing. Returns the path to which it leads.
+#[track_caller]
+fn submit(browser: &Browser, page: &str, action: &str, fields: &[(&str, &str)]) -> String {
+    let key = hidden(&browser.page(page), "operation_key");
+    let mut fields = fields.to_vec();
+    fields.push(("operation_key", &key));
+    let next = browser.submit(action, &fields);
+    assert_eq!(browser.submit(action, &fields), next);
+    next
+}
+
+/// Checks that a form was refused with a sentence about a field. Returns the page.
+#[track_caller]
+fn refused(response: &Response, field: &str, sentence: &str) -> String {
+    let page = response.text();
+    assert_eq!(response.status, 422, "{page}");
+    for part in ["<title>Error: ", "role=\"alert\"", "There is a problem"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(page.contains(&format!("<a href=\"#{field}\">{sentence}")), "{field} {sentence}: {page}");
+    page
+}
+
+#[track_caller]
+fn has(page: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[track_caller]
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let rest = text.split_once(start).unwrap_or_else(|| panic!("{start}: {text}")).1;
+    rest.split_once(end).unwrap_or_else(|| panic!("{end}: {text}")).0
+}
+
+/// Returns the notice of a page.
+#[track_caller]
+fn notice(browser: &Browser, path: &str) -> String {
+    let page = browser.page(path);
+    between(&page, "role=\"status\">", "</p>").rsplit("</svg>").next().expect("a sentence").to_owned()
+}
+
+/// Returns the newest entry of an action: who, on what, and the changes.
+fn audited(client: &Client, action: &str) -> (Value, Value, Value) {
+    let entries = client.get_audit_entries(&format!("action={action}")).is_ok()["audit_entries"].clone();
+    let entry = &entries[0];
+    assert_eq!(entry["channel"], "page", "{entries}");
+    (entry["actor"]["name"].clone(), entry["subject"]["id"].clone(), entry["changes"].clone())
+}
+
+fn count(client: &Client, action: &str) -> usize {
+    client.get_audit_entries(&format!("action={action}")).is_ok()["audit_entries"].as_array().expect("a list").len()
+}
+
+/// Creates a customer who votes for a feature request. Returns the ID.
+fn customer(app: &App, request: &str, email: &str, name: Option<&str>) -> String {
+    let vote = json!({ "customer": { "email": email, "name": name } });
+    assert!(matches!(app.acme.post_upvote(request, &vote).status, 200 | 201));
+    let listed = app.acme.get_customers(&format!("query={email}")).is_ok();
+    listed["customers"][0]["id"].as_str().expect("an id").to_owned()
+}
+
+fn request(app: &App, title: &str) -> String {
+    app.acme.feature_request(title)["id"].as_str().expect("an id").to_owned()
+}
+
+/// Makes the sign-ins of all browsers older than an hour.
+fn age_sessions(app: &App) {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
+    let millis = (now.as_millis() - 7_200_000).to_string();
+    app.data.execute(&format!("UPDATE sessions SET created_at = {}", sql_timestamp(&millis)));
+}
+
+#[test]
+fn customers_are_listed_and_found() {
+    let (app, olga) = started();
+    has(&olga.page("/admin/customers"), &["<h1>Customers</h1>", "No customers yet"]);
+    let dark = request(&app, "Dark mode");
+    let ann = customer(&app, &dark, "ann@example.com", Some("Ann <b>"));
+    customer(&app, &dark, "bob@example.com", None);
+    let page = olga.page("/admin/customers");
+    let row = format!("<th scope=\"row\"><a href=\"/admin/customers/{ann}\"><bdi>Ann &#60;b&#62;</bdi></a>");
+    has(&page, &[&row, "<bdi dir=\"ltr\">ann@example.com</bdi>", "2 customers", "aria-label=\"Search customers\""]);
+    // Somebody without a name is known by the address.
+    has(&page, &["<bdi>bob@example.com</bdi></a>"]);
+    let found = olga.page("/admin/customers?query=ANN");
+    assert!(found.contains("1 customer<") && !found.contains("bob@example.com"), "{found}");
+    has(&found, &["value=\"ANN\"", "Show all customers"]);
+    has(&olga.page("/admin/customers?query=nobody"), &["Nobody found", "value=\"nobody\""]);
+    // A bad page is the first one, and one after the last is empty.
+    has(&olga.page("/admin/customers?page=x"), &["ann@example.com"]);
+    for page in ["2", "99999999999999999999"] {
+        assert!(!olga.page(&format!("/admin/customers?page={page}")).contains("ann@example.com"));
+    }
+    let long = "a".repeat(255);
+    refused(&olga.get(&format!("/admin/customers?query={long}")), "query", "Search is too long");
+    app.data.add_voters(&dark, 60);
+    let page = olga.page("/admin/customers?query=example.com&page=1");
+    has(&page, &["62 customers", "Page 1 of 2", "href=\"/admin/customers?query=example.com&#38;page=2\""]);
+    assert_eq!(olga.page("/admin/customers?query=example.com&page=2").matches("<th scope=\"row\">").count(), 12);
+}
+
+#[test]
+fn a_customer_s_page_has_everything_that_is_known() {
+    let (app, olga) = started();
+    let dark = json!({
+        "feature_request": { "title": "Dark mode" },
+        "customer": { "email": "ann@example.com", "name": "Ann" },
+        "reference_note": { "body": "<p>Calls <strong>often</strong></p>", "author_email": OLGA },
+    });
+    assert_eq!(app.acme.post_feature_request(&dark).status, 201);
+    let night = request(&app, "Night mode");
+    let ann = customer(&app, &night, "ann@example.com", None);
+    let comment = json!({ "comment": { "content": "<p>Me, too</p>" }, "customer": { "email": "ann@example.com" } });
+    assert_eq!(app.acme.post_comment(&night, &comment).status, 201);
+    let path = format!("/admin/customers/{ann}");
+    let page = olga.page(&path);
+    let region = |name: &str| between(&page, &format!("aria-labelledby=\"{name}\""), "</section>").to_owned();
+    has(&page, &["<h1 dir=\"auto\">Ann</h1>", "ann@example.com", "value=\"Ann\"", "Merge with another customer"]);
+    has(&region("votes"), &[">Votes</span>", "Night mode", "Dark mode", "/admin/feature_requests/2-night-mode"]);
+    let asked = region("requests");
+    assert!(asked.contains("Dark mode") && !asked.contains("Night mode"), "{asked}");
+    has(&region("comments"), &[">Comments</h2>", "Night mode", "<p>Me, too</p>"]);
+    has(&region("notes"), &[">Private notes</h2>", "Olga", "<p>Calls <strong>often</strong></p>"]);
+    has(&region("subscriptions"), &["Night mode"]);
+    app.data.execute(&format!(
+        "UPDATE customers SET mail_stopped_at = {}, mail_stopped_because = 'unsubscribed'",
+        sql_timestamp("1772622120000")
+    ));
+    has(&olga.page(&path), &["This customer has stopped all mail on <time datetime=\"2026-03-04\">4 March 2026</time>"]);
+
+    let next = submit(&olga, &path, &path, &[("name", " Ann Miller ")]);
+    assert_eq!((next.clone(), notice(&olga, &next)), (format!("{path}?done=customer-saved"), "The name was saved.".to_owned()));
+    assert_eq!(app.acme.get_customer(&ann).is_ok()["customer"]["name"], "Ann Miller");
+    // Names of customers are not recorded.
+    assert_eq!(audited(&app.acme, "customer.update"), (json!("Olga"), json!(ann), json!([{ "field": "name" }])));
+    assert_eq!(submit(&olga, &path, &path, &[("name", "Ann Miller")]), format!("{path}?done=unchanged"));
+    assert_eq!(count(&app.acme, "customer.update"), 1);
+    refused(&send(&olga, &path, &path, &[("name", " ")]), "name", "Name is missing");
+    let long = "ä".repeat(201);
+    let page = refused(&send(&olga, &path, &path, &[("name", &long)]), "name", "Name is too long");
+    has(&page, &[&long, "aria-invalid=\"true\""]);
+    for path in [format!("/admin/customers/{UNKNOWN}"), "/admin/customers/nonsense".to_owned()] {
+        assert_eq!((olga.get(&path).status, olga.post(&path, &[("name", "A")]).status), (404, 404));
+        assert_eq!(olga.get(&format!("{path}/merge")).status, 404);
+    }
+}
+
+#[test]
+fn two_customers_become_one() {
+    let (app, olga) = started();
+    let (dark, night) = (request(&app, "Dark mode"), request(&app, "Night mode"));
+    let ann = customer(&app, &dark, "ann@example.com", Some("Ann"));
+    let home = customer(&app, &dark, "ann@home.example", None);
+    customer(&app, &night, "ann@home.example", None);
+    let path = format!("/admin/customers/{ann}/merge");
+    let page = olga.page(&path);
+    has(&page, &["<h1>Merge two customers</h1>", "aria-label=\"Search customers\""]);
+    let found = olga.page(&format!("{path}?query=ann"));
+    let choose = format!("{path}?with={home}");
+    has(&found, &["ann@home.example", &format!("href=\"{choose}\"")]);
+    // Nobody is merged with itself.
+    assert!(!found.contains(&format!("with={ann}")), "{found}");
+    has(&olga.page(&format!("{path}?query=nobody")), &["No other customer was found"]);
+    refused(&olga.get(&format!("{path}?query={}", "a".repeat(255))), "query", "Search is too long");
+    for with in [UNKNOWN, "nonsense", &ann] {
+        refused(&olga.get(&format!("{path}?with={with}")), "query", "That customer does not exist any more");
+    }
+    let ask = olga.page(&choose);
+    has(
+        &ask,
+        &["Keep Ann<", "Keep ann@home.example<", "This cannot be undone", "one vote counts", "belongs to nobody then"],
+    );
+    let kept = |id: &str| format!("name=\"keep\" value=\"{id}\" checked");
+    assert!(ask.contains(&kept(&ann)) && !ask.contains(&kept(&home)), "{ask}");
+    for keep in ["", "nonsense", UNKNOWN] {
+        let response = send(&olga, &choose, &path, &[("with", &home), ("keep", keep)]);
+        refused(&response, "keep-this", "Choose which of the two customers stays");
+    }
+    let gone = send(&olga, &choose, &path, &[("with", UNKNOWN), ("keep", &ann)]);
+    refused(&gone, "query", "That customer does not exist any more");
+    assert_eq!((app.acme.get_customers("").is_ok()["total_count"].clone(), count(&app.acme, "customer.merge")), (json!(2), 0));
+
+    // The one without a name is kept, and gets the name.
+    let next = submit(&olga, &choose, &path, &[("with", &home), ("keep", &home)]);
+    assert_eq!(next, format!("/admin/customers/{home}?done=customers-merged"));
+    assert_eq!(notice(&olga, &next), "The two customers are one now.");
+    let customers = app.acme.get_customers("").is_ok()["customers"].clone();
+    let left = customers.as_array().unwrap();
+    assert_eq!(left.len(), 1, "{customers}");
+    assert_eq!(
+        [&left[0]["id"], &left[0]["name"], &left[0]["email"], &left[0]["votes_count"]],
+        [&json!(home), &json!("Ann"), &json!("ann@home.example"), &json!(2)]
+    );
+    assert_eq!((&app.acme.detail(&dark)["votes_count"], &app.acme.detail(&night)["votes_count"]), (&json!(1), &json!(1)));
+    let changes = json!([{ "field": "merged_into", "old": null, "new": home }]);
+    assert_eq!(audited(&app.acme, "customer.merge"), (json!("Olga"), json!(ann), changes));
+    assert_eq!(olga.get(&format!("/admin/customers/{ann}")).status, 404);
+    assert_eq!(olga.post(&path, &[("with", &home), ("keep", &ann)]).status, 404);
+}
+
+#[test]
+fn a_merge_of_customers_asks_for_a_fresh_sign_in() {
+    let (app, olga) = started();
+    let dark = request(&app, "Dark mode");
+    let ann = customer(&app, &dark, "ann@example.com", Some("Ann"));
+    let bob = customer(&app, &dark, "bob@example.com", Some("Bob"));
+    age_sessions(&app);
+    let path = format!("/admin/customers/{ann}/merge");
+    let page = olga.page(&format!("{path}?with={bob}"));
+    has(&page, &["Sign in again", "Keep Bob<"]);
+    assert!(!page.contains(">Merge</button>"), "{page}");
+    assert_eq!(olga.post(&path, &[("with", &bob), ("keep", &ann)]).status, 303);
+    assert_eq!(app.acme.get_customers("").is_ok()["total_count"], 2);
+}
+
+/// Returns a member by the address.
+fn member(app: &App, email: &str) -> Value {
+    let members = app.acme.get_members().is_ok()["members"].clone();
+    members.as_array().expect("a list").iter().find(|member| member["email"] == email).cloned().unwrap_or(Value::Null)
+}
+
+#[test]
+fn an_invited_member_gets_a_link_by_mail() {
+    let (app, olga) = started();
+    let path = "/admin/members";
+    let page = olga.page(path);
+    has(&page, &["<h1>Members</h1>", "Olga", OLGA, "aria-label=\"Role of Olga\"", "aria-label=\"Remove Olga\"", ">You<"]);
+    let fields = [("email", "Mia@acme.example"), ("name", "Mia"), ("role", "admin")];
+    let next = submit(&olga, path, path, &fields);
+    assert_eq!((next.as_str(), notice(&olga, &next).as_str()), ("/admin/members?done=invited", "The invitation is on its way."));
+    let mia = member(&app, "Mia@acme.example");
+    assert_eq!((&mia["name"], &mia["role"]), (&json!("Mia"), &json!("admin")));
+    let change = |field: &str, new: &str| json!({ "field": field, "old": null, "new": new });
+    let changes = json!([change("name", "Mia"), change("role", "admin")]);
+    assert_eq!(audited(&app.acme, "member.add"), (json!("Olga"), mia["id"].clone(), changes));
+    // One mail, although the form was sent twice. Its link leads to the panel.
+    let mail = sign_in_mails(&app, "Mia@acme.example", 1).remove(0);
+    let browser = Browser::new(&app);
+    assert_eq!(browser.submit(&mail.path, &[("choice", "only")]), "/admin?done=signed-in");
+    has(&browser.page(path), &["<h1>Members</h1>"]);
+
+    let page = refused(&send(&olga, path, path, &fields), "email", "Somebody with this address is in the team already");
+    has(&page, &["value=\"Mia@acme.example\"", "<option value=\"admin\" selected>"]);
+    let nothing = send(&olga, path, path, &[("email", "nobody"), ("name", " "), ("role", "king")]);
+    let page = refused(&nothing, "email", "This is not an e-mail address");
+    has(&page, &["value=\"nobody\"", "<a href=\"#name\">Name is missing", "<a href=\"#role\">Role "]);
+    assert_eq!(count(&app.acme, "member.add"), 1);
+
+    // The link is sent again, until there were too many.
+    let again = format!("{path}/{}/invitation", mia["id"].as_str().unwrap());
+    for mails in [2, 3] {
+        assert_eq!(submit(&olga, path, &again, &[]), "/admin/members?done=invited");
+        sign_in_mails(&app, "Mia@acme.example", mails);
+    }
+    let field = format!("invitation-{}", mia["id"].as_str().unwrap());
+    refused(&send(&olga, path, &again, &[]), &field, "No more links can be sent to this address for now");
+    let gone = send(&olga, path, &format!("{path}/{UNKNOWN}/invitation"), &[]);
+    refused(&gone, "members", "This person is not in the team any more");
+    assert_eq!(olga.post(&format!("{path}/nonsense/invitation"), &[]).status, 404);
+}
+
+#[test]
+fn a_member_is_added_even_if_no_mail_can_be_sent() {
+    let (app, olga) = started();
+    for _ in 0..3 {
+        Browser::new(&app).submit("/sign-in", &[("email", "mia@acme.example")]);
+    }
+    let fields = [("email", "mia@acme.example"), ("name", "Mia"), ("role", "member")];
+    let next = submit(&olga, "/admin/members", "/admin/members", &fields);
+    assert_eq!(next, "/admin/members?done=member-added");
+    assert!(notice(&olga, &next).starts_with("The member was added, but no mail could be sent."));
+    assert_eq!(member(&app, "mia@acme.example")["role"], "member");
+}
+
+#[test]
+fn roles_are_changed_but_never_that_of_the_last_admin() {
+    let (app, olga) = started();
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "mia@acme.example", "--name", "Mia"]).json();
+    let id = |email: &str| member(&app, email)["id"].as_str().unwrap().to_owned();
+    let (own, mia) = (id(OLGA), id("mia@acme.example"));
+    let role_of = |id: &str| format!("/admin/members/{id}/role");
+    let list = "/admin/members";
+    let signed_in = Browser::signed_in(&app, "mia@acme.example");
+    for (id, role, sentence) in [(&own, "member", "This is the last admin"), (&mia, "king", "Choose a role")] {
+        refused(&send(&olga, list, &role_of(id), &[("role", role)]), &format!("role-{id}"), sentence);
+    }
+    let gone = send(&olga, list, &role_of(UNKNOWN), &[("role", "admin")]);
+    refused(&gone, "members", "This person is not in the team any more");
+    assert_eq!(count(&app.acme, "member.role"), 0);
+    // The own role as it is changes nothing, so that nobody is signed out.
+    assert_eq!(submit(&olga, list, &role_of(&own), &[("role", "admin")]), "/admin/members?done=unchanged");
+    assert_eq!(submit(&olga, list, &role_of(&mia), &[("role", "admin")]), "/admin/members?done=role-changed");
+    assert_eq!(notice(&olga, "/admin/members?done=role-changed"), "The role was changed.");
+    assert_eq!(member(&app, "mia@acme.example")["role"], "admin");
+    let changes = json!([{ "field": "role", "old": "member", "new": "admin" }]);
+    assert_eq!(audited(&app.acme, "member.role"), (json!("Olga"), json!(mia), changes));
+    assert_eq!(signed_in.get("/admin").status, 303, "the sessions end");
+    // Olga leaves the panel by her own change.
+    let key = hidden(&olga.page(list), "operation_key");
+    let next = olga.submit(&role_of(&own), &[("role", "member"), ("operation_key", &key)]);
+    assert_eq!(next, "/sign-in?next=%2Fadmin&done=role-changed");
+    assert_eq!(notice(&olga, &next), "The role was changed.");
+    assert_eq!(member(&app, OLGA)["role"], "member");
+}
+
+#[test]
+fn members_are_removed_but_never_the_last_admin() {
+    let (app, olga) = started();
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "mia@acme.example", "--name", "Mia"]).json();
+    let path = |email: &str| format!("/admin/members/{}/remove", member(&app, email)["id"].as_str().unwrap());
+    let (own, mia) = (path(OLGA), path("mia@acme.example"));
+    let page = olga.page(&own);
+    has(&page, &["<h1>Remove Olga?</h1>", "This is the last admin, and a team needs one."]);
+    assert!(!page.contains("aria-label=\"Remove Olga\""), "{page}");
+    refused(&olga.post(&own, &[]), "remove", "This is the last admin");
+    let page = olga.page(&mia);
+    has(&page, &["<h1>Remove Mia?</h1>", "mia@acme.example", "Comments and private notes stay", "aria-label=\"Remove Mia\""]);
+    assert_eq!(count(&app.acme, "member.remove"), 0);
+    assert_eq!(submit(&olga, &mia, &mia, &[]), "/admin/members?done=member-removed");
+    assert_eq!(notice(&olga, "/admin/members?done=member-removed"), "The member was removed.");
+    assert_eq!(member(&app, "mia@acme.example"), Value::Null);
+    let changes = json!([{ "field": "name", "old": "Mia", "new": null }]);
+    assert_eq!(audited(&app.acme, "member.remove").2, changes);
+    assert_eq!(olga.get(&mia).status, 404);
+    refused(&olga.post(&mia, &[]), "members", "This person is not in the team any more");
+    // Olga removes herself, once there is another admin. Somebody who was removed can be invited again.
+    let fields = [("email", "mia@acme.example"), ("name", "Mia"), ("role", "admin")];
+    assert_eq!(submit(&olga, "/admin/members", "/admin/members", &fields), "/admin/members?done=invited");
+    has(&olga.page(&own), &["This is you."]);
+    assert_eq!(olga.submit(&own, &[]), "/?done=member-removed");
+    assert_eq!(notice(&olga, "/?done=member-removed"), "The member was removed.");
+    assert_eq!((member(&app, OLGA), olga.get("/admin").status), (Value::Null, 303));
+}
+
+#[test]
+fn what_admins_cannot_undo_asks_for_a_fresh_sign_in() {
+    let (app, olga) = started();
+    age_sessions(&app);
+    let key = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json()[0]["id"].as_str().unwrap().to_owned();
+    let own = member(&app, OLGA)["id"].as_str().unwrap().to_owned();
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "mia@acme.example", "--name", "Mia"]).json();
+    let mia = member(&app, "mia@acme.example")["id"].as_str().unwrap().to_owned();
+    for path in [
+        "/admin/members".to_owned(),
+        format!("/admin/members/{mia}/remove"),
+        "/admin/api-keys".to_owned(),
+        format!("/admin/api-keys/{key}/revoke"),
+    ] {
+        let page = olga.page(&path);
+        has(&page, &["Sign in again"]);
+        assert!(!page.contains("name=\"operation_key\""), "{path}: {page}");
+    }
+    for (path, fields) in [
+        ("/admin/members".to_owned(), &[("email", "a@b.example"), ("name", "A"), ("role", "member")][..]),
+        (format!("/admin/members/{mia}/role"), &[("role", "admin")]),
+        (format!("/admin/members/{own}/remove"), &[]),
+        ("/admin/api-keys".to_owned(), &[("name", "A"), ("scope", "read"), ("expires_in", "never")]),
+        (format!("/admin/api-keys/{key}/rotate"), &[("overlap", "none")]),
+        (format!("/admin/api-keys/{key}/revoke"), &[]),
+    ] {
+        assert_eq!(olga.submit(&path, fields), "/sign-in?next=%2Fadmin", "{path}");
+    }
+    assert_eq!(app.acme.get_members().is_ok()["members"].as_array().unwrap().len(), 2);
+    assert_eq!(app.acme.get_api_key().status, 200);
+}
+
+/// Returns the keys of the workspace.
+fn keys(app: &App) -> Vec<Value> {
+    app.roadmap(&["api-key", "list", "--workspace", "acme"]).json().as_array().expect("a list").clone()
+}
+
+/// Returns the key that a page shows.
+#[track_caller]
+fn shown_key(response: &Response) -> String {
+    assert_eq!((response.status, response.header("cache-control")), (200, Some("private, no-store")));
+    let page = response.text();
+    let key = between(&page, "<input class=\"input code\" id=\"key\" type=\"text\" value=\"", "\"").to_owned();
+    has(&page, &["readonly", "curl -H &#39;X-Api-Key: ", "/api/external/v1/api_key", "it is shown only this once"]);
+    assert_eq!(page.matches(&key).count(), 2, "{page}");
+    key
+}
+
+#[test]
+fn the_text_of_a_key_is_shown_once() {
+    let (app, olga) = started();
+    let path = "/admin/api-keys";
+    let page = olga.page(path);
+    has(&page, &["<h1>API keys</h1>", "<caption class=\"hidden\">API keys</caption>", "tests", "read, write, manage"]);
+    let operation_key = hidden(&page, "operation_key");
+    let fields = [
+        ("name", "Sync <b>"),
+        ("scope", "read"),
+        ("scope", "manage"),
+        ("expires_in", "30"),
+        ("operation_key", operation_key.as_str()),
+    ];
+    let key = shown_key(&olga.post(path, &fields));
+    let shown = app.client("acme", &key).get_api_key().is_ok();
+    assert_eq!((&shown["api_key"]["name"], &shown["api_key"]["scopes"]), (&json!("Sync <b>"), &json!(["read", "manage"])));
+    // The same form again, also after a reload, neither makes another key nor shows this one.
+    for _ in 0..2 {
+        let next = olga.submit(path, &fields);
+        assert_eq!(next, "/admin/api-keys?done=key-created-before");
+        assert!(notice(&olga, &next).starts_with("This form was sent twice."));
+    }
+    let listed = keys(&app);
+    assert_eq!(listed.len(), 2);
+    let (created, expires) = (listed[1]["created_at"].as_str().unwrap(), listed[1]["expires_at"].as_str().unwrap());
+    assert!(created < expires && created[10..] == expires[10..], "{created} {expires}");
+    let page = olga.page(path);
+    has(&page, &["Sync &#60;b&#62;", &format!("…{}", &key[key.len() - 4..]), "Expires"]);
+    assert!(!page.contains(&key) && !olga.page("/admin/audit").contains(&key));
+    let saved = app.count(&format!("SELECT count(*) FROM operation_keys WHERE CAST(body AS TEXT) LIKE '%{key}%'"));
+    assert_eq!(saved, 0, "the text is stored nowhere");
+    let change = |field: &str, new: Value| json!({ "field": field, "old": null, "new": new });
+    let changes = json!([change("name", json!("Sync <b>")), change("scopes", json!(["read", "manage"]))]);
+    assert_eq!(audited(&app.acme, "api_key.create"), (json!("Olga"), listed[1]["id"].clone(), changes));
+}
+
+#[test]
+fn of_parallel_forms_one_makes_a_key() {
+    let (app, olga) = started();
+    let key = hidden(&olga.page("/admin/api-keys"), "operation_key");
+    let copies: Vec<_> = (0..8).map(|_| std::sync::Mutex::new(olga.duplicate())).collect();
+    let fields = [("name", "One"), ("scope", "read"), ("expires_in", "never"), ("operation_key", key.as_str())];
+    let statuses =
+        in_parallel(8, |number| copies[number].lock().unwrap().post("/admin/api-keys", &fields).status);
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
+    assert!(statuses.iter().all(|status| matches!(status, 200 | 303)), "{statuses:?}");
+    assert_eq!(keys(&app).len(), 2);
+}
+
+#[test]
+fn a_key_needs_a_name_a_scope_and_a_lifetime() {
+    let (app, olga) = started();
+    let path = "/admin/api-keys";
+    let page = refused(&send(&olga, path, path, &[("name", " ")]), "name", "Name is missing");
+    has(&page, &["<a href=\"#read\">Tick at least one scope", "<a href=\"#expires_in\">Choose when the key expires"]);
+    for (fields, field, sentence) in [
+        ([("name", "A"), ("scope", "all"), ("expires_in", "30")], "read", "Tick at least one scope"),
+        ([("name", "A"), ("scope", "manage"), ("expires_in", "31")], "expires_in", "Choose when the key expires"),
+    ] {
+        let page = refused(&send(&olga, path, path, &fields), field, sentence);
+        has(&page, &["value=\"A\""]);
+        assert_eq!(page.contains("value=\"manage\" checked"), field == "expires_in", "{page}");
+        assert!(!page.contains("value=\"read\" checked"), "{page}");
+    }
+    assert_eq!((keys(&app).len(), count(&app.acme, "api_key.create")), (1, 1));
+}
+
+#[test]
+fn a_key_is_rotated_and_revoked() {
+    let (app, olga) = started();
+    let list = "/admin/api-keys";
+    let old = app.key("acme", &["--scope", "read"]);
+    let id = keys(&app)[1]["id"].as_str().unwrap().to_owned();
+    let rotate = format!("{list}/{id}/rotate");
+    has(&olga.page(list), &["aria-label=\"Rotate another\"", "aria-label=\"Revoke another\""]);
+    refused(&send(&olga, list, &rotate, &[("overlap", "year")]), &format!("overlap-{id}"), "Choose when the old key ends");
+    let operation_key = hidden(&olga.page(list), "operation_key");
+    let fields = [("overlap", "hour"), ("operation_key", operation_key.as_str())];
+    let response = olga.post(&rotate, &fields);
+    has(&response.text(), &["The old key still works for 1 hour."]);
+    let new = shown_key(&response);
+    assert_eq!(olga.submit(&rotate, &fields), "/admin/api-keys?done=key-created-before");
+    for key in [&old, &new] {
+        let shown = app.client("acme", key).get_api_key().is_ok();
+        assert_eq!((&shown["api_key"]["name"], &shown["api_key"]["scopes"]), (&json!("another"), &json!(["read"])));
+    }
+    let listed = keys(&app);
+    assert_eq!((listed.len(), listed[1]["expires_at"].is_null(), listed[2]["expires_at"].is_null()), (3, false, true));
+    assert_eq!(audited(&app.acme, "api_key.rotate").1, listed[2]["id"]);
+
+    let revoke = format!("{list}/{id}/revoke");
+    has(&olga.page(&revoke), &["<h1>Revoke another?</h1>", "It cannot be undone", "aria-label=\"Revoke another\""]);
+    assert_eq!(submit(&olga, &revoke, &revoke, &[]), "/admin/api-keys?done=key-revoked");
+    let page = olga.page("/admin/api-keys?done=key-revoked");
+    has(&page, &["The key was revoked.", "<summary>1 key that does not work any more</summary>"]);
+    assert_eq!((audited(&app.acme, "api_key.revoke").1, count(&app.acme, "api_key.revoke")), (json!(id), 1));
+    eventually("the key is refused", || app.client("acme", &old).get_api_key().status == 401);
+    has(&olga.page(&revoke), &["This key was revoked before."]);
+    refused(&send(&olga, list, &rotate, &[("overlap", "none")]), "active", "This key does not work any more");
+    for path in [UNKNOWN, "nonsense"] {
+        assert_eq!(olga.get(&format!("{list}/{path}/revoke")).status, 404);
+        assert_eq!(olga.post(&format!("{list}/{path}/revoke"), &[]).status, 404);
+        assert_eq!(olga.post(&format!("{list}/{path}/rotate"), &[("overlap", "none")]).status, 404);
+    }
+    // At once.
+    let rotate = format!("{list}/{}/rotate", listed[2]["id"].as_str().unwrap());
+    let response = send(&olga, list, &rotate, &[("overlap", "none")]);
+    has(&response.text(), &["The old key does not work any more."]);
+    eventually("the key is refused", || app.client("acme", &new).get_api_key().status == 401);
+}
+
+#[test]
+fn failed_mail_is_shown_and_sent_again() {
+    let sink = Sink::start();
+    sink.script(|step| match step {
+        Step::To("gone@example.com") => Reply::Custom("550 5.7.1 you are <listed>"),
+        Step::To("busy@example.com") => Reply::Custom("450 4.2.1 busy"),
+        _ => Reply::Default,
+    });
+    let app = app_with_smtp(&sink, "5s");
+    let olga = Browser::signed_in(&app, OLGA);
+    let path = "/admin/mail";
+    let page = olga.page(path);
+    has(&page, &["<h1>Mail</h1>", "Waiting", "Postponed", "Failed", "Sent lately", "All mail has arrived"]);
+    has(&page, &["Send a test mail to", &format!("value=\"{OLGA}\"")]);
+    assert!(!page.contains("Retry failed mail") && !page.contains("Send postponed mail now"), "{page}");
+
+    let dark = request(&app, "Dark mode");
+    let gone = customer(&app, &dark, "gone@example.com", None);
+    customer(&app, &dark, "busy@example.com", None);
+    let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true });
+    assert_eq!(app.acme.post_comment(&dark, &comment).status, 201);
+    eventually("both were tried", || olga.page(path).matches("<th scope=\"row\">").count() == 2);
+    let page = olga.page(path);
+    let row = |text: &str| {
+        let rows = page.split("<tr>").filter(|row| row.contains(text));
+        rows.collect::<Vec<_>>().concat()
+    };
+    has(&row("550"), &["Comment</a>", "5.7.1 you are &#60;listed&#62;", "Given up", "1 try", &format!("/admin/customers/{gone}")]);
+    has(&row("450"), &["4.2.1 busy", "Next try:"]);
+    has(&page, &["Retry failed mail", "Send postponed mail now", "The oldest mail waits since"]);
+    let numbers: Vec<&str> = page.split("<dd><b>").skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
+    assert_eq!(numbers, ["1", "1", "1", "0"]);
+
+    sink.script(|_| Reply::Default);
+    let retry = "/admin/mail/retry";
+    let next = submit(&olga, path, retry, &[]);
+    assert_eq!((next.as_str(), notice(&olga, &next).as_str()), ("/admin/mail?done=mail-retried&count=1", "1 mail is sent again."));
+    eventually("the busy one has it", || sink.count() == 1);
+    assert_eq!(submit(&olga, path, retry, &[("dead", "on")]), "/admin/mail?done=mail-retried&count=1");
+    eventually("the gone one has it", || sink.count() == 2);
+    eventually("nothing is left", || olga.page(path).contains("All mail has arrived"));
+    assert_eq!(olga.submit(retry, &[("dead", "on")]), "/admin/mail?done=unchanged");
+    let changes = json!([{ "field": "mails", "old": 0, "new": 1 }]);
+    assert_eq!(audited(&app.acme, "mail.retry"), (json!("Olga"), Value::Null, changes));
+    assert_eq!(count(&app.acme, "mail.retry"), 2);
+}
+
+#[test]
+fn a_test_mail_goes_to_any_address() {
+    let sink = Sink::start();
+    let app = app_with_smtp(&sink, "5s");
+    let olga = Browser::signed_in(&app, OLGA);
+    let (path, test) = ("/admin/mail", "/admin/mail/test");
+    let page = refused(&send(&olga, path, test, &[("email", "no address")]), "email", "This is not an e-mail address");
+    has(&page, &["value=\"no address\""]);
+    let next = submit(&olga, path, test, &[("email", "ann@example.com")]);
+    assert_eq!((next.as_str(), notice(&olga, &next).as_str()), ("/admin/mail?done=mail-tested", "The test mail is on its way."));
+    eventually("it is there", || sink.count() == 1);
+    assert_eq!(sink.received()[0].to, ["ann@example.com"]);
+    assert_eq!((audited(&app.acme, "mail.test").2, count(&app.acme, "mail.test")), (json!([]), 1));
+}
+
+/// Returns the rows of the audit log.
+fn rows(page: &str) -> Vec<String> {
+    let Some((_, body)) = page.split_once("<tbody>") else { return Vec::new() };
+    body.split("<tr>").skip(1).map(|row| row.split("</tr>").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_audit_log_says_who_changed_what() {
+    let (app, olga) = started();
+    let (dark, night) = (request(&app, "Dark <mode>"), request(&app, "Night mode"));
+    let edit = json!({ "feature_request": { "title": "Very dark mode", "private": true } });
+    app.acme.patch_feature_request(&dark, &edit).is_ok();
+    app.acme.patch_feature_request(&dark, &json!({ "feature_request": { "private": false } })).is_ok();
+    app.acme.post_merge(&night, &json!({ "target_id": dark })).is_ok();
+    app.acme.delete(&request(&app, "Mistake"));
+    let path = "/admin/audit";
+    let page = olga.page(path);
+    has(&page, &["<h1>Audit</h1>", "<caption class=\"hidden\">Audit</caption>", "<label for=\"actor\">Actor</label>"]);
+    has(&page, &["<label for=\"action\">Action</label>", "Download CSV", "Member: Olga", "API key: tests (…"]);
+    let of = |code: &str| {
+        let all = rows(&page);
+        let row = all.iter().find(|row| row.contains(&format!("<code>{code}</code>")));
+        row.unwrap_or_else(|| panic!("{code}: {page}")).clone()
+    };
+    // By title, also of one that is merged into another.
+    let merge = of("feature_request.merge");
+    has(&merge, &["Feature request merged", "<bdi>tests</bdi>", "by the API", "<bdi>Night mode</bdi></a>"]);
+    has(&merge, &["Merged into", "<bdi>Very dark mode</bdi></ins>", "href=\"/admin/feature_requests/2-night-mode\""]);
+    let all = rows(&page);
+    let edits: Vec<&String> = all.iter().filter(|row| row.contains("feature_request.update")).collect();
+    has(edits[1], &["<bdi>Dark &#60;mode&#62;</bdi></del>", "<bdi>Very dark mode</bdi></ins>", "<bdi>no</bdi></del>"]);
+    has(edits[1], &["href=\"/admin/feature_requests/1-very-dark-mode\"", "<bdi>yes</bdi></ins>"]);
+    // What was deleted has its last title, and no link.
+    let deleted = of("feature_request.delete");
+    has(&deleted, &["Feature request deleted", "<bdi>Mistake</bdi>"]);
+    assert!(!deleted.contains("/admin/feature_requests/"), "{deleted}");
+    has(&of("api_key.create"), &["href=\"/admin/api-keys\"><bdi>tests</bdi>", "read, write, manage", "by a command"]);
+    has(&of("workspace.create"), &["Workspace created"]);
+    // The link of a record leads to its entries.
+    let only = format!("/admin/audit?subject={dark}");
+    has(edits[0], &[&format!("href=\"{only}\"")]);
+    let page = olga.page(&only);
+    assert_eq!(rows(&page).len(), 2, "{page}");
+    has(&page, &["Entries about one record are shown.", "href=\"/admin/audit\">Show all records"]);
+    has(&page, &[&format!("name=\"subject\" value=\"{dark}\""), &format!("href=\"/admin/audit.csv?subject={dark}\"")]);
+}
+
+#[test]
+fn the_audit_log_is_filtered_and_comes_in_pages() {
+    let (app, olga) = started();
+    let path = "/admin/audit";
+    for number in 0..60 {
+        let lane = json!({ "lane": { "name": format!("Lane {number}") } });
+        assert_eq!(app.acme.post_lane(&lane).status, 201);
+    }
+    let count = |query: &str| rows(&olga.page(&format!("{path}?{query}"))).len();
+    let page = olga.page(&format!("{path}?action=lane.create"));
+    assert_eq!(rows(&page).len(), 50);
+    has(&rows(&page)[0], &["<bdi>Lane 59</bdi>", "Lane added"]);
+    has(&page, &["<option value=\"lane.create\" selected>Lane added</option>"]);
+    let older = between(&page, "<a class=\"button\" href=\"/admin/audit?action=lane.create&#38;cursor=", "\"");
+    let page = olga.page(&format!("{path}?action=lane.create&cursor={older}"));
+    assert_eq!(rows(&page).len(), 10);
+    has(&rows(&page)[9], &["<bdi>Lane 0</bdi>"]);
+    has(&page, &["href=\"/admin/audit?action=lane.create\">Newest entries"]);
+    assert!(!page.contains("Older entries"), "{page}");
+    // Actors: a kind, a key, a member.
+    let key = app.acme.get_api_key().is_ok()["api_key"]["id"].as_str().unwrap().to_owned();
+    let own = member(&app, OLGA)["id"].as_str().unwrap().to_owned();
+    assert_eq!((count("actor=api_key"), count(&format!("actor={key}")), count(&format!("actor={own}"))), (50, 50, 0));
+    let operator = count("actor=operator");
+    assert!((1..10).contains(&operator), "{operator}");
+    assert_eq!((count("actor=operator&action=lane.create"), count("actor=customer")), (0, 0));
+    has(&olga.page(&format!("{path}?actor=customer")), &["No entries", "<option value=\"customer\" selected>"]);
+    // Days: the last one is a part of it.
+    let now = app.acme.get_audit_entries("page_size=1").is_ok()["audit_entries"][0]["at"].clone();
+    let today = now.as_str().expect("a time").split('T').next().unwrap().to_owned();
+    assert_eq!(count(&format!("action=lane.create&from={today}&to={today}")), 50);
+    assert_eq!((count("to=2020-02-29"), count("from=2999-01-01")), (0, 0));
+    let page = refused(&olga.get(&format!("{path}?from=yesterday&to=2020-02-30")), "from", "This is not a day");
+    has(&page, &["value=\"yesterday\"", "<a href=\"#to\">This is not a day"]);
+    refused(&olga.get(&format!("{path}?actor=king")), "actor", "The log cannot be filtered by this");
+    refused(&olga.get(&format!("{path}?subject=nonsense")), "subject", "The log cannot be filtered by this");
+}
+
+#[test]
+fn the_audit_log_is_downloaded_as_it_is_filtered() {
+    let (app, olga) = started();
+    let dark = request(&app, "=1+1");
+    app.acme.patch_feature_request(&dark, &json!({ "feature_request": { "title": "Dark, \"very\"" } })).is_ok();
+    let response = olga.get(&format!("/admin/audit.csv?subject={dark}"));
+    assert_eq!(response.status, 200);
+    for (name, value) in [
+        ("content-type", "text/csv; charset=utf-8"),
+        ("content-disposition", "attachment; filename=\"audit.csv\""),
+        ("cache-control", "private, no-store"),
+        ("x-content-type-options", "nosniff"),
+    ] {
+        assert_eq!(response.header(name), Some(value));
+    }
+    let entry = app.acme.get_audit_entries(&format!("subject={dark}")).is_ok()["audit_entries"][0].clone();
+    let text = |pointer: &str| entry.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let expected = [
+        "at,actor_kind,actor_id,actor_name,channel,request_id,action,subject_kind,subject_id,changes".to_owned(),
+        format!(
+            "{},api_key,{},tests,api,{},feature_request.update,feature_request,{dark},\
+             \"[{{\"\"field\"\":\"\"title\"\",\"\"new\"\":\"\"Dark, \\\"\"very\\\"\"\"\",\"\"old\"\":\"\"=1+1\"\"}}]\"",
+            text("/at"),
+            text("/actor/id"),
+            text("/request_id"),
+        ),
+    ];
+    assert_eq!(response.text().lines().collect::<Vec<_>>(), expected);
+    // Everything: more than one page of the API has.
+    for number in 0..120 {
+        app.acme.post_lane(&json!({ "lane": { "name": format!("Lane {number}") } }));
+    }
+    assert_eq!(olga.page("/admin/audit.csv?action=lane.create").lines().count(), 121);
+    let wrong = olga.get("/admin/audit.csv?from=x");
+    assert_eq!((wrong.status, wrong.header("location")), (303, Some("/admin/audit?from=x")));
+}
