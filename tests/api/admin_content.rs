@@ -498,17 +498,21 @@ fn the_second_editor_sees_what_the_first_has_stored() {
 #[test]
 fn html_that_markdown_cannot_express_stays_html() {
     let (app, olga) = started();
-    let html = "<p>One <u>two</u></p>";
+    let html = "<p>H<sub>2</sub>O</p>";
     let (id, path) = draft(&app, &json!({ "title": "Old", "content": html }));
-    let stored = changelog(&app, &id)["content"].clone();
     let page = olga.page(&path);
-    let format = hidden(&page, "format");
-    let content = if format == "html" { stored.as_str().unwrap().to_owned() } else { "One two".to_owned() };
-    let fingerprint = hidden(&page, "fingerprint");
-    let fields = [("title", "New"), ("content", &content), ("format", &format), ("fingerprint", &fingerprint)];
-    submit(&olga, &path, &[&fields[..], &[("do", "save")]].concat());
-    assert_eq!(changelog(&app, &id)["content"], stored);
-    assert_eq!(audit(&app, 1), by_olga(&[("changelog.update", "title")]));
+    assert_eq!(hidden(&page, "format"), "html");
+    shows(&page, &["This text is HTML", "&#60;p&#62;H&#60;sub&#62;2&#60;/sub&#62;O&#60;/p&#62;</textarea>"]);
+    let save = |content: &str| {
+        let fingerprint = hidden(&olga.page(&path), "fingerprint");
+        let fields = [("title", "New"), ("content", content), ("format", "html"), ("fingerprint", &fingerprint)];
+        submit(&olga, &path, &[&fields[..], &[("do", "save")]].concat());
+        (changelog(&app, &id)["content"].clone(), audit(&app, 1))
+    };
+    assert_eq!(save(html), (json!(html), by_olga(&[("changelog.update", "title")])));
+    // What is typed is cleaned as by the API.
+    let cleaned = json!("<p>CO<sub>2</sub></p>");
+    assert_eq!(save("<p onclick=x>CO<sub>2</sub></p>"), (cleaned, by_olga(&[("changelog.update", "content")])));
 }
 
 #[test]

@@ -98,7 +98,7 @@ export function adminViews({ records, held }) {
   add("edit with an error", sent(`${records.request}/edit`, "input[name=title]", long("input[name=title]"), "button[type=submit]:not([name])"), error);
   add("note with an error", sent(records.request, "textarea[name=note]", async () => {}, "button[type=submit]"), error);
   add("changelog with an error", sent("/admin/changelogs/new", "input[name=title]", long("input[name=title]"), "button[value=save]"), error);
-  add("track with an error", sent("/admin/tracks", "input[name=name]", long("input[name=name]")), error);
+  add("track with an error", sent("/admin/tracks", "#track-name", long("input[type=text]")), error);
   add("invitation with an error", sent("/admin/members", "input[name=email]", (form) => form.locator("input[name=email]").fill("maren")), error);
   add("key with an error", sent("/admin/api-keys", "input[name=name]", async () => {}), error);
   add("test mail with an error", sent("/admin/mail", "input[type=email]", (form) => form.locator("input[type=email]").fill("maren")), error);

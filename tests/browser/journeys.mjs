@@ -57,6 +57,7 @@ export class Person {
   async check(name, within = undefined) {
     const locator = this.find("checkbox", name, within);
     if (!this.byKeyboard) return locator.check();
+    if (await locator.isChecked()) return undefined;
     await this.#reach(locator);
     await this.page.keyboard.press("Space");
   }

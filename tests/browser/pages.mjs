@@ -173,7 +173,7 @@ async function checkView({ page, errors, service, view, variant }) {
   }
 
   // Changing the language or the theme leads back to a page, also from the answer of a form.
-  const back = page.locator("footer input[name=next]");
+  const back = page.locator("footer.site-footer input[name=next]");
   if ((await back.count()) && view.status !== 404) {
     const target = await back.inputValue();
     const cookies = (await page.context().cookies(origin)).map(({ name, value }) => `${name}=${value}`).join("; ");

@@ -181,7 +181,12 @@ const WORKLOADS: [Workload; 28] = [
     Workload { name: "page, search", targets: [Some(2.5), None], page: BROWSER, request: search_page },
     Workload { name: "panel, inbox", targets: [Some(2.0), Some(2.0)], page: BROWSER, request: |_, _| get("/admin") },
     Workload { name: "panel, inbox by votes", targets: [Some(2.0), Some(2.0)], page: BROWSER, request: inbox_by_votes },
-    Workload { name: "panel, unanswered by votes", targets: [Some(2.0), Some(2.0)], page: BROWSER, request: unanswered },
+    Workload {
+        name: "panel, unanswered by votes",
+        targets: [Some(2.0), Some(2.0)],
+        page: BROWSER,
+        request: unanswered,
+    },
     Workload { name: "panel, search", targets: [None, None], page: BROWSER, request: search_inbox },
     Workload { name: "panel, feature request", targets: [None, None], page: BROWSER, request: panel_request },
     Workload { name: "panel, overview", targets: [None, None], page: BROWSER, request: |_, _| get("/admin/overview") },

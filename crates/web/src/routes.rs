@@ -13,8 +13,8 @@ use roadmap_http::routing::{Access, Endpoint, register};
 
 use crate::actions::signed_out;
 use crate::admin::{
-    api_keys, audit, customers, delete_request, edit_request, inbox, mail, members, merge, new_request, overview, settings,
-    team_changelogs, team_comment, team_request, tracks, voters,
+    api_keys, audit, customers, delete_request, edit_request, inbox, mail, members, merge, new_request, overview,
+    settings, team_changelogs, team_comment, team_request, tracks, voters,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
@@ -297,7 +297,9 @@ fn admit_team(context: &Context, who: Who) -> Result<(), Box<PageResult>> {
     // Whoever has to sign in goes on at the page with the form, not at the path of its action.
     let is_read = matches!(*context.request.method(), Method::GET | Method::HEAD);
     let next = if is_read { context.path_and_query() } else { context.origin_path() };
-    let Some(session) = context.session.as_deref() else { return Err(Box::new(Ok(Reply::see_other(sign_in_path(&next))))) };
+    let Some(session) = context.session.as_deref() else {
+        return Err(Box::new(Ok(Reply::see_other(sign_in_path(&next)))));
+    };
     let Some(member) = &session.member else { return Err(Box::new(Err(HttpError::NotFound))) };
     let is_for_admins = matches!(who, Who::Admin | Who::FreshAdmin);
     if is_for_admins && member.role != Role::Admin {

@@ -55,7 +55,9 @@ impl Connection {
             if line == "\r\n" {
                 break;
             }
-            if let Some(cookie) = line.get(.."set-cookie:".len()).filter(|name| name.eq_ignore_ascii_case("set-cookie:")) {
+            if let Some(cookie) =
+                line.get(.."set-cookie:".len()).filter(|name| name.eq_ignore_ascii_case("set-cookie:"))
+            {
                 let value = line.get(cookie.len()..).unwrap_or_default();
                 self.cookie = value.split(';').next().map(|pair| pair.trim().to_owned());
             }

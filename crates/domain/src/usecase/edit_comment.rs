@@ -80,6 +80,30 @@ impl Operation for DeleteComment {
     }
 }
 
+/// Finds the feature request of a comment. It changes nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct FindCommentRequest {
+    /// The comment.
+    pub comment: CommentId,
+}
+
+#[async_trait]
+impl Operation for FindCommentRequest {
+    type Output = FeatureRequestId;
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestId, RoadmapError> {
+        work.find_comment(self.comment).await?.ok_or(RoadmapError::NotFound(Resource::Comment))
+    }
+
+    fn audit(&self, _: &FeatureRequestId) -> Audit {
+        Audit::Unchanged
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -144,11 +144,8 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 /// `POST /admin/api-keys`: creates a key and shows its text.
 pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, mut problems) = (context.text(), Problems::default());
-    let typed = Typed {
-        name: fields.get("name"),
-        scopes: fields.all("scope").collect(),
-        lifetime: fields.get("expires_in"),
-    };
+    let typed =
+        Typed { name: fields.get("name"), scopes: fields.all("scope").collect(), lifetime: fields.get("expires_in") };
     let name = problems.check(Name::parse("name", typed.name), t);
     let names: Vec<String> = typed.scopes.iter().map(|name| (*name).to_owned()).collect();
     let scopes = Scopes::parse("read", &names).ok().filter(|_| !names.is_empty());
@@ -281,8 +278,10 @@ impl KeysPage {
             let keys = keys.iter().rev().filter(move |key| key.is_valid_at(now) == is_active);
             keys.map(|key| KeyRow::new(t, key)).collect()
         };
-        let scope = |(name, hint): (&'static str, &'static str)| {
-            ScopeChoice { name, hint, is_ticked: typed.scopes.contains(&name) }
+        let scope = |(name, hint): (&'static str, &'static str)| ScopeChoice {
+            name,
+            hint,
+            is_ticked: typed.scopes.contains(&name),
         };
         Self {
             active: rows(true),
@@ -333,7 +332,9 @@ mod tests {
             for field in ["name", "read", "expires_in", "active", &overlap] {
                 with_problems.add(field, "A sentence.");
             }
-            for (is_fresh, problems) in [(true, Problems::default()), (false, Problems::default()), (true, with_problems)] {
+            for (is_fresh, problems) in
+                [(true, Problems::default()), (false, Problems::default()), (true, with_problems)]
+            {
                 for keys in [Vec::new(), vec![key(1, None), key(2, Some(at(1)))]] {
                     let typed = Typed { name: "a\"b", scopes: vec!["manage"], lifetime: "90" };
                     let list = KeysPage::new(page(), &keys, at(2), &typed, is_fresh, problems.clone());
@@ -358,7 +359,8 @@ mod tests {
         let list = KeysPage::new(page, &[], at(0), &Typed::default(), true, Problems::default());
         let ticked: Vec<&str> = list.scopes.iter().filter(|scope| scope.is_ticked).map(|scope| scope.name).collect();
         assert_eq!(ticked, ["read", "write"]);
-        let chosen = |choices: &[Choice]| choices.iter().find(|choice| choice.is_chosen).map(|choice| choice.value.clone());
+        let chosen =
+            |choices: &[Choice]| choices.iter().find(|choice| choice.is_chosen).map(|choice| choice.value.clone());
         assert_eq!((chosen(&list.lifetimes), chosen(&list.overlaps)), (None, Some("day".to_owned())));
     }
 

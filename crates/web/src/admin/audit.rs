@@ -19,7 +19,6 @@ use roadmap_domain::usecase::query::admin::ListApiKeys;
 use roadmap_domain::usecase::query::audit::ListAuditEntries;
 use roadmap_domain::usecase::query::people::ListMembers;
 use roadmap_domain::usecase::query::{Query, QueryPorts};
-use roadmap_http::error::HttpError;
 use serde_json::Value;
 use time::Duration;
 use uuid::Uuid;
@@ -556,7 +555,7 @@ pub(crate) async fn download(context: Rc<Context>) -> PageResult {
 
 /// The columns of the file.
 const COLUMNS: [&str; 10] = [
-    "at",
+    "created_at",
     "actor_kind",
     "actor_id",
     "actor_name",
@@ -666,7 +665,9 @@ mod tests {
             let source = source.split("#[cfg(test)]").next().unwrap();
             for literal in source.split('"').skip(1).step_by(2) {
                 let is_action = literal.split_once('.').is_some_and(|(kind, verb)| {
-                    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase());
+                    let is_word = |word: &str| {
+                        !word.is_empty() && word.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase())
+                    };
                     is_word(kind) && is_word(verb)
                 });
                 if is_action {

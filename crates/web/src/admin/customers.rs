@@ -281,9 +281,7 @@ pub(crate) async fn merge(context: Rc<Context>, fields: Fields) -> PageResult {
             return unite(&context, id, with, keep, problems).await;
         }
     };
-    let landing = |merged: CustomersMerged| {
-        format!("{}?done=customers-merged", path_of(merged.customer.customer.id))
-    };
+    let landing = |merged: CustomersMerged| format!("{}?done=customers-merged", path_of(merged.customer.customer.id));
     match run_once(&context, &fields, MergeCustomers { source, target: Ok(target) }, landing).await {
         Err(HttpError::Domain(RoadmapError::NotFound(_))) => {
             let mut problems = Problems::default();
@@ -393,7 +391,8 @@ mod tests {
         let html = |text: &str| CleanHtml::parse("content", text).unwrap();
         let summary = sample_summary(3, "Night <colours> & \"themes\"", Some("Done"));
         let link = RequestLink::from(&summary);
-        let comment = Comment { id: CommentId::new(Uuid::from_u128(1)), content: html("<p>Yes</p>"), created_at: at(0) };
+        let comment =
+            Comment { id: CommentId::new(Uuid::from_u128(1)), content: html("<p>Yes</p>"), created_at: at(0) };
         let author = ShownAuthor::Customer(None);
         let listed = ListedComment { comment, author, from: None, updated_at: at(0) };
         let email = EmailAddress::from_stored("olga@acme.example".to_owned());

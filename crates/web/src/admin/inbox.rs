@@ -7,21 +7,19 @@ use std::rc::Rc;
 
 use actix_web::http::StatusCode;
 use askama::Template;
-use async_trait::async_trait;
 use roadmap_domain::error::{FieldProblem, RoadmapError};
 use roadmap_domain::model::admin::{
     InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, Selection, Triage,
 };
 use roadmap_domain::model::feature_request::{RequestLink, Tag};
-use roadmap_domain::model::id::{FeatureRequestId, MemberId, TrackId, WorkspaceId, parse_uuid};
+use roadmap_domain::model::id::{FeatureRequestId, MemberId, TrackId, parse_uuid};
 use roadmap_domain::model::member::Role;
 use roadmap_domain::model::pagination::{Listing, PageRequest, parse_count};
 use roadmap_domain::model::portal::{HeldComment, HeldPost};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::text::truncate;
-use roadmap_domain::usecase::query::admin::ListInbox;
+use roadmap_domain::usecase::query::admin::{ListInbox, ListInboxRows};
 use roadmap_domain::usecase::query::portal::ListHeldPosts;
-use roadmap_domain::usecase::query::{Query, QueryPorts};
 use roadmap_domain::usecase::triage_feature_requests::TriageFeatureRequests;
 use roadmap_http::error::HttpError;
 
@@ -239,21 +237,6 @@ pub(crate) fn team_path(request: &RequestLink) -> String {
     format!("/admin/feature_requests/{}", request.slug())
 }
 
-/// Loads some feature requests for the team, in the given order. Those that do not match are left out.
-struct ChosenRows {
-    filter: InboxFilter,
-    requests: Vec<FeatureRequestId>,
-}
-
-#[async_trait]
-impl Query for ChosenRows {
-    type Output = Vec<InboxRow>;
-
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<InboxRow>, RoadmapError> {
-        Ok(ports.admin.inbox_rows(workspace, &self.filter, &self.requests).await?)
-    }
-}
-
 /// What is sent with the form of the list.
 #[derive(Debug, Default)]
 struct Bulk {
@@ -434,7 +417,7 @@ pub(crate) async fn triage(context: Rc<Context>, fields: Fields) -> PageResult {
         (Some(Wanted::Triage(triage)), Some(selection)) => {
             // A change of one that somebody has merged meanwhile would be one of its target, which nobody has ticked.
             let filter = InboxFilter { state: InboxState::Merged, ..InboxFilter::default() };
-            let merged = context.run(&ChosenRows { filter, requests: selection.requests().to_vec() }).await?;
+            let merged = context.run(&ListInboxRows { filter, requests: selection.requests().to_vec() }).await?;
             if merged.is_empty() {
                 match run(&context, &fields, &address, selection, &triage).await {
                     Ok(reply) => return Ok(reply),

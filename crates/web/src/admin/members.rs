@@ -293,7 +293,8 @@ mod tests {
         for language in Language::ALL {
             let t = Text(language);
             let page = || sample_page(language, true, "Members");
-            for (is_fresh, problems) in [(true, Problems::default()), (false, Problems::default()), (true, problems(t))] {
+            for (is_fresh, problems) in [(true, Problems::default()), (false, Problems::default()), (true, problems(t))]
+            {
                 for member in [row(t, 1, Role::Admin), row(t, 2, Role::Member)] {
                     for is_last_admin in [true, false] {
                         let (page, member, problems) = (page(), member.clone(), problems.clone());

@@ -41,9 +41,8 @@ impl Choice {
 /// Returns the tracks as options.
 pub(crate) fn track_choices(counts: &InboxCounts, chosen: Option<TrackId>) -> Vec<Choice> {
     let chosen = chosen.map(|track| track.to_string()).unwrap_or_default();
-    let choice = |track: &roadmap_domain::model::track::Track| {
-        Choice::new(track.id.to_string(), track.name.as_str(), &chosen)
-    };
+    let choice =
+        |track: &roadmap_domain::model::track::Track| Choice::new(track.id.to_string(), track.name.as_str(), &chosen);
     counts.tracks.iter().map(|counts| choice(&counts.track)).collect()
 }
 
@@ -178,10 +177,7 @@ mod tests {
         file.row(["Ann, \"the\" tester", "=cmd|' /C calc'!A0"]);
         file.row(["+1", "a@b.example"]);
         let content = String::from_utf8(file.0.into_inner().unwrap()).unwrap();
-        assert_eq!(
-            content,
-            "name,email\n\"Ann, \"\"the\"\" tester\",'=cmd|' /C calc'!A0\n'+1,a@b.example\n"
-        );
+        assert_eq!(content, "name,email\n\"Ann, \"\"the\"\" tester\",'=cmd|' /C calc'!A0\n'+1,a@b.example\n");
     }
 
     #[test]

@@ -4,9 +4,7 @@ use std::rc::Rc;
 
 use actix_web::http::StatusCode;
 use askama::Template;
-use async_trait::async_trait;
 use roadmap_domain::error::{Resource, RoadmapError, Validated};
-use roadmap_domain::model::audit::Audit;
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, RequestLink};
 use roadmap_domain::model::html::CleanHtml;
@@ -14,9 +12,7 @@ use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::markdown;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::sign_in::LocalPath;
-use roadmap_domain::ports::UnitOfWork;
-use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment, FindCommentRequest};
 use roadmap_domain::usecase::hold_comment::{ApproveComment, DiscardComment};
 use roadmap_domain::usecase::query::portal::ShowRequestPage;
 use roadmap_domain::usecase::query::records::{ListComments, ShowFeatureRequest};
@@ -69,26 +65,6 @@ impl Draft {
     }
 }
 
-/// Finds the feature request of a comment.
-struct FindComment(CommentId);
-
-#[async_trait]
-impl Operation for FindComment {
-    type Output = FeatureRequestId;
-
-    async fn perform(
-        &self,
-        _: &OperationContext<'_>,
-        work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestId, RoadmapError> {
-        work.find_comment(self.0).await?.ok_or(RoadmapError::NotFound(Resource::Comment))
-    }
-
-    fn audit(&self, _: &FeatureRequestId) -> Audit {
-        Audit::Unchanged
-    }
-}
-
 /// Finds a comment with its feature request. The parameters `on` and `at` say on which page it is listed. Without them, all
 /// comments of its feature request are looked through.
 async fn find(context: &Context, id: CommentId, on: &str, at: &str) -> Result<(ListedComment, RequestLink), HttpError> {
@@ -103,7 +79,7 @@ async fn find(context: &Context, id: CommentId, on: &str, at: &str) -> Result<(L
             return Ok((comment, RequestLink::from(&found.detail.summary)));
         }
     }
-    let request = FeatureRequestRef::Id(execute(context, FindComment(id)).await?);
+    let request = FeatureRequestRef::Id(execute(context, FindCommentRequest { comment: id }).await?);
     let detail = context.run(&ShowFeatureRequest { request }).await?;
     let page = |number: u64| PageRequest::parse(Some(&number.to_string()), Some("100"));
     let last = u64::try_from(detail.comments_count).unwrap_or_default().div_ceil(100).max(1);

@@ -165,12 +165,10 @@ pub(crate) fn refusal(text: Text, error: &HttpError) -> Option<String> {
     Some(text.get(key).into_owned())
 }
 
-/// Returns a stored text as it is edited, and whether that is HTML. A text without any markup is edited as Markdown, also
-/// if its line breaks would not become the same HTML again.
+/// Returns a stored text as it is edited, and whether that is HTML.
 pub(crate) fn editable(html: &CleanHtml) -> (String, bool) {
     let editable = markdown::to_editable(html.as_str());
-    let is_html = editable.is_html() && editable.as_str().contains(['<', '&']);
-    (editable.as_str().to_owned(), is_html)
+    (editable.as_str().to_owned(), editable.is_html())
 }
 
 /// Shows a text that could not be saved, with the reason, so that it can be copied.

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::admin::{
-    CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, MergePreview, Overview,
-    OverviewTimes, Period, TeamPage,
+    CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, MergePreview, Overview, OverviewTimes,
+    Period, TeamPage,
 };
 use crate::model::api_key::ApiKey;
 use crate::model::customer::Customer;
@@ -136,26 +136,24 @@ impl Query for ShowTeamRequest {
     }
 }
 
-/// Finds a feature request itself, even if it is merged.
-#[derive(Debug, Clone, Copy)]
-pub struct FindInboxRow {
-    /// The feature request.
-    pub request: FeatureRequestId,
+/// Lists feature requests that match a filter, in the given order.
+#[derive(Debug, Clone)]
+pub struct ListInboxRows {
+    /// The filter.
+    pub filter: InboxFilter,
+    /// The feature requests.
+    pub requests: Vec<FeatureRequestId>,
 }
 
 #[async_trait]
-impl Query for FindInboxRow {
-    type Output = InboxRow;
+impl Query for ListInboxRows {
+    type Output = Vec<InboxRow>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<InboxRow, RoadmapError> {
-        for state in [InboxState::All, InboxState::Merged] {
-            let filter = InboxFilter { state, ..InboxFilter::default() };
-            let found = ports.admin.inbox_rows(workspace, &filter, &[self.request]).await?.into_iter().next();
-            if let Some(row) = found {
-                return Ok(row);
-            }
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<InboxRow>, RoadmapError> {
+        match self.requests.as_slice() {
+            [] => Ok(Vec::new()),
+            requests => Ok(ports.admin.inbox_rows(workspace, &self.filter, requests).await?),
         }
-        Err(RoadmapError::NotFound(Resource::FeatureRequest))
     }
 }
 

@@ -7,10 +7,10 @@ use askama::Template;
 use roadmap_domain::error::{Conflict, RoadmapError};
 use roadmap_domain::model::admin::{InboxFilter, InboxRow, MergePreview, Selection, Triage};
 use roadmap_domain::model::id::{FeatureRequestId, parse_uuid};
-use roadmap_domain::usecase::query::admin::PreviewMerge;
+use roadmap_domain::usecase::query::admin::{ListInboxRows, PreviewMerge};
 use roadmap_http::error::HttpError;
 
-use super::{Address, ChosenRows, run, selected};
+use super::{Address, run, selected};
 use crate::admin::{Entry, frame};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -100,7 +100,7 @@ fn problem(rows: &[InboxRow], target: FeatureRequestId, error: HttpError) -> Res
 
 /// Loads the selected feature requests that are not merged.
 async fn load(context: &Context, requests: Vec<FeatureRequestId>) -> Result<Vec<InboxRow>, HttpError> {
-    context.run(&ChosenRows { filter: InboxFilter::default(), requests }).await
+    context.run(&ListInboxRows { filter: InboxFilter::default(), requests }).await
 }
 
 async fn render(
