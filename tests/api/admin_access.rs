@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::browser::{Browser, path_of};
-use crate::database::sql_timestamp;
 
 /// The table of the pages, of which the rows are the test cases.
 const TABLE: &str = include_str!("../../crates/web/src/routes.rs");
@@ -144,7 +143,7 @@ fn every_page_of_the_panel_is_for_its_members() {
     }
     assert_eq!(state(&app), before);
     // What cannot be undone asks for a sign-in within the last hour.
-    app.data.execute(&format!("UPDATE sessions SET created_at = {}", sql_timestamp(&hours_ago(2))));
+    app.data.age_sessions();
     let mut fresh = 0;
     for route in routes.iter().filter(|route| route.who.starts_with("Fresh")) {
         let path = path_with(route, &records);
@@ -204,12 +203,6 @@ fn no_form_of_the_panel_can_be_sent_from_elsewhere() {
         }
     }
     assert_eq!(state(&app), before);
-}
-
-/// Returns the milliseconds of a time in the past.
-fn hours_ago(hours: u64) -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
-    (now.as_millis() - u128::from(hours) * 3_600_000).to_string()
 }
 
 #[test]

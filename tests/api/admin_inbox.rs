@@ -90,7 +90,7 @@ fn form(browser: &Browser, ids: &[&str], fields: &[(&str, &str)], next: &str) ->
     form
 }
 
-fn pair<'a>((name, value): &'a (String, String)) -> (&'a str, &'a str) {
+fn pair((name, value): &(String, String)) -> (&str, &str) {
     (name, value)
 }
 

@@ -93,13 +93,6 @@ fn request(app: &App, title: &str) -> String {
     app.acme.feature_request(title)["id"].as_str().expect("an id").to_owned()
 }
 
-/// Makes the sign-ins of all browsers older than an hour.
-fn age_sessions(app: &App) {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
-    let millis = (now.as_millis() - 7_200_000).to_string();
-    app.data.execute(&format!("UPDATE sessions SET created_at = {}", sql_timestamp(&millis)));
-}
-
 #[test]
 fn customers_are_listed_and_found() {
     let (app, olga) = started();
@@ -246,7 +239,7 @@ fn a_merge_of_customers_asks_for_a_fresh_sign_in() {
     let dark = request(&app, "Dark mode");
     let ann = customer(&app, &dark, "ann@example.com", Some("Ann"));
     let bob = customer(&app, &dark, "bob@example.com", Some("Bob"));
-    age_sessions(&app);
+    app.data.age_sessions();
     let path = format!("/admin/customers/{ann}/merge");
     let page = olga.page(&format!("{path}?with={bob}"));
     has(&page, &["Sign in again", "Keep Bob<"]);
@@ -387,7 +380,7 @@ fn members_are_removed_but_never_the_last_admin() {
 #[test]
 fn what_admins_cannot_undo_asks_for_a_fresh_sign_in() {
     let (app, olga) = started();
-    age_sessions(&app);
+    app.data.age_sessions();
     let key = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json()[0]["id"].as_str().unwrap().to_owned();
     let own = member(&app, OLGA)["id"].as_str().unwrap().to_owned();
     app.roadmap(&["member", "add", "--workspace", "acme", "--email", "mia@acme.example", "--name", "Mia"]).json();

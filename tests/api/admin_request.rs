@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::browser::{Browser, hidden, path_of};
-use crate::database::sql_timestamp;
 
 const OLGA: &str = "olga@acme.example";
 const NO_WORKER: (&str, &str) = ("ROADMAP_MAIL_WORKER", "false");
@@ -453,7 +452,7 @@ fn deletion_asks_and_says_what_goes_with_it() {
     let page = panel.refused("delete", &[]);
     shows(&page, &["Others are merged into this one.", "href=\"#with_merged\""]);
     // Only somebody who has signed in lately can delete.
-    panel.app.data.execute(&format!("UPDATE sessions SET created_at = {}", sql_timestamp(&two_hours_ago())));
+    panel.app.data.age_sessions();
     let page = panel.olga.page(&form);
     assert!(page.contains("Sign in again") && !page.contains("Delete feature request<"), "{page}");
     let response = panel.olga.post(&form, &[("with_merged", "1")]);
@@ -469,12 +468,6 @@ fn deletion_asks_and_says_what_goes_with_it() {
     assert_eq!(panel.app.count("SELECT count(*) FROM feature_requests"), 0);
     assert_eq!(panel.audit(&panel.id).1, "feature_request.delete");
     assert_eq!(olga.get(&panel.path).status, 404);
-}
-
-/// The milliseconds since 1970 of two hours ago.
-fn two_hours_ago() -> String {
-    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time after 1970").as_millis();
-    (now - 2 * 3_600_000).to_string()
 }
 
 #[test]
