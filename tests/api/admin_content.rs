@@ -124,9 +124,17 @@ fn voted(app: &App, title: &str, email: &str) -> String {
 
 /// A time some days after now, as a browser sends it, and as the API shows it.
 fn in_days(app: &App, days: i64) -> (String, String) {
-    let now = app.count("SELECT CAST(strftime('%s', 'now') AS INTEGER)");
+    let is_postgres = *crate::database::ON_POSTGRES;
+    let now = app.count(match is_postgres {
+        true => "SELECT CAST(extract(epoch FROM now()) AS bigint)",
+        false => "SELECT CAST(strftime('%s', 'now') AS INTEGER)",
+    });
     let minutes = (now + days * 86_400) / 60 * 60;
-    let typed = app.sql(&format!("SELECT strftime('%Y-%m-%dT%H:%M', {minutes}, 'unixepoch')")).remove(0);
+    let query = match is_postgres {
+        true => format!("SELECT to_char(to_timestamp({minutes}) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI')"),
+        false => format!("SELECT strftime('%Y-%m-%dT%H:%M', {minutes}, 'unixepoch')"),
+    };
+    let typed = app.sql(&query).remove(0);
     let shown = format!("{typed}:00.000Z");
     (typed, shown)
 }
