@@ -124,7 +124,7 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
     for (const person of people) await api("POST", `/feature_requests/${created[index].id}/upvotes`, { customer: { email: `${person}@example.org` } });
   }
   const context = await browser.newContext({ ...options, locale: "en" });
-  context.setDefaultTimeout(7_000);
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const team = new Person(page, { origin, byKeyboard });
   const pathOf = ({ id }) => api("GET", `/feature_requests/${id}`).then(({ feature_request: { admin_url: url } }) => new URL(url).pathname);

@@ -20,7 +20,7 @@ const right = (origin) => ({ "Sec-Fetch-Site": "same-origin", Origin: origin });
 
 /** Reads the form of a button as a browser would send it. */
 async function formOf(button) {
-  await button.waitFor({ timeout: 5_000 });
+  await button.waitFor({ timeout: 30_000 });
   return button.evaluate((button) => {
     const data = new URLSearchParams(new FormData(button.form, button));
     return { action: new URL(button.getAttribute("formaction") ?? button.form.action, location.href).pathname, body: data.toString() };
@@ -138,7 +138,7 @@ export function routesOfForms(source) {
 
 async function signedIn(browser, service, workspace, email) {
   const context = await browser.newContext({ locale: "en" });
-  context.setDefaultTimeout(5_000);
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   await page.goto(service.signInLink(workspace, email));
   await page.getByRole("main").getByRole("button", { name: "Sign in", exact: true }).click();
@@ -277,7 +277,7 @@ export async function race({ browser, service, place }) {
   const headers = { "Content-Type": FORM, ...right(origin) };
   const sessionIn = ({ headers }) => [headers["set-cookie"]].flat().some((cookie) => cookie?.startsWith("session="));
   const page = await browser.newPage({ locale: "en" });
-  page.setDefaultTimeout(5_000);
+  page.setDefaultTimeout(30_000);
   try {
     const link = service.signInLink(place.workspace, "racer@example.org");
     await page.goto(link);

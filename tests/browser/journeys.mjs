@@ -35,10 +35,10 @@ export class Person {
   /** Presses a button or follows a link, and waits for the next page. */
   async press(role, name, within = undefined) {
     const locator = this.find(role, name, within);
-    await locator.waitFor({ timeout: 5_000 });
+    await locator.waitFor({ timeout: 30_000 });
     const isPage = (frame) => frame === this.page.mainFrame();
     await Promise.all([
-      this.page.waitForEvent("framenavigated", { predicate: isPage, timeout: 10_000 }),
+      this.page.waitForEvent("framenavigated", { predicate: isPage, timeout: 30_000 }),
       this.#press(locator, role === "link" ? "Enter" : "Space"),
     ]);
     await this.page.waitForLoadState("load");
@@ -105,7 +105,7 @@ export async function travel({ browser, service, place, way: { way, options, byK
 
   const context = async () => {
     const opened = await browser.newContext({ ...options, locale: "en" });
-    opened.setDefaultTimeout(5_000);
+    opened.setDefaultTimeout(30_000);
     return opened;
   };
   const person = async (browserContext) => new Person(await browserContext.newPage(), { origin, byKeyboard });

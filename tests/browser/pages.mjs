@@ -48,7 +48,7 @@ async function attempt(name, work) {
 
 async function newContext(browser, { language = "en", theme = "light", width = 1280, ...more } = {}) {
   const context = await browser.newContext({ locale: language, colorScheme: theme, viewport: { width, height: 800 }, ...more });
-  context.setDefaultTimeout(7_000);
+  context.setDefaultTimeout(30_000);
   return context;
 }
 
