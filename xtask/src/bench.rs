@@ -35,7 +35,7 @@ use corpus::Corpus;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
-use service::Service;
+use service::{HOST, Service};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
@@ -141,13 +141,21 @@ const BROWSER: Option<&str> = Some("Accept-Encoding: gzip, deflate, br\r\nAccept
 /// The same for a page that they have.
 const KNOWN: Option<&str> = Some("Accept-Encoding: gzip, deflate, br\r\nAccept-Language: en\r\nIf-None-Match: *\r\n");
 
+/// What clients of the tools send.
+const TOOL: Option<&str> = Some("Accept: application/json, text/event-stream\r\n");
+/// The same in the modern era, for `ListTracks`.
+const MODERN_TOOL: Option<&str> = Some(
+    "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n\
+     Mcp-Name: ListTracks\r\n",
+);
+
 /// The paths of the pages of feature requests.
 static PAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The header with the session of a member, for the pages of the admin panel.
 static SESSION: Mutex<String> = Mutex::new(String::new());
 
-const WORKLOADS: [Workload; 28] = [
+const WORKLOADS: [Workload; 31] = [
     Workload { name: UPVOTE, targets: [Some(0.8), Some(1.0)], page: None, request: upvote },
     Workload {
         name: "create",
@@ -190,6 +198,9 @@ const WORKLOADS: [Workload; 28] = [
     Workload { name: "panel, search", targets: [None, None], page: BROWSER, request: search_inbox },
     Workload { name: "panel, feature request", targets: [None, None], page: BROWSER, request: panel_request },
     Workload { name: "panel, overview", targets: [None, None], page: BROWSER, request: |_, _| get("/admin/overview") },
+    Workload { name: "tools, tracks", targets: [None, None], page: MODERN_TOOL, request: tracks_by_tool },
+    Workload { name: "tools, tracks, legacy era", targets: [None, None], page: TOOL, request: legacy_tracks_by_tool },
+    Workload { name: "tools, upvote", targets: [None, None], page: TOOL, request: upvote_by_tool },
     Workload {
         name: TRACKS,
         targets: [Some(0.15), None],
@@ -228,6 +239,31 @@ fn upvote(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, Stri
         r#"{{"customer":{{"email":"customer{customer}@example.com","name":"Customer {customer}"}},"reference_note":{{"body":"Asked for it on the phone, number {key}"}},"operation_key":"bench-{key}"}}"#
     );
     ("POST", format!("/feature_requests/{}/upvotes", corpus.any_request(random)), body)
+}
+
+fn tracks_by_tool(_: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
+    let meta =
+        r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"ListTracks","arguments":{{}},"_meta":{meta}}}}}"#
+    );
+    ("POST", "/mcp".to_owned(), body)
+}
+
+fn legacy_tracks_by_tool(_: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ListTracks","arguments":{}}}"#;
+    ("POST", "/mcp".to_owned(), body.to_owned())
+}
+
+/// The same as [`upvote`], by the tool.
+fn upvote_by_tool(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    let (_, path, body) = upvote(corpus, random);
+    let request = path.split('/').nth(2).unwrap_or_default();
+    let fields = body.strip_prefix('{').unwrap_or_default();
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"AddVoter","arguments":{{"feature_request_id":"{request}",{fields}}}}}"#
+    );
+    ("POST", "/mcp".to_owned(), body)
 }
 
 fn comment(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
@@ -652,11 +688,13 @@ fn sign_in(service: &Service) -> anyhow::Result<()> {
     service.roadmap(&["member", "add", "--workspace", "bench", "--email", address, "--name", "Bench"])?;
     let link = service.roadmap(&["sign-in", "link", "--workspace", "bench", "--email", address])?;
     let url = link.get("url").and_then(Value::as_str).context("no link")?;
-    let (scheme, rest) = url.split_once("://").context("no URL")?;
-    let (host, path) = rest.split_once('/').context("no path")?;
+    let (_, rest) = url.split_once("://").context("no URL")?;
+    let (_, path) = rest.split_once('/').context("no path")?;
+    // The command does not know the port of the service.
+    let origin = format!("http://{HOST}:{}", service.port()?);
     block_on(async {
         let mut connection = service.connect().await?;
-        let headers = format!("Origin: {scheme}://{host}\r\n");
+        let headers = format!("Origin: {origin}\r\n");
         let status = connection.request_with("POST", &format!("/{path}"), &headers, "choice=only").await?;
         ensure!(status == 303, "signing in returned {status}");
         let cookie = connection.cookie().context("no session")?;

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::connection::Connection;
 use crate::run::output;
 
-const HOST: &str = "bench.localhost";
+pub(crate) const HOST: &str = "bench.localhost";
 
 /// Service process. Killed when dropped.
 pub(crate) struct Service {
