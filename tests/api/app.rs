@@ -79,6 +79,12 @@ impl App {
         self.server = Some(server);
     }
 
+    /// Restarts the server on the same data and on this port.
+    pub fn restart_at(&mut self, port: u16) {
+        self.flags.extend(["--listen".to_owned(), format!("127.0.0.1:{port}")]);
+        self.restart();
+    }
+
     /// Replaces the environment of the next server.
     pub fn set_environment(&mut self, environment: &[(&str, &str)]) {
         self.environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -222,7 +228,8 @@ impl Finished {
     }
 }
 
-fn roadmap_command(data_dir: &Path) -> Command {
+/// Returns a command of the binary on these data, with the settings of all tests.
+pub fn roadmap_command(data_dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roadmap"));
     // Settings in the environment of the tests do not reach the service.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ROADMAP_")) {
@@ -328,7 +335,10 @@ impl Server {
     pub fn start(data_dir: &Path, flags: &[String], environment: &[(String, String)]) -> Self {
         fail_fast::check();
         let base_url = format!("https://{BASE_HOST}");
-        let mut arguments: Vec<&str> = vec!["serve", "--listen", "127.0.0.1:0"];
+        let mut arguments: Vec<&str> = vec!["serve"];
+        if !flags.iter().any(|flag| flag == "--listen") {
+            arguments.extend(["--listen", "127.0.0.1:0"]);
+        }
         if !flags.iter().any(|flag| flag == "--base-url") {
             arguments.extend(["--base-url", &base_url]);
         }

@@ -26,6 +26,22 @@ fn demo(data: &Data) -> (Server, Vec<String>) {
 }
 
 #[test]
+fn the_printed_line_for_agents_leads_to_the_tools() {
+    let data = Data::empty();
+    let (server, lines) = demo(&data);
+    let line = lines.iter().find(|line| line.starts_with("claude mcp add ")).expect("a line for agents");
+    let (url, header) =
+        line.strip_prefix("claude mcp add --transport http roadmap-demo ").unwrap().split_once(' ').unwrap();
+    assert_eq!(url, "http://localhost/mcp");
+    let key = header.strip_prefix("--header 'X-Api-Key: ").and_then(|rest| rest.strip_suffix('\'')).unwrap();
+    let client = Client { port: server.port, key: Some(key.to_owned()), host: "localhost".to_owned() };
+    let headers = [("Content-Type", "application/json")];
+    let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let listed = client.request("POST", "/mcp", &headers, Some(body)).unwrap().json();
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(61));
+}
+
+#[test]
 fn every_printed_request_is_served_as_the_contract_says() {
     let data = Data::empty();
     let (server, lines) = demo(&data);

@@ -49,6 +49,8 @@ mod lanes;
 mod linearizability;
 mod log;
 mod mail;
+mod mcp;
+mod mcp_bridge;
 mod members;
 mod merging;
 mod metrics;

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::app::{App, Client, eventually};
 use crate::database::ON_POSTGRES;
+use crate::mcp::Agent;
 
 /// Service with metrics, and a client for them.
 struct MeteredApp {
@@ -376,6 +377,9 @@ fn an_address_that_cannot_be_listened_on_is_reported() {
 fn every_metric_is_documented() {
     let measured = MeteredApp::start();
     measured.app.acme.get_tracks();
+    let agent = Agent::legacy(&measured.app.acme);
+    agent.call("ListTracks", &json!({})).is_ok();
+    assert_eq!(agent.send("unknown", &json!({})).status, 200);
     let documents = include_str!("../../docs/operations.md");
     let documented: BTreeSet<&str> = documents
         .lines()

@@ -9,7 +9,7 @@ use crate::run::metadata;
 
 /// Allowed normal and build dependencies of each crate of the workspace. A new crate or dependency must be added here
 /// deliberately.
-const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 11] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 12] = [
     (
         "roadmap-domain",
         &[
@@ -138,6 +138,24 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 11] = [
         ],
     ),
     (
+        "roadmap-mcp",
+        &[
+            "actix-http",
+            "actix-service",
+            "actix-web",
+            "base64",
+            "futures-util",
+            "percent-encoding",
+            "roadmap-api",
+            "roadmap-domain",
+            "roadmap-http",
+            "serde",
+            "serde_json",
+            "tokio",
+            "tracing",
+        ],
+    ),
+    (
         "roadmap-web",
         &[
             "actix-multipart",
@@ -186,6 +204,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 11] = [
             "actix-web",
             "anyhow",
             "async-trait",
+            "base64",
             "bytes",
             "clap",
             "comfy-table",
@@ -205,6 +224,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 11] = [
             "roadmap-domain",
             "roadmap-http",
             "roadmap-mail",
+            "roadmap-mcp",
             "roadmap-postgres",
             "roadmap-sqlite",
             "roadmap-web",

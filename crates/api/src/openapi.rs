@@ -55,7 +55,8 @@ pub fn document() -> &'static str {
 }
 
 /// Returns the document as a JSON value.
-pub(crate) fn document_json() -> Value {
+#[must_use]
+pub fn document_json() -> Value {
     let mut derived = Base::openapi();
     routes::operations().into_iter().for_each(|operation| derived.merge(operation.document));
     assemble(&derived)

@@ -135,13 +135,25 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
     // Registered first, because one of them is below the path of the operations.
     register(config, "", without_key());
     config.service(
-        web::scope(EXTERNAL)
-            .wrap(from_fn(authenticate))
-            .configure(|config| {
-                register(config, EXTERNAL, operations().into_iter().flat_map(Operation::endpoint).collect());
-            })
-            .default_service(not_found()),
+        web::scope(EXTERNAL).wrap(from_fn(authenticate)).configure(register_operations).default_service(not_found()),
     );
+}
+
+/// Adds the operations alone to an application inside of the process, whose requests have the caller's `Credential` in
+/// their extensions. It does not authenticate them and has no middleware.
+pub fn configure_operations(config: &mut web::ServiceConfig, state: web::Data<State>) {
+    config.app_data(state).service(web::scope(EXTERNAL).configure(register_operations).default_service(not_found()));
+}
+
+fn register_operations(config: &mut web::ServiceConfig) {
+    register(config, EXTERNAL, operations().into_iter().flat_map(Operation::endpoint).collect());
+}
+
+/// Returns the method, the path and the access control of each operation.
+#[must_use]
+pub fn access_of_operations() -> Vec<(Method, String, Access)> {
+    let endpoints = operations().into_iter().filter_map(Operation::endpoint);
+    endpoints.map(|Endpoint { method, path, access, .. }| (method, path, access)).collect()
 }
 
 impl Operation {

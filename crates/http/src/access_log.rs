@@ -106,7 +106,7 @@ const ERROR_PAGE_HEADERS: [(HeaderName, &str); 3] = [
 ];
 
 /// The beginnings of the paths that programs use. All other paths are those of pages.
-const PROGRAM_PATHS: [&str; 5] = ["/api/", "/blobs/", "/files/", "/healthz", "/readyz"];
+const PROGRAM_PATHS: [&str; 6] = ["/api/", "/blobs/", "/files/", "/healthz", "/mcp", "/readyz"];
 
 /// Whether people open this path in a browser, so that its errors are pages.
 #[must_use]

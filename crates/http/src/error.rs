@@ -7,7 +7,7 @@ use std::error::Error;
 
 use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use actix_web::http::header::{ALLOW, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use roadmap_domain::error::{Budget, ErrorChain, FieldError, OverBudget, RoadmapError, StoreError};
@@ -87,7 +87,7 @@ pub fn render(mut response: HttpResponse<BoxBody>, renderer: ErrorRenderer) -> H
 
 /// The name of the exceeded budget, in the extensions of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ExceededBudget(pub(crate) &'static str);
+pub struct ExceededBudget(pub(crate) &'static str);
 
 /// The name of the memory budget for bodies in metrics.
 pub const BODY_MEMORY: &str = "body_memory";
@@ -241,6 +241,10 @@ impl ResponseError for HttpError {
             tracing::error!(status = status.as_u16(), cause = %self.chain(), "request failed");
         }
         let mut response = HttpResponseBuilder::new(status);
+        if status == StatusCode::UNAUTHORIZED {
+            // RFC 9110 section 15.5.2. The key is also accepted in `X-Api-Key`.
+            response.insert_header((WWW_AUTHENTICATE, "Bearer realm=\"roadmap\""));
+        }
         if let Self::MethodNotAllowed(methods) = self {
             response.insert_header((ALLOW, methods.as_str()));
         }

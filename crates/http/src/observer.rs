@@ -49,6 +49,32 @@ impl SignInStep {
     }
 }
 
+/// The outcome of a call of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolOutcome {
+    /// The operation succeeded.
+    Succeeded,
+    /// The caller was told what to change.
+    Refused,
+    /// The service failed.
+    Failed,
+}
+
+impl ToolOutcome {
+    /// All outcomes.
+    pub const ALL: [Self; 3] = [Self::Succeeded, Self::Refused, Self::Failed];
+
+    /// Returns the name that operators see.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// Receives the outcome of requests, for metrics. Implementations must not block.
 pub trait Observer: Send + Sync {
     /// Records a completed request.
@@ -62,6 +88,12 @@ pub trait Observer: Send + Sync {
 
     /// Records a step of a sign-in.
     fn sign_in(&self, step: SignInStep);
+
+    /// Records a call of a tool.
+    fn tool_called(&self, tool: &'static str, outcome: ToolOutcome, duration: Duration);
+
+    /// Records a message of an MCP client that was answered with a protocol error.
+    fn mcp_rejected(&self, cause: &'static str);
 }
 
 /// An observer that ignores everything.
@@ -76,6 +108,10 @@ impl Observer for NoopObserver {
     fn budget_exceeded(&self, _: &'static str) {}
 
     fn sign_in(&self, _: SignInStep) {}
+
+    fn tool_called(&self, _: &'static str, _: ToolOutcome, _: Duration) {}
+
+    fn mcp_rejected(&self, _: &'static str) {}
 }
 
 /// Returns the name of a method. All nonstandard methods share one name.

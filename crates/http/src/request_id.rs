@@ -11,8 +11,9 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id that is accepted from a client.
 const MAX_REQUEST_ID_LENGTH: usize = 128;
 
-/// The id of a request, in its extensions.
-pub(crate) struct RequestId(pub(crate) HeaderValue);
+/// The id of a request, in its extensions. A request that is passed on inside of the process gets a copy.
+#[derive(Debug, Clone)]
+pub struct RequestId(pub(crate) HeaderValue);
 
 /// Returns the id that the response and the log lines of this request have.
 #[must_use]

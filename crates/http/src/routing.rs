@@ -24,7 +24,8 @@ pub enum Access {
 
 impl Access {
     /// Whether a key with these scopes gives access. Endpoints without a key accept none.
-    fn is_granted_by(self, scopes: Scopes) -> bool {
+    #[must_use]
+    pub fn is_granted_by(self, scopes: Scopes) -> bool {
         match self {
             Self::Public | Self::Anonymous => false,
             Self::AnyKey => true,

@@ -8,6 +8,7 @@ mod changelog;
 mod doctor;
 mod lane;
 mod mail;
+mod mcp;
 mod member;
 mod migrate;
 mod openapi;
@@ -56,6 +57,8 @@ enum Command {
     Configured(ConfiguredCommand),
     /// Check settings, database, storage and mail server, and report problems and how to fix them
     Doctor(doctor::Doctor),
+    /// Connect an agent that starts programs to a service, or list the tools of agents
+    Mcp(mcp::Mcp),
     /// Print the OpenAPI document of the API
     Openapi(openapi::OpenApi),
 }
@@ -123,6 +126,7 @@ impl Arguments {
         let settings = || Settings::load(&self.settings);
         match self.command {
             Command::Openapi(command) => command.run(),
+            Command::Mcp(command) => command.run(settings).await,
             // Invalid settings are one of its findings, and the log would disturb its output.
             Command::Doctor(command) => command.run(settings()).await,
             Command::Configured(command) => {

@@ -254,7 +254,8 @@ fn usage_text(base_url: &BaseUrl, pages: &PageLinks, key: &str, planned: Option<
     let PageLinks { portal, customer, team } = pages;
     let mut text = format!(
         "\n\nPortal: {portal}\nSign in as a customer: {customer}\nSign in as the team: {team}\n(The links to sign in work \
-         once, within 15 minutes. Each start prints new ones.)\n\nAPI key: {key}\n\nTry:\n"
+         once, within 15 minutes. Each start prints new ones.)\n\nAPI key: {key}\n\nFor agents (docs/mcp.md), here \
+         Claude Code:\nclaude mcp add --transport http roadmap-demo {base_url}/mcp --header 'X-Api-Key: {key}'\n\nTry:\n"
     );
     for (title, request) in requests {
         text += &format!("\n# {title}\n{request}\n");

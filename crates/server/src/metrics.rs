@@ -7,6 +7,7 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::{App, HttpResponse, HttpServer, web};
@@ -26,7 +27,7 @@ use roadmap_domain::ports::{Clock, ConnectionPools, OutboxQueue, PoolStatus};
 use roadmap_domain::usecase::authenticate::Rejection;
 use roadmap_http::detached::DetachedTasks;
 use roadmap_http::error::{BODY_MEMORY, MARKUP_THREADS};
-use roadmap_http::observer::{CompletedRequest, Observer, SignInStep};
+use roadmap_http::observer::{CompletedRequest, Observer, SignInStep, ToolOutcome};
 
 /// The media type of the response (OpenMetrics 1.0).
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -63,6 +64,17 @@ struct StepLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ToolLabels {
+    tool: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ToolCallLabels {
+    tool: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PoolLabels {
     pool: &'static str,
 }
@@ -86,6 +98,9 @@ pub(crate) struct Metrics {
     rejections: Family<CauseLabels, Counter>,
     budget_refusals: Family<BudgetLabels, Counter>,
     sign_ins: Family<StepLabels, Counter>,
+    tool_calls: Family<ToolCallLabels, Counter>,
+    tool_durations: Family<ToolLabels, Histogram>,
+    mcp_rejections: Family<CauseLabels, Counter>,
     registry: Registry,
 }
 
@@ -107,6 +122,9 @@ impl Metrics {
         for step in SignInStep::ALL {
             drop(sign_ins.get_or_create(&StepLabels { step: step.name() }));
         }
+        let tool_calls = Family::<ToolCallLabels, Counter>::default();
+        let tool_durations = Family::<ToolLabels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
+        let mcp_rejections = Family::<CauseLabels, Counter>::default();
         let start = Gauge::<f64, AtomicU64>::default();
         start.set(seconds(started.millis()));
         let mut registry = Registry::default();
@@ -131,7 +149,23 @@ impl Metrics {
         let help = "Requests rejected because a budget was used up";
         registry.register("roadmap_budget_refusals", help, budget_refusals.clone());
         registry.register("roadmap_sign_ins", "Sign-ins on the pages, by step", sign_ins.clone());
-        Self { requests, durations, replays, rejections, budget_refusals, sign_ins, registry }
+        registry.register("roadmap_mcp_calls", "Calls of tools by MCP clients, by outcome", tool_calls.clone());
+        let help = "Duration of calls of tools";
+        registry.register_with_unit("roadmap_mcp_call_duration", help, Unit::Seconds, tool_durations.clone());
+        let help = "Messages of MCP clients that were answered with a protocol error, by cause";
+        registry.register("roadmap_mcp_rejected", help, mcp_rejections.clone());
+        Self {
+            requests,
+            durations,
+            replays,
+            rejections,
+            budget_refusals,
+            sign_ins,
+            tool_calls,
+            tool_durations,
+            mcp_rejections,
+            registry,
+        }
     }
 }
 
@@ -156,6 +190,15 @@ impl Observer for Metrics {
 
     fn sign_in(&self, step: SignInStep) {
         self.sign_ins.get_or_create(&StepLabels { step: step.name() }).inc();
+    }
+
+    fn tool_called(&self, tool: &'static str, outcome: ToolOutcome, duration: Duration) {
+        self.tool_calls.get_or_create(&ToolCallLabels { tool, outcome: outcome.name() }).inc();
+        self.tool_durations.get_or_create(&ToolLabels { tool }).observe(duration.as_secs_f64());
+    }
+
+    fn mcp_rejected(&self, cause: &'static str) {
+        self.mcp_rejections.get_or_create(&CauseLabels { cause }).inc();
     }
 }
 
@@ -238,7 +281,7 @@ fn gauge_value(number: usize) -> i64 {
 }
 
 fn seconds(millis: i64) -> f64 {
-    std::time::Duration::from_millis(millis.unsigned_abs()).as_secs_f64() * if millis < 0 { -1.0 } else { 1.0 }
+    Duration::from_millis(millis.unsigned_abs()).as_secs_f64() * if millis < 0 { -1.0 } else { 1.0 }
 }
 
 /// The HTTP server for metrics.

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use source::Source;
 use values::{
-    audit_retention, collector, count, header_family, mail_per_address, mail_per_day, mail_timeout, path,
+    audit_retention, collector, count, header_family, mail_per_address, mail_per_day, mail_timeout, origins, path,
     proxy_networks, rate, retention, role, secrets, service_name, size, statement_timeout, switch, text,
     unused_uploads,
 };
@@ -113,6 +113,10 @@ pub(crate) struct Settings {
     pub(crate) proxies: Proxies,
     /// The rate limits of requests.
     pub(crate) rates: Rates,
+    /// Whether agents are served at `/mcp`.
+    pub(crate) mcp: bool,
+    /// The origins of pages, besides those of the workspaces, that may use `/mcp`.
+    pub(crate) mcp_allowed_origins: Vec<String>,
     /// The storage limits of workspaces.
     pub(crate) storage_limits: StorageLimits,
     /// The age at which an unused file is deleted.
@@ -194,6 +198,8 @@ impl Settings {
                 sign_in: source.value("rate_limit_sign_in", "60/h burst 10", rate)?,
                 posts: source.value("rate_limit_posts", "20/h", rate)?,
             },
+            mcp: source.value("mcp", "true", switch)?,
+            mcp_allowed_origins: source.optional("mcp_allowed_origins", origins)?.unwrap_or_default(),
             storage_limits: StorageLimits {
                 records: source.value("storage_records", "2GB", size)?,
                 files: source.value("storage_files", "10GB", size)?,
@@ -216,6 +222,11 @@ impl Settings {
             database,
         })
     }
+}
+
+/// Returns the API key in the environment. It is no setting, because it belongs to a client of the service.
+pub(crate) fn client_key(name: &str) -> Option<String> {
+    std::env::vars().find(|(of, _)| of == name).map(|(_, key)| key)
 }
 
 #[cfg(test)]
@@ -250,6 +261,7 @@ mod tests {
         assert_eq!((settings.metrics_listen, settings.otlp_endpoint), (None, None));
         assert_eq!((settings.mail_per_day, settings.mail_per_address), (Some(10_000), Some(10)));
         assert_eq!(settings.service_name, "Roadmap");
+        assert_eq!((settings.mcp, settings.mcp_allowed_origins), (true, vec![]));
         assert_eq!(settings.shutdown_delay, Duration::ZERO);
         assert_eq!((settings.log.as_str(), settings.log_format), ("info", LogFormat::Text));
     }
@@ -288,6 +300,12 @@ mod tests {
             ("ROADMAP_STATEMENT_TIMEOUT", "0s", "must be between 100ms and 60s"),
             ("ROADMAP_DATABASE_URL", "sqlite://", "sqlite:///path/to/roadmap.db"),
             ("ROADMAP_STORAGE_URL", "gs://secret@bucket", "is `gs://…`, which is neither a folder"),
+            ("ROADMAP_MCP", "maybe", "the setting mcp is `maybe`, which is neither `true` nor `false`"),
+            (
+                "ROADMAP_MCP_ALLOWED_ORIGINS",
+                "https://a.example, https://b.example/path",
+                "the setting mcp_allowed_origins has `https://b.example/path`, which is not an origin such as",
+            ),
             ("ROADMAP_SECRET", "secret", "the setting secret is not a secret of at least 32 characters"),
             ("ROADMAP_PREVIOUS_SECRETS", "a,b", "the setting previous_secrets is not a secret of at least"),
             ("ROADMAP_SMTP_URL", "smtp://u:secret@mail.example.com", "the setting mail_from is required with smtp_url"),

@@ -108,6 +108,8 @@ pub(crate) struct Surfaces {
     http: web::Data<HttpDependencies>,
     api: web::Data<State>,
     web: web::Data<roadmap_web::State>,
+    /// The origins of pages that may use `/mcp`. `None`: it is switched off.
+    mcp: Option<Arc<[String]>>,
 }
 
 impl Surfaces {
@@ -115,6 +117,9 @@ impl Surfaces {
     pub(crate) fn configure(&self, config: &mut web::ServiceConfig) {
         let surfaces = |config: &mut web::ServiceConfig| {
             roadmap_api::configure(config, self.api.clone());
+            if let Some(origins) = &self.mcp {
+                roadmap_mcp::configure(config, self.api.clone(), origins.clone());
+            }
             roadmap_web::configure(config, self.web.clone());
         };
         roadmap_http::configure(config, self.http.clone(), surfaces, roadmap_web::unknown_path());
@@ -209,6 +214,7 @@ impl Application {
         let (synonym_cache, portal_cache) = (SynonymCache::new(), PortalCache::new());
         let page_cache = roadmap_web::PageCache::new();
         let overviews = OverviewCache::new();
+        let mcp: Option<Arc<[String]>> = settings.mcp.then(|| settings.mcp_allowed_origins.clone().into());
         let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
             let ReadPorts { lists: reader, pages, admin, search, connections } =
@@ -266,7 +272,7 @@ impl Application {
                 mails_per_day: settings.mail_per_day,
                 cache: page_cache.clone(),
             });
-            surfaces.push(Surfaces { http, api, web });
+            surfaces.push(Surfaces { http, api, web, mcp: mcp.clone() });
         }
         Ok(HttpRuntime { surfaces, connections: pools })
     }

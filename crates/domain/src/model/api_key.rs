@@ -147,6 +147,18 @@ pub enum Scope {
     Manage,
 }
 
+impl Scope {
+    /// Returns the name that clients and operators see.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Manage => "manage",
+        }
+    }
+}
+
 /// The stored metadata of an API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use ipnet::IpNet;
+use roadmap_domain::model::portal::EmbedOrigin;
 use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_http::client_address::HeaderFamily;
 use roadmap_http::limits::Rate;
@@ -64,6 +65,16 @@ pub(super) fn switch(name: &str, raw: &str) -> anyhow::Result<bool> {
         "false" | "off" | "no" | "0" => Ok(false),
         _ => bail!("{name} is `{raw}`, which is neither `true` nor `false`"),
     }
+}
+
+/// Origins of pages, with commas between them.
+pub(super) fn origins(name: &str, raw: &str) -> anyhow::Result<Vec<String>> {
+    let origins = raw.split(',').map(str::trim).filter(|origin| !origin.is_empty());
+    let parse = |origin: &str| match EmbedOrigin::parse(name, origin) {
+        Ok(parsed) => Ok(parsed.as_str().to_owned()),
+        Err(_) => bail!("{name} has `{origin}`, which is not an origin such as https://help.example.com"),
+    };
+    origins.map(parse).collect()
 }
 
 /// A number of things of which there must be one at least.
