@@ -57,10 +57,11 @@ fn checks(steps: &mut Steps) -> anyhow::Result<()> {
     let documented = ["--no-deps", "--document-private-items", "--lib", "--bins", "--examples"];
     steps.run("documentation", || cargo(&[&["doc"], &WORKSPACE[..], &documented].concat(), &[]))?;
     steps.run("build", || cargo(&[&["test"], &WORKSPACE[..], &["--all-targets", "--no-run"]].concat(), &[]))?;
-    steps.run("document of the API", || OpenApi { check: true }.run())?;
+    steps.run("documents of the API", || OpenApi { check: true }.run())?;
     steps.run("tests", || with_servers(&["test"]))?;
     steps.run("proxies", test_proxies::run)?;
     steps.run("browser", test_browser::run)?;
+    steps.run("clients of tools, a short form", || with_servers(&["test-mcp", "--short"]))?;
     steps.run("attacks, a short form", || {
         with_servers(&["attack", "--debug", "--requests", "2000", "--seconds", "2"])
     })?;
@@ -85,11 +86,11 @@ impl Steps {
     }
 
     fn print(&self) {
-        eprintln!("\n{:24} minutes", "step");
+        eprintln!("\n{:30} minutes", "step");
         for (name, took) in &self.0 {
-            eprintln!("{name:24} {:7.1}", minutes(*took));
+            eprintln!("{name:30} {:7.1}", minutes(*took));
         }
-        eprintln!("{:24} {:7.1}", "all", minutes(self.0.iter().map(|(_, took)| *took).sum()));
+        eprintln!("{:30} {:7.1}", "all", minutes(self.0.iter().map(|(_, took)| *took).sum()));
     }
 }
 

@@ -9,6 +9,8 @@ mod attack;
 mod bench;
 mod ci;
 mod coverage;
+#[cfg(feature = "servers")]
+mod demo_service;
 mod deny;
 #[cfg(feature = "servers")]
 mod dist;
@@ -30,6 +32,8 @@ mod search_eval;
 #[cfg(feature = "servers")]
 mod test;
 mod test_browser;
+#[cfg(feature = "servers")]
+mod test_mcp;
 mod test_proxies;
 mod tools;
 #[cfg(feature = "servers")]
@@ -49,7 +53,7 @@ struct Arguments {
 /// Help text for the commands that are not compiled yet.
 #[cfg(not(feature = "servers"))]
 const SERVERS: &str = "Further commands, compiled when one of them is run (`cargo xtask <command> --help`):\n  \
-    test, torture, fuzz-api, bench, attack, search-eval, mutants, dist, release";
+    test, torture, fuzz-api, test-mcp, bench, attack, search-eval, mutants, dist, release";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -77,11 +81,14 @@ enum Command {
     Packaging,
     /// Check that both stores have the same migrations, each with up and down
     Migrations,
-    /// Write the OpenAPI document, docs/openapi.json, from the code
+    /// Write docs/openapi.json and the list of the tools of agents, docs/mcp-tools.json, from the code
     Openapi(openapi::OpenApi),
     /// Fuzz the API from its OpenAPI document; installs missing programs
     #[cfg(feature = "servers")]
     FuzzApi(fuzz_api::FuzzApi),
+    /// Drive the tools of agents by official clients and the conformance suite of MCP; installs them
+    #[cfg(feature = "servers")]
+    TestMcp(test_mcp::TestMcp),
     /// Measure throughput, latency and cost of a release build with generated data
     #[cfg(feature = "servers")]
     Bench(bench::Bench),
@@ -123,6 +130,8 @@ fn main() -> anyhow::Result<()> {
         Command::Openapi(command) => command.run(),
         #[cfg(feature = "servers")]
         Command::FuzzApi(command) => command.run(),
+        #[cfg(feature = "servers")]
+        Command::TestMcp(command) => command.run(),
         #[cfg(feature = "servers")]
         Command::Bench(command) => command.run(),
         #[cfg(feature = "servers")]

@@ -59,7 +59,10 @@ impl Connection {
                 line.get(.."set-cookie:".len()).filter(|name| name.eq_ignore_ascii_case("set-cookie:"))
             {
                 let value = line.get(cookie.len()..).unwrap_or_default();
-                self.cookie = value.split(';').next().map(|pair| pair.trim().to_owned());
+                // A cookie that expires at once is removed.
+                if !value.contains("Max-Age=0") {
+                    self.cookie = value.split(';').next().map(|pair| pair.trim().to_owned());
+                }
             }
             if has_body && let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
                 length = value.trim().parse()?;
