@@ -78,7 +78,8 @@ impl DemoService {
         bail!("the service did not start: {log}")
     }
 
-    /// Adds comments that wait for approval. Only the portal's visitors submit them, and no operation does.
+    /// Adds comments that wait for approval, older than all others. Only the portal's visitors submit them, and no
+    /// operation does.
     pub(crate) fn hold_comments(&self, number: u32) -> anyhow::Result<()> {
         let insert = |id: &str, at: &str| {
             format!(
@@ -89,7 +90,7 @@ impl DemoService {
             )
         };
         if let Some(database) = &self.database {
-            database.execute(&insert("gen_random_uuid()", "now()"));
+            database.execute(&insert("gen_random_uuid()", "to_timestamp(0)"));
             return Ok(());
         }
         let mut connection = SqliteConnection::establish(&self.folder.path().join("roadmap.db").display().to_string())?;

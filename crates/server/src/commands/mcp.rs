@@ -41,7 +41,7 @@ const KEY_VARIABLE: &str = "ROADMAP_API_KEY";
 pub(crate) struct Mcp {
     #[command(subcommand)]
     command: Option<McpCommand>,
-    /// URL of the workspace, for example https://acme.roadmap.example.com; the API key is read from ROADMAP_API_KEY
+    /// URL of the workspace, for example `https://acme.roadmap.example.com`; the API key is read from ROADMAP_API_KEY
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// File with the API key, instead of ROADMAP_API_KEY
