@@ -422,6 +422,6 @@ mod tests {
         });
         assert_eq!(definition("ListVoters"), expected);
         let output = &definition("ListVoters")["outputSchema"];
-        assert_eq!(output.pointer("/properties/meta/properties/page"), Some(&json!({ "type": "integer" })));
+        assert_eq!(output.pointer("/properties/voters/items/properties/email"), Some(&json!({ "type": "string" })));
     }
 }
