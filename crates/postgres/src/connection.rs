@@ -31,6 +31,8 @@ pub(crate) struct PooledConnection {
     pub(crate) workspace: Option<Uuid>,
     /// Whether the session has prepared the statements about operation keys.
     pub(crate) key_statements_prepared: bool,
+    /// Whether the session has prepared the last statement of votes that are cast together.
+    pub(crate) vote_statements_prepared: bool,
 }
 
 /// Opens connections to one database.
@@ -122,7 +124,12 @@ impl Manager for Connector {
                 connecting.await.map_err(ConnectError::TaskEnded)??
             }
         };
-        Ok(PooledConnection { connection, workspace: None, key_statements_prepared: false })
+        Ok(PooledConnection {
+            connection,
+            workspace: None,
+            key_statements_prepared: false,
+            vote_statements_prepared: false,
+        })
     }
 
     async fn recycle(&self, pooled: &mut PooledConnection, _: &Metrics) -> RecycleResult<ConnectError> {

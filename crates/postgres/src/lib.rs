@@ -4,6 +4,7 @@
 //!   of the web server reads through its own small pool ([`PostgresReader`]).
 //! - A unit of work is a transaction. Its `BEGIN` and the claim of its operation key are sent with its first statement,
 //!   its saved response with its commit (`unit.rs`).
+//! - Votes of a workspace that wait at the same time are cast in one transaction (`vote_batches.rs`).
 //! - A connection with an unfinished statement or transaction is closed, never returned to its pool (`session.rs`).
 //! - The service's role owns nothing. Row-level security limits each session to the rows of the one workspace that it
 //!   has set.
@@ -29,6 +30,7 @@ mod session;
 mod statement;
 mod unit;
 mod usage;
+mod vote_batches;
 mod writes;
 
 use std::sync::Arc;
@@ -49,6 +51,7 @@ use crate::connection::Connector;
 use crate::pool::Pool;
 use crate::reads::{SingleFlight, TermStatistics};
 use crate::session::Session;
+use crate::vote_batches::VoteBatches;
 
 /// The number of connections for statements that are neither in a unit of work nor lists.
 const AUXILIARY_CONNECTIONS: usize = 2;
@@ -113,6 +116,7 @@ pub struct PostgresStore {
     mail: Pool,
     connector: Connector,
     options: Arc<PostgresOptions>,
+    votes: VoteBatches,
     durable: bool,
 }
 
@@ -132,7 +136,8 @@ impl PostgresStore {
         let auxiliary = Pool::new(driven.clone(), AUXILIARY_CONNECTIONS, options)?;
         let mail = Pool::new(driven, MAIL_CONNECTIONS, options)?;
         let durable = check::verify_connection(&auxiliary, options).await?;
-        Ok(Self { units, auxiliary, mail, connector, options: Arc::new(options.clone()), durable })
+        let votes = VoteBatches::new(units.clone(), Handle::current());
+        Ok(Self { units, auxiliary, mail, connector, options: Arc::new(options.clone()), votes, durable })
     }
 
     /// Whether acknowledged commits survive a crash of the server's machine (`fsync`).

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::codec::TimestampColumn;
-use crate::session::{NO_WORKSPACE, Session};
+use crate::session::{LastStatement, NO_WORKSPACE, Session};
 use crate::statement::statement;
 use crate::unit::{LockKey, WorkspaceLock};
 
@@ -81,7 +81,7 @@ impl MissedSearchStore for PostgresStore {
             most: i64::from(limit),
         };
         session.run(add.execute(&mut session.connection()?)).await?;
-        session.commit(None::<AddMissedSearches>).await
+        session.commit(None::<(LastStatement, AddMissedSearches)>).await
     }
 
     /// Purges one workspace at a time, because no session sees the rows of two. Mostly there is none to purge.

@@ -9,6 +9,7 @@ use deadpool::managed::Object;
 use diesel::pg::Pg;
 use diesel::query_builder::{QueryFragment, QueryId};
 use diesel::{OptionalExtension, QueryResult};
+use diesel_async::pooled_connection::PoolableConnection;
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use futures_util::future::join;
@@ -34,6 +35,15 @@ struct Preamble {
     name: Option<String>,
     /// Whether to begin the transaction.
     begin: bool,
+}
+
+/// The last statement before a commit, which is sent together with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastStatement {
+    /// Saves the response of a unit of work. The claim of its operation key was sent together with its first statement.
+    OfUnit,
+    /// Saves the responses of votes that are cast together.
+    OfVotes,
 }
 
 /// A connection that works for one workspace.
@@ -141,15 +151,23 @@ impl Session {
         self.failed.load(Ordering::SeqCst)
     }
 
+    /// Whether the server has responded to every statement, so that it can be sent another one.
+    pub(crate) fn is_responsive(&mut self) -> bool {
+        let is_open = self.pooled.as_mut().is_some_and(|pooled| !pooled.connection.is_broken());
+        is_open && !*self.timed_out.get_mut()
+    }
+
     /// How long the server waits for a lock.
     pub(crate) fn lock_timeout(&self) -> Duration {
         self.lock_timeout
     }
 
-    /// Whether the connection has prepared the statements that every unit with an operation key sends. It has if it has
-    /// committed a last statement before.
-    pub(crate) fn key_statements_prepared(&self) -> bool {
-        self.pooled.as_ref().is_some_and(|pooled| pooled.key_statements_prepared)
+    /// Whether the connection has prepared the statements of these commits. It has if it has committed so before.
+    pub(crate) fn has_prepared(&self, commit: LastStatement) -> bool {
+        self.pooled.as_ref().is_some_and(|pooled| match commit {
+            LastStatement::OfUnit => pooled.key_statements_prepared,
+            LastStatement::OfVotes => pooled.vote_statements_prepared,
+        })
     }
 
     /// As [`Self::run`], for a statement that may return no row.
@@ -174,25 +192,25 @@ impl Session {
     /// Commits the transaction, together with a last statement.
     pub(crate) async fn commit(
         mut self,
-        last: Option<impl QueryFragment<Pg> + QueryId + Send>,
+        last: Option<(LastStatement, impl QueryFragment<Pg> + QueryId + Send)>,
     ) -> Result<(), StoreError> {
         if *self.failed.get_mut() {
             // The server would roll back and report that as a success.
             return Err(StoreError::Fatal("a unit with a failed statement cannot be committed".into()));
         }
-        let has_last = last.is_some();
-        if !has_last && !self.has_sent_preamble() {
+        let kind = last.as_ref().map(|(kind, _)| *kind);
+        if kind.is_none() && !self.has_sent_preamble() {
             return Ok(());
         }
         let (mut first, mut second) = (self.connection()?, self.connection()?);
-        let at_once = self.key_statements_prepared();
+        let at_once = kind.is_some_and(|kind| self.has_prepared(kind));
         let sent = AtomicBool::new(false);
         let statements = async {
             let commit = async {
                 sent.store(true, Ordering::SeqCst);
                 second.batch_execute("COMMIT").await
             };
-            let outcome = match last.map(|last| diesel_async::RunQueryDsl::execute(last, &mut first)) {
+            let outcome = match last.map(|(_, last)| diesel_async::RunQueryDsl::execute(last, &mut first)) {
                 None => commit.await,
                 // If the last statement fails, the server rolls back instead of committing, and only that statement
                 // returns an error. A statement that is not prepared yet takes two round trips, and the COMMIT could
@@ -221,8 +239,11 @@ impl Session {
             Err(error) => return Err(error),
         }
         self.mark_ended();
-        if has_last && let Some(pooled) = &mut self.pooled {
-            pooled.key_statements_prepared = true;
+        if let Some((pooled, kind)) = self.pooled.as_mut().zip(kind) {
+            match kind {
+                LastStatement::OfUnit => pooled.key_statements_prepared = true,
+                LastStatement::OfVotes => pooled.vote_statements_prepared = true,
+            }
         }
         Ok(())
     }

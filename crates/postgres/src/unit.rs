@@ -23,8 +23,12 @@ use uuid::Uuid;
 use crate::PostgresStore;
 use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
-use crate::session::Session;
+use crate::pool::Pool;
+use crate::rows::SummaryRow;
+use crate::session::{LastStatement, Session};
 use crate::statement::statement;
+use crate::vote_batches::{CastAnswer, VoteBatches, VoteSeat, VoteTurn};
+use crate::writes::Cast;
 
 statement! {
     /// Waits for the lock and takes it until the transaction ends.
@@ -53,12 +57,27 @@ statement! {
 
 /// An open unit of work.
 pub(crate) struct PostgresUnit {
-    session: Session,
+    /// `None` for a vote that waits for its turn or is cast together with others.
+    session: Option<Session>,
+    units: Pool,
     pub(crate) workspace: Uuid,
     key: Option<OperationKey>,
     claim: Mutex<KeyClaim>,
+    vote: VoteUnit,
     /// The locks of the workspace that the unit holds.
     locks: Vec<WorkspaceLock>,
+}
+
+/// What a unit of work has to do with votes that are cast together.
+enum VoteUnit {
+    /// Nothing.
+    No,
+    /// Its vote is to be cast.
+    Waits(VoteBatches),
+    /// Its vote is cast in its own transaction. The turn lasts until the unit ends.
+    Alone { _turn: VoteTurn },
+    /// Its vote is cast in a transaction of several.
+    Together(VoteSeat),
 }
 
 /// A lock of a workspace that one unit of work holds until it ends.
@@ -109,8 +128,51 @@ enum KeyClaim {
 }
 
 impl PostgresUnit {
+    fn new(units: Pool, workspace: WorkspaceId, key: Option<OperationKey>, vote: VoteUnit) -> Self {
+        let claim = Mutex::new(if key.is_some() { KeyClaim::Pending } else { KeyClaim::Held });
+        Self { session: None, units, workspace: workspace.uuid(), key, claim, vote, locks: Vec::new() }
+    }
+
     pub(crate) fn connection(&self) -> Result<&AsyncPgConnection, StoreError> {
-        self.session.connection()
+        self.session()?.connection()
+    }
+
+    fn session(&self) -> Result<&Session, StoreError> {
+        self.session.as_ref().ok_or_else(|| StoreError::Fatal("the unit has no transaction of its own".into()))
+    }
+
+    /// Opens the unit's own transaction, unless it is open.
+    async fn open(&mut self) -> Result<(), StoreError> {
+        if self.session.is_none() && !matches!(self.vote, VoteUnit::Together(_)) {
+            self.session = Some(Session::transaction(&self.units, self.workspace).await?);
+        }
+        Ok(())
+    }
+
+    /// Casts the unit's vote together with others that wait, if any do. Returns the row of the feature request and
+    /// whether the vote is new. `None`: the caller casts the vote in the unit's own transaction, which is open now.
+    pub(crate) async fn cast_together(
+        &mut self,
+        vote: &Cast,
+    ) -> Result<Option<(SummaryRow, Option<bool>)>, StoreError> {
+        let VoteUnit::Waits(batches) = std::mem::replace(&mut self.vote, VoteUnit::No) else { return Ok(None) };
+        let waiting = self.key.as_ref().map(|key| (key.clone(), lock_number(self.workspace, key.as_str())));
+        match batches.cast(vote, waiting).await? {
+            CastAnswer::Alone(turn) => {
+                self.vote = VoteUnit::Alone { _turn: turn };
+                self.open().await?;
+                Ok(None)
+            }
+            CastAnswer::Cast { request, is_new, seat } => {
+                self.vote = VoteUnit::Together(seat);
+                *self.claim() = KeyClaim::Held;
+                Ok(Some((request, is_new)))
+            }
+            CastAnswer::Replay(saved) => {
+                *self.claim() = KeyClaim::Replay(saved);
+                Err(key_was_used())
+            }
+        }
     }
 
     /// Runs a statement. The claim is sent ahead of the first one.
@@ -121,7 +183,7 @@ impl PostgresUnit {
         let is_pending = matches!(*self.claim(), KeyClaim::Pending);
         match &self.key {
             Some(key) if is_pending => self.run_first(key, statement).await,
-            _ => self.session.run(statement).await,
+            _ => self.session()?.run(statement).await,
         }
     }
 
@@ -149,35 +211,36 @@ impl PostgresUnit {
         key: &OperationKey,
         statement: impl Future<Output = QueryResult<T>> + Send,
     ) -> Result<T, StoreError> {
-        let (mut locking, mut looking) = (self.connection()?, self.connection()?);
+        let session = self.session()?;
+        let (mut locking, mut looking) = (session.connection()?, session.connection()?);
         // Only the holder of the lock can use the key. The lookup runs after the lock was taken, so that it sees the
         // saved response of a unit that was waited for.
         let lock = LockKey { number: lock_number(self.workspace, key.as_str()) };
         let lock = lock.execute(&mut locking);
         let look = self.find_saved_response(key).get_result(&mut looking).map(OptionalExtension::optional);
-        let at_once = self.session.key_statements_prepared();
+        let at_once = session.has_prepared(LastStatement::OfUnit);
         let began = Instant::now();
         let outcomes = async {
             // A statement that is not prepared yet takes two round trips, to prepare and to execute it. A statement
             // sent after it could overtake it in between.
             Ok(if at_once { join3(lock, look, statement).await } else { (lock.await, look.await, statement.await) })
         };
-        let (locked, saved, outcome) = self.session.run(outcomes).await?;
+        let (locked, saved, outcome) = session.run(outcomes).await?;
         if let Err(error) = locked {
-            let failure = self.session.record_failure(error, began.elapsed());
-            if matches!(failure, StoreError::Unavailable(_)) && began.elapsed() >= self.session.lock_timeout() {
+            let failure = session.record_failure(error, began.elapsed());
+            if matches!(failure, StoreError::Unavailable(_)) && began.elapsed() >= session.lock_timeout() {
                 *self.claim() = KeyClaim::Busy;
             }
             return Err(failure);
         }
-        match saved.map_err(|error| self.session.record_failure(error, began.elapsed()))? {
+        match saved.map_err(|error| session.record_failure(error, began.elapsed()))? {
             None => *self.claim() = KeyClaim::Held,
             Some(saved) => {
                 *self.claim() = KeyClaim::Replay(saved_response(saved, key)?);
-                return Err(StoreError::Transient("the operation key was used before".into()));
+                return Err(key_was_used());
             }
         }
-        outcome.map_err(|error| self.session.record_failure(error, began.elapsed()))
+        outcome.map_err(|error| session.record_failure(error, began.elapsed()))
     }
 
     fn find_saved_response(&self, key: &OperationKey) -> FindSavedResponse {
@@ -190,7 +253,12 @@ impl PostgresUnit {
     }
 }
 
-fn saved_response((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<SavedResponse, StoreError> {
+/// The result of a statement under an operation key with a saved response. The end of the unit returns that response.
+fn key_was_used() -> StoreError {
+    StoreError::Transient("the operation key was used before".into())
+}
+
+pub(crate) fn saved_response((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<SavedResponse, StoreError> {
     let status = u16::try_from(status).map_err(|_| inconsistent("operations", "status", key.as_str()))?;
     Ok(SavedResponse { status, body })
 }
@@ -205,10 +273,14 @@ fn lock_number(workspace: Uuid, name: &str) -> i64 {
 #[async_trait]
 impl Store for PostgresStore {
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
-        let workspace = workspace.uuid();
-        let session = Session::transaction(&self.units, workspace).await?;
-        let claim = Mutex::new(if key.is_some() { KeyClaim::Pending } else { KeyClaim::Held });
-        Ok(BeginOutcome::Started(Box::new(PostgresUnit { session, workspace, key, claim, locks: Vec::new() })))
+        let mut unit = PostgresUnit::new(self.units.clone(), workspace, key, VoteUnit::No);
+        unit.open().await?;
+        Ok(BeginOutcome::Started(Box::new(unit)))
+    }
+
+    async fn begin_vote(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
+        let vote = VoteUnit::Waits(self.votes.clone());
+        Ok(BeginOutcome::Started(Box::new(PostgresUnit::new(self.units.clone(), workspace, key, vote))))
     }
 }
 
@@ -219,6 +291,18 @@ impl UnitOfWork for PostgresUnit {
         saved: Option<&SavedResponse>,
         at: Timestamp,
     ) -> Result<EndOutcome, StoreError> {
+        let record = self.key.clone().zip(saved).map(|(key, response)| SaveResponse {
+            workspace: self.workspace,
+            key: key.as_str().to_owned(),
+            status: i32::from(response.status),
+            body: response.body.clone(),
+            at: at.into(),
+        });
+        if let VoteUnit::Together(seat) = self.vote {
+            seat.commit(record).await?;
+            return Ok(EndOutcome::Applied);
+        }
+        self.open().await?;
         // A command without statements has not claimed its key yet.
         let is_pending = matches!(*self.claim(), KeyClaim::Pending);
         if is_pending && let Err(error) = self.run(ready(Ok(()))).await {
@@ -227,30 +311,28 @@ impl UnitOfWork for PostgresUnit {
                 ended => Ok(ended),
             };
         }
-        let record = self.key.take().zip(saved).map(|(key, response)| SaveResponse {
-            workspace: self.workspace,
-            key: key.as_str().to_owned(),
-            status: i32::from(response.status),
-            body: response.body.clone(),
-            at: at.into(),
-        });
-        self.session.commit(record).await?;
+        if let Some(session) = self.session {
+            session.commit(record.map(|record| (LastStatement::OfUnit, record))).await?;
+        }
         Ok(EndOutcome::Applied)
     }
 
-    async fn rollback(self: Box<Self>) -> Result<EndOutcome, StoreError> {
+    async fn rollback(mut self: Box<Self>) -> Result<EndOutcome, StoreError> {
         let claim = std::mem::replace(&mut *self.claim(), KeyClaim::Held);
+        if matches!(claim, KeyClaim::Pending) {
+            self.open().await?;
+        }
         let ended = match (claim, &self.key) {
             (KeyClaim::Replay(response), _) => EndOutcome::Replay(response),
             (KeyClaim::Busy, _) => EndOutcome::KeyBusy,
-            (KeyClaim::Pending, Some(_)) if self.session.has_failed() => {
+            (KeyClaim::Pending, Some(_)) if self.session()?.has_failed() => {
                 let problem = "a statement failed before the server returned whether the operation key was used";
                 return Err(StoreError::Unavailable(problem.into()));
             }
             (KeyClaim::Pending, Some(key)) => {
                 // No statement has run yet, so only the saved response is looked up.
                 let look = self.find_saved_response(key);
-                let saved = self.session.run_optional(look.get_result(&mut self.connection()?)).await?;
+                let saved = self.session()?.run_optional(look.get_result(&mut self.connection()?)).await?;
                 saved
                     .map(|saved| saved_response(saved, key))
                     .transpose()?
@@ -260,7 +342,9 @@ impl UnitOfWork for PostgresUnit {
         };
         // The server may have become unreachable while the unit waited for a busy key. A successful rollback shows that
         // it is reachable.
-        self.session.roll_back().await?;
+        if let Some(session) = self.session {
+            session.roll_back().await?;
+        }
         Ok(ended)
     }
 }

@@ -301,6 +301,8 @@ macro_rules! contract_tests {
                 every_vote_stores_its_note,
                 a_withdrawn_vote_is_not_counted,
                 concurrent_votes_and_withdrawals_alternate,
+                a_repeated_vote_is_among_the_counted_ones,
+                concurrent_votes_have_their_own_results,
                 a_vote_for_an_unknown_request_has_no_effect,
                 notes_and_comments_fall_back_to_the_oldest_member,
                 votes_are_listed_newest_request_first,

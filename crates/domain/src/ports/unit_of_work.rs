@@ -43,6 +43,14 @@ pub trait Store: Send + Sync {
     ///   the reason.
     /// - A unit sees everything that was committed before it claimed its key.
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError>;
+
+    /// As [`Self::begin`], for a unit of work whose only write is one call of [`VoteWrites::cast_vote`], right before
+    /// its commit. A store may apply such units that wait at the same time in one transaction.
+    ///
+    /// Contract: as for other units. In addition, a unit may fail with [`StoreError::Transient`] because of another one.
+    async fn begin_vote(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
+        self.begin(workspace, key).await
+    }
 }
 
 /// An open unit of work. Dropping it rolls it back immediately.

@@ -226,6 +226,10 @@ impl Operation for ActOnPage {
         }
     }
 
+    fn casts_one_vote(&self) -> bool {
+        matches!(&self.command, Command::Vote(vote) if vote.casts_one_vote())
+    }
+
     fn audit(&self, done: &PageActionDone) -> Audit {
         done.audit.clone()
     }

@@ -52,6 +52,10 @@ impl Operation for CastVote {
         voter + draft.note.as_ref().map_or(0, storage::note_bytes)
     }
 
+    fn casts_one_vote(&self) -> bool {
+        self.draft.is_ok()
+    }
+
     fn audit(&self, _: &VoteCast) -> Audit {
         Audit::OwnRecord(OwnRecord::Vote)
     }

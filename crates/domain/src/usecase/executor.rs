@@ -73,6 +73,12 @@ pub trait Operation: Send + Sync {
         0
     }
 
+    /// Whether the only write of the command is one vote, so that the store may cast it together with others
+    /// ([`Store::begin_vote`]).
+    fn casts_one_vote(&self) -> bool {
+        false
+    }
+
     /// Returns what the audit log records about the command. The entry is part of the unit of work.
     fn audit(&self, output: &Self::Output) -> Audit;
 }
@@ -186,7 +192,9 @@ impl Executor {
         let mut unknown = None;
         for attempt in 1.. {
             let is_last = attempt >= MAX_ATTEMPTS;
-            match self.attempt(workspace, key, operation, render, save).await {
+            // What failed together with others runs alone.
+            let is_shared = attempt == 1 && operation.casts_one_vote();
+            match self.attempt(workspace, key, operation, is_shared, render, save).await {
                 Err(RoadmapError::Store(error @ StoreError::Transient(_))) if !is_last => {
                     let error = ErrorChain::new(&error);
                     tracing::debug!(attempt, %error, "retrying a unit of work that the store rolled back");
@@ -216,11 +224,17 @@ impl Executor {
         workspace: WorkspaceId,
         key: Option<&OperationKey>,
         operation: &O,
+        is_shared: bool,
         render: &(impl Fn(O::Output) -> T + Send + Sync),
         save: &(impl Fn(&T) -> Option<SavedResponse> + Send + Sync),
     ) -> Result<Outcome<T>, RoadmapError> {
         let added = self.max_added_usage(workspace, operation).await?;
-        let mut work = match self.store.begin(workspace, key.cloned()).await? {
+        let begin = if is_shared {
+            self.store.begin_vote(workspace, key.cloned())
+        } else {
+            self.store.begin(workspace, key.cloned())
+        };
+        let mut work = match begin.await? {
             BeginOutcome::Started(work) => work,
             BeginOutcome::Replay(saved) => return Ok(Outcome::Replayed(saved)),
         };

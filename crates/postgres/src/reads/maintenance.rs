@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::PostgresStore;
 use crate::codec::TimestampColumn;
 use crate::schema::attachments;
-use crate::session::{NO_WORKSPACE, Session};
+use crate::session::{LastStatement, NO_WORKSPACE, Session};
 use crate::statement::statement;
 
 statement! {
@@ -150,7 +150,7 @@ impl Maintenance for PostgresStore {
         }
         let delete = DeleteUnusedAttachments { workspace: id, ids };
         let deleted: Vec<(Uuid, i64)> = session.run(delete.load(&mut session.connection()?)).await?;
-        session.commit(None::<DeleteUnusedAttachments>).await?;
+        session.commit(None::<(LastStatement, DeleteUnusedAttachments)>).await?;
         let unused = |(attachment, byte_size): (Uuid, i64)| UnusedAttachment {
             key: BlobKey { workspace, attachment: AttachmentId::new(attachment) },
             byte_size: byte_size.unsigned_abs(),

@@ -112,6 +112,9 @@ impl VoteWrites for PostgresUnit {
             note_author: note.and_then(|note| note.author.address()).map(ToOwned::to_owned),
             note_body: note.map(|note| note.body.as_str().to_owned()),
         };
+        if let Some((request, is_new)) = self.cast_together(&cast).await? {
+            return Ok(Some(VoteCast { outcome: outcome_of(is_new), request: request.try_into()? }));
+        }
         let (request, is_new, root) = loop {
             let row: Option<(SummaryRow, Option<bool>, Option<Uuid>)> =
                 self.run_optional(cast.clone().get_result(&mut self.connection()?)).await?;
@@ -122,17 +125,12 @@ impl VoteWrites for PostgresUnit {
             let Some(root) = self.find_feature_request(&vote.request).await? else { return Ok(None) };
             cast.root = Some(root.id.uuid());
         };
-        let outcome = match is_new {
-            None => VoteOutcome::NoVoter,
-            Some(true) => VoteOutcome::Registered,
-            Some(false) => VoteOutcome::AlreadyVoted,
-        };
         let request = match root {
             // A merge that the statement did not see has moved the vote.
             Some(root) if root != request.id => self.summary_of(root).await?,
             _ => request.try_into()?,
         };
-        Ok(Some(VoteCast { outcome, request }))
+        Ok(Some(VoteCast { outcome: outcome_of(is_new), request }))
     }
 
     async fn withdraw_vote(
@@ -166,6 +164,14 @@ impl PostgresUnit {
     async fn summary_of(&mut self, request: Uuid) -> Result<FeatureRequestSummary, StoreError> {
         let found = self.find_feature_request(&FeatureRequestRef::Id(FeatureRequestId::new(request))).await?;
         found.ok_or_else(|| StoreError::Transient("the feature request of a vote was deleted".into()))
+    }
+}
+
+fn outcome_of(is_new: Option<bool>) -> VoteOutcome {
+    match is_new {
+        None => VoteOutcome::NoVoter,
+        Some(true) => VoteOutcome::Registered,
+        Some(false) => VoteOutcome::AlreadyVoted,
     }
 }
 

@@ -8,13 +8,13 @@ use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSu
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::vote::{VoteDraft, VoteOutcome, VoteWithdrawn};
+use roadmap_domain::model::vote::{VoteCast, VoteDraft, VoteOutcome, VoteWithdrawn};
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::post_comment::PostComment;
 use time::Duration;
 use tokio::task::JoinSet;
 
-use crate::harness::{Failing, Harness, vote, withdraw};
+use crate::harness::{Failing, Harness, operation_key, reply, vote, withdraw};
 
 fn email(raw: &str) -> EmailAddress {
     EmailAddress::parse("email", raw).unwrap()
@@ -151,6 +151,95 @@ pub async fn concurrent_votes_and_withdrawals_alternate(harness: Harness) {
     assert_eq!(harness.detail(workspace, request.id).await.summary.votes_count, tally);
     assert_eq!(harness.voters(workspace, request.id).await.len() as u64, tally.unsigned_abs());
     assert_eq!((harness.count("votes", workspace).await, tally >= 0), (tally.unsigned_abs(), true));
+}
+
+/// A repeated vote that races with withdrawals of the same customer is answered with a number of votes that includes the
+/// earlier one.
+pub async fn a_repeated_vote_is_among_the_counted_ones(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [request, merged] = harness.requests(workspace, ["Dark mode", "Night"]).await;
+    harness.merge(workspace, merged.id, request.id).await;
+    let harness = Arc::new(harness);
+    let mut tasks = JoinSet::new();
+    for task in 0..4 {
+        let (harness, reference) = (Arc::clone(&harness), FeatureRequestRef::Id(request.id));
+        tasks.spawn(async move {
+            for _ in 0..100 {
+                if task == 0 {
+                    harness.perform(workspace, &withdraw(reference, "ann@example.com")).await;
+                }
+                let cast = harness.perform(workspace, &vote(reference, Some(("ann@example.com", None)), None)).await;
+                assert_eq!(cast.request.votes_count, 1, "{:?}", cast.outcome);
+            }
+        });
+    }
+    tasks.join_all().await;
+}
+
+/// Votes of two workspaces that run at the same time have the results that they have one by one: distinct counts, notes,
+/// filled names, missing feature requests and saved responses, also for a feature request with others merged into it.
+pub async fn concurrent_votes_have_their_own_results(harness: Harness) {
+    let workspaces = [harness.workspace("acme").await, harness.workspace("globex").await];
+    for workspace in workspaces {
+        let [_, root, merged] = harness.requests(workspace, ["Dark mode", "Export", "Download"]).await;
+        for name in ["early", "v0-2", "v5-2"] {
+            harness.vote(workspace, &merged, &format!("{name}@example.com")).await;
+        }
+        harness.merge(workspace, merged.id, root.id).await;
+        let saved = vote(FeatureRequestRef::Number(1), None, Some("before"));
+        harness.run(workspace, "used", &saved, "saved").await.unwrap();
+    }
+    let harness = Arc::new(harness);
+    let mut tasks = JoinSet::new();
+    // Numbers 1 to 3 are known, 2 and 3 are one tree.
+    for (index, workspace) in workspaces.into_iter().enumerate() {
+        for (voter, number) in (0..12).flat_map(|voter| (0..5).map(move |number| (voter, number))) {
+            let harness = Arc::clone(&harness);
+            tasks.spawn(async move {
+                let (email, name) = (format!("V{voter}-{number}@example.com"), format!("Voter {voter}"));
+                let reference = FeatureRequestRef::Number(number.min(4));
+                let operation = vote(reference, Some((&email, Some(&name))), Some(&email));
+                let key = if number == 4 { "used".to_owned() } else { format!("{voter}-{number}") };
+                let render = |cast: VoteCast| {
+                    reply(&format!("{:?} {} {}", cast.outcome, cast.request.tag_number, cast.request.votes_count))
+                };
+                let key = operation_key(&key);
+                let text = match harness.executor.run(workspace, Some(&key), &operation, render).await {
+                    Ok(done) if done.replayed => format!("replayed {:?}", done.response.body == b"saved"),
+                    Ok(done) => String::from_utf8(done.response.body).unwrap(),
+                    Err(error) => error.to_string(),
+                };
+                (index, number, text)
+            });
+        }
+    }
+    let mut results = tasks.join_all().await;
+    results.sort();
+    for (index, workspace) in workspaces.into_iter().enumerate() {
+        let of = |wanted: &[i64]| -> Vec<String> {
+            let here = results.iter().filter(|(at, number, _)| *at == index && wanted.contains(number));
+            here.map(|(.., text)| text.clone()).collect()
+        };
+        assert_eq!(of(&[0]), vec!["FeatureRequest does not exist."; 12]);
+        assert_eq!(of(&[4]), vec!["replayed true"; 12]);
+        let mut expected: Vec<String> = (1..=12).map(|count| format!("Registered 1 {count}")).collect();
+        expected.sort();
+        assert_eq!(of(&[1]), expected);
+        // Three have voted before, two of them vote again.
+        let mut tree = of(&[2, 3]);
+        tree.retain(|text| text.starts_with("Registered"));
+        tree.sort();
+        let mut expected: Vec<String> = (4..=25).map(|count| format!("Registered 2 {count}")).collect();
+        expected.sort();
+        assert_eq!(tree, expected);
+        let voters = harness.voters(workspace, harness.find(workspace, 1).await.id).await;
+        assert!(voters.iter().all(|voter| voter.name.is_some()));
+        assert_eq!((voters.len(), harness.find(workspace, 2).await.votes_count), (12, 25));
+        // One note before, and one of each vote for a known feature request.
+        for (table, rows) in [("customers", 37), ("votes", 37), ("notes", 37), ("operations", 37)] {
+            assert_eq!(harness.count(table, workspace).await, rows, "{table}");
+        }
+    }
 }
 
 /// A vote for an unknown feature request stores neither a customer nor a note.

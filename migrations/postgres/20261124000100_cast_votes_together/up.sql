@@ -1,0 +1,166 @@
+-- Casts votes of a workspace that wait at the same time, each with its operation key and its note. Element n of every
+-- array belongs to vote n. A vote for a feature request is counted once per tree and customer, as by `add_vote`.
+--
+-- Returns a row for each vote that was cast, and one with the saved response for each used key. A vote without a row is
+-- to be cast alone: its key is in use, its feature request is unknown, or it fills in a customer's name. No row has
+-- `was_cast` false but the one of a vote that found an earlier vote which was withdrawn since. Then the transaction must
+-- be rolled back.
+--
+-- `merges_lock` is the number of the lock of units that merge, unmerge and delete feature requests. None of them runs at
+-- the same time, so that no tree changes. If one runs or waits, no vote is cast.
+--
+-- Other transactions wait for these rows: customers by their address, votes by feature request and customer, tallies by
+-- feature request. All callers lock them in this order, so that no two wait for each other in a circle. A single vote
+-- locks one of each in the same order.
+--
+-- The planner expects arrays to have many elements, and would hash whole tables for them.
+CREATE FUNCTION cast_votes(
+    of_workspace uuid, merges_lock bigint, keys text[], key_locks bigint[], requests uuid[], numbers bigint[],
+    times timestamptz[], customer_ids uuid[], addresses text[], folded_addresses text[], names text[],
+    folded_names text[], note_ids uuid[], note_authors text[], note_bodies text[]
+)
+RETURNS TABLE (
+    place integer, saved_status integer, saved_body bytea, request_id uuid, number bigint, request_title text,
+    track_name text, lane_name text, counted bigint, request_created_at timestamptz, is_new boolean, was_cast boolean
+)
+LANGUAGE plpgsql VOLATILE
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+-- A tally that another transaction holds for long delays no vote for another feature request longer than this.
+SET lock_timeout = '250ms'
+AS $$
+#variable_conflict use_column
+DECLARE
+    is_free boolean[];
+    -- The root of each vote's feature request; NULL: the vote is not cast here.
+    roots uuid[];
+    were_merged boolean[];
+    voters uuid[];
+    -- The votes that were inserted.
+    new_roots uuid[];
+    new_voters uuid[];
+    tally record;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock_shared(merges_lock) THEN
+        RETURN;
+    END IF;
+    SELECT array_agg(key_lock IS NULL OR pg_try_advisory_xact_lock(key_lock) ORDER BY place) INTO is_free
+    FROM unnest(key_locks) WITH ORDINALITY AS vote (key_lock, place);
+
+    RETURN QUERY
+    SELECT vote.place::integer, status, body, NULL::uuid, NULL::bigint, NULL::text, NULL::text, NULL::text,
+           NULL::bigint, NULL::timestamptz, NULL::boolean, NULL::boolean
+    FROM unnest(keys, is_free) WITH ORDINALITY AS vote (key, is_free, place)
+    JOIN operations ON workspace_id = of_workspace AND operation_key = key
+    WHERE vote.is_free;
+    IF FOUND THEN
+        SELECT array_agg(vote.is_free AND NOT EXISTS (
+            SELECT FROM operations WHERE workspace_id = of_workspace AND operation_key = key
+        ) ORDER BY place) INTO is_free
+        FROM unnest(keys, is_free) WITH ORDINALITY AS vote (key, is_free, place);
+    END IF;
+
+    SELECT array_agg(coalesce(root_id, id) ORDER BY place), array_agg(was_merged ORDER BY place)
+    INTO roots, were_merged
+    FROM unnest(requests, numbers, is_free) WITH ORDINALITY AS vote (request, number, is_free, place)
+    LEFT JOIN LATERAL (
+        SELECT id, root_id, was_merged FROM feature_requests WHERE workspace_id = of_workspace AND id = request
+        UNION ALL
+        SELECT id, root_id, was_merged FROM feature_requests WHERE workspace_id = of_workspace AND tag_number = number
+        LIMIT 1
+    ) AS named ON vote.is_free;
+
+    -- Once to find the known customers, once more if others had to be inserted.
+    FOR attempt IN 1..2 LOOP
+        SELECT array_agg(customers.id ORDER BY place),
+               array_agg(CASE WHEN address IS NULL OR customers.name IS NOT NULL
+                                OR customers.id IS NOT NULL AND vote.name IS NULL
+                                OR customers.id IS NULL AND attempt = 1 THEN root END ORDER BY place)
+        INTO voters, roots
+        FROM unnest(roots, folded_addresses, names) WITH ORDINALITY AS vote (root, address, name, place)
+        LEFT JOIN customers ON workspace_id = of_workspace AND email_folded = address AND root IS NOT NULL;
+        EXIT WHEN attempt = 2 OR NOT EXISTS (
+            SELECT FROM unnest(roots, folded_addresses, voters) AS vote (root, address, voter)
+            WHERE root IS NOT NULL AND address IS NOT NULL AND voter IS NULL
+        );
+        INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
+        SELECT DISTINCT ON (folded) of_workspace, customer, email, folded, name, folded_name, at
+        FROM unnest(roots, voters, customer_ids, addresses, folded_addresses, names, folded_names, times)
+            WITH ORDINALITY AS vote (root, voter, customer, email, folded, name, folded_name, at, place)
+        WHERE root IS NOT NULL AND voter IS NULL AND customer IS NOT NULL
+        ORDER BY folded, place
+        ON CONFLICT (workspace_id, email_folded) DO NOTHING;
+    END LOOP;
+
+    WITH added AS (
+        INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
+        SELECT DISTINCT ON (root, voter) of_workspace, root, voter, true, at
+        FROM unnest(roots, were_merged, voters, times) WITH ORDINALITY AS vote (root, was_merged, voter, at, place)
+        WHERE root IS NOT NULL AND voter IS NOT NULL AND NOT (was_merged AND EXISTS (
+            SELECT FROM feature_requests AS member
+            JOIN votes AS earlier ON earlier.workspace_id = of_workspace AND earlier.request_id = member.id
+                                 AND earlier.customer_id = voter
+            WHERE member.workspace_id = of_workspace AND member.root_id = root
+        ))
+        ORDER BY root, voter, place
+        ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
+        RETURNING votes.request_id, votes.customer_id
+    )
+    SELECT array_agg(added.request_id), array_agg(added.customer_id) INTO new_roots, new_voters FROM added;
+
+    FOR tally IN SELECT root, count(*) AS added FROM unnest(new_roots) AS vote (root) GROUP BY root ORDER BY root LOOP
+        UPDATE vote_tallies SET votes_count = votes_count + tally.added
+        WHERE workspace_id = of_workspace AND vote_tallies.request_id = tally.root AND root_id IS NULL;
+        IF NOT FOUND THEN
+            RAISE serialization_failure USING MESSAGE = 'the feature request of a vote was merged or deleted';
+        END IF;
+    END LOOP;
+
+    IF array_length(array_remove(note_ids, NULL), 1) > 0 THEN
+        INSERT INTO notes (workspace_id, id, request_id, customer_id, author_id, body, created_at)
+        SELECT of_workspace, note, root, voter, coalesce(
+            (SELECT id FROM members WHERE workspace_id = of_workspace AND removed_at IS NULL AND email_folded = author),
+            (SELECT id FROM members WHERE workspace_id = of_workspace AND removed_at IS NULL
+             ORDER BY created_at, id LIMIT 1)
+        ), content, at
+        FROM unnest(roots, voters, note_ids, note_authors, note_bodies, times)
+            AS vote (root, voter, note, author, content, at)
+        WHERE root IS NOT NULL AND note IS NOT NULL;
+    END IF;
+
+    -- The tallies with new votes are locked, and have all votes of this statement. One without is read together with the
+    -- earlier vote.
+    RETURN QUERY
+    SELECT vote.place::integer, NULL::integer, NULL::bytea, root, feature_requests.tag_number, title, tracks.name,
+           lanes.name, votes_count - still_added, feature_requests.created_at,
+           CASE WHEN voter IS NOT NULL THEN vote.is_first END,
+           vote.is_first OR voter IS NULL OR EXISTS (
+               SELECT FROM votes
+               WHERE votes.workspace_id = of_workspace AND votes.request_id = root AND customer_id = voter
+           ) OR EXISTS (
+               SELECT FROM feature_requests AS member
+               JOIN votes ON votes.workspace_id = of_workspace AND votes.request_id = member.id
+                         AND votes.customer_id = voter
+               WHERE member.workspace_id = of_workspace AND member.root_id = root
+           )
+    FROM (
+        SELECT place, root, voter, is_first,
+               count(*) FILTER (WHERE is_first) OVER (
+                   PARTITION BY root ORDER BY place ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+               ) AS still_added
+        FROM (
+            SELECT place, root, voter,
+                   row_number() OVER (PARTITION BY root, voter ORDER BY place) = 1 AND EXISTS (
+                       SELECT FROM unnest(new_roots, new_voters) AS added (added_root, added_voter)
+                       WHERE added_root = root AND added_voter = voter
+                   ) AS is_first
+            FROM unnest(roots, voters) WITH ORDINALITY AS asked (root, voter, place)
+            WHERE root IS NOT NULL
+        ) AS numbered
+    ) AS vote
+    JOIN feature_requests ON feature_requests.workspace_id = of_workspace AND feature_requests.id = root
+    JOIN vote_tallies ON vote_tallies.workspace_id = of_workspace AND vote_tallies.request_id = root
+    JOIN tracks ON tracks.workspace_id = of_workspace AND tracks.id = feature_requests.track_id
+    LEFT JOIN lanes ON lanes.workspace_id = of_workspace AND lanes.id = lane_id;
+END
+$$;
