@@ -16,17 +16,22 @@ pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow:
     let name = format!("cargo {}", arguments.join(" "));
     let set: String = environment.iter().map(|(name, value)| format!("{name}={value} ")).collect();
     eprintln!("$ {set}{name}");
+    let mut command = by_hand();
+    // Only `cargo doc` uses these flags: broken links are errors.
+    let command = command.args(arguments).envs(environment.iter().copied());
+    finish(command.env("RUSTDOCFLAGS", "--deny warnings").current_dir(root()), &name)
+}
+
+/// Returns cargo without the variables that it has set for this process. The build script of ring compares them, so that
+/// ring and its dependents would be recompiled whenever cargo is called alternately by hand and from here.
+fn by_hand() -> Command {
     let mut command = Command::new(env!("CARGO"));
-    // Variables that cargo sets for this process are removed. The build script of ring compares them, so that ring
-    // and its dependents would be recompiled whenever cargo is called alternately by hand and from here.
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
             command.env_remove(name);
         }
     }
-    // Only `cargo doc` uses these flags: broken links are errors.
-    let command = command.args(arguments).envs(environment.iter().copied());
-    finish(command.env("RUSTDOCFLAGS", "--deny warnings").current_dir(root()), &name)
+    command
 }
 
 /// Common arguments of all builds for tests. They determine the features of the dependencies, and each set of
@@ -64,7 +69,7 @@ pub(crate) fn in_release(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::R
     }
     let again = ["run", "--release", "--locked", "--package", "xtask", "--features", "servers", "--"];
     let given = std::env::args_os().skip(1);
-    finish(Command::new(env!("CARGO")).args(again).args(given).current_dir(root()), "cargo run --release")
+    finish(by_hand().args(again).args(given).current_dir(root()), "cargo run --release")
 }
 
 /// Returns `cargo metadata` of the workspace.

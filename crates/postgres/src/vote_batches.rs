@@ -1,8 +1,8 @@
 //! Votes of one workspace that wait at the same time are cast in one transaction (ADR 57).
 //!
-//! A few votes of a workspace run at a time. The first ones run alone, at once. While they run, others wait; when one
-//! ends, all that wait are cast by one statement, in a task of its own. The task passes each unit of work its row,
-//! collects the responses that they save, and commits. What cannot be cast together runs alone: the result is the same.
+//! Two votes of a workspace run alone, at once. While they run, others wait; when one ends, all that wait are cast by one
+//! statement, in a task of its own. The task passes each unit of work its row, collects the responses that they save, and
+//! commits. What cannot be cast together runs alone: the result is the same.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +30,10 @@ use crate::writes::Cast;
 /// The number of transactions with votes of one workspace that run at a time. While the server writes one commit to the
 /// disk, it casts the votes of the other.
 const CONCURRENT: usize = 2;
+
+/// The number of waiting votes that start while one transaction with several votes runs. Fewer wait for its end: each
+/// transaction costs about as much as casting a few more votes.
+const ENOUGH_VOTES: usize = 8;
 
 /// The maximum number of votes in one transaction.
 const MOST_VOTES: usize = 64;
@@ -121,11 +125,46 @@ struct Waiting {
 /// The votes of one workspace.
 #[derive(Default)]
 struct Queue {
-    running: usize,
+    /// The number of votes that run alone.
+    alone: usize,
+    /// The number of transactions with several votes that run.
+    together: usize,
     waiting: VecDeque<Waiting>,
 }
 
+/// How the votes of a turn run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turns {
+    Alone,
+    Together,
+}
+
 impl Queue {
+    /// Whether a vote that arrives runs at once, alone. Otherwise it joins those that wait.
+    fn is_quiet(&self) -> bool {
+        self.waiting.is_empty() && self.together == 0 && self.alone < CONCURRENT
+    }
+
+    /// Whether the waiting votes are to start.
+    fn is_due(&self) -> bool {
+        match (self.alone, self.together) {
+            (0, 0) | (1, 0) => true,
+            (0, 1) => self.waiting.len() >= ENOUGH_VOTES,
+            _ => false,
+        }
+    }
+
+    /// Takes the votes that are cast next, and counts them as running.
+    fn start_next(&mut self) -> Vec<Waiting> {
+        let next = self.take_next();
+        match next.len() {
+            0 => {}
+            1 => self.alone += 1,
+            _ => self.together += 1,
+        }
+        next
+    }
+
     /// Takes the votes that are cast next, together.
     fn take_next(&mut self) -> Vec<Waiting> {
         let (mut next, mut keys, mut size) = (Vec::new(), HashSet::new(), 0);
@@ -166,17 +205,18 @@ impl VoteBatches {
     /// of its lock.
     pub(crate) async fn cast(&self, vote: &Cast, key: Option<(OperationKey, i64)>) -> Answer {
         let workspace = vote.workspace;
-        let mut answer = {
+        let (mut answer, due) = {
             let mut queues = self.queues();
             let queue = queues.entry(workspace).or_default();
-            if queue.running < CONCURRENT {
-                queue.running += 1;
-                return Ok(CastAnswer::Alone(VoteTurn(Arc::new(Turn { batches: self.clone(), workspace }))));
+            if queue.is_quiet() {
+                queue.alone += 1;
+                return Ok(CastAnswer::Alone(self.turn(workspace, Turns::Alone)));
             }
             let (sender, receiver) = oneshot::channel();
             queue.waiting.push_back(Waiting { vote: vote.clone(), key, since: Instant::now(), answer: sender });
-            receiver
+            (receiver, if queue.is_due() { queue.start_next() } else { Vec::new() })
         };
+        self.start(workspace, due);
         let answered = match tokio::time::timeout(PATIENCE, &mut answer).await {
             Ok(answered) => answered,
             Err(_) => {
@@ -200,22 +240,22 @@ impl VoteBatches {
             if queue.waiting.front().is_none_or(|first| first.since.elapsed() < PATIENCE) {
                 return;
             }
-            let next = queue.take_next();
-            queue.running += usize::from(!next.is_empty());
-            next
+            queue.start_next()
         };
         self.start(workspace, next);
     }
 
     /// Ends a turn, and starts the votes that wait.
-    fn end_turn(&self, workspace: Uuid) {
+    fn end_turn(&self, workspace: Uuid, turns: Turns) {
         let next = {
             let mut queues = self.queues();
             let Some(queue) = queues.get_mut(&workspace) else { return };
-            queue.running -= 1;
-            let next = if queue.running < CONCURRENT { queue.take_next() } else { Vec::new() };
-            queue.running += usize::from(!next.is_empty());
-            if queue.running == 0 {
+            match turns {
+                Turns::Alone => queue.alone -= 1,
+                Turns::Together => queue.together -= 1,
+            }
+            let next = if queue.is_due() { queue.start_next() } else { Vec::new() };
+            if queue.alone + queue.together == 0 {
                 queues.remove(&workspace);
             }
             next
@@ -223,19 +263,23 @@ impl VoteBatches {
         self.start(workspace, next);
     }
 
-    /// Casts votes that were counted as one that runs.
+    /// Casts votes that were counted as running.
     fn start(&self, workspace: Uuid, mut votes: Vec<Waiting>) {
-        if votes.is_empty() {
-            return;
-        }
-        let turn = VoteTurn(Arc::new(Turn { batches: self.clone(), workspace }));
         match votes.pop() {
-            Some(only) if votes.is_empty() => only.answer(Ok(CastAnswer::Alone(turn))),
-            last => {
-                votes.extend(last);
+            None => {}
+            Some(only) if votes.is_empty() => {
+                only.answer(Ok(CastAnswer::Alone(self.turn(workspace, Turns::Alone))));
+            }
+            Some(last) => {
+                votes.push(last);
+                let turn = self.turn(workspace, Turns::Together);
                 drop(self.runtime.spawn(cast_together(self.units.clone(), workspace, votes, turn)));
             }
         }
+    }
+
+    fn turn(&self, workspace: Uuid, turns: Turns) -> VoteTurn {
+        VoteTurn(Arc::new(Turn { batches: self.clone(), workspace, turns }))
     }
 }
 
@@ -253,11 +297,12 @@ pub(crate) struct VoteTurn(#[expect(dead_code, reason = "only dropped")] Arc<Tur
 struct Turn {
     batches: VoteBatches,
     workspace: Uuid,
+    turns: Turns,
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.batches.end_turn(self.workspace);
+        self.batches.end_turn(self.workspace, self.turns);
     }
 }
 
@@ -415,5 +460,103 @@ fn copy(failure: &Arc<StoreError>) -> StoreError {
         StoreError::Unavailable(_) => StoreError::Unavailable(cause),
         StoreError::OutcomeUnknown(_) => StoreError::OutcomeUnknown(cause),
         StoreError::Inconsistent { .. } | StoreError::Fatal(_) => StoreError::Fatal(cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_domain::error::ErrorChain;
+    use roadmap_domain::model::timestamp::Timestamp;
+
+    /// A vote with a key of this number, and the end that waits for its answer.
+    fn waiting(key: i64, note: usize) -> (Waiting, oneshot::Receiver<Answer>) {
+        let vote = Cast {
+            workspace: Uuid::nil(),
+            request: None,
+            number: Some(1),
+            root: None,
+            at: Timestamp::from_millis(0).unwrap().into(),
+            customer: None,
+            email: None,
+            email_folded: None,
+            name: None,
+            name_folded: None,
+            note: None,
+            note_author: None,
+            note_body: Some("x".repeat(note)),
+        };
+        let key = OperationKey::parse(&format!("key {key}")).unwrap().map(|name| (name, key));
+        let (answer, answered) = oneshot::channel();
+        (Waiting { vote, key, since: Instant::now(), answer }, answered)
+    }
+
+    fn queue(alone: usize, together: usize, votes: usize) -> (Queue, Vec<oneshot::Receiver<Answer>>) {
+        let (waiting, answered) = (0..).map(|key| waiting(key, 1)).take(votes).unzip();
+        (Queue { alone, together, waiting }, answered)
+    }
+
+    #[test]
+    fn votes_run_alone_while_few_arrive_and_together_while_many_wait() {
+        for (alone, together, waiting, is_quiet) in
+            [(0, 0, 0, true), (1, 0, 0, true), (2, 0, 0, false), (0, 1, 0, false), (0, 0, 1, false)]
+        {
+            assert_eq!(queue(alone, together, waiting).0.is_quiet(), is_quiet, "{alone} {together} {waiting}");
+        }
+        for (alone, together, waiting, is_due) in [
+            (0, 0, 1, true),
+            (1, 0, 1, true),
+            (2, 0, 64, false),
+            (0, 1, ENOUGH_VOTES - 1, false),
+            (0, 1, ENOUGH_VOTES, true),
+            (0, 2, 64, false),
+            (1, 1, 64, false),
+        ] {
+            assert_eq!(queue(alone, together, waiting).0.is_due(), is_due, "{alone} {together} {waiting}");
+        }
+    }
+
+    #[test]
+    fn a_transaction_has_a_limited_number_of_votes_in_the_order_of_their_arrival() {
+        let (mut queue, _answered) = queue(0, 0, MOST_VOTES + 1);
+        let first: Vec<_> = queue.start_next().into_iter().filter_map(|vote| vote.key).map(|(_, key)| key).collect();
+        assert_eq!(first, (0..64).collect::<Vec<i64>>());
+        assert_eq!((queue.start_next().len(), queue.alone, queue.together), (1, 1, 1));
+        assert_eq!((queue.start_next().len(), queue.alone, queue.together), (0, 1, 1));
+    }
+
+    #[test]
+    fn large_notes_end_a_transaction() {
+        let (votes, _answered): (VecDeque<_>, Vec<_>) = (0..4).map(|key| waiting(key, ENOUGH_NOTES / 2)).unzip();
+        let mut queue = Queue { waiting: votes, ..Queue::default() };
+        assert_eq!((queue.start_next().len(), queue.start_next().len()), (2, 2));
+    }
+
+    #[test]
+    fn a_caller_that_has_gone_is_left_out_and_a_repeated_key_waits() {
+        let (votes, mut answered): (VecDeque<_>, Vec<_>) =
+            [1, 2, 3, 2, 4].map(|key| waiting(key, 1)).into_iter().unzip();
+        answered.remove(0);
+        let mut queue = Queue { waiting: votes, ..Queue::default() };
+        let mut next = || queue.start_next().into_iter().filter_map(|vote| vote.key).map(|(_, key)| key).collect();
+        let (first, second): (Vec<i64>, Vec<i64>) = (next(), next());
+        assert_eq!((first, second), (vec![2, 3], vec![2, 4]));
+    }
+
+    #[test]
+    fn each_unit_gets_the_kind_of_the_failure() {
+        let failures = [
+            StoreError::Transient("undone".into()),
+            StoreError::Unavailable("gone".into()),
+            StoreError::OutcomeUnknown("lost".into()),
+            StoreError::Fatal("wrong".into()),
+        ];
+        for failure in failures {
+            let kind = std::mem::discriminant(&failure);
+            let cause = failure.to_string();
+            let copied = copy(&Arc::new(failure));
+            assert_eq!(std::mem::discriminant(&copied), kind);
+            assert!(ErrorChain::new(&copied).to_string().contains(&cause), "{copied:?}");
+        }
     }
 }

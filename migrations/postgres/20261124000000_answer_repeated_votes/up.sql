@@ -11,6 +11,9 @@
 -- that it has waited for stays locked until the transaction ends, also if it had another version then. The version of a
 -- feature request that was never part of a merge is 0, so that a vote for it reads no tally but the one that it changes.
 --
+-- That a tally is of a root is asked without `IS NULL`, so that no partial index of all roots looks as good as the
+-- primary key while the table is small.
+--
 -- A repeated vote reads the number of votes only together with the earlier vote. Read alone, it could be the number after
 -- that vote was withdrawn.
 CREATE OR REPLACE FUNCTION add_vote(
@@ -52,7 +55,8 @@ BEGIN
         END IF;
         IF is_new THEN
             UPDATE vote_tallies SET votes_count = votes_count + 1
-            WHERE workspace_id = of_workspace AND request_id = root AND root_id IS NULL AND tree_version = version
+            WHERE workspace_id = of_workspace AND request_id = root AND tree_version = version
+              AND coalesce(root_id, root) = root
             RETURNING votes_count INTO counted;
             IF FOUND THEN
                 RETURN;
@@ -60,7 +64,8 @@ BEGIN
             DELETE FROM votes WHERE workspace_id = of_workspace AND request_id = root AND customer_id = of_customer;
         ELSE
             SELECT votes_count FROM vote_tallies
-            WHERE workspace_id = of_workspace AND request_id = root AND root_id IS NULL AND tree_version = version AND (
+            WHERE workspace_id = of_workspace AND request_id = root AND tree_version = version
+              AND coalesce(root_id, root) = root AND (
                 EXISTS (
                     SELECT FROM votes
                     WHERE workspace_id = of_workspace AND request_id = root AND customer_id = of_customer

@@ -13,7 +13,8 @@
 -- feature request. All callers lock them in this order, so that no two wait for each other in a circle. A single vote
 -- locks one of each in the same order.
 --
--- The planner expects arrays to have many elements, and would hash whole tables for them.
+-- Each row is looked up by a subquery with a limit or an offset, so that the planner cannot read whole tables instead. It
+-- plans these statements only now and then, when tables may have been small.
 CREATE FUNCTION cast_votes(
     of_workspace uuid, merges_lock bigint, keys text[], key_locks bigint[], requests uuid[], numbers bigint[],
     times timestamptz[], customer_ids uuid[], addresses text[], folded_addresses text[], names text[],
@@ -24,8 +25,6 @@ RETURNS TABLE (
     track_name text, lane_name text, counted bigint, request_created_at timestamptz, is_new boolean, was_cast boolean
 )
 LANGUAGE plpgsql VOLATILE
-SET enable_hashjoin = off
-SET enable_mergejoin = off
 -- A tally that another transaction holds for long delays no vote for another feature request longer than this.
 SET lock_timeout = '250ms'
 AS $$
@@ -51,11 +50,13 @@ BEGIN
     SELECT vote.place::integer, status, body, NULL::uuid, NULL::bigint, NULL::text, NULL::text, NULL::text,
            NULL::bigint, NULL::timestamptz, NULL::boolean, NULL::boolean
     FROM unnest(keys, is_free) WITH ORDINALITY AS vote (key, is_free, place)
-    JOIN operations ON workspace_id = of_workspace AND operation_key = key
-    WHERE vote.is_free;
+    CROSS JOIN LATERAL (
+        SELECT status, body FROM operations WHERE workspace_id = of_workspace AND operation_key = key LIMIT 1
+    ) AS saved
+    WHERE vote.is_free AND key IS NOT NULL;
     IF FOUND THEN
         SELECT array_agg(vote.is_free AND NOT EXISTS (
-            SELECT FROM operations WHERE workspace_id = of_workspace AND operation_key = key
+            SELECT FROM operations WHERE workspace_id = of_workspace AND operation_key = key OFFSET 0
         ) ORDER BY place) INTO is_free
         FROM unnest(keys, is_free) WITH ORDINALITY AS vote (key, is_free, place);
     END IF;
@@ -72,13 +73,16 @@ BEGIN
 
     -- Once to find the known customers, once more if others had to be inserted.
     FOR attempt IN 1..2 LOOP
-        SELECT array_agg(customers.id ORDER BY place),
-               array_agg(CASE WHEN address IS NULL OR customers.name IS NOT NULL
-                                OR customers.id IS NOT NULL AND vote.name IS NULL
-                                OR customers.id IS NULL AND attempt = 1 THEN root END ORDER BY place)
+        SELECT array_agg(known.id ORDER BY place),
+               array_agg(CASE WHEN address IS NULL OR known.name IS NOT NULL
+                                OR known.id IS NOT NULL AND vote.name IS NULL
+                                OR known.id IS NULL AND attempt = 1 THEN root END ORDER BY place)
         INTO voters, roots
         FROM unnest(roots, folded_addresses, names) WITH ORDINALITY AS vote (root, address, name, place)
-        LEFT JOIN customers ON workspace_id = of_workspace AND email_folded = address AND root IS NOT NULL;
+        LEFT JOIN LATERAL (
+            SELECT id, customers.name FROM customers
+            WHERE workspace_id = of_workspace AND email_folded = address LIMIT 1
+        ) AS known ON root IS NOT NULL;
         EXIT WHEN attempt = 2 OR NOT EXISTS (
             SELECT FROM unnest(roots, folded_addresses, voters) AS vote (root, address, voter)
             WHERE root IS NOT NULL AND address IS NOT NULL AND voter IS NULL
@@ -100,7 +104,7 @@ BEGIN
             SELECT FROM feature_requests AS member
             JOIN votes AS earlier ON earlier.workspace_id = of_workspace AND earlier.request_id = member.id
                                  AND earlier.customer_id = voter
-            WHERE member.workspace_id = of_workspace AND member.root_id = root
+            WHERE member.workspace_id = of_workspace AND member.root_id = root OFFSET 0
         ))
         ORDER BY root, voter, place
         ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
@@ -110,10 +114,7 @@ BEGIN
 
     FOR tally IN SELECT root, count(*) AS added FROM unnest(new_roots) AS vote (root) GROUP BY root ORDER BY root LOOP
         UPDATE vote_tallies SET votes_count = votes_count + tally.added
-        WHERE workspace_id = of_workspace AND vote_tallies.request_id = tally.root AND root_id IS NULL;
-        IF NOT FOUND THEN
-            RAISE serialization_failure USING MESSAGE = 'the feature request of a vote was merged or deleted';
-        END IF;
+        WHERE workspace_id = of_workspace AND vote_tallies.request_id = tally.root;
     END LOOP;
 
     IF array_length(array_remove(note_ids, NULL), 1) > 0 THEN
@@ -131,17 +132,17 @@ BEGIN
     -- The tallies with new votes are locked, and have all votes of this statement. One without is read together with the
     -- earlier vote.
     RETURN QUERY
-    SELECT vote.place::integer, NULL::integer, NULL::bytea, root, feature_requests.tag_number, title, tracks.name,
-           lanes.name, votes_count - still_added, feature_requests.created_at,
+    SELECT vote.place::integer, NULL::integer, NULL::bytea, root, request.tag_number, request.title, request.track,
+           request.lane, request.votes_count - still_added, request.created_at,
            CASE WHEN voter IS NOT NULL THEN vote.is_first END,
            vote.is_first OR voter IS NULL OR EXISTS (
                SELECT FROM votes
-               WHERE votes.workspace_id = of_workspace AND votes.request_id = root AND customer_id = voter
+               WHERE votes.workspace_id = of_workspace AND votes.request_id = root AND customer_id = voter OFFSET 0
            ) OR EXISTS (
                SELECT FROM feature_requests AS member
                JOIN votes ON votes.workspace_id = of_workspace AND votes.request_id = member.id
                          AND votes.customer_id = voter
-               WHERE member.workspace_id = of_workspace AND member.root_id = root
+               WHERE member.workspace_id = of_workspace AND member.root_id = root OFFSET 0
            )
     FROM (
         SELECT place, root, voter, is_first,
@@ -158,9 +159,16 @@ BEGIN
             WHERE root IS NOT NULL
         ) AS numbered
     ) AS vote
-    JOIN feature_requests ON feature_requests.workspace_id = of_workspace AND feature_requests.id = root
-    JOIN vote_tallies ON vote_tallies.workspace_id = of_workspace AND vote_tallies.request_id = root
-    JOIN tracks ON tracks.workspace_id = of_workspace AND tracks.id = feature_requests.track_id
-    LEFT JOIN lanes ON lanes.workspace_id = of_workspace AND lanes.id = lane_id;
+    CROSS JOIN LATERAL (
+        SELECT tag_number, title, created_at, tally.votes_count, tracks.name AS track, lanes.name AS lane
+        FROM feature_requests
+        CROSS JOIN LATERAL (
+            SELECT votes_count FROM vote_tallies
+            WHERE vote_tallies.workspace_id = of_workspace AND vote_tallies.request_id = root LIMIT 1
+        ) AS tally
+        JOIN tracks ON tracks.workspace_id = of_workspace AND tracks.id = track_id
+        LEFT JOIN lanes ON lanes.workspace_id = of_workspace AND lanes.id = lane_id
+        WHERE feature_requests.workspace_id = of_workspace AND feature_requests.id = root LIMIT 1
+    ) AS request;
 END
 $$;

@@ -75,7 +75,7 @@ FROM total LEFT JOIN (
     page
     JOIN feature_requests ON feature_requests.workspace_id = '{workspace}' AND feature_requests.id = page.request_id
     JOIN vote_tallies ON vote_tallies.workspace_id = '{workspace}' AND vote_tallies.request_id = page.request_id
-    JOIN tracks ON tracks.workspace_id = '{workspace}' AND tracks.id = track_id
+    JOIN tracks ON tracks.workspace_id = '{workspace}' AND tracks.id = feature_requests.track_id
     LEFT JOIN lanes ON lanes.workspace_id = '{workspace}' AND lanes.id = lane_id
 ) ON true ORDER BY feature_requests.id DESC;
 ";

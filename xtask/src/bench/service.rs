@@ -124,8 +124,17 @@ impl Service {
 
     /// Resident memory of the process in megabytes.
     pub(crate) fn resident_mb(&self) -> anyhow::Result<f64> {
+        self.status_mb("VmRSS:")
+    }
+
+    /// Highest resident memory of the process until now, in megabytes.
+    pub(crate) fn peak_mb(&self) -> anyhow::Result<f64> {
+        self.status_mb("VmHWM:")
+    }
+
+    fn status_mb(&self, field: &'static str) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(self.proc("status")?)?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).context("no such field in the status")?;
         let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
         Ok(kilobytes / 1024.0)
     }
