@@ -360,7 +360,7 @@ async fn cast_together(units: Pool, workspace: Uuid, votes: Vec<Waiting>, turn: 
         }
     };
     let committed = session.commit(save_responses(workspace, saved).map(|saved| (LastStatement::OfVotes, saved))).await;
-    let failure = committed.err().map(Arc::new);
+    let failure = committed.err().map(|failure| Arc::new(retried_alone(failure)));
     for end in ends {
         // A caller that has gone needs no answer.
         drop(end.send(failure.as_ref().map_or(Ok(()), |failure| Err(copy(failure)))));
@@ -450,6 +450,15 @@ async fn run_alone(session: Session, votes: Vec<Waiting>, turn: &VoteTurn) {
 fn fail(votes: Vec<Waiting>, failure: StoreError) {
     let failure = Arc::new(failure);
     votes.into_iter().for_each(|waiting| waiting.answer(Err(copy(&failure))));
+}
+
+/// Returns the failure of a commit for its units of work. One of them may be the cause of an error, the others are not:
+/// each is retried alone.
+fn retried_alone(failure: StoreError) -> StoreError {
+    match failure {
+        error @ (StoreError::Fatal(_) | StoreError::Inconsistent { .. }) => StoreError::Transient(error.into()),
+        other => other,
+    }
 }
 
 /// Returns a copy of the failure of a transaction, for one of its units of work.

@@ -8,10 +8,13 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::vote::VoteCast;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
     BeginOutcome, ConnectionPools, EndOutcome, Health, Insertion, Maintenance, OutboxQueue, PoolStatus, Store,
@@ -21,7 +24,7 @@ use roadmap_postgres::{
     PostgresOptions, PostgresStore, RoleProblem, RoleProblems, migrate, pending_migrations, revert_all, role_problems,
     server_time,
 };
-use roadmap_testkit::harness::{Probe, Subject};
+use roadmap_testkit::harness::{Harness, Probe, Subject, operation_key, reply, vote};
 use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
@@ -47,7 +50,11 @@ async fn template() -> &'static Database {
 
 async fn fresh() -> Subject {
     let database = Arc::new(template().await.copy());
-    let store = Arc::new(PostgresStore::open(&patient_options(&database.url)).await.unwrap());
+    subject(&database, &patient_options(&database.url)).await
+}
+
+async fn subject(database: &Arc<Database>, options: &PostgresOptions) -> Subject {
+    let store = Arc::new(PostgresStore::open(options).await.unwrap());
     let reader = Arc::new(store.reader(4).unwrap());
     Subject {
         store: store.clone(),
@@ -62,7 +69,7 @@ async fn fresh() -> Subject {
         mail: store.clone(),
         usage: store,
         probe: Arc::new(DatabaseProbe(database.clone())),
-        keep: Box::new(database),
+        keep: Box::new(database.clone()),
     }
 }
 
@@ -640,6 +647,72 @@ async fn a_response_that_cannot_be_saved_rolls_back_its_unit() {
     let response = SavedResponse { status: 299, body: Vec::new() };
     assert!(unit.commit(Some(&response), now).await.is_err());
     assert_eq!(database.rows("SELECT subdomain FROM workspaces"), Vec::<Vec<_>>::new());
+}
+
+/// While votes wait for a tally, votes for other feature requests are cast, also beside one that the database rejects.
+#[tokio::test(flavor = "multi_thread")]
+async fn votes_that_wait_together_do_not_harm_each_other() {
+    let database = Arc::new(template().await.copy());
+    database
+        .execute("ALTER TABLE notes ADD CHECK (body <> 'poison'); ALTER TABLE operations ADD CHECK (status <> 299)");
+    let patient = PostgresOptions { statement_timeout: Duration::from_secs(60), ..patient_options(&database.url) };
+    let harness = Arc::new(Harness::new(subject(&database, &patient).await));
+    let workspace = harness.workspace("acme").await;
+    let [_, _, _] = harness.requests(workspace, ["Dark mode", "Export", "Import"]).await;
+    let cast = |number: i64, voter: String, note: &'static str, status: u16| {
+        let harness = Arc::clone(&harness);
+        tokio::spawn(async move {
+            let vote = vote(FeatureRequestRef::Number(number), Some((&voter, None)), Some(note));
+            let key = operation_key(&voter);
+            let render = |cast: VoteCast| SavedResponse { status, ..reply(&cast.request.votes_count.to_string()) };
+            let outcome = harness.executor.run(workspace, Some(&key), &vote, render).await;
+            outcome.map(|done| String::from_utf8(done.response.body).unwrap()).map_err(|error| error.to_string())
+        })
+    };
+    let counts = async |tasks: Vec<tokio::task::JoinHandle<Result<String, String>>>| {
+        let mut counts = Vec::new();
+        for task in tasks {
+            counts.push(task.await.unwrap().unwrap().parse::<u32>().unwrap());
+        }
+        counts.sort_unstable();
+        counts
+    };
+    // The database rejects one vote when it is cast, or when its response is saved.
+    for (round, (note, status)) in (0..).zip([("poison", 201), ("note", 299)]) {
+        let BeginOutcome::Started(mut holder) = harness.subject.store.begin(workspace, None).await.unwrap() else {
+            panic!("a replay without a key")
+        };
+        // Locks the tally.
+        let nobody = EmailAddress::parse("email", "nobody@example.com").unwrap();
+        let withdrawn = holder.withdraw_vote(&FeatureRequestRef::Number(1), nobody.folded()).await.unwrap().unwrap();
+        assert!(!withdrawn.vote_removed);
+        let voter = |name: &str, number: u32| format!("{name}{round}-{number}@example.com");
+        let mut held: Vec<_> = (0..2).map(|number| cast(1, voter("held", number), "note", 201)).collect();
+        wait_until(async || database.rows("SELECT FROM pg_locks WHERE NOT granted").len() >= 2).await;
+        // These wait for their turn, then they are cast together.
+        let others = (0..8).map(|number| cast(2, voter("other", number), "note", 201)).collect();
+        let rejected = cast(2, voter("rejected", 0), note, status);
+        assert_eq!(counts(others).await, (1..=8).map(|count| 8 * round + count).collect::<Vec<u32>>());
+        rejected.await.unwrap().unwrap_err();
+        // One of these waits for the tally.
+        held.push(cast(1, voter("late", 0), "note", 201));
+        let others = (0..8).map(|number| cast(3, voter("another", number), "note", 201)).collect();
+        assert_eq!(counts(others).await, (1..=8).map(|count| 8 * round + count).collect::<Vec<u32>>());
+        holder.rollback().await.unwrap();
+        assert_eq!(counts(held).await, (1..=3).map(|count| 3 * round + count).collect::<Vec<u32>>());
+    }
+    for table in ["votes", "notes", "customers", "operations"] {
+        assert_eq!(harness.count(table, workspace).await, 38, "{table}");
+    }
+}
+
+/// Waits until a condition holds.
+async fn wait_until(condition: impl AsyncFn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !condition().await {
+        assert!(Instant::now() < deadline, "the condition does not hold");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// Returns the message of an error and of its causes.

@@ -708,6 +708,68 @@ mod tests {
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
 
+    /// A command whose only write is a vote.
+    struct OneVote(Counted);
+
+    #[async_trait]
+    impl Operation for OneVote {
+        type Output = &'static str;
+
+        async fn perform(
+            &self,
+            context: &OperationContext<'_>,
+            work: &mut dyn UnitOfWork,
+        ) -> Result<&'static str, RoadmapError> {
+            self.0.perform(context, work).await
+        }
+
+        fn casts_one_vote(&self) -> bool {
+            true
+        }
+
+        fn audit(&self, output: &&'static str) -> Audit {
+            self.0.audit(output)
+        }
+    }
+
+    /// Records how units of work begin, and rolls them back.
+    #[derive(Default)]
+    struct Beginnings(std::sync::Mutex<Vec<&'static str>>);
+
+    impl Beginnings {
+        fn begun(&self, how: &'static str) -> BeginOutcome {
+            self.0.lock().unwrap().push(how);
+            let mut unit = MockUnit::new();
+            unit.expect_rollback().return_once(|| Ok(EndOutcome::Applied));
+            BeginOutcome::Started(Box::new(unit))
+        }
+    }
+
+    #[async_trait]
+    impl Store for Beginnings {
+        async fn begin(&self, _: WorkspaceId, _: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
+            Ok(self.begun("alone"))
+        }
+
+        async fn begin_vote(&self, _: WorkspaceId, _: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
+            Ok(self.begun("as a vote"))
+        }
+    }
+
+    #[test]
+    fn only_the_first_attempt_of_a_vote_may_share_a_transaction() {
+        let undone = || Counted::ending(|| Err(StoreError::Transient("undone".into()).into()));
+        let store = Arc::new(Beginnings::default());
+        let mut pause = MockRetryPause::new();
+        pause.expect_pause().returning(|_| ());
+        let ids = Arc::new(NumberedIds::default());
+        let executor =
+            Executor::new(store.clone(), Arc::new(unused_locks()), Arc::new(pause), Arc::new(FixedClock), ids);
+        block_on(executor.run_without_key(workspace(), &OneVote(undone()))).unwrap_err();
+        block_on(executor.run_without_key(workspace(), &undone())).unwrap_err();
+        assert_eq!(*store.0.lock().unwrap(), ["as a vote", "alone", "alone", "alone", "alone", "alone"]);
+    }
+
     /// A command that adds this number of bytes.
     struct Adding(u64, Counted);
 
