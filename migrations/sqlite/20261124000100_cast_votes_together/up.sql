@@ -1,0 +1,2 @@
+-- Votes of one writer share its commit here: nothing to do.
+SELECT 1;
