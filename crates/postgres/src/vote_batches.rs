@@ -217,11 +217,10 @@ impl VoteBatches {
             (receiver, if queue.is_due() { queue.start_next() } else { Vec::new() })
         };
         self.start(workspace, due);
-        let answered = match tokio::time::timeout(PATIENCE, &mut answer).await {
-            Ok(answered) => answered,
-            Err(_) => {
-                self.start_impatient(workspace);
-                answer.await
+        let answered = loop {
+            match tokio::time::timeout(PATIENCE, &mut answer).await {
+                Ok(answered) => break answered,
+                Err(_) => self.start_impatient(workspace),
             }
         };
         answered.unwrap_or_else(|_| Err(StoreError::Transient("the task that casts votes has ended".into())))
