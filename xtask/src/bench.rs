@@ -10,11 +10,12 @@
 
 pub(crate) mod connection;
 mod copies;
-mod corpus;
+pub(crate) mod corpus;
 mod pgbench;
 pub(crate) mod service;
 
 use std::iter::repeat_with;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -89,6 +90,9 @@ impl std::fmt::Display for Kind {
     }
 }
 
+/// Returns the method, path and body of the next request of a kind.
+pub(crate) type NextRequest = fn(&Corpus, &mut SmallRng) -> (&'static str, String, String);
+
 /// Workload and its limits on processor time per request, at 16 connections on two cores.
 struct Workload {
     name: &'static str,
@@ -96,8 +100,7 @@ struct Workload {
     targets: [Option<f64>; 2],
     /// The headers of a browser, if the request is for a page.
     page: Option<&'static str>,
-    /// Method, path and body of the next request.
-    request: fn(&Corpus, &mut SmallRng) -> (&'static str, String, String),
+    request: NextRequest,
 }
 
 /// Disables rate limits, because they would limit the measurement.
@@ -243,7 +246,7 @@ fn first_vote(request: u64) -> (&'static str, String, String) {
     ("POST", format!("/feature_requests/{request}/upvotes"), body)
 }
 
-fn upvote(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn upvote(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     let key = KEYS.fetch_add(1, Ordering::Relaxed);
     let customer = random.random_range(0..corpus.customers);
     let body = format!(
@@ -277,21 +280,21 @@ fn upvote_by_tool(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, Stri
     ("POST", "/mcp".to_owned(), body)
 }
 
-fn comment(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn comment(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     let body = r#"{"comment":{"content":"<p>We are <strong>on it</strong>, thank you.</p>"}}"#;
     ("POST", format!("/feature_requests/{}/comments", corpus.any_request(random)), body.to_owned())
 }
 
-fn votes(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn votes(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     let customer = random.random_range(0..corpus.customers);
     ("GET", format!("/votes?email=customer{customer}@example.com"), String::new())
 }
 
-fn feature_request(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn feature_request(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     ("GET", format!("/feature_requests/{}", corpus.any_request(random)), String::new())
 }
 
-fn comments(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn comments(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     ("GET", format!("/feature_requests/{}/comments", random.random_range(1..=COMMENTED)), String::new())
 }
 
@@ -363,7 +366,7 @@ fn search_page(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String,
     get(&format!("/feature_requests?query={one}+{other}"))
 }
 
-fn search_two(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn search_two(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     let [one, other] = corpus.two_words_of_a_request(random);
     ("GET", format!("/feature_requests?query={one}+{other}"), String::new())
 }
@@ -556,60 +559,20 @@ impl Bench {
     }
 
     fn load(&self, service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
-        const LOADERS: u64 = 16;
-        block_on(try_join_all((0..LOADERS).map(async |loader| {
-            let mut connection = service.connect().await?;
-            for number in (loader..self.requests).step_by(LOADERS as usize) {
-                let (method, path, body) = corpus.create(number);
-                expect(&mut connection, method, &path, &body, 201).await?;
-            }
-            anyhow::Ok(())
-        })))?;
-        block_on(try_join_all((0..LOADERS).map(async |loader| {
-            let mut connection = service.connect().await?;
-            for number in (loader..self.votes).step_by(LOADERS as usize) {
-                let (customer, request) = loaded_vote(corpus, number);
-                let body = format!(r#"{{"customer":{{"email":"customer{customer}@example.com"}}}}"#);
-                let path = format!("/feature_requests/{request}/upvotes");
-                expect(&mut connection, "POST", &path, &body, 201).await?;
-            }
-            anyhow::Ok(())
-        })))?;
+        load_requests(service, corpus)?;
+        load_votes(service, corpus, self.votes)?;
         let wants = |name: &str| name.contains(&self.only);
         if wants(COMMENTS) {
-            block_on(async {
-                let mut connection = service.connect().await?;
-                for number in 0..COMMENTED.min(self.requests) * COMMENTS_EACH {
-                    let path = format!("/feature_requests/{}/comments", number / COMMENTS_EACH + 1);
-                    let body = r#"{"comment":{"content":"<p>We are <strong>on it</strong>, thank you.</p>"}}"#;
-                    expect(&mut connection, "POST", &path, body, 201).await?;
-                }
-                anyhow::Ok(())
-            })?;
+            load_comments(service, corpus)?;
         }
         if wants(ROADMAP) {
-            // Two of three feature requests are in a lane.
-            let tracks = block_on(async {
-                let mut connection = service.connect().await?;
-                expect(&mut connection, "GET", "/tracks", "", 200).await?;
-                ids(&connection.json()?, "/tracks")
-            })?;
-            block_on(try_join_all((0..LOADERS).map(async |loader| {
-                let mut connection = service.connect().await?;
-                for number in (loader..self.requests).step_by(LOADERS as usize) {
-                    let track = tracks.get(usize::try_from(number)? % tracks.len()).context("there is no track")?;
-                    let path = format!("/feature_requests/{}/track", number + 1);
-                    expect(&mut connection, "PATCH", &path, &format!(r#"{{"track_id":"{track}"}}"#), 200).await?;
-                }
-                anyhow::Ok(())
-            })))?;
+            load_lanes(service, corpus)?;
         }
         Ok(())
     }
 
     /// Merges and unmerges two feature requests with many votes, while another connection votes for others.
     fn merges(&self, service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
-        const LOADERS: u64 = 16;
         let (mut merges, mut longest) = (Vec::new(), Duration::ZERO);
         block_on(async {
             let mut connection = service.connect().await?;
@@ -620,19 +583,14 @@ impl Bench {
                 created.pointer("/feature_request/id").and_then(Value::as_str).map(str::to_owned).context("no id")
             };
             let (source, target) = (&create(self.requests).await?, &create(self.requests + 1).await?);
-            try_join_all((0..LOADERS).map(async |loader| {
-                let mut connection = service.connect().await?;
-                for number in (loader..2 * MERGED_VOTES).step_by(LOADERS as usize) {
-                    let (request, customer) = match number.checked_sub(MERGED_VOTES) {
-                        None => (source, number),
-                        Some(number) => (target, number + MERGED_VOTES * 3 / 4),
-                    };
-                    let body = format!(r#"{{"customer":{{"email":"merged{customer}@example.com"}}}}"#);
-                    expect(&mut connection, "POST", &format!("/feature_requests/{request}/upvotes"), &body, 201)
-                        .await?;
-                }
-                anyhow::Ok(())
-            }))
+            load(service, 0..2 * MERGED_VOTES, async |connection, number| {
+                let (request, customer) = match number.checked_sub(MERGED_VOTES) {
+                    None => (source, number),
+                    Some(number) => (target, number + MERGED_VOTES * 3 / 4),
+                };
+                let body = format!(r#"{{"customer":{{"email":"merged{customer}@example.com"}}}}"#);
+                expect(connection, "POST", &format!("/feature_requests/{request}/upvotes"), &body, 201).await
+            })
             .await?;
             let is_done = std::cell::Cell::new(false);
             let merging = async {
@@ -674,6 +632,64 @@ impl Bench {
         println!("| slowest upvote of another feature request meanwhile | {:.0} | {MERGE_TARGET} |", millis(longest));
         Ok(())
     }
+}
+
+/// Sends requests with these numbers over several connections at the same time.
+async fn load(
+    service: &Service,
+    numbers: Range<u64>,
+    send: impl AsyncFn(&mut Connection, u64) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    const LOADERS: usize = 16;
+    try_join_all((0..LOADERS).map(async |loader| {
+        let mut connection = service.connect().await?;
+        for number in numbers.clone().skip(loader).step_by(LOADERS) {
+            send(&mut connection, number).await?;
+        }
+        anyhow::Ok(())
+    }))
+    .await
+    .map(drop)
+}
+
+/// Creates the feature requests.
+pub(crate) fn load_requests(service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
+    block_on(load(service, 0..corpus.requests, async |connection, number| {
+        let (method, path, body) = corpus.create(number);
+        expect(connection, method, &path, &body, 201).await
+    }))
+}
+
+/// Votes, mostly for popular feature requests.
+pub(crate) fn load_votes(service: &Service, corpus: &Corpus, votes: u64) -> anyhow::Result<()> {
+    block_on(load(service, 0..votes, async |connection, number| {
+        let (customer, request) = loaded_vote(corpus, number);
+        let body = format!(r#"{{"customer":{{"email":"customer{customer}@example.com"}}}}"#);
+        expect(connection, "POST", &format!("/feature_requests/{request}/upvotes"), &body, 201).await
+    }))
+}
+
+/// Comments on the first feature requests.
+pub(crate) fn load_comments(service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
+    block_on(load(service, 0..COMMENTED.min(corpus.requests) * COMMENTS_EACH, async |connection, number| {
+        let path = format!("/feature_requests/{}/comments", number / COMMENTS_EACH + 1);
+        let body = r#"{"comment":{"content":"<p>We are <strong>on it</strong>, thank you.</p>"}}"#;
+        expect(connection, "POST", &path, body, 201).await
+    }))
+}
+
+/// Spreads the feature requests over the tracks. Two of three get into a lane.
+fn load_lanes(service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
+    let tracks = block_on(async {
+        let mut connection = service.connect().await?;
+        expect(&mut connection, "GET", "/tracks", "", 200).await?;
+        ids(&connection.json()?, "/tracks")
+    })?;
+    block_on(load(service, 0..corpus.requests, async |connection, number| {
+        let track = tracks.get(usize::try_from(number)? % tracks.len()).context("there is no track")?;
+        let path = format!("/feature_requests/{}/track", number + 1);
+        expect(connection, "PATCH", &path, &format!(r#"{{"track_id":"{track}"}}"#), 200).await
+    }))
 }
 
 /// Returns the IDs of a list in a response.

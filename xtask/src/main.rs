@@ -30,6 +30,8 @@ mod run;
 #[cfg(feature = "servers")]
 mod search_eval;
 #[cfg(feature = "servers")]
+mod soak;
+#[cfg(feature = "servers")]
 mod test;
 mod test_browser;
 #[cfg(feature = "servers")]
@@ -53,7 +55,7 @@ struct Arguments {
 /// Help text for the commands that are not compiled yet.
 #[cfg(not(feature = "servers"))]
 const SERVERS: &str = "Further commands, compiled when one of them is run (`cargo xtask <command> --help`):\n  \
-    test, torture, fuzz-api, test-mcp, bench, attack, search-eval, mutants, dist, release";
+    test, torture, fuzz-api, test-mcp, bench, soak, attack, search-eval, mutants, dist, release";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -92,6 +94,9 @@ enum Command {
     /// Measure throughput, latency and cost of a release build with generated data
     #[cfg(feature = "servers")]
     Bench(bench::Bench),
+    /// Load a release build with half of what it can take for a long time, and watch memory and latencies
+    #[cfg(feature = "servers")]
+    Soak(soak::Soak),
     /// Attack a release build from one workspace, and measure the effect on another one
     #[cfg(feature = "servers")]
     Attack(attack::Attack),
@@ -134,6 +139,8 @@ fn main() -> anyhow::Result<()> {
         Command::TestMcp(command) => command.run(),
         #[cfg(feature = "servers")]
         Command::Bench(command) => command.run(),
+        #[cfg(feature = "servers")]
+        Command::Soak(command) => command.run(),
         #[cfg(feature = "servers")]
         Command::Attack(command) => command.run(),
         #[cfg(feature = "servers")]

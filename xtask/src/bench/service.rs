@@ -132,6 +132,11 @@ impl Service {
         self.status_mb("VmHWM:")
     }
 
+    /// Resident memory that is no file's, in megabytes.
+    pub(crate) fn anonymous_mb(&self) -> anyhow::Result<f64> {
+        self.status_mb("RssAnon:")
+    }
+
     fn status_mb(&self, field: &'static str) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(self.proc("status")?)?;
         let line = status.lines().find_map(|line| line.strip_prefix(field)).context("no such field in the status")?;

@@ -1,0 +1,227 @@
+//! `cargo xtask soak`: loads the service with half of what it can take, for a long time.
+//!
+//! Requests are sent at a steady rate, whether or not earlier ones are answered. A latency counts from the time at which
+//! a request is due, so that one slow response shows in all that wait behind it.
+
+use std::borrow::Borrow;
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use futures_util::future::{try_join, try_join_all};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use roadmap_testkit::postgres::Durability;
+
+use crate::bench::connection::Connection;
+use crate::bench::corpus::Corpus;
+use crate::bench::service::Service;
+use crate::bench::{self, Kind, WITHOUT_LIMITS, block_on, build_release};
+use crate::postgres;
+use crate::run::{in_release, root};
+
+/// Connections that send requests.
+const CONNECTIONS: usize = 16;
+
+/// How long the capacity is measured before.
+const CALIBRATION: Duration = Duration::from_secs(20);
+
+/// The share of the capacity that is used.
+const LOAD: f64 = 0.5;
+
+/// Minutes after which memory is compared, and at both ends of the time that are compared.
+const SPAN: usize = 5;
+
+/// Highest difference of memory after the first minutes, in megabytes: 5 more or less than the middle.
+const MEMORY_TARGET: f64 = 10.0;
+/// Highest ratio of the p99 of the last minutes to that of the first.
+const LATENCY_TARGET: f64 = 1.2;
+
+/// The requests of a hundred, and what they are.
+const MIX: [(u32, bench::NextRequest); 8] = [
+    (30, bench::upvote),
+    (1, |corpus, random| corpus.create(random.random())),
+    (4, bench::comment),
+    (15, bench::votes),
+    (15, bench::feature_request),
+    (10, bench::comments),
+    (15, |_, _| ("GET", "/tracks".to_owned(), String::new())),
+    (10, bench::search_two),
+];
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Soak {
+    /// Minutes of load for each store
+    #[arg(long, default_value_t = 45)]
+    minutes: usize,
+    /// Feature requests to load before
+    #[arg(long, default_value_t = 3_000)]
+    requests: u64,
+    /// Customers to vote with
+    #[arg(long, default_value_t = 2_000)]
+    customers: u64,
+    /// Votes to load before
+    #[arg(long, default_value_t = 30_000)]
+    votes: u64,
+    /// Stores to load
+    #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
+    store: Vec<Kind>,
+}
+
+impl Soak {
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        ensure!(self.minutes > 0, "--minutes is at least 1");
+        in_release(|| {
+            build_release()?;
+            self.store.iter().try_for_each(|kind| self.load(*kind))
+        })
+    }
+
+    fn load(&self, kind: Kind) -> anyhow::Result<()> {
+        println!("\n## {kind}, {} minutes\n", self.minutes);
+        let cluster = match kind {
+            Kind::Sqlite => None,
+            Kind::Postgres => Some(postgres::cluster(Durability::Full)?),
+        };
+        let corpus = Corpus::new(self.requests, self.customers);
+        let mut service = Service::new(root().join("target/release/roadmap"), cluster)?;
+        service.start(&WITHOUT_LIMITS)?;
+        bench::load_requests(&service, &corpus)?;
+        bench::load_votes(&service, &corpus, self.votes)?;
+        bench::load_comments(&service, &corpus)?;
+        let capacity = block_on(capacity(&service, &corpus))?;
+        println!("capacity of {CONNECTIONS} connections: {capacity:.0} requests/s, of which {LOAD} are used\n");
+        println!("| minute | requests/s | p50 ms | p99 ms | slowest ms | memory MB | anonymous MB | database MB |");
+        println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
+        let minutes = block_on(self.minutes(&service, &corpus, capacity * LOAD))?;
+        judge(&minutes);
+        Ok(())
+    }
+
+    /// Sends requests at this rate per second, and prints each minute.
+    async fn minutes(&self, service: &Service, corpus: &Corpus, rate: f64) -> anyhow::Result<Vec<Minute>> {
+        let (next, began) = (Cell::new(0_u32), Instant::now());
+        let latencies = RefCell::new(vec![Vec::new(); self.minutes]);
+        let callers = (0..CONNECTIONS as u64).map(async |seed| {
+            let mut random = SmallRng::seed_from_u64(seed);
+            let mut connection = service.connect().await?;
+            loop {
+                let due = Duration::from_secs_f64(f64::from(next.replace(next.get() + 1)) / rate);
+                let minute = usize::try_from(due.as_secs() / 60)?;
+                if minute >= self.minutes {
+                    return anyhow::Ok(());
+                }
+                tokio::time::sleep_until((began + due).into()).await;
+                send(&mut connection, corpus, &mut random).await?;
+                let latency = began.elapsed().saturating_sub(due);
+                if let Some(latencies) = latencies.borrow_mut().get_mut(minute) {
+                    latencies.push(latency);
+                }
+            }
+        });
+        let printed = async {
+            let mut minutes = Vec::new();
+            for number in 1..=self.minutes {
+                // A second for the last responses of the minute.
+                let end = began + Duration::from_secs(60 * number as u64 + 1);
+                tokio::time::sleep_until(end.into()).await;
+                let taken = latencies.borrow_mut().get_mut(number - 1).map(std::mem::take).unwrap_or_default();
+                let minute = Minute::of(service, taken)?;
+                println!("| {number} | {minute} |");
+                minutes.push(minute);
+            }
+            anyhow::Ok(minutes)
+        };
+        let (_, minutes) = try_join(try_join_all(callers), printed).await?;
+        Ok(minutes)
+    }
+}
+
+/// What was measured in a minute.
+struct Minute {
+    /// Sorted.
+    latencies: Vec<Duration>,
+    memory_mb: f64,
+    anonymous_mb: f64,
+    database_mb: f64,
+}
+
+impl Minute {
+    fn of(service: &Service, mut latencies: Vec<Duration>) -> anyhow::Result<Self> {
+        latencies.sort_unstable();
+        Ok(Self {
+            latencies,
+            memory_mb: service.resident_mb()?,
+            anonymous_mb: service.anonymous_mb()?,
+            database_mb: service.database_mb()?,
+        })
+    }
+}
+
+impl std::fmt::Display for Minute {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let per_second = self.latencies.len() / 60;
+        let [median, p99, slowest] = [50, 99, 100].map(|percent| percentile(&self.latencies, percent));
+        let Self { memory_mb, anonymous_mb, database_mb, .. } = self;
+        write!(
+            f,
+            "{per_second} | {median:.2} | {p99:.2} | {slowest:.0} | {memory_mb:.1} | {anonymous_mb:.1} | {database_mb:.0}"
+        )
+    }
+}
+
+/// Returns a percentile of sorted latencies in milliseconds.
+fn percentile(sorted: &[impl Borrow<Duration>], percent: usize) -> f64 {
+    let index = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
+    sorted.get(index).map_or(0.0, |latency| latency.borrow().as_secs_f64() * 1e3)
+}
+
+/// Measures the requests per second of a closed loop.
+async fn capacity(service: &Service, corpus: &Corpus) -> anyhow::Result<f64> {
+    let (began, sent) = (Instant::now(), Cell::new(0_u32));
+    try_join_all((0..CONNECTIONS as u64).map(async |seed| {
+        let mut random = SmallRng::seed_from_u64(u64::MAX - seed);
+        let mut connection = service.connect().await?;
+        while began.elapsed() < CALIBRATION {
+            send(&mut connection, corpus, &mut random).await?;
+            sent.set(sent.get() + 1);
+        }
+        anyhow::Ok(())
+    }))
+    .await?;
+    Ok(f64::from(sent.get()) / began.elapsed().as_secs_f64())
+}
+
+/// Sends a request of the mix.
+async fn send(connection: &mut Connection, corpus: &Corpus, random: &mut SmallRng) -> anyhow::Result<()> {
+    let mut ticket = random.random_range(0..MIX.iter().map(|(share, _)| share).sum());
+    for (share, request) in MIX {
+        if ticket < share {
+            let (method, path, body) = request(corpus, random);
+            let status = connection.send(method, &path, &body).await?;
+            ensure!(matches!(status, 200 | 201), "{method} {path} returned {status}");
+            break;
+        }
+        ticket -= share;
+    }
+    Ok(())
+}
+
+/// Prints how memory and latencies changed.
+fn judge(minutes: &[Minute]) {
+    let span = SPAN.min(minutes.len().div_ceil(2));
+    let after = minutes.iter().skip(span.min(minutes.len() - 1)).map(|minute| minute.memory_mb);
+    let (least, most) = (after.clone().fold(f64::MAX, f64::min), after.fold(0.0, f64::max));
+    println!("\nmemory after {span} minutes: {least:.1} to {most:.1} MB (target: a difference of {MEMORY_TARGET})");
+    let p99 = |skipped: usize| {
+        let mut all: Vec<_> = minutes.iter().skip(skipped).take(span).flat_map(|minute| &minute.latencies).collect();
+        all.sort_unstable();
+        percentile(&all, 99)
+    };
+    let (first, last) = (p99(0), p99(minutes.len() - span));
+    println!(
+        "p99 of the first and the last {span} minutes: {first:.2} and {last:.2} ms, ratio {:.2} (target \
+         {LATENCY_TARGET})",
+        last / first
+    );
+}
