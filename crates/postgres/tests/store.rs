@@ -615,11 +615,7 @@ async fn a_key_that_is_held_too_long_is_busy_and_a_cancelled_wait_is_unavailable
     let cancel = async || {
         let waits = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity
                      WHERE datname = current_database() AND wait_event = 'advisory'";
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while database.rows(waits).is_empty() {
-            assert!(Instant::now() < deadline, "no statement waits for the lock");
-            tokio::task::yield_now().await;
-        }
+        wait_until(async || !database.rows(waits).is_empty()).await;
     };
     let (outcome, ()) = tokio::join!(cancelled.first_track(), cancel());
     assert!(outcome.is_err());
@@ -683,8 +679,8 @@ async fn votes_that_wait_together_do_not_harm_each_other() {
             panic!("a replay without a key")
         };
         // Locks the tally.
-        let nobody = EmailAddress::parse("email", "nobody@example.com").unwrap();
-        let withdrawn = holder.withdraw_vote(&FeatureRequestRef::Number(1), nobody.folded()).await.unwrap().unwrap();
+        let stranger = EmailAddress::parse("email", "stranger@example.com").unwrap();
+        let withdrawn = holder.withdraw_vote(&FeatureRequestRef::Number(1), stranger.folded()).await.unwrap().unwrap();
         assert!(!withdrawn.vote_removed);
         let voter = |name: &str, number: u32| format!("{name}{round}-{number}@example.com");
         let mut held: Vec<_> = (0..2).map(|number| cast(1, voter("held", number), "note", 201)).collect();

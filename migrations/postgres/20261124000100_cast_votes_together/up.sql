@@ -2,9 +2,8 @@
 -- array belongs to vote n. A vote for a feature request is counted once per tree and customer, as by `add_vote`.
 --
 -- Returns a row for each vote that was cast, and one with the saved response for each used key. A vote without a row is
--- to be cast alone: its key is in use, its feature request is unknown, or it fills in a customer's name. No row has
--- `was_cast` false but the one of a vote that found an earlier vote which was withdrawn since. Then the transaction must
--- be rolled back.
+-- to be cast alone: its key is in use, its feature request is unknown, or it fills in a customer's name. `was_cast` is
+-- false for a vote that found an earlier vote which was withdrawn since. Then the transaction must be rolled back.
 --
 -- `merges_lock` is the number of the lock of units that merge, unmerge and delete feature requests. None of them runs at
 -- the same time, so that no tree changes. If one runs or waits, no vote is cast.
