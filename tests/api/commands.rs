@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::app::{App, BASE_HOST, Finished, Server, has_keys, is_id, is_timestamp, refusal, run};
+use crate::app::{App, BASE_HOST, Finished, Server, eventually, has_keys, is_id, is_timestamp, refusal, run};
 use crate::browser::{Browser, path_of};
 use crate::database::{Data, millis_between, sql_timestamp, url_for};
 
@@ -222,8 +222,10 @@ fn a_running_service_shows_what_commands_change() {
     let app = App::start();
     let lane = app.roadmap(&["lane", "add", "--workspace", "acme", "Some day"]).json();
     let track = app.roadmap(&["track", "add", "--workspace", "acme", "Ideas", "--lane", "Some day"]).json();
+    eventually("the track is listed", || {
+        app.acme.get_tracks().json()["tracks"].as_array().unwrap().last() == Some(&track)
+    });
     let tracks = app.acme.get_tracks().json();
-    assert_eq!(tracks["tracks"].as_array().unwrap().last(), Some(&track));
     assert_eq!(track["status"], lane["name"]);
     assert_eq!(json!({ "tracks": app.roadmap(&["track", "list", "--workspace", "acme"]).json() }), tracks);
     app.acme.feature_request("Dark mode");
@@ -935,7 +937,7 @@ fn the_log_is_json_if_configured() {
             log.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
         lines.iter().any(|line| line["route"] == "/api/external/v1/tracks" && line["status"] == 200)
     };
-    crate::app::eventually("the request is logged", is_logged);
+    eventually("the request is logged", is_logged);
 }
 
 #[test]
@@ -948,5 +950,5 @@ fn a_service_purges_expired_operation_keys_by_itself() {
     app.kill();
     app.data.execute(&format!("UPDATE operations SET created_at = {} WHERE operation_key = 'old'", sql_timestamp("0")));
     app.restart();
-    crate::app::eventually("the old key is purged", || app.sql("SELECT operation_key FROM operations") == ["new"]);
+    eventually("the old key is purged", || app.sql("SELECT operation_key FROM operations") == ["new"]);
 }

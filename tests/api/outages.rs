@@ -86,7 +86,7 @@ impl ProxiedService {
         };
         let email = format!("{round}@example.com").replace(' ', "-");
         vec![
-            ("tracks", how(&|| self.acme.get_tracks())),
+            ("lanes", how(&|| self.acme.get_lanes())),
             ("setting", how(&|| self.acme.get_setting())),
             ("votes", how(&|| self.acme.get_votes("email=ann@example.com"))),
             ("voters", how(&|| self.acme.get_voters("1", ""))),
@@ -213,7 +213,7 @@ fn a_database_that_refuses_connections_is_reported_and_survived() {
     // Requests during an outage do not accumulate memory or files.
     let (memory, files) = (proxied.resident_kb(), proxied.open_files());
     for _ in 0..200 {
-        assert_eq!(within_limit(|| proxied.acme.get_tracks()).status, 503);
+        assert_eq!(within_limit(|| proxied.acme.get_lanes()).status, 503);
     }
     assert!(proxied.resident_kb() < memory + 8 * 1024, "{memory} kB, then {} kB", proxied.resident_kb());
     assert!(proxied.open_files() <= files + 8, "{files} files, then {}", proxied.open_files());
@@ -247,7 +247,7 @@ fn client_with_cached_key(proxied: &ProxiedService) -> Client {
     let arguments = ["api-key", "create", "--workspace", "acme", "--name", "known"];
     let key = run(proxied.folder.path(), &arguments, &[("ROADMAP_DATABASE_URL", proxied.database.url.as_str())]).json();
     let known = client(&proxied.server, "acme", key["key"].as_str().expect("a key"));
-    assert_eq!(known.get_tracks().status, 200);
+    assert_eq!(known.get_lanes().status, 200);
     eventually("nothing is under way", || proxied.sessions("state <> 'idle'") == 0);
     known
 }
@@ -275,7 +275,7 @@ fn many_clients_of_a_silent_database_all_get_an_error_in_time() {
     let proxied = ProxiedService::start(&[("ROADMAP_WORKERS", "1")]);
     let known = client_with_cached_key(&proxied);
     proxied.proxy.black_hole();
-    let responses = in_parallel(16, |_| within_limit(|| known.get_tracks()));
+    let responses = in_parallel(16, |_| within_limit(|| known.get_lanes()));
     for response in &responses {
         response.is_error(503, UNAVAILABLE);
     }
@@ -382,7 +382,7 @@ fn a_locked_table_makes_requests_fail_in_time_and_leaves_the_connections_usable(
     let asked = Instant::now();
     vote(1).is_error(503, UNAVAILABLE);
     assert!(asked.elapsed() < Duration::from_secs(2) + Duration::from_secs(1), "{:?}", asked.elapsed());
-    assert_eq!(proxied.acme.get_tracks().status, 200);
+    assert_eq!(proxied.acme.get_lanes().status, 200);
     assert_eq!(proxied.acme.get_setting().status, 200);
     assert_eq!(proxied.acme.get_feature_requests("query=dark").status, 200);
     drop(lock);
@@ -410,7 +410,7 @@ fn when_all_connections_are_busy_requests_fail_in_time() {
         eventually("the only connection waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
         // Reads use other connections, for as long as the writes wait.
         while !storm.is_finished() {
-            let response = within_limit(|| proxied.acme.get_tracks());
+            let response = within_limit(|| proxied.acme.get_lanes());
             assert_eq!(response.status, 200, "{}", response.text());
         }
         storm.join().expect("no panic")
@@ -420,7 +420,7 @@ fn when_all_connections_are_busy_requests_fail_in_time() {
         // Two seconds for a connection, then 2.25 seconds for the lock.
         assert!(*took < Duration::from_millis(2_000 + 2_250) + Duration::from_secs(1), "{took:?}");
     }
-    assert_eq!(within_limit(|| proxied.acme.get_tracks()).status, 200);
+    assert_eq!(within_limit(|| proxied.acme.get_lanes()).status, 200);
     drop(lock);
     assert_eq!(proxied.acme.post_upvote("1", &json!({ "customer": { "email": "bob@example.com" } })).status, 201);
     assert_eq!(proxied.count("SELECT count(*) FROM votes"), 1);
@@ -435,7 +435,7 @@ fn hanging_searches_use_a_quarter_of_the_connections_and_delay_no_list() {
         let searches = scope.spawn(|| in_parallel(12, |_| proxied.acme.get_feature_requests("query=dark")));
         eventually("one of them waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
         while !searches.is_finished() {
-            assert_eq!(within_limit(|| proxied.acme.get_tracks()).status, 200);
+            assert_eq!(within_limit(|| proxied.acme.get_lanes()).status, 200);
             let held = proxied.sessions("wait_event_type = 'Lock'");
             assert!(held <= 1, "{held} searches hold connections");
         }
@@ -510,7 +510,7 @@ fn many_requests_with_one_key_use_one_connection_and_delay_no_others() {
         eventually("the first of them waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
         for _ in 0..100 {
             let asked = Instant::now();
-            assert_eq!(bolt.get_tracks().status, 200);
+            assert_eq!(bolt.get_lanes().status, 200);
             latencies.lock().expect("no panic").push(asked.elapsed());
             let held = proxied.sessions("(wait_event_type = 'Lock' OR state LIKE 'idle in transaction%')");
             assert!(held <= 1, "{held} waiters hold connections");
@@ -574,17 +574,17 @@ fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
     for client in [&proxied.acme, &bolt] {
         assert_eq!(client.post_upvote("1", &vote).status, 201);
     }
-    let (acme_tracks, bolt_tracks) = (proxied.acme.get_tracks().bytes, bolt.get_tracks().bytes);
-    assert_ne!(acme_tracks, bolt_tracks);
+    let (acme_lanes, bolt_lanes) = (proxied.acme.get_lanes().bytes, bolt.get_lanes().bytes);
+    assert_ne!(acme_lanes, bolt_lanes);
     in_parallel(8, |thread| {
         for number in (thread..requests).step_by(8) {
-            let (client, title, tracks) = if number % 2 == 0 {
-                (&proxied.acme, "Dark mode", &acme_tracks)
+            let (client, title, lanes) = if number % 2 == 0 {
+                (&proxied.acme, "Dark mode", &acme_lanes)
             } else {
-                (&bolt, "Bolt only", &bolt_tracks)
+                (&bolt, "Bolt only", &bolt_lanes)
             };
             match number / 2 % 4 {
-                0 => assert_eq!(client.get_tracks().bytes, *tracks),
+                0 => assert_eq!(client.get_lanes().bytes, *lanes),
                 1 => {
                     let votes = client.get_votes("email=ann@example.com").json();
                     assert_eq!(
@@ -702,7 +702,7 @@ fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
         }
     }
     assert_eq!(refused.len(), 4, "the disk is not full");
-    assert_eq!(acme.get_tracks().status, 200);
+    assert_eq!(acme.get_lanes().status, 200);
     assert_eq!(acme.get_voters("1", "").status, 200);
 
     disk.free();
@@ -738,7 +738,7 @@ fn migrations_that_are_killed_go_on_at_the_next_start() {
         migrating.wait().expect("the command ends");
         let key = workspace(folder.path(), &database.url, "acme");
         let server = serve(folder.path(), &database.url, &[]);
-        assert_eq!(client(&server, "acme", &key).get_tracks().status, 200, "after {} ms", 8 * delay);
+        assert_eq!(client(&server, "acme", &key).get_lanes().status, 200, "after {} ms", 8 * delay);
         let versions = database.rows("SELECT version FROM __diesel_schema_migrations");
         let all = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres")).unwrap().count();
         assert_eq!(versions.len(), all);

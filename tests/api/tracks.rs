@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, has_keys, is_id};
+use crate::app::{App, eventually, has_keys, is_id};
 use crate::database::random_id;
 use crate::shared::is_unknown;
 
@@ -59,7 +59,7 @@ fn a_track_that_is_added_comes_last() {
         let added = app.roadmap(&[&arguments[..], flags].concat()).json();
         is_id(&added["id"]);
         expected.push(json!({ "id": added["id"], "name": name, "status": status }));
-        assert_eq!(app.acme.get_tracks().json(), json!({ "tracks": expected }), "{name}");
+        eventually("the track is listed", || app.acme.get_tracks().json() == json!({ "tracks": expected }));
     }
 }
 

@@ -10,7 +10,8 @@ const TESTS_PER_PROCESSOR: usize = 3;
 
 /// Prefixes of black-box tests that are independent of the store. They run only on SQLite here, and on PostgreSQL in
 /// `cargo xtask torture`.
-pub(crate) const ONCE: [&str; 24] = [
+pub(crate) const ONCE: [&str; 32] = [
+    "admin_access::every_page_",
     "attachments::a_body_that_is_no_form_",
     "attachments::a_bucket_",
     "attachments::a_hundred_parts_",
@@ -19,6 +20,9 @@ pub(crate) const ONCE: [&str; 24] = [
     "attachments::only_raster_images_",
     "attachments::parts_of_a_file_",
     "attachments::twenty_uploads_",
+    "authentication::every_endpoint_",
+    "authentication::every_route_",
+    "authentication::keys_with_one_scope_",
     "bad_input::a_body_",
     "bad_input::a_field_of_another_type_",
     "bad_input::a_query_string_",
@@ -28,10 +32,14 @@ pub(crate) const ONCE: [&str; 24] = [
     "bad_input::only_plain_json_",
     "bad_input::query_strings_",
     "bad_input::the_table_of_fields_",
+    "commands::an_unknown_workspace_",
     "hostile_http::",
     "log::a_line_of_json_",
+    "mcp_bridge::",
     "openapi::",
+    "pages::every_page_",
     "rate_limits::",
+    "scopes::every_route_accepts_",
     "shutdown::",
     "traces::",
     "transport_security::",

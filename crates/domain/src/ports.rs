@@ -47,11 +47,12 @@ mod writes;
 pub use admin::{AdminReader, MissedSearchLog, MissedSearchStore};
 pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 pub use environment::{
-    Clock, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus, Random, RetryPause,
+    BoardObserver, Clock, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus, Random,
+    RetryPause,
 };
 pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use portal::{PortalReader, PortalSource, PortalWrites};
-pub use reads::{Maintenance, RoadmapReader, WorkspaceDirectory};
+pub use reads::{Maintenance, RoadmapReader, TrackSource, WorkspaceDirectory};
 pub use search::{IndexedRequest, Matches, SearchIndex, SynonymSource, TextSearch};
 pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;

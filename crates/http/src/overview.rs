@@ -94,7 +94,8 @@ mod tests {
     use roadmap_domain::model::timestamp::Timestamp;
     use roadmap_domain::ports::mocks::{
         MockAdminReader, MockBlobs, MockClock, MockMissedSearchLog, MockOutboxQueue, MockPortalReader,
-        MockPortalSource, MockRoadmapReader, MockSynonymSource, MockTextSearch, MockWorkspaceDirectory,
+        MockPortalSource, MockRoadmapReader, MockSynonymSource, MockTextSearch, MockTrackSource,
+        MockWorkspaceDirectory,
     };
     use roadmap_domain::usecase::query::QueryPorts;
     use tokio::sync::Notify;
@@ -131,6 +132,7 @@ mod tests {
             directory: Arc::new(MockWorkspaceDirectory::new()),
             missed_searches: Arc::new(MockMissedSearchLog::new()),
             portals: Arc::new(MockPortalSource::new()),
+            tracks: Arc::new(MockTrackSource::new()),
             search: Arc::new(MockTextSearch::new()),
             synonyms: Arc::new(MockSynonymSource::new()),
             blobs: Arc::new(MockBlobs::new()),

@@ -38,7 +38,6 @@ use std::time::Duration;
 
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::track::Track;
 use roadmap_domain::ports::{ConnectionPools, PoolStatus};
 use tokio::runtime::Handle;
 
@@ -49,7 +48,7 @@ pub use roles::{RoleProblem, RoleProblems, role_problems};
 
 use crate::connection::Connector;
 use crate::pool::Pool;
-use crate::reads::{SingleFlight, TermStatistics};
+use crate::reads::TermStatistics;
 use crate::session::Session;
 use crate::vote_batches::VoteBatches;
 
@@ -156,7 +155,7 @@ impl PostgresStore {
     pub fn reader(&self, connections: usize) -> Result<PostgresReader, StoreError> {
         let pool = Pool::new(self.connector.clone(), connections, &self.options)?;
         let searches = Pool::new(self.connector.clone(), connections / READERS_PER_SEARCH, &self.options)?;
-        Ok(PostgresReader { pool, searches, tracks: Arc::default(), term_statistics: Arc::default() })
+        Ok(PostgresReader { pool, searches, term_statistics: Arc::default() })
     }
 
     async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
@@ -181,8 +180,6 @@ pub struct PostgresReader {
     /// The connections of searches. A search costs many times as much as a list, and searches that queue finish sooner
     /// than searches that all run at once (ADR 23).
     searches: Pool,
-    /// Shares the results of the most frequent query, which is the same for all clients of a workspace.
-    tracks: Arc<SingleFlight<Vec<Track>>>,
     term_statistics: Arc<TermStatistics>,
 }
 

@@ -9,8 +9,6 @@ mod maintenance;
 mod portal;
 mod roadmap;
 mod search;
-mod single_flight;
 
 pub(crate) use roadmap::SelectCustomer;
 pub(crate) use search::TermStatistics;
-pub(crate) use single_flight::SingleFlight;

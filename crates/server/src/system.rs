@@ -3,6 +3,7 @@
 mod cached_directory;
 mod cached_portals;
 mod cached_synonyms;
+mod cached_tracks;
 mod cached_value;
 mod operation_locks;
 
@@ -21,6 +22,7 @@ use uuid::{ContextV7, Uuid};
 pub(crate) use cached_directory::CachedDirectory;
 pub(crate) use cached_portals::{CachedPortals, PortalCache};
 pub(crate) use cached_synonyms::{CachedSynonyms, SynonymCache};
+pub(crate) use cached_tracks::{CachedTracks, TrackCache};
 pub(crate) use cached_value::CachedHealth;
 pub(crate) use operation_locks::InMemoryOperationLocks;
 

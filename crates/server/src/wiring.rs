@@ -41,8 +41,8 @@ use crate::operator;
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::shutdown::ShutdownState;
 use crate::system::{
-    CachedDirectory, CachedHealth, CachedPortals, CachedSynonyms, InMemoryOperationLocks, JitteredPause, MonotonicIds,
-    PortalCache, SynonymCache, SystemClock, SystemRandom, SystemStopwatch,
+    CachedDirectory, CachedHealth, CachedPortals, CachedSynonyms, CachedTracks, InMemoryOperationLocks, JitteredPause,
+    MonotonicIds, PortalCache, SynonymCache, SystemClock, SystemRandom, SystemStopwatch, TrackCache,
 };
 
 /// Maximum bytes of request bodies in memory, for all requests of the process together.
@@ -211,7 +211,8 @@ impl Application {
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
         // Half of the threads, so that the other half can still serve requests.
         let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
-        let (synonym_cache, portal_cache) = (SynonymCache::new(), PortalCache::new());
+        let (synonym_cache, portal_cache, track_cache) = (SynonymCache::new(), PortalCache::new(), TrackCache::new());
+        let executor = self.executor.clone().with_board_observer(Arc::new(track_cache.clone()));
         let page_cache = roadmap_web::PageCache::new();
         let overviews = OverviewCache::new();
         let mcp: Option<Arc<[String]>> = settings.mcp.then(|| settings.mcp_allowed_origins.clone().into());
@@ -220,6 +221,7 @@ impl Application {
             let ReadPorts { lists: reader, pages, admin, search, connections } =
                 self.backend.read_ports(connections)?;
             let synonyms = Arc::new(CachedSynonyms { reader: reader.clone(), cache: synonym_cache.clone() });
+            let tracks = Arc::new(CachedTracks { reader: reader.clone(), cache: track_cache.clone() });
             let portals = Arc::new(CachedPortals { reader: pages.clone(), cache: portal_cache.clone() });
             let (blobs, clock) = (blobs.clone(), self.clock.clone());
             let queries = Queries::new(QueryPorts {
@@ -230,6 +232,7 @@ impl Application {
                 directory: self.directory.clone(),
                 missed_searches: self.missed_searches.clone(),
                 portals,
+                tracks,
                 search,
                 synonyms,
                 blobs: blobs.clone(),
@@ -256,7 +259,7 @@ impl Application {
             });
             let api = web::Data::new(State {
                 http: http.clone(),
-                executor: self.executor.clone(),
+                executor: executor.clone(),
                 queries: queries.clone(),
                 upload: upload.clone(),
                 delete_attachment: DeleteAttachment::new(blobs),
@@ -265,7 +268,7 @@ impl Application {
             });
             let web = web::Data::new(roadmap_web::State {
                 http: http.clone(),
-                executor: self.executor.clone(),
+                executor: executor.clone(),
                 queries,
                 random: Arc::new(SystemRandom),
                 upload: upload.clone(),

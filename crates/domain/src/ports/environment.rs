@@ -1,4 +1,4 @@
-//! Clock, ID generator, random source, health checks, connection pools, retry pauses and operation locks.
+//! Clock, ID generator, observers of boards, random source, health checks, connection pools, retry pauses and operation locks.
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -33,6 +33,13 @@ pub trait Random: Send + Sync {
 pub trait Health: Send + Sync {
     /// Runs a cheap query on the store.
     async fn check(&self) -> Result<(), StoreError>;
+}
+
+/// Is told about changes of lanes and tracks, such as a cache of them.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+pub trait BoardObserver: Send + Sync {
+    /// The lanes or tracks of a workspace may have changed.
+    fn board_changed(&self, workspace: WorkspaceId);
 }
 
 /// Reports the status of a store's connection pools.

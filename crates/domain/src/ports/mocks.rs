@@ -59,8 +59,9 @@ use crate::ports::{
 };
 
 pub use crate::ports::admin::{MockAdminReader, MockMissedSearchLog, MockMissedSearchStore};
+pub use crate::ports::environment::MockBoardObserver;
 pub use crate::ports::portal::{MockPortalReader, MockPortalSource};
-pub use crate::ports::reads::MockRoadmapReader;
+pub use crate::ports::reads::{MockRoadmapReader, MockTrackSource};
 pub use crate::ports::search::MockSynonymSource;
 
 mock! {

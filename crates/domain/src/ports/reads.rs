@@ -1,5 +1,7 @@
 //! Ports for reads outside of units of work, and for maintenance. One method per query of a client or operator.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::error::StoreError;
@@ -23,6 +25,15 @@ use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
 use crate::model::vote::Voter;
 use crate::model::workspace::{Subdomain, Workspace};
+
+/// Supplies the tracks of workspaces to clients that list them: the store, usually with a cache.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait TrackSource: Send + Sync {
+    /// Returns the tracks in the team's order. Changes that this process has committed are in it, those of others are
+    /// for at most a second not.
+    async fn tracks(&self, workspace: WorkspaceId) -> Result<Arc<[Track]>, StoreError>;
+}
 
 /// Runs the read queries of the API.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]

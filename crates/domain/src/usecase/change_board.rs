@@ -143,6 +143,10 @@ impl Operation for AddLane {
         listed(&board, work, id).await
     }
 
+    fn changes_board(&self) -> bool {
+        true
+    }
+
     fn audit(&self, lane: &ListedLane) -> Audit {
         Audit::with_changes("lane.create", "lane", Some(lane.lane.id.uuid()), added(&lane.lane.name))
     }
@@ -160,6 +164,10 @@ impl Operation for AddTrack {
         board.add_track(id, name.clone(), lane, *position)?;
         work.save_board(&board).await?;
         Ok(board.track(id)?.0.clone())
+    }
+
+    fn changes_board(&self) -> bool {
+        true
     }
 
     fn audit(&self, track: &Track) -> Audit {
@@ -185,6 +193,10 @@ impl Operation for ChangeLane {
         Ok(Changed { record: listed(&board, work, self.lane).await?, changes })
     }
 
+    fn changes_board(&self) -> bool {
+        true
+    }
+
     fn audit(&self, changed: &Changed<ListedLane>) -> Audit {
         changed.audit("lane.update", "lane", self.lane.uuid())
     }
@@ -208,6 +220,10 @@ impl Operation for ChangeTrack {
         Ok(Changed { record: board.track(self.track)?.0.clone(), changes })
     }
 
+    fn changes_board(&self) -> bool {
+        true
+    }
+
     fn audit(&self, changed: &Changed<Track>) -> Audit {
         changed.audit("track.update", "track", self.track.uuid())
     }
@@ -222,6 +238,10 @@ impl Operation for RemoveLane {
         let lane = board.remove_lane(self.lane)?;
         work.save_board(&board).await?;
         Ok(lane)
+    }
+
+    fn changes_board(&self) -> bool {
+        true
     }
 
     fn audit(&self, lane: &Lane) -> Audit {
@@ -247,6 +267,10 @@ impl Operation for RemoveTrack {
         }
         work.save_board(&board).await?;
         Ok(track)
+    }
+
+    fn changes_board(&self) -> bool {
+        true
     }
 
     fn audit(&self, track: &Track) -> Audit {

@@ -15,7 +15,9 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 use crate::policy::{idempotency, storage};
-use crate::ports::{BeginOutcome, Clock, EndOutcome, IdGenerator, OperationLocks, RetryPause, Store, UnitOfWork};
+use crate::ports::{
+    BeginOutcome, BoardObserver, Clock, EndOutcome, IdGenerator, OperationLocks, RetryPause, Store, UnitOfWork,
+};
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
 
 /// Maximum number of attempts when the store rolls back a unit of work or loses its result.
@@ -79,6 +81,11 @@ pub trait Operation: Send + Sync {
         false
     }
 
+    /// Whether the command changes lanes or tracks, so that observers of the board are told.
+    fn changes_board(&self) -> bool {
+        false
+    }
+
     /// Returns what the audit log records about the command. The entry is part of the unit of work.
     fn audit(&self, output: &Self::Output) -> Audit;
 }
@@ -101,6 +108,7 @@ pub struct Executor {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     budgets: Option<Arc<StorageBudgets>>,
+    boards: Option<Arc<dyn BoardObserver>>,
     origin: Arc<Origin>,
 }
 
@@ -119,7 +127,7 @@ impl Executor {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdGenerator>,
     ) -> Self {
-        Self { store, locks, pause, clock, ids, budgets: None, origin: Arc::new(Origin::service()) }
+        Self { store, locks, pause, clock, ids, budgets: None, boards: None, origin: Arc::new(Origin::service()) }
     }
 
     /// Returns an executor whose commands have this origin. Without it, they are those of the service itself.
@@ -132,6 +140,12 @@ impl Executor {
     #[must_use]
     pub fn with_budgets(self, budgets: Arc<StorageBudgets>) -> Self {
         Self { budgets: Some(budgets), ..self }
+    }
+
+    /// Tells an observer about changes of lanes and tracks.
+    #[must_use]
+    pub fn with_board_observer(self, boards: Arc<dyn BoardObserver>) -> Self {
+        Self { boards: Some(boards), ..self }
     }
 
     /// Runs a command at most once under its operation key, contract section 4.10.
@@ -249,7 +263,12 @@ impl Executor {
             Ok((output, recorded_bytes)) => {
                 let rendered = render(output);
                 let saved = if key.is_some() { save(&rendered) } else { None };
-                match work.commit(saved.as_ref(), context.now).await? {
+                let committed = work.commit(saved.as_ref(), context.now).await;
+                // Also when the result of the commit is lost.
+                if let Some(boards) = self.boards.as_ref().filter(|_| operation.changes_board()) {
+                    boards.board_changed(workspace);
+                }
+                match committed? {
                     EndOutcome::Applied => {
                         if let Ok(Some(reservation)) = reservation {
                             let response =
@@ -326,7 +345,9 @@ mod tests {
     use crate::model::audit::{Change, Channel, OwnRecord, Subject};
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
-    use crate::ports::mocks::{MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore};
+    use crate::ports::mocks::{
+        MockBoardObserver, MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore,
+    };
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use mockall::Sequence;
     use pollster::block_on;
@@ -336,11 +357,24 @@ mod tests {
     struct Counted {
         runs: AtomicU32,
         end: fn() -> Result<&'static str, RoadmapError>,
+        stored_bytes: u64,
+        casts_one_vote: bool,
+        changes_board: bool,
     }
 
     impl Counted {
         fn ending(end: fn() -> Result<&'static str, RoadmapError>) -> Self {
-            Self { runs: AtomicU32::new(0), end }
+            Self { runs: AtomicU32::new(0), end, stored_bytes: 0, casts_one_vote: false, changes_board: false }
+        }
+
+        /// Adds this number of bytes.
+        fn adding(self, stored_bytes: u64) -> Self {
+            Self { stored_bytes, ..self }
+        }
+
+        /// Only casts a vote.
+        fn casting_one_vote(self) -> Self {
+            Self { casts_one_vote: true, ..self }
         }
 
         fn runs(&self) -> u32 {
@@ -359,6 +393,18 @@ mod tests {
         ) -> Result<&'static str, RoadmapError> {
             self.runs.fetch_add(1, Ordering::SeqCst);
             (self.end)()
+        }
+
+        fn stored_bytes(&self) -> u64 {
+            self.stored_bytes
+        }
+
+        fn casts_one_vote(&self) -> bool {
+            self.casts_one_vote
+        }
+
+        fn changes_board(&self) -> bool {
+            self.changes_board
         }
 
         fn audit(&self, _: &&'static str) -> Audit {
@@ -708,30 +754,6 @@ mod tests {
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
 
-    /// A command whose only write is a vote.
-    struct OneVote(Counted);
-
-    #[async_trait]
-    impl Operation for OneVote {
-        type Output = &'static str;
-
-        async fn perform(
-            &self,
-            context: &OperationContext<'_>,
-            work: &mut dyn UnitOfWork,
-        ) -> Result<&'static str, RoadmapError> {
-            self.0.perform(context, work).await
-        }
-
-        fn casts_one_vote(&self) -> bool {
-            true
-        }
-
-        fn audit(&self, output: &&'static str) -> Audit {
-            self.0.audit(output)
-        }
-    }
-
     /// Records how units of work begin, and rolls them back.
     #[derive(Default)]
     struct Beginnings(std::sync::Mutex<Vec<&'static str>>);
@@ -765,32 +787,26 @@ mod tests {
         let ids = Arc::new(NumberedIds::default());
         let executor =
             Executor::new(store.clone(), Arc::new(unused_locks()), Arc::new(pause), Arc::new(FixedClock), ids);
-        block_on(executor.run_without_key(workspace(), &OneVote(undone()))).unwrap_err();
+        block_on(executor.run_without_key(workspace(), &undone().casting_one_vote())).unwrap_err();
         block_on(executor.run_without_key(workspace(), &undone())).unwrap_err();
         assert_eq!(*store.0.lock().unwrap(), ["as a vote", "alone", "alone", "alone", "alone", "alone"]);
     }
 
-    /// A command that adds this number of bytes.
-    struct Adding(u64, Counted);
-
-    #[async_trait]
-    impl Operation for Adding {
-        type Output = &'static str;
-
-        async fn perform(
-            &self,
-            context: &OperationContext<'_>,
-            work: &mut dyn UnitOfWork,
-        ) -> Result<&'static str, RoadmapError> {
-            self.1.perform(context, work).await
-        }
-
-        fn stored_bytes(&self) -> u64 {
-            self.0
-        }
-
-        fn audit(&self, output: &&'static str) -> Audit {
-            self.1.audit(output)
+    #[test]
+    fn observers_of_boards_are_told_of_each_commit_that_may_have_changed_one() {
+        let changing = || Counted { changes_board: true, ..Counted::ending(|| Ok("done")) };
+        let failing = || Counted { changes_board: true, ..Counted::ending(|| Err(FieldError::missing("name").into())) };
+        for (operation, store, told) in [
+            (changing(), committing_as(vec![Ok(EndOutcome::Applied)]), 1),
+            (changing(), committing_as(vec![outcome_unknown()]), 1),
+            (Counted::ending(|| Ok("done")), committing_as(vec![Ok(EndOutcome::Applied)]), 0),
+            (failing(), rolling_back(), 0),
+        ] {
+            let mut boards = MockBoardObserver::new();
+            boards.expect_board_changed().with(mockall::predicate::eq(workspace())).times(told).return_const(());
+            let executor = executor(store, unused_locks()).with_board_observer(Arc::new(boards));
+            // Its outcome is looked at elsewhere.
+            drop(block_on(executor.run_without_key(workspace(), &operation)));
         }
     }
 
@@ -814,20 +830,20 @@ mod tests {
     #[test]
     fn an_operation_over_the_budget_does_not_run_and_one_that_adds_nothing_does() {
         let budgets = nearly_used_up(usage());
-        let too_large = Adding(101, Counted::ending(|| Ok("done")));
+        let too_large = Counted::ending(|| Ok("done")).adding(101);
         let refused = executor(rolling_back(), free_locks()).with_budgets(budgets.clone());
         let outcome = block_on(refused.run(workspace(), Some(&key("k")), &too_large, created));
         let over = OverBudget { budget: Budget::StoredRecords, limit: 1_000 };
         assert!(matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over));
-        assert_eq!(too_large.1.runs(), 0);
+        assert_eq!(too_large.runs(), 0);
 
-        let last = Adding(100, Counted::ending(|| Ok("done")));
+        let last = Counted::ending(|| Ok("done")).adding(100);
         let runs = executor(committing(None), unused_locks()).with_budgets(budgets.clone());
         block_on(runs.run_without_key(workspace(), &last)).unwrap();
-        let move_ = Adding(0, Counted::ending(|| Ok("moved")));
+        let move_ = Counted::ending(|| Ok("moved"));
         let runs = executor(committing(Some(created("moved"))), free_locks()).with_budgets(budgets);
         block_on(runs.run(workspace(), Some(&key("k")), &move_, created)).unwrap();
-        assert_eq!((last.1.runs(), move_.1.runs()), (1, 1));
+        assert_eq!((last.runs(), move_.runs()), (1, 1));
     }
 
     #[test]
@@ -836,11 +852,11 @@ mod tests {
         let mut replayed_at_begin = MockStore::new();
         replayed_at_begin.expect_begin().return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
         for store in [replayed_at_begin, ending(EndOutcome::Replay(created("first")))] {
-            let operation = Adding(101, Counted::ending(|| Ok("second")));
+            let operation = Counted::ending(|| Ok("second")).adding(101);
             let executor = executor(store, free_locks()).with_budgets(nearly_used_up(usage()));
             let outcome = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
             assert_eq!(
-                (outcome, operation.1.runs()),
+                (outcome, operation.runs()),
                 (OperationResponse { response: created("first"), replayed: true }, 0)
             );
         }
@@ -856,11 +872,11 @@ mod tests {
             .times(1)
             .return_once(|_, _| Ok(StoredUsage::default()));
         let budgets = nearly_used_up(usage);
-        let failing = Adding(100, Counted::ending(|| Err(FieldError::missing("content").into())));
+        let failing = Counted::ending(|| Err(FieldError::missing("content").into())).adding(100);
         let fails = executor(rolling_back(), free_locks()).with_budgets(budgets.clone());
         let failed = block_on(fails.run(workspace(), Some(&key("k")), &failing, created));
         assert!(matches!(failed, Err(RoadmapError::Invalid(_))), "{failed:?}");
-        let operation = Adding(20, Counted::ending(|| Ok("done")));
+        let operation = Counted::ending(|| Ok("done")).adding(20);
         let runs = executor(committing(Some(created("done"))), free_locks()).with_budgets(budgets.clone());
         block_on(runs.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
         block_on(budgets.flush()).unwrap();
@@ -950,7 +966,7 @@ mod tests {
     fn a_total_that_cannot_be_read_is_the_result_before_a_unit_begins() {
         let mut usage = MockUsageStore::new();
         usage.expect_load_usage().returning(|_| Err(StoreError::Unavailable("gone".into())));
-        let operation = Adding(1, Counted::ending(|| Ok("done")));
+        let operation = Counted::ending(|| Ok("done")).adding(1);
         let executor = executor(MockStore::new(), unused_locks()).with_budgets(nearly_used_up(usage));
         let outcome = block_on(executor.run_without_key(workspace(), &operation));
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));

@@ -27,7 +27,7 @@ use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::search::SearchQuery;
 use crate::ports::{
     AdminReader, Blobs, Clock, MissedSearchLog, OutboxQueue, PortalReader, PortalSource, RoadmapReader, SynonymSource,
-    TextSearch, WorkspaceDirectory,
+    TextSearch, TrackSource, WorkspaceDirectory,
 };
 
 /// A read query of one workspace.
@@ -57,6 +57,8 @@ pub struct QueryPorts {
     pub missed_searches: Arc<dyn MissedSearchLog>,
     /// Provides the settings of portals.
     pub portals: Arc<dyn PortalSource>,
+    /// Lists tracks.
+    pub tracks: Arc<dyn TrackSource>,
     /// Searches feature requests.
     pub search: Arc<dyn TextSearch>,
     /// Provides synonyms.
@@ -106,7 +108,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::ports::mocks::{
         MockAdminReader, MockBlobs, MockMissedSearchLog, MockOutboxQueue, MockPortalReader, MockPortalSource,
-        MockRoadmapReader, MockSynonymSource, MockTextSearch, MockWorkspaceDirectory,
+        MockRoadmapReader, MockSynonymSource, MockTextSearch, MockTrackSource, MockWorkspaceDirectory,
     };
     use crate::usecase::fixtures::{FixedClock, workspace};
     use pollster::block_on;
@@ -131,6 +133,7 @@ pub(crate) mod tests {
             directory: Arc::new(MockWorkspaceDirectory::new()),
             missed_searches: Arc::new(MockMissedSearchLog::new()),
             portals: Arc::new(MockPortalSource::new()),
+            tracks: Arc::new(MockTrackSource::new()),
             search: Arc::new(MockTextSearch::new()),
             synonyms: Arc::new(MockSynonymSource::new()),
             blobs: Arc::new(MockBlobs::new()),

@@ -516,13 +516,10 @@ impl RoadmapReader for PostgresReader {
     }
 
     async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError> {
-        let query = async || {
-            let session = self.session(workspace).await?;
-            let tracks = mapped_tracks().filter(tracks::workspace_id.eq(workspace.uuid())).order(tracks::position);
-            let rows: Vec<TrackRow> = session.run(tracks.load(&mut session.connection()?)).await?;
-            Ok(rows.into_iter().map(Track::from).collect())
-        };
-        self.tracks.get(workspace.uuid(), query).await
+        let session = self.session(workspace).await?;
+        let tracks = mapped_tracks().filter(tracks::workspace_id.eq(workspace.uuid())).order(tracks::position);
+        let rows: Vec<TrackRow> = session.run(tracks.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(Track::from).collect())
     }
 
     async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError> {

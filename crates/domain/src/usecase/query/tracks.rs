@@ -1,5 +1,7 @@
 //! The tracks, lanes and roadmap of a workspace, contract section 4.6.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError, Validated};
@@ -16,10 +18,10 @@ pub struct ListTracks;
 
 #[async_trait]
 impl Query for ListTracks {
-    type Output = Vec<Track>;
+    type Output = Arc<[Track]>;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<Track>, RoadmapError> {
-        Ok(ports.reader.tracks(workspace).await?)
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Arc<[Track]>, RoadmapError> {
+        Ok(ports.tracks.tracks(workspace).await?)
     }
 }
 
