@@ -2,7 +2,9 @@
 // screens, without JavaScript, by the keyboard. Fails when a page breaks a rule of accessibility, markup, weight or
 // safety. Pictures of all pages are in `screenshots/`.
 //
-//     node pages.mjs <the binary roadmap> <the browser> <the table of routes> [a check…]
+//     node pages.mjs [--short] <the binary roadmap> <the browser> <the table of routes> [a check…]
+//
+// The short form takes no pictures and opens each page in two variants only.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -19,7 +21,8 @@ import { BROWSER_OPTIONS, Service, freePort, inParallel } from "./service.mjs";
 import { ACCOUNTS, isPictured, variantsOf, views } from "./views.mjs";
 import { Watched, html, watchErrors } from "./watch.mjs";
 
-const [binary, browserPath, routesFile, ...only] = process.argv.slice(2);
+const isShort = process.argv.includes("--short");
+const [binary, browserPath, routesFile, ...only] = process.argv.slice(2).filter((argument) => argument !== "--short");
 const here = path.dirname(fileURLToPath(import.meta.url));
 const payloads = JSON.parse(fs.readFileSync(path.join(here, "payloads.json"), "utf8"));
 const pictures = path.join(here, "screenshots");
@@ -192,7 +195,7 @@ async function checkView({ page, errors, service, view, variant }) {
     found.push(...(await checkKeyboard(page, { kind, startsMidway: view.startsMidway })));
   }
   found.push(...errors.take().map((error) => `console: ${error}`));
-  if (isPictured(view)) await takePictures(page, view, variant);
+  if (isPictured(view) && !isShort) await takePictures(page, view, variant);
   errors.take();
   return found;
 }
@@ -211,7 +214,7 @@ async function takePictures(page, view, variant) {
 /** Opens all views in all variants. */
 async function checkViews({ browser, services, all, states }) {
   const found = [];
-  const jobs = all.flatMap((view) => variantsOf(view).map((variant) => ({ variant, view })));
+  const jobs = all.flatMap((view) => variantsOf(view, isShort).map((variant) => ({ variant, view })));
   const accounts = new Map();
   for (const job of jobs) {
     const key = JSON.stringify([job.variant, job.view.workspace === "demo", job.view.account && `${job.view.workspace} ${job.view.account}`]);
@@ -441,5 +444,5 @@ try {
 console.log(`\n${"check".padEnd(36)}  seconds  failures`);
 for (const [name, seconds, count] of timings) console.log(`${name.padEnd(36)} ${seconds.toFixed(1).padStart(8)} ${String(count).padStart(9)}`);
 for (const failure of failures) console.error(failure);
-console.log(`\n${failures.length} failures; pictures are in ${pictures}`);
+console.log(`\n${failures.length} failures; ${isShort ? "no pictures were taken" : `pictures are in ${pictures}`}`);
 process.exit(failures.length ? 1 : 0);

@@ -149,8 +149,8 @@ const PAIRS = [
 /** Every language, theme and width once. */
 const ENDS = [PAIRS[0], { language: "ar", theme: "dark", width: 320 }];
 
-/** Returns in which languages, themes and widths a view is seen. */
-export const variantsOf = (view) => (isPictured(view) ? PAIRS : ENDS);
+/** Returns in which languages, themes and widths a view is seen, in the short form and otherwise. */
+export const variantsOf = (view, isShort) => (isPictured(view) && !isShort ? PAIRS : ENDS);
 
 /** Whether pictures of a view are taken. */
 export const isPictured = (view) => MAIN.has(view.name) || ADMIN_MAIN.has(view.name);

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crate::deny::Deny;
 use crate::openapi::OpenApi;
 use crate::run::{WORKSPACE, cargo, output, root, with_servers};
-use crate::{coverage, layers, migrations, packaging, test_browser, test_proxies};
+use crate::test_browser::TestBrowser;
+use crate::{coverage, layers, migrations, packaging, test_proxies};
 
 /// File with the commit of the last successful run.
 const PASSED_FILE: &str = "target/ci-green";
@@ -60,7 +61,8 @@ fn checks(steps: &mut Steps) -> anyhow::Result<()> {
     steps.run("documents of the API", || OpenApi { check: true }.run())?;
     steps.run("tests", || with_servers(&["test"]))?;
     steps.run("proxies", test_proxies::run)?;
-    steps.run("browser", test_browser::run)?;
+    // All variants of the main pages, with pictures, are for changes of the pages.
+    steps.run("browser, a short form", || TestBrowser { short: true }.run())?;
     steps.run("clients of tools, a short form", || with_servers(&["test-mcp", "--short"]))?;
     steps.run("attacks, a short form", || {
         with_servers(&["attack", "--debug", "--requests", "2000", "--seconds", "2"])

@@ -67,7 +67,7 @@ enum Command {
     #[cfg(feature = "servers")]
     Torture(torture::Torture),
     /// Open hostile content in a browser, where no script in it runs, and all pages, which must be accessible
-    TestBrowser,
+    TestBrowser(test_browser::TestBrowser),
     /// Attack the service through nginx and HAProxy; installs them if possible
     TestProxies,
     /// Run all checks that a change must pass: format, lints, layers, dependencies, migrations, tests, browser,
@@ -124,7 +124,7 @@ fn main() -> anyhow::Result<()> {
         Command::Test(command) => command.run(),
         #[cfg(feature = "servers")]
         Command::Torture(command) => command.run(),
-        Command::TestBrowser => test_browser::run(),
+        Command::TestBrowser(command) => command.run(),
         Command::TestProxies => test_proxies::run(),
         Command::Ci => ci::run(),
         Command::Layers => layers::run(),

@@ -16,31 +16,41 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 /// The table of the pages. A form in it that no test sends is a failure.
 const ROUTES: &str = "crates/web/src/routes.rs";
 
-/// Builds the service, and opens hostile content and all pages.
-pub(crate) fn run() -> anyhow::Result<()> {
-    for program in ["node", "npm"] {
-        anyhow::ensure!(has_program(program), "the browser tests need Node.js with npm; install it and run again");
+#[derive(Debug, clap::Args)]
+pub(crate) struct TestBrowser {
+    /// Take no pictures, and open each page in two of four combinations of language, theme and width only
+    #[arg(long)]
+    pub(crate) short: bool,
+}
+
+impl TestBrowser {
+    /// Builds the service, and opens hostile content and all pages.
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        for program in ["node", "npm"] {
+            anyhow::ensure!(has_program(program), "the browser tests need Node.js with npm; install it and run again");
+        }
+        let browser = browser()?;
+        let (source, folder) = (root().join("tests/browser"), root().join("target/browser"));
+        fs::create_dir_all(&folder).context("the folder for the browser tests cannot be made")?;
+        for entry in fs::read_dir(source)? {
+            let entry = entry?;
+            fs::copy(entry.path(), folder.join(entry.file_name()))?;
+        }
+        // No browser is downloaded: the library uses the installed one.
+        finish(
+            Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder),
+            "npm ci",
+        )?;
+        let service = service()?;
+        let node = |script: &str| {
+            let mut command = Command::new("node");
+            command.arg(script).arg(&service).arg(&browser).current_dir(&folder);
+            command
+        };
+        finish(&mut node("run.mjs"), "node run.mjs")?;
+        let short = self.short.then_some("--short");
+        finish(node("pages.mjs").arg(root().join(ROUTES)).args(short), "node pages.mjs")
     }
-    let browser = browser()?;
-    let (source, folder) = (root().join("tests/browser"), root().join("target/browser"));
-    fs::create_dir_all(&folder).context("the folder for the browser tests cannot be made")?;
-    for entry in fs::read_dir(source)? {
-        let entry = entry?;
-        fs::copy(entry.path(), folder.join(entry.file_name()))?;
-    }
-    // No browser is downloaded: the library uses the installed one.
-    finish(
-        Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder),
-        "npm ci",
-    )?;
-    let service = service()?;
-    let node = |script: &str| {
-        let mut command = Command::new("node");
-        command.arg(script).arg(&service).arg(&browser).current_dir(&folder);
-        command
-    };
-    finish(&mut node("run.mjs"), "node run.mjs")?;
-    finish(node("pages.mjs").arg(root().join(ROUTES)), "node pages.mjs")
 }
 
 /// Returns the browser's program. A missing browser is installed.

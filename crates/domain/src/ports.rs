@@ -11,6 +11,8 @@
 //! | [`MissedSearchLog`] | searches | [`MissedSearches`](crate::usecase::missed_searches::MissedSearches) |
 //! | [`MissedSearchStore`] | `MissedSearches` | store |
 //! | [`PortalSource`] | queries of the pages | store, with a cache in the server |
+//! | [`TrackSource`] | `ListTracks` | store, with a cache in the server |
+//! | [`BoardObserver`] | the executor | that cache |
 //! | [`TextSearch`] | `SearchFeatureRequests` | store |
 //! | [`SearchIndex`] | the algorithm of searches (`policy::search`) | store |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
