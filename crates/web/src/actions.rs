@@ -21,10 +21,10 @@ use roadmap_domain::usecase::query::portal::FindVisibleRequest;
 use roadmap_domain::usecase::sign_in::StartSignIn;
 use roadmap_http::error::{ErrorMessage, HttpError};
 use roadmap_http::observer::SignInStep;
-use sha2::{Digest, Sha256};
 
 use crate::context::Context;
 use crate::cookies::Secret;
+use crate::digest;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
 use crate::reply::{self, PageResult, Reply};
@@ -142,8 +142,7 @@ fn operation_key(session: SessionId, raw: &str, action: &PageAction) -> Option<O
     if !is_own || weight(action) == 0 {
         return None;
     }
-    let digest = Sha256::digest(action.to_json().as_bytes());
-    let digest: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let digest = digest::short(action.to_json());
     OperationKey::parse(&format!("{raw}:{digest}")).ok().flatten()
 }
 

@@ -32,10 +32,10 @@ use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::executor::Operation;
 use roadmap_domain::usecase::query::admin::CountInbox;
 use roadmap_http::error::HttpError;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::context::Context;
+use crate::digest;
 use crate::form::Fields;
 use crate::page::{Nav, Page};
 use crate::reply::Reply;
@@ -244,8 +244,7 @@ fn operation_key(context: &Context, fields: &Fields, step: &str) -> Option<Opera
     let raw = fields.get(OperationKey::FIELD);
     raw.strip_prefix("web:")?.strip_prefix(&format!("{}:", session.id))?;
     // Forms of one page have one key, so that the path tells apart those that send the same fields.
-    let form = Sha256::digest(format!("{} {}", context.request.path(), fields.digest()));
-    let form: String = form.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let form = digest::short(format!("{} {}", context.request.path(), fields.digest()));
     OperationKey::parse(&format!("{raw}:{form}{step}")).ok().flatten()
 }
 

@@ -3,7 +3,6 @@
 //! The name of an asset contains a hash of its content, so that browsers keep it for ever and still get a new version
 //! at once.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::LazyLock;
 
@@ -17,6 +16,7 @@ use flate2::write::GzEncoder;
 use roadmap_http::error::HttpError;
 use sha2::{Digest, Sha256};
 
+use crate::digest::hex;
 use crate::reply::accepts_gzip;
 
 /// How long immutable content is kept.
@@ -44,11 +44,7 @@ struct Asset {
 
 impl Asset {
     fn new(name: &str, extension: &str, content_type: &'static str, content: &'static [u8]) -> Self {
-        let mut hash = String::new();
-        for byte in Sha256::digest(content).iter().take(8) {
-            // Writing to memory cannot fail.
-            let _ = write!(hash, "{byte:02x}");
-        }
+        let hash = hex(Sha256::digest(content).iter().take(8));
         let path = format!("/assets/{name}.{hash}.{extension}");
         Self { path, content_type, content, compressed: compress(content, Compression::best()) }
     }

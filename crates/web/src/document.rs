@@ -6,10 +6,10 @@ use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use flate2::Compression;
 use roadmap_http::content::is_not_modified;
-use sha2::{Digest, Sha256};
 
 use crate::assets::compress;
 use crate::context::Context;
+use crate::digest;
 use crate::reply::{NOSNIFF, Reply, accepts_gzip};
 
 /// The media type of Atom feeds (RFC 4287).
@@ -23,8 +23,7 @@ pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 pub(crate) fn reply(context: &Context, content_type: &'static str, body: String) -> Reply {
     let request = &context.request;
     let compresses = accepts_gzip(request);
-    let digest = Sha256::digest(body.as_bytes());
-    let mut tag: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let mut tag = digest::short(&body);
     if compresses {
         // Strong tags differ between encodings (RFC 9110 section 8.8.3.3).
         tag.push_str("-gzip");

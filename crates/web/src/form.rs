@@ -11,6 +11,8 @@ use roadmap_domain::usecase::upload_attachment::FileDescription;
 use roadmap_http::error::HttpError;
 use sha2::{Digest, Sha256};
 
+use crate::digest;
+
 /// Largest form in bytes: two texts of 20,000 characters, percent-encoded at worst.
 pub(crate) const LIMIT: usize = 512 * 1024;
 
@@ -100,7 +102,7 @@ impl Fields {
             digest.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             digest.update(part);
         }
-        digest.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+        digest::hex(digest.finalize().iter().take(digest::SHORT))
     }
 
     /// Returns the value of a field as it was sent. A missing one is empty.

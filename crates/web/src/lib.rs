@@ -19,6 +19,7 @@ mod assets;
 mod brand;
 mod context;
 mod cookies;
+mod digest;
 mod document;
 mod form;
 mod origin;

@@ -17,9 +17,9 @@ use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::portal::Language;
 use roadmap_http::content::is_not_modified;
 use roadmap_http::error::HttpError;
-use sha2::{Digest, Sha256};
 
 use crate::assets::compress;
+use crate::digest;
 use crate::page::Theme;
 
 /// The policy of pages: everything comes from the workspace's own origin, nothing is inline.
@@ -241,9 +241,8 @@ fn once(request: &HttpRequest, status: StatusCode, html: String, headers: &Heade
 impl KeptPage {
     fn new(html: String, headers: Headers) -> Self {
         let compressed = compress(html.as_bytes(), Compression::new(4));
-        let digest = Sha256::digest(html.as_bytes());
-        let tag: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-        Self { html: html.into(), compressed, tag: EntityTag::new_strong(tag), headers }
+        let tag = EntityTag::new_strong(digest::short(&html));
+        Self { html: html.into(), compressed, tag, headers }
     }
 
     /// Returns the page, or 304 if the client has it already.

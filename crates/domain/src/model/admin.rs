@@ -10,7 +10,7 @@ use crate::model::feature_request::{FeatureRequestSummary, RequestLink, Tag, Tit
 use crate::model::id::{FeatureRequestId, LaneId, MemberId, TrackId};
 use crate::model::note::Note;
 use crate::model::pagination::PageRequest;
-use crate::model::text::{Name, truncate};
+use crate::model::text::truncate;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
 use crate::model::vote::Voter;
@@ -513,12 +513,6 @@ impl Fingerprint {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-}
-
-/// A name of a customer for lists: the display name, or else the address.
-#[must_use]
-pub fn customer_label(name: Option<&Name>, address: &str) -> String {
-    name.map_or_else(|| address.to_owned(), |name| name.as_str().to_owned())
 }
 
 #[cfg(test)]

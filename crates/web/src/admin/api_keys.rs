@@ -20,6 +20,7 @@ use time::Duration;
 use crate::admin::parts::{Choice, Moment};
 use crate::admin::{self, Entry, path_id, run_once, run_step};
 use crate::context::Context;
+use crate::digest::hex;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
 use crate::reply::{PageResult, Reply};
@@ -222,7 +223,7 @@ where
     O: Operation<Output = ApiKey> + 'static,
 {
     // The digest tells the own key from that of an earlier use, also when a lost commit has run twice.
-    let digest: String = key.digest().0.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex(&key.digest().0);
     let own = digest.clone();
     let saved = run_step(context, fields, "", operation, move |key| format!("{}:{digest}", key.id)).await?;
     let id = saved.split_once(':').filter(|(_, of)| *of == own).map(|(id, _)| parse_uuid("id", id));
