@@ -125,8 +125,9 @@ schemathesis.openapi.format("future-timestamp", timestamps(2200, 9998))
 
 TRACK = lasting_track()
 
-# Fields and parameters with these formats.
+# Fields, parameters and headers with these formats. Beside `X-Api-Key`, an `Authorization` without a key is ignored.
 OWN_FORMATS = {
+    "Authorization",
     "body",
     "content",
     "cover_image_signed_id",

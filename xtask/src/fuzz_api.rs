@@ -39,7 +39,7 @@ pub(crate) struct FuzzApi {
     short: bool,
     /// Seed of an earlier run, to repeat its cases
     #[arg(long)]
-    seed: Option<u64>,
+    seed: Option<u128>,
 }
 
 impl FuzzApi {
