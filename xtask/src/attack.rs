@@ -12,11 +12,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use roadmap_testkit::postgres::Durability;
 
 use crate::bench::service::Service;
 use crate::bench::{Kind, WITHOUT_LIMITS, block_on, build_release};
-use crate::postgres;
 use crate::run::{in_release, root, service as debug_service};
 use attacks::{ATTACKS, Attacker};
 use neighbour::{Figures, Neighbour};
@@ -77,10 +75,7 @@ impl Attack {
 
     /// Runs all attacks on one store. Returns the limits that were exceeded.
     fn attack(&self, kind: Kind, binary: PathBuf) -> anyhow::Result<Vec<String>> {
-        let cluster = match kind {
-            Kind::Sqlite => None,
-            Kind::Postgres => Some(postgres::cluster(Durability::Full)?),
-        };
+        let cluster = kind.cluster()?;
         let mut service = Service::new(binary, cluster)?;
         let neighbour = Neighbour::new(&service)?;
         let attacker = Attacker::new(&service)?;

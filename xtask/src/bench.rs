@@ -81,6 +81,16 @@ pub(crate) enum Kind {
     Postgres,
 }
 
+impl Kind {
+    /// Starts a database server with durable writes, if the store needs one.
+    pub(crate) fn cluster(self) -> anyhow::Result<Option<Cluster>> {
+        match self {
+            Self::Sqlite => Ok(None),
+            Self::Postgres => postgres::cluster(Durability::Full).map(Some),
+        }
+    }
+}
+
 impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -456,10 +466,7 @@ impl Bench {
 
     /// Starts a service on a new store, and loads the corpus.
     fn prepare(&self, kind: Kind, corpus: &Corpus, binary: &Path) -> anyhow::Result<Service> {
-        let cluster = match kind {
-            Kind::Sqlite => None,
-            Kind::Postgres => Some(postgres::cluster(Durability::Full)?),
-        };
+        let cluster = kind.cluster()?;
         let mut service = Service::new(binary.to_owned(), cluster)?;
         service.start(&WITHOUT_LIMITS)?;
         let loading = Instant::now();
@@ -791,6 +798,14 @@ pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyh
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
+/// Returns a percentile of durations.
+pub(crate) fn percentile(took: &[Duration], percent: usize) -> Duration {
+    let mut sorted = took.to_vec();
+    sorted.sort_unstable();
+    let index = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(index).copied().unwrap_or_default()
+}
+
 struct Figures {
     per_second: f64,
     p50: f64,
@@ -857,23 +872,17 @@ fn measure(
         Ok(latencies)
     });
     let latencies: Vec<Vec<Duration>> = block_on(callers.collect::<FuturesUnordered<_>>().try_collect())?;
-    let mut latencies = latencies.concat();
+    let latencies = latencies.concat();
+    ensure!(!latencies.is_empty(), "no request completed in time");
     let elapsed = began.elapsed();
     let cpu = service.cpu()?;
-    latencies.sort_unstable();
-    let quantile = |share: f64| -> anyhow::Result<f64> {
-        // The index is below the length.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
-        let index = (latencies.len() as f64 * share) as usize;
-        let latency = latencies.get(index).context("no request completed in time")?;
-        Ok(latency.as_secs_f64() * 1e3)
-    };
+    let millis = |percent| percentile(&latencies, percent).as_secs_f64() * 1e3;
     #[expect(clippy::cast_precision_loss)]
     let requests = latencies.len() as f64;
     Ok(Figures {
         per_second: requests / elapsed.as_secs_f64(),
-        p50: quantile(0.5)?,
-        p99: quantile(0.99)?,
+        p50: millis(50),
+        p99: millis(99),
         cpu: std::array::from_fn(|part| {
             let [before, after] = [cpu_before, cpu].map(|cpu| cpu.get(part).map_or(0.0, Duration::as_secs_f64));
             (after - before) * 1e3 / requests

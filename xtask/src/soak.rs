@@ -3,7 +3,6 @@
 //! Requests are sent at a steady rate, whether or not earlier ones are answered. A latency counts from the time at which
 //! a request is due, so that one slow response shows in all that wait behind it.
 
-use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
@@ -11,13 +10,11 @@ use anyhow::ensure;
 use futures_util::future::{try_join, try_join_all};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
-use roadmap_testkit::postgres::Durability;
 
 use crate::bench::connection::Connection;
 use crate::bench::corpus::Corpus;
 use crate::bench::service::Service;
-use crate::bench::{self, Kind, WITHOUT_LIMITS, block_on, build_release};
-use crate::postgres;
+use crate::bench::{self, Kind, WITHOUT_LIMITS, block_on, build_release, percentile};
 use crate::run::{in_release, root};
 
 /// Connections that send requests.
@@ -79,10 +76,7 @@ impl Soak {
 
     fn load(&self, kind: Kind) -> anyhow::Result<()> {
         println!("\n## {kind}, {} minutes\n", self.minutes);
-        let cluster = match kind {
-            Kind::Sqlite => None,
-            Kind::Postgres => Some(postgres::cluster(Durability::Full)?),
-        };
+        let cluster = kind.cluster()?;
         let corpus = Corpus::new(self.requests, self.customers);
         let mut service = Service::new(root().join("target/release/roadmap"), cluster)?;
         service.start(&WITHOUT_LIMITS)?;
@@ -139,7 +133,6 @@ impl Soak {
 
 /// What was measured in a minute.
 struct Minute {
-    /// Sorted.
     latencies: Vec<Duration>,
     memory_mb: f64,
     anonymous_mb: f64,
@@ -148,6 +141,7 @@ struct Minute {
 
 impl Minute {
     fn of(service: &Service, mut latencies: Vec<Duration>) -> anyhow::Result<Self> {
+        // Once, because requests wait meanwhile: percentiles of sorted latencies are quick.
         latencies.sort_unstable();
         Ok(Self {
             latencies,
@@ -161,7 +155,7 @@ impl Minute {
 impl std::fmt::Display for Minute {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let per_second = self.latencies.len() / 60;
-        let [median, p99, slowest] = [50, 99, 100].map(|percent| percentile(&self.latencies, percent));
+        let [median, p99, slowest] = [50, 99, 100].map(|percent| millis(percentile(&self.latencies, percent)));
         let Self { memory_mb, anonymous_mb, database_mb, .. } = self;
         write!(
             f,
@@ -170,10 +164,8 @@ impl std::fmt::Display for Minute {
     }
 }
 
-/// Returns a percentile of sorted latencies in milliseconds.
-fn percentile(sorted: &[impl Borrow<Duration>], percent: usize) -> f64 {
-    let index = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
-    sorted.get(index).map_or(0.0, |latency| latency.borrow().as_secs_f64() * 1e3)
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 /// Measures the requests per second of a closed loop.
@@ -214,9 +206,9 @@ fn judge(minutes: &[Minute]) {
     let (least, most) = (after.clone().fold(f64::MAX, f64::min), after.fold(0.0, f64::max));
     println!("\nmemory after {span} minutes: {least:.1} to {most:.1} MB (target: a difference of {MEMORY_TARGET})");
     let p99 = |skipped: usize| {
-        let mut all: Vec<_> = minutes.iter().skip(skipped).take(span).flat_map(|minute| &minute.latencies).collect();
-        all.sort_unstable();
-        percentile(&all, 99)
+        let latencies: Vec<_> =
+            minutes.iter().skip(skipped).take(span).flat_map(|minute| minute.latencies.iter().copied()).collect();
+        millis(percentile(&latencies, 99))
     };
     let (first, last) = (p99(0), p99(minutes.len() - span));
     println!(

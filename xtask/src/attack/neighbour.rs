@@ -6,6 +6,7 @@ use anyhow::{Context, ensure};
 use futures_util::future::{try_join, try_join_all};
 
 use crate::bench::connection::Connection;
+use crate::bench::percentile;
 use crate::bench::service::Service;
 
 const HOST: &str = "bench.localhost";
@@ -108,24 +109,16 @@ async fn ask_healthz(port: u16, end: Instant) -> anyhow::Result<Vec<Duration>> {
 impl Figures {
     /// 99th percentile of the request latencies.
     pub(super) fn p99(&self) -> Duration {
-        at(&self.requests, 99)
+        percentile(&self.requests, 99)
     }
 
     pub(super) fn healthz_p99(&self) -> Duration {
-        at(&self.healthz, 99)
+        percentile(&self.healthz, 99)
     }
 
     /// Table cells, in milliseconds.
     pub(super) fn columns(&self) -> String {
-        let all = [at(&self.requests, 50), self.p99(), at(&self.requests, 100), self.healthz_p99()];
+        let all = [percentile(&self.requests, 50), self.p99(), percentile(&self.requests, 100), self.healthz_p99()];
         all.map(|took| format!("{:.1}", took.as_secs_f64() * 1e3)).join(" | ")
     }
-}
-
-/// Returns a percentile of durations.
-fn at(took: &[Duration], percent: usize) -> Duration {
-    let mut sorted = took.to_vec();
-    sorted.sort_unstable();
-    let index = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
-    sorted.get(index).copied().unwrap_or_default()
 }
