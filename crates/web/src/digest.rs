@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// The number of bytes of a digest that tell two contents apart.
+/// The number of bytes of a digest that distinguish two contents.
 pub(crate) const SHORT: usize = 12;
 
 /// Returns the start of the SHA-256 digest of some content, in hexadecimal.

@@ -1,4 +1,5 @@
-//! Clock, ID generator, observers of boards, random source, health checks, connection pools, retry pauses and operation locks.
+//! Clock, ID generator, random source, health checks, observers of boards, connection pools, retry pauses and operation
+//! locks.
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -35,7 +36,7 @@ pub trait Health: Send + Sync {
     async fn check(&self) -> Result<(), StoreError>;
 }
 
-/// Is told about changes of lanes and tracks, such as a cache of them.
+/// Observes changes of lanes and tracks, as a cache of them does.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 pub trait BoardObserver: Send + Sync {
     /// The lanes or tracks of a workspace may have changed.

@@ -30,8 +30,8 @@ use crate::model::workspace::{Subdomain, Workspace};
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait TrackSource: Send + Sync {
-    /// Returns the tracks in the team's order. Changes that this process has committed are in it, those of others are
-    /// for at most a second not.
+    /// Returns the tracks in the team's order, with all changes that this process has committed. Changes of other
+    /// processes may be missing for up to a second.
     async fn tracks(&self, workspace: WorkspaceId) -> Result<Arc<[Track]>, StoreError>;
 }
 

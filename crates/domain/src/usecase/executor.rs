@@ -81,7 +81,7 @@ pub trait Operation: Send + Sync {
         false
     }
 
-    /// Whether the command changes lanes or tracks, so that observers of the board are told.
+    /// Whether the command changes lanes or tracks, so that observers of the board are notified.
     fn changes_board(&self) -> bool {
         false
     }
@@ -142,7 +142,7 @@ impl Executor {
         Self { budgets: Some(budgets), ..self }
     }
 
-    /// Tells an observer about changes of lanes and tracks.
+    /// Notifies an observer of changes of lanes and tracks.
     #[must_use]
     pub fn with_board_observer(self, boards: Arc<dyn BoardObserver>) -> Self {
         Self { boards: Some(boards), ..self }
@@ -793,17 +793,17 @@ mod tests {
     }
 
     #[test]
-    fn observers_of_boards_are_told_of_each_commit_that_may_have_changed_one() {
+    fn observers_of_boards_are_notified_of_each_commit_that_may_have_changed_one() {
         let changing = || Counted { changes_board: true, ..Counted::ending(|| Ok("done")) };
         let failing = || Counted { changes_board: true, ..Counted::ending(|| Err(FieldError::missing("name").into())) };
-        for (operation, store, told) in [
+        for (operation, store, notices) in [
             (changing(), committing_as(vec![Ok(EndOutcome::Applied)]), 1),
             (changing(), committing_as(vec![outcome_unknown()]), 1),
             (Counted::ending(|| Ok("done")), committing_as(vec![Ok(EndOutcome::Applied)]), 0),
             (failing(), rolling_back(), 0),
         ] {
             let mut boards = MockBoardObserver::new();
-            boards.expect_board_changed().with(mockall::predicate::eq(workspace())).times(told).return_const(());
+            boards.expect_board_changed().with(mockall::predicate::eq(workspace())).times(notices).return_const(());
             let executor = executor(store, unused_locks()).with_board_observer(Arc::new(boards));
             // Its outcome is looked at elsewhere.
             drop(block_on(executor.run_without_key(workspace(), &operation)));
