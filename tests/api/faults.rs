@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -273,16 +273,30 @@ fn a_signal_to_stop_aborts_no_request_in_flight() {
     println!("{stops} signals, each with {REQUESTS} requests and an upload that had begun: none was aborted");
 }
 
+/// The files of a folder, to be written again after something was mounted over it.
+pub struct StoredFiles(Vec<(PathBuf, Vec<u8>)>);
+
+impl StoredFiles {
+    pub fn read(folder: &Path) -> Self {
+        let files = crate::app::files_below(folder).into_iter();
+        Self(files.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect())
+    }
+
+    pub fn write(self) {
+        for (path, bytes) in self.0 {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+    }
+}
+
 /// Small file system mounted over a folder, with the folder's content. Unmounted when dropped.
 pub struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
     /// Mounts it over this folder, with the same owner.
     pub fn mount(folder: &'a Path) -> Self {
-        let kept: Vec<_> = crate::app::files_below(folder)
-            .into_iter()
-            .map(|path| (path.clone(), std::fs::read(&path).unwrap()))
-            .collect();
+        let files = StoredFiles::read(folder);
         let owner = std::fs::metadata(folder).unwrap();
         let options = format!("size=32m,mode=700,uid={},gid={}", owner.uid(), owner.gid());
         let mounted = std::process::Command::new("mount")
@@ -295,10 +309,7 @@ impl<'a> SmallDisk<'a> {
             "this test needs a small disk, and mounting one needs root (leave it out with `--skip full_disk`): {}",
             String::from_utf8_lossy(&mounted.stderr)
         );
-        for (path, bytes) in kept {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, bytes).unwrap();
-        }
+        files.write();
         Self(folder)
     }
 

@@ -65,6 +65,8 @@ mod overview;
 mod pages;
 mod permissions;
 mod portal_settings;
+#[cfg(target_os = "linux")]
+mod power_cuts;
 mod rate_limits;
 mod reference_notes;
 mod roadmap;

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use roadmap_testkit::disk::Disk;
 use roadmap_testkit::postgres::{self, Cluster, Connection, Database, Durability};
 use roadmap_testkit::proxy::Proxy;
 use serde_json::{Value, json};
@@ -611,8 +613,43 @@ fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
 
 #[test]
 fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
-    const KILLS: usize = 10;
     let mut cluster = Cluster::start(Durability::Full).expect("a server of its own");
+    votes_survive(&mut cluster, 10, |cluster| {
+        cluster.kill();
+        cluster.restart().expect("the server starts again");
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_power_cut_of_the_database_loses_no_acknowledged_write_and_doubles_none() {
+    let mut rng = crate::effort::SeededRng::from_env();
+    let disk = Disk::new();
+    let mut mount = None;
+    let cluster = Cluster::start_on(Durability::Full, |folder| {
+        mount = Some((folder.to_owned(), Some(disk.mount(folder)?)));
+        Ok(())
+    });
+    let mut cluster = cluster.expect("a server of its own, root and /dev/fuse");
+    let (folder, mut mounted) = mount.expect("a mounted disk");
+    disk.sync();
+    let mut lost = 0;
+    votes_survive(&mut cluster, rounds(3, 50), |cluster| {
+        disk.cut();
+        cluster.kill();
+        mounted = None;
+        let losses = disk.restore(rng.below(u64::MAX));
+        lost += losses.bytes + losses.names;
+        mounted = Some(disk.mount(&folder).expect("the disk is mounted again"));
+        cluster.restart().expect("the server starts again");
+    });
+    assert!(lost > 0, "no cut lost anything");
+    // Before the folder of the server is removed.
+    drop(mounted);
+}
+
+/// Interrupts the database server while votes are cast. Every acknowledged vote must be there afterwards, once.
+fn votes_survive(cluster: &mut Cluster, interruptions: u64, mut interrupt: impl FnMut(&mut Cluster)) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let key = workspace(folder.path(), &cluster.url(), "acme");
     let server = serve(folder.path(), &cluster.url(), &[]);
@@ -643,11 +680,10 @@ fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
                 }
             });
         }
-        for _ in 0..KILLS {
+        for _ in 0..interruptions {
             let before = acknowledged.lock().expect("no panic").len();
             eventually("writes are acknowledged", || acknowledged.lock().expect("no panic").len() > before + 20);
-            cluster.kill();
-            cluster.restart().expect("the server starts again");
+            interrupt(cluster);
         }
         over.store(true, std::sync::atomic::Ordering::SeqCst);
     });
@@ -660,7 +696,7 @@ fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
         let rows = postgres::execute(&cluster.url(), query).expect("rows");
         rows[0][0].as_deref().expect("a value").parse().expect("a number")
     };
-    println!("{} writes over {KILLS} kills", acknowledged.len());
+    println!("{} writes over {interruptions} interruptions", acknowledged.len());
     assert_eq!(count("SELECT count(*) FROM votes"), acknowledged.len());
     assert_eq!(count("SELECT votes_count FROM vote_tallies"), acknowledged.len());
     assert_eq!(count("SELECT count(*) FROM operations"), acknowledged.len());

@@ -7,7 +7,7 @@ use crate::run::{WORKSPACE, cargo};
 use crate::test::ONCE;
 
 /// Prefixes of the destructive tests.
-const TESTS: [&str; 8] = [
+const TESTS: [&str; 10] = [
     "attachments::a_killed_process",
     "faults::",
     "linearizability::",
@@ -15,7 +15,9 @@ const TESTS: [&str; 8] = [
     "mail::a_stopped_worker",
     "mail::an_unreachable_mail_server",
     "mail::separate_workers",
+    "outages::a_power_cut",
     "outages::interleaved_requests",
+    "power_cuts::",
 ];
 
 /// Long runs of the tests that `cargo xtask test` runs briefly: kills, connection resets, lost responses, full disks,

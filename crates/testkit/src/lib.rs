@@ -3,6 +3,7 @@
 //! - [`contract`]: the suite; [`contract_tests!`] runs it on a store.
 //! - [`harness`]: the ports of a store under test, and helpers for the cases.
 //! - [`postgres`]: PostgreSQL servers and databases.
+//! - `disk`: on Linux, a disk that loses what was not synced when its power is cut.
 //! - [`proxy`]: a TCP proxy that injects faults between a service and its database.
 //! - [`python`]: Python environments for tools that are written in Python.
 //! - [`s3`]: an S3 server.
@@ -23,6 +24,8 @@
 )]
 
 pub mod contract;
+#[cfg(target_os = "linux")]
+pub mod disk;
 pub mod effort;
 pub mod fail_fast;
 pub mod fakes;

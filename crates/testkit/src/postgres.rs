@@ -220,6 +220,17 @@ impl Cluster {
     /// # Errors
     /// One sentence: there are no server binaries, or they fail.
     pub fn start(durability: Durability) -> Result<Self, String> {
+        Self::start_on(durability, |_| Ok(()))
+    }
+
+    /// As [`Self::start`]. `prepare` gets the empty folder of the data, for example to mount a disk on it.
+    ///
+    /// # Errors
+    /// As for [`Self::start`], and those of `prepare`.
+    pub fn start_on(
+        durability: Durability,
+        prepare: impl FnOnce(&Path) -> std::io::Result<()>,
+    ) -> Result<Self, String> {
         let binaries = binaries().ok_or("there are no PostgreSQL server binaries on this machine")?;
         let memory = (durability == Durability::None).then(memory_folder).flatten();
         // Orphaned folders there take memory until the machine is restarted.
@@ -227,15 +238,18 @@ impl Cluster {
         let folder = memory.map_or_else(std::env::temp_dir, Path::to_path_buf);
         let name = format!("{FOLDER}{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&name).tempdir_in(folder).map_err(|error| error.to_string())?;
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).and_then(|()| prepare(&data)).map_err(|error| error.to_string())?;
         // PostgreSQL refuses to run as root.
         let user = (id("-u", None)? == 0).then(unprivileged).transpose()?;
         if let Some((user, group)) = user {
-            std::os::unix::fs::chown(folder.path(), Some(user), Some(group)).map_err(|error| error.to_string())?;
+            for folder in [folder.path(), &data] {
+                std::os::unix::fs::chown(folder, Some(user), Some(group)).map_err(|error| error.to_string())?;
+            }
         }
         let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let port = port.map_err(|error| error.to_string())?.port();
         let mut cluster = Self { binaries, folder, port, durability, user, has_certificate: false, running: None };
-        let data = cluster.folder.path().join("data");
         let mut initdb = cluster.command("initdb");
         initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]);
         let made = initdb.arg("-D").arg(&data).output().map_err(|error| format!("initdb: {error}"))?;

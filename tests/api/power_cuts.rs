@@ -1,0 +1,184 @@
+//! Power cuts: the data folder is on a disk that loses what was not synced.
+//!
+//! On PostgreSQL, the disk has only the uploaded files. `outages` cuts the power of its server.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use roadmap_testkit::disk::{Disk, Losses, Mounted};
+
+use crate::app::{App, Client, eventually, files_below, form_with};
+use crate::effort::{SeededRng, rounds};
+use crate::faults::{StoredFiles, write_request};
+
+const WRITERS: usize = 6;
+const UPLOADERS: usize = 2;
+
+/// Content of all uploads: several pages.
+const CONTENT: [u8; 20_000] = [b'x'; 20_000];
+
+/// A disk that is mounted over a folder, with the folder's content.
+///
+/// This process serves the disk, so it must not map files of the disk into its memory, as SQLite does: a page fault would
+/// wait for itself. What the tests look into is copied below the mount first.
+struct MountedDisk {
+    disk: Disk,
+    folder: PathBuf,
+    /// `None` only while the machine is off: dropping it unmounts whatever is mounted on the folder.
+    mounted: Option<Mounted>,
+}
+
+impl MountedDisk {
+    fn over(folder: &Path) -> Self {
+        let files = StoredFiles::read(folder);
+        let disk = Disk::new();
+        let mounted =
+            disk.mount(folder).expect("mounting needs root and /dev/fuse (leave it out with `--skip power_cut`)");
+        files.write();
+        disk.sync();
+        Self { disk, folder: folder.to_owned(), mounted: Some(mounted) }
+    }
+
+    /// Starts the machine again: the disk has what survived the cut. Meanwhile, without the disk, `examine` finds a copy
+    /// of its files in the folder.
+    fn restore(&mut self, seed: u64, examine: impl FnOnce()) -> Losses {
+        self.mounted = None;
+        let losses = self.disk.restore(seed);
+        self.mount();
+        self.remove();
+        examine();
+        self.mount();
+        losses
+    }
+
+    fn mount(&mut self) {
+        self.mounted = Some(self.disk.mount(&self.folder).expect("the disk is mounted again"));
+    }
+
+    /// Unmounts the disk. Its files are in the folder then.
+    fn remove(&mut self) {
+        let files = StoredFiles::read(&self.folder);
+        self.mounted = None;
+        for path in files_below(&self.folder) {
+            std::fs::remove_file(path).unwrap();
+        }
+        files.write();
+    }
+}
+
+/// What the service has acknowledged.
+#[derive(Default)]
+struct Acknowledged {
+    /// The responses of writes, by number.
+    writes: Mutex<HashMap<u64, Vec<u8>>>,
+    /// The ids of uploads.
+    uploads: Mutex<Vec<String>>,
+    /// Set before the power is cut. Until then nothing may fail.
+    is_cut: AtomicBool,
+}
+
+impl Acknowledged {
+    /// Sends the write with this number, with its own operation key. Returns whether it was acknowledged.
+    fn write(&self, client: &Client, number: u64) -> bool {
+        let (path, body) = write_request(number);
+        let headers = [("Content-Type", "application/json")];
+        let response = client.request("POST", &path, &headers, Some(body.to_string().as_bytes()));
+        let Some(response) = response.ok().filter(|response| response.status == 201) else {
+            assert!(self.is_cut.load(Ordering::SeqCst), "a write failed before the cut");
+            return false;
+        };
+        self.writes.lock().unwrap().insert(number, response.bytes);
+        true
+    }
+
+    fn upload(&self, client: &Client, form: &[u8]) -> bool {
+        let response = client.try_post_attachment(form);
+        let Some(response) = response.filter(|response| response.status == 201) else {
+            assert!(self.is_cut.load(Ordering::SeqCst), "an upload failed before the cut");
+            return false;
+        };
+        self.uploads.lock().unwrap().push(response.json()["id"].as_str().unwrap().to_owned());
+        true
+    }
+
+    fn count(&self) -> usize {
+        self.writes.lock().unwrap().len() + self.uploads.lock().unwrap().len()
+    }
+}
+
+#[test]
+fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
+    let mut rng = SeededRng::from_env();
+    let mut app = App::start();
+    app.kill();
+    let mut disk = MountedDisk::over(app.data_dir());
+    app.restart();
+    app.acme.feature_request("Dark mode");
+    let acknowledged = Acknowledged::default();
+    let numbers = AtomicU64::new(0);
+    let form = form_with("a.bin", &CONTENT);
+    let mut lost = Losses::default();
+    let cuts = rounds(5, 100);
+    for _ in 0..cuts {
+        acknowledged.is_cut.store(false, Ordering::SeqCst);
+        let client = app.acme.clone();
+        std::thread::scope(|scope| {
+            for _ in 0..WRITERS {
+                scope.spawn(|| while acknowledged.write(&client, numbers.fetch_add(1, Ordering::SeqCst)) {});
+            }
+            for _ in 0..UPLOADERS {
+                scope.spawn(|| while acknowledged.upload(&client, &form) {});
+            }
+            let before = acknowledged.count();
+            eventually("writes are acknowledged", || acknowledged.count() > before + 20);
+            // At a random time while writes are in progress.
+            std::thread::sleep(Duration::from_millis(rng.below(80)));
+            acknowledged.is_cut.store(true, Ordering::SeqCst);
+            disk.disk.cut();
+            app.kill();
+        });
+        let losses = disk.restore(rng.below(u64::MAX), || app.data.is_sound());
+        lost.bytes += losses.bytes;
+        lost.names += losses.names;
+        app.restart();
+    }
+    app.kill();
+    disk.remove();
+    app.restart();
+
+    let (writes, uploads) = (acknowledged.writes.lock().unwrap().clone(), acknowledged.uploads.lock().unwrap().clone());
+    println!(
+        "{cuts} cuts dropped {} bytes and {} names; {} writes and {} uploads were acknowledged before a cut",
+        lost.bytes,
+        lost.names,
+        writes.len(),
+        uploads.len()
+    );
+    assert!(lost.bytes > 0 && lost.names > 0, "no cut lost anything");
+    for (number, response) in &writes {
+        let (path, body) = write_request(*number);
+        let again = app.acme.send("POST", &path, &body);
+        assert_eq!((again.header("Idempotent-Replayed"), &again.bytes), (Some("true"), response), "write {number}");
+    }
+    for id in &uploads {
+        assert_eq!(app.acme.get_attachment(id).status, 200, "{id}");
+    }
+    // A row has its file, also when nobody got a response.
+    for key in app.sql("SELECT key FROM attachments") {
+        let file = app.data_dir().join("blobs").join(&key);
+        assert_eq!(std::fs::read(&file).ok(), Some(CONTENT.to_vec()), "{key}");
+    }
+    // What was not acknowledged takes effect once, by a retry.
+    let all = numbers.load(Ordering::SeqCst);
+    for number in 0..all {
+        let (path, body) = write_request(number);
+        assert_eq!(app.acme.send("POST", &path, &body).status, 201, "write {number}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM operations"), i64::try_from(all).unwrap());
+    let votes = (0..all).filter(|number| number % 4 == 0).count();
+    assert_eq!(app.count("SELECT count(*) FROM votes"), i64::try_from(votes).unwrap());
+    app.data.is_sound();
+}
