@@ -24,9 +24,15 @@ impl Connector {
     /// Opens a connection that may write.
     pub(crate) fn open_writer(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = self.connect()?;
-        // A checkpoint about every 4,000 pages, so that few commits include one.
+        // A checkpoint about every 4,000 pages, so that few commits include one. Most of these pages are in the database
+        // file by then (`checkpointer.rs`).
         connection.batch_execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;")?;
         Ok(connection)
+    }
+
+    /// Opens a connection that only checkpoints.
+    pub(crate) fn open_checkpointer(&self) -> Result<SqliteConnection, SqlError> {
+        self.connect()
     }
 
     /// Opens a connection that cannot write.

@@ -4,12 +4,14 @@
 //!   unit before them (`writer.rs`).
 //! - A few connections read, each in its own snapshot (write-ahead log).
 //! - A committed transaction is on the disk: `synchronous = FULL`.
+//! - Another thread copies committed pages from the log into the database file (`checkpointer.rs`).
 //!
 //! Not here: business rules. A rule that both stores would need belongs to the domain.
 //!
 //! Invariant: every statement on the rows of a workspace contains its `workspace_id`.
 
 mod audience;
+mod checkpointer;
 mod codec;
 mod connection;
 mod copy;
@@ -45,6 +47,7 @@ pub use copy::{ExclusiveLock, StoredFile, copy_to, integrity_errors, lock_exclus
 pub use examine::{check_writable, missing_migrations, newest_timestamp};
 pub use migrate::{pending_migrations, revert_all, run as migrate};
 
+use crate::checkpointer::Checkpointer;
 use crate::connection::Connector;
 use crate::errors::SqlError;
 use crate::readers::Readers;
@@ -102,8 +105,10 @@ impl SqliteStore {
     /// The file cannot be opened as a database.
     pub fn open(options: &SqliteOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(&options.path, options.write_wait);
+        let checkpointer = Checkpointer::start(connector.clone())?;
+        let on_commit = move || checkpointer.notify_commit();
         Ok(Self {
-            writer: Writer::open(connector.clone(), options.write_wait)?,
+            writer: Writer::open(connector.clone(), options.write_wait, on_commit)?,
             readers: Readers::open(&connector, options.readers, options.read_wait)?,
             search_time: options.search_time,
             common_expressions: Arc::default(),

@@ -42,6 +42,8 @@ struct WriterState<E: Environment> {
     connection: Option<E::Connection>,
     /// Notifies the units of the open transaction; `None` without one.
     group: Option<watch::Sender<CommitState>>,
+    /// Called after each commit. Must not block.
+    on_commit: Box<dyn Fn() + Send>,
 }
 
 /// The state of a group's transaction.
@@ -71,9 +73,15 @@ impl CommitState {
 }
 
 impl<E: Environment> Writer<E> {
-    pub(crate) fn open(environment: E, wait: Duration) -> Result<Self, StoreError> {
+    /// Opens the connection. `on_commit` is called after each commit, and must not block.
+    pub(crate) fn open(
+        environment: E,
+        wait: Duration,
+        on_commit: impl Fn() + Send + 'static,
+    ) -> Result<Self, StoreError> {
         let connection = Some(environment.connect()?);
-        let state = WriterState { environment: environment.clone(), connection, group: None };
+        let on_commit = Box::new(on_commit);
+        let state = WriterState { environment: environment.clone(), connection, group: None, on_commit };
         Ok(Self { environment, state: Arc::new(Mutex::new(state)), waiting: Arc::default(), wait })
     }
 
@@ -329,7 +337,10 @@ impl<E: Environment> WriterState<E> {
         }
         let outcome = self.connection().and_then(|connection| Ok(connection.batch_execute("COMMIT")?));
         match outcome {
-            Ok(()) => self.notify_group(CommitState::Committed),
+            Ok(()) => {
+                self.notify_group(CommitState::Committed);
+                (self.on_commit)();
+            }
             Err(error) if is_outcome_unknown(&error) => {
                 self.discard_connection(CommitState::Unknown(error.to_string()))
             }
@@ -382,7 +393,7 @@ mod tests {
             let schema =
                 "CREATE TABLE entries (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES entries (id), body BLOB)";
             connector.open_writer().unwrap().batch_execute(schema).unwrap();
-            Self { writer: Writer::open(connector.clone(), LIMIT).unwrap(), connector, folder }
+            Self { writer: Writer::open(connector.clone(), LIMIT, || ()).unwrap(), connector, folder }
         }
 
         /// Returns the number of rows that another connection sees.

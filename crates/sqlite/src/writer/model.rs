@@ -634,7 +634,7 @@ impl Plan {
     /// Runs the writer from the start with these actions.
     fn replay(&self, actions: Vec<Action>) -> State {
         let world = World::new(self.planted);
-        let writer = Writer::open(world.clone(), Duration::from_secs(1)).unwrap();
+        let writer = Writer::open(world.clone(), Duration::from_secs(1), || ()).unwrap();
         for (place, end) in self.units.iter().enumerate() {
             let unit = unit(world.clone(), writer.clone(), place, *end, self.statements);
             world.spawn(unit);
