@@ -14,7 +14,7 @@ use crate::errors::SqlError;
 /// A fixed number of read-only connections.
 #[derive(Clone)]
 pub(crate) struct Readers {
-    /// `None` is a connection that was dropped after a panic. The next read opens a new one.
+    /// `None` is a connection that was not needed yet, or was dropped after a panic. The next read opens a new one.
     pool: Pool<Option<SqliteConnection>>,
     connector: Connector,
     wait: Duration,
@@ -22,8 +22,11 @@ pub(crate) struct Readers {
 
 impl Readers {
     pub(crate) fn open(connector: &Connector, count: usize, wait: Duration) -> Result<Self, StoreError> {
-        let connections =
-            (0..count.max(1)).map(|_| connector.open_reader().map(Some)).collect::<Result<Vec<_>, _>>()?;
+        // One is opened now, so that a file that cannot be read is an error of the start. The others wait for their first
+        // read: opening a connection parses the schema, which takes longer than anything else at the start.
+        let mut connections: Vec<_> = (1..count).map(|_| None).collect();
+        // Last, because the pool gives it away first.
+        connections.push(Some(connector.open_reader()?));
         Ok(Self { pool: Pool::from(connections), connector: connector.clone(), wait })
     }
 
