@@ -17,6 +17,7 @@ mod check;
 mod codec;
 mod connection;
 mod errors;
+mod known_words;
 mod migrate;
 mod missed_searches;
 mod outbox_queue;
@@ -47,6 +48,7 @@ pub use migrate::{pending_migrations, revert_all, run as migrate, server_time};
 pub use roles::{RoleProblem, RoleProblems, role_problems};
 
 use crate::connection::Connector;
+use crate::known_words::KnownWords;
 use crate::pool::Pool;
 use crate::reads::TermStatistics;
 use crate::session::Session;
@@ -116,6 +118,7 @@ pub struct PostgresStore {
     connector: Connector,
     options: Arc<PostgresOptions>,
     votes: VoteBatches,
+    known_words: Arc<KnownWords>,
     durable: bool,
 }
 
@@ -136,7 +139,16 @@ impl PostgresStore {
         let mail = Pool::new(driven, MAIL_CONNECTIONS, options)?;
         let durable = check::verify_connection(&auxiliary, options).await?;
         let votes = VoteBatches::new(units.clone(), Handle::current());
-        Ok(Self { units, auxiliary, mail, connector, options: Arc::new(options.clone()), votes, durable })
+        Ok(Self {
+            units,
+            auxiliary,
+            mail,
+            connector,
+            options: Arc::new(options.clone()),
+            votes,
+            known_words: Arc::default(),
+            durable,
+        })
     }
 
     /// Whether acknowledged commits survive a crash of the server's machine (`fsync`).

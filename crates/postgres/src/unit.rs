@@ -4,7 +4,7 @@
 //! that statement runs in vain: the end of the unit rolls it back and returns the saved response. A unit that waits for
 //! the same key waits in that statement.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use async_trait::async_trait;
@@ -16,6 +16,7 @@ use futures_util::future::{join3, ready};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
+use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 use uuid::Uuid;
@@ -23,6 +24,7 @@ use uuid::Uuid;
 use crate::PostgresStore;
 use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
+use crate::known_words::KnownWords;
 use crate::pool::Pool;
 use crate::rows::SummaryRow;
 use crate::session::{LastStatement, Session};
@@ -66,6 +68,9 @@ pub(crate) struct PostgresUnit {
     vote: VoteUnit,
     /// The locks of the workspace that the unit holds.
     locks: Vec<WorkspaceLock>,
+    known_words: Arc<KnownWords>,
+    /// Words that the unit has added to the vocabulary, or found in it.
+    learned_words: Vec<String>,
 }
 
 /// What a unit of work has to do with votes that are cast together.
@@ -128,9 +133,26 @@ enum KeyClaim {
 }
 
 impl PostgresUnit {
-    fn new(units: Pool, workspace: WorkspaceId, key: Option<OperationKey>, vote: VoteUnit) -> Self {
+    fn new(store: &PostgresStore, workspace: WorkspaceId, key: Option<OperationKey>, vote: VoteUnit) -> Self {
         let claim = Mutex::new(if key.is_some() { KeyClaim::Pending } else { KeyClaim::Held });
-        Self { session: None, units, workspace: workspace.uuid(), key, claim, vote, locks: Vec::new() }
+        Self {
+            session: None,
+            units: store.units.clone(),
+            workspace: workspace.uuid(),
+            key,
+            claim,
+            vote,
+            locks: Vec::new(),
+            known_words: store.known_words.clone(),
+            learned_words: Vec::new(),
+        }
+    }
+
+    /// Returns the words of a document that the unit has to add to the vocabulary, and remembers them if it commits.
+    pub(crate) fn learn_words(&mut self, document: &SearchDocument) -> Vec<String> {
+        let words = self.known_words.unknown_words(self.workspace, document);
+        self.learned_words.extend_from_slice(&words);
+        words
     }
 
     pub(crate) fn connection(&self) -> Result<&AsyncPgConnection, StoreError> {
@@ -273,14 +295,14 @@ fn lock_number(workspace: Uuid, name: &str) -> i64 {
 #[async_trait]
 impl Store for PostgresStore {
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
-        let mut unit = PostgresUnit::new(self.units.clone(), workspace, key, VoteUnit::No);
+        let mut unit = PostgresUnit::new(self, workspace, key, VoteUnit::No);
         unit.open().await?;
         Ok(BeginOutcome::Started(Box::new(unit)))
     }
 
     async fn begin_vote(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
         let vote = VoteUnit::Waits(self.votes.clone());
-        Ok(BeginOutcome::Started(Box::new(PostgresUnit::new(self.units.clone(), workspace, key, vote))))
+        Ok(BeginOutcome::Started(Box::new(PostgresUnit::new(self, workspace, key, vote))))
     }
 }
 
@@ -314,6 +336,7 @@ impl UnitOfWork for PostgresUnit {
         if let Some(session) = self.session {
             session.commit(record.map(|record| (LastStatement::OfUnit, record))).await?;
         }
+        self.known_words.remember(self.workspace, &self.learned_words);
         Ok(EndOutcome::Applied)
     }
 

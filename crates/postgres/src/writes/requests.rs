@@ -213,7 +213,8 @@ impl FeatureRequestWrites for PostgresUnit {
         &mut self,
         request: &NewFeatureRequest,
     ) -> Result<FeatureRequestSummary, StoreError> {
-        let insert = InsertRequest::new(self.workspace, request);
+        let words = request.search.as_ref().map(|document| self.learn_words(document)).unwrap_or_default();
+        let insert = InsertRequest::new(self.workspace, request, words);
         let row: SummaryRow = self.run(insert.get_result(&mut self.connection()?)).await?;
         row.try_into()
     }
@@ -319,7 +320,7 @@ impl FeatureRequestWrites for PostgresUnit {
             tags: document.tags.clone(),
             description: document.description.clone(),
             terms: terms(self.workspace, document),
-            words: document.vocabulary().into_iter().map(ToOwned::to_owned).collect(),
+            words: self.learn_words(document),
             version: INDEX_VERSION,
         };
         self.run(save.execute(&mut self.connection()?)).await?;
@@ -370,10 +371,10 @@ impl FeatureRequestWrites for PostgresUnit {
 }
 
 impl InsertRequest {
-    fn new(workspace: Uuid, request: &NewFeatureRequest) -> Self {
+    /// Creates the statement. `words` are those that may be missing in the vocabulary.
+    fn new(workspace: Uuid, request: &NewFeatureRequest, words: Vec<String>) -> Self {
         let author = request.author.as_ref();
         let search = request.search.as_ref();
-        let words = search.map(SearchDocument::vocabulary).unwrap_or_default();
         Self {
             workspace,
             id: request.id.uuid(),
@@ -395,7 +396,7 @@ impl InsertRequest {
             search_tags: search.map(|document| document.tags.clone()),
             search_description: search.map(|document| document.description.clone()),
             search_terms: search.map(|document| terms(workspace, document)).unwrap_or_default(),
-            search_words: words.into_iter().map(ToOwned::to_owned).collect(),
+            search_words: words,
             search_version: INDEX_VERSION,
         }
     }
