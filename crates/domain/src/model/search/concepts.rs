@@ -3,8 +3,8 @@
 //! The groups are in `concepts.txt`. A document is indexed with the concepts of its phrases, and a query looks for the
 //! concepts of its own phrases. Therefore synonyms cost a query one term, however many phrases a group has.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::{Bound, Range};
 use std::sync::LazyLock;
 
 use super::words::{Word, words};
@@ -46,32 +46,65 @@ impl Concept {
     }
 }
 
-/// Concepts by the key of a phrase, and by an exact word after `=`.
-static PHRASES: LazyLock<BTreeMap<String, Concept>> = LazyLock::new(|| parse(TABLE).collect());
+/// The concepts of phrases.
+#[derive(Default)]
+struct Phrases {
+    /// By the key of a phrase.
+    by_key: BTreeMap<String, Concept>,
+    /// By a word that is matched without its inflections.
+    by_word: HashMap<String, Concept>,
+}
+
+impl Phrases {
+    fn new(table: &str) -> Self {
+        let mut phrases = Self::default();
+        for (key, concept) in parse(table) {
+            match key {
+                Key::Phrase(key) => phrases.by_key.insert(key, concept),
+                Key::ExactWord(word) => phrases.by_word.insert(word, concept),
+            };
+        }
+        phrases
+    }
+
+    /// Whether a phrase may begin with a word of this stem. Saves most look-ups of phrases.
+    fn may_begin_with(&self, stem: &str) -> bool {
+        // The key of a phrase of this word alone lacks its last `e`.
+        let start = stem.strip_suffix('e').unwrap_or(stem);
+        let first = self.by_key.range::<str, _>((Bound::Included(start), Bound::Unbounded)).next();
+        first.is_some_and(|(key, _)| key.starts_with(start))
+    }
+}
+
+static PHRASES: LazyLock<Phrases> = LazyLock::new(|| Phrases::new(TABLE));
 
 /// Loads the table.
 pub(super) fn load() {
     LazyLock::force(&PHRASES);
 }
 
+/// What a phrase of the table is found by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// The key of a phrase, see [`phrase_key`].
+    Phrase(String),
+    /// The surface form of a word.
+    ExactWord(String),
+}
+
 /// Returns the keys of all phrases with their concepts.
-fn parse(table: &str) -> impl Iterator<Item = (String, Concept)> {
+fn parse(table: &str) -> impl Iterator<Item = (Key, Concept)> {
     let groups = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     (0..).zip(groups).flat_map(|(number, group)| {
         group.split('|').map(move |phrase| {
             let words = words(phrase);
             let key = match (phrase.trim().starts_with('='), words.as_slice()) {
-                (true, [word]) => exact_key(word.surface()),
-                _ => phrase_key(&words.iter().map(Word::stem).collect::<Vec<_>>()),
+                (true, [word]) => Key::ExactWord(word.surface().to_owned()),
+                _ => Key::Phrase(phrase_key(&words.iter().map(Word::stem).collect::<Vec<_>>())),
             };
             (key, Concept(number))
         })
     })
-}
-
-/// Returns the key of a word that is matched without its inflections.
-fn exact_key(surface: &str) -> String {
-    format!("={surface}")
 }
 
 /// Returns the key of a phrase: its stems in a row. `log in`, `logging in`, `log-in` and `login` have the same key.
@@ -89,15 +122,16 @@ pub(super) fn phrase_key(stems: &[&str]) -> String {
 pub(super) fn concepts(words: &[(&str, &str)]) -> Vec<(Range<usize>, Concept)> {
     let stems: Vec<&str> = words.iter().map(|(stem, _)| *stem).collect();
     let mut found: Vec<(Range<usize>, Concept)> = Vec::new();
-    for (start, (_, surface)) in words.iter().enumerate() {
-        let phrases = (1..=MAX_PHRASE.min(words.len() - start)).rev().map(|length| start..start + length);
-        let longest = phrases.filter_map(|phrase| {
-            let concept = PHRASES.get(&phrase_key(stems.get(phrase.clone())?));
-            let exact = || PHRASES.get(&exact_key(surface)).filter(|_| phrase.len() == 1);
-            Some((phrase.clone(), *concept.or_else(exact)?))
+    for (start, (stem, surface)) in words.iter().enumerate() {
+        let longest = if PHRASES.may_begin_with(stem) { MAX_PHRASE.min(words.len() - start) } else { 0 };
+        let phrases = (1..=longest).rev().map(|length| start..start + length);
+        let mut known = phrases.filter_map(|phrase| {
+            let concept = PHRASES.by_key.get(&phrase_key(stems.get(phrase.clone())?))?;
+            Some((phrase, *concept))
         });
+        let exact = || Some((start..start + 1, *PHRASES.by_word.get(*surface)?));
         let end = found.last().map_or(0, |(phrase, _)| phrase.end);
-        found.extend(longest.take(1).filter(|(phrase, _)| phrase.end > end));
+        found.extend(known.next().or_else(exact).filter(|(phrase, _)| phrase.end > end));
     }
     found
 }
@@ -110,7 +144,7 @@ pub(super) fn completions(stems: &[&str], incomplete: &str) -> Vec<Concept> {
         return Vec::new();
     }
     let mut found: Vec<Concept> = Vec::new();
-    for (_, concept) in PHRASES.range(start.clone()..).take_while(|(key, _)| key.starts_with(&start)) {
+    for (_, concept) in PHRASES.by_key.range(start.clone()..).take_while(|(key, _)| key.starts_with(&start)) {
         if !found.contains(concept) {
             found.push(*concept);
         }
@@ -127,12 +161,27 @@ mod tests {
 
     #[test]
     fn no_phrase_is_in_two_groups() {
-        let mut groups: BTreeMap<String, Concept> = BTreeMap::new();
+        let mut groups: BTreeMap<Key, Concept> = BTreeMap::new();
         for (key, concept) in parse(TABLE) {
             let known = *groups.entry(key.clone()).or_insert(concept);
-            assert_eq!(known, concept, "{key}");
+            assert_eq!(known, concept, "{key:?}");
         }
         assert!(groups.values().map(|concept| concept.0).max().unwrap() >= 150);
+    }
+
+    #[test]
+    fn every_phrase_is_found() {
+        for phrase in TABLE.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split('|')) {
+            let (words, mut keys) = (words(phrase), parse(phrase));
+            let forms: Vec<(&str, &str)> = words.iter().map(|word| (word.stem(), word.surface())).collect();
+            let found = concepts(&forms).pop();
+            let expected = keys.next().and_then(|(key, _)| match key {
+                Key::Phrase(key) => PHRASES.by_key.get(&key),
+                // The stem of an exact word may be a phrase of another group.
+                Key::ExactWord(word) => PHRASES.by_key.get(&phrase_key(&[forms[0].0])).or(PHRASES.by_word.get(&word)),
+            });
+            assert_eq!(found, expected.map(|concept| (0..words.len(), *concept)), "{phrase}");
+        }
     }
 
     #[test]
