@@ -58,7 +58,7 @@ pub fn document() -> &'static str {
 #[must_use]
 pub fn document_json() -> Value {
     let mut derived = Base::openapi();
-    routes::operations().into_iter().for_each(|operation| derived.merge(operation.document));
+    routes::operations().into_iter().for_each(|operation| derived.merge((operation.document)()));
     assemble(&derived)
 }
 

@@ -4,6 +4,8 @@
 //! `utoipa::path` attribute has the path and the method. The route, the methods in `Allow`, the check of the scope and
 //! the OpenAPI document are derived from these. The tables of the tests are derived from the document.
 
+use std::sync::LazyLock;
+
 use actix_web::http::Method;
 use actix_web::middleware::from_fn;
 use actix_web::{Route, web};
@@ -23,8 +25,8 @@ const EXTERNAL: &str = "/api/external";
 /// An operation of the external API.
 pub(crate) struct Operation {
     access: Access,
-    /// An OpenAPI document with only this operation and its schemas.
-    pub(crate) document: Document,
+    /// Creates an OpenAPI document with only this operation and its schemas.
+    pub(crate) document: fn() -> Document,
     route: Route,
 }
 
@@ -45,7 +47,7 @@ macro_rules! operations {
             #[derive(OpenApi)]
             #[openapi(paths($($handler)::+))]
             struct Described;
-            Operation { access: access!($scope), document: Described::openapi(), route: web::route().to($($handler)::+) }
+            Operation { access: access!($scope), document: Described::openapi, route: web::route().to($($handler)::+) }
         }),+]
     };
 }
@@ -146,22 +148,38 @@ pub fn configure_operations(config: &mut web::ServiceConfig, state: web::Data<St
 }
 
 fn register_operations(config: &mut web::ServiceConfig) {
-    register(config, EXTERNAL, operations().into_iter().flat_map(Operation::endpoint).collect());
+    register(config, EXTERNAL, endpoints());
 }
 
 /// Returns the method, the path and the access control of each operation.
 #[must_use]
 pub fn access_of_operations() -> Vec<(Method, String, Access)> {
-    let endpoints = operations().into_iter().filter_map(Operation::endpoint);
-    endpoints.map(|Endpoint { method, path, access, .. }| (method, path, access)).collect()
+    endpoints().into_iter().map(|Endpoint { method, path, access, .. }| (method, path, access)).collect()
 }
 
-impl Operation {
-    /// Converts an operation into the endpoint of its document's path and method.
-    fn endpoint(self) -> Option<Endpoint> {
-        let (path, item) = self.document.paths.paths.into_iter().next()?;
-        Some(Endpoint { path, method: method_of(&item)?, access: self.access, route: self.route })
-    }
+/// The method and the path of each operation, in their order. They are those of its document, and to create all documents
+/// takes milliseconds: not in each worker.
+static LOCATIONS: LazyLock<Vec<Option<(Method, String)>>> = LazyLock::new(|| {
+    let location = |operation: Operation| {
+        let (path, item) = (operation.document)().paths.paths.into_iter().next()?;
+        Some((method_of(&item)?, path))
+    };
+    operations().into_iter().map(location).collect()
+});
+
+/// Prepares the endpoints, which the first worker does otherwise.
+pub fn load_endpoints() {
+    LazyLock::force(&LOCATIONS);
+}
+
+/// The endpoints of all operations.
+fn endpoints() -> Vec<Endpoint> {
+    let located = operations().into_iter().zip(LOCATIONS.iter().cloned());
+    let endpoints = located.filter_map(|(Operation { access, route, .. }, location)| {
+        let (method, path) = location?;
+        Some(Endpoint { path, method, access, route })
+    });
+    endpoints.collect()
 }
 
 /// Returns the method of a path with one operation.
@@ -182,11 +200,8 @@ mod tests {
     #[test]
     fn every_operation_is_an_endpoint_and_every_endpoint_with_a_key_is_in_the_document() {
         let count = operations().len();
-        let endpoints: BTreeSet<(String, String)> = operations()
-            .into_iter()
-            .filter_map(Operation::endpoint)
-            .map(|endpoint| (endpoint.path, endpoint.method.as_str().to_lowercase()))
-            .collect();
+        let endpoints: BTreeSet<(String, String)> =
+            endpoints().into_iter().map(|endpoint| (endpoint.path, endpoint.method.as_str().to_lowercase())).collect();
         assert_eq!(endpoints.len(), count);
         let document = crate::openapi::document_json();
         let paths = document["paths"].as_object().unwrap();
@@ -221,7 +236,7 @@ mod tests {
         .map(|(endpoint, access)| (endpoint.split_once(' ').unwrap(), access))
         .collect();
         let mut found = 0;
-        for endpoint in operations().into_iter().filter_map(Operation::endpoint) {
+        for endpoint in endpoints() {
             let usual = Access::Key(if endpoint.method == Method::GET { Scope::Read } else { Scope::Write });
             let exception = exceptions.get(&(endpoint.method.as_str(), endpoint.path.as_str()));
             found += usize::from(exception.is_some());

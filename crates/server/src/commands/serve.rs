@@ -61,6 +61,11 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) async fn run(self, mut settings: Settings) -> anyhow::Result<()> {
         secret::refuse_guessable(&settings)?;
+        // Not awaited: who needs it first waits for it if necessary.
+        drop(tokio::task::spawn_blocking(|| {
+            roadmap_api::load_endpoints();
+            roadmap_domain::model::search::load_tables();
+        }));
         let application = Application::open_service(&settings).await?;
         let listener =
             TcpListener::bind(&settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
@@ -129,9 +134,6 @@ impl Serve {
             clock: application.clock.clone(),
         };
         let writing = tokio::spawn(missed_searches.clone().write_every_minute());
-        // Not awaited: the first search waits for it if necessary.
-        drop(tokio::task::spawn_blocking(roadmap_domain::model::search::load_tables));
-
         let outdated_documents = Arc::new(AtomicU64::new(0));
         let reindexing = tokio::spawn(reindex_search(application.reindex_search(), outdated_documents.clone()));
 
