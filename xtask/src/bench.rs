@@ -11,6 +11,7 @@
 pub(crate) mod connection;
 mod copies;
 pub(crate) mod corpus;
+mod many_votes;
 mod pgbench;
 pub(crate) mod service;
 
@@ -70,6 +71,9 @@ pub(crate) struct Bench {
     /// Another build of the service to compare with: the same measurements are made in turns with both
     #[arg(long)]
     compare: Option<PathBuf>,
+    /// Further votes to insert by SQL. The same measurements are made in turns with them and without them
+    #[arg(long, default_value_t = 0, conflicts_with_all = ["compare", "copies"])]
+    more_votes: u64,
 }
 
 /// A store.
@@ -412,10 +416,11 @@ impl Bench {
     fn measure_store(&self, kind: Kind) -> anyhow::Result<()> {
         let corpus = Corpus::new(self.requests, self.customers);
         println!("\n## {kind}\n");
-        let service = self.prepare(kind, &corpus, &root().join("target/release/roadmap"))?;
-        if let Some(binary) = &self.compare {
+        let built = root().join("target/release/roadmap");
+        let service = self.prepare(kind, &corpus, &built, self.more_votes)?;
+        if self.compare.is_some() || self.more_votes > 0 {
             println!("Compared with:\n");
-            let other = self.prepare(kind, &corpus, binary)?;
+            let other = self.prepare(kind, &corpus, self.compare.as_ref().unwrap_or(&built), 0)?;
             return self.compare_workloads(&corpus, &service, &other);
         }
         println!("| request | connections | requests/s | p50 ms | p99 ms | CPU ms/request | target | of pgbench |");
@@ -464,8 +469,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Starts a service on a new store, and loads the corpus.
-    fn prepare(&self, kind: Kind, corpus: &Corpus, binary: &Path) -> anyhow::Result<Service> {
+    /// Starts a service on a new store, and loads the corpus and, by SQL, `more_votes`.
+    fn prepare(&self, kind: Kind, corpus: &Corpus, binary: &Path, more_votes: u64) -> anyhow::Result<Service> {
         let cluster = kind.cluster()?;
         let mut service = Service::new(binary.to_owned(), cluster)?;
         service.start(&WITHOUT_LIMITS)?;
@@ -476,6 +481,7 @@ impl Bench {
         // Restart, so that a service with existing data is measured and not the one that has written it.
         service.stop();
         copies::insert(&service, self.requests, self.copies)?;
+        many_votes::insert(&service, self.requests, more_votes)?;
         let started = service.start(&WITHOUT_LIMITS)?;
         load_pages(&service)?;
         if self.workloads().any(|(workload, _)| workload.name.starts_with("panel")) || TRIAGE.contains(&self.only) {
@@ -487,7 +493,7 @@ impl Bench {
             "loaded {} requests ({} copies each) and {} votes in {:.0} s; database {:.0} MB\n",
             self.requests,
             self.copies,
-            self.votes,
+            self.votes + more_votes,
             loaded.as_secs_f64(),
             service.database_mb()?
         );
@@ -502,7 +508,8 @@ impl Bench {
 
     /// Measures workloads in turns with two services.
     fn compare_workloads(&self, corpus: &Corpus, service: &Service, other: &Service) -> anyhow::Result<()> {
-        println!("| request | connections | p99 ms | p99 ms before | CPU ms/request | before | ratio |");
+        let other_name = if self.compare.is_some() { "before" } else { "with fewer votes" };
+        println!("| request | connections | p99 ms | p99 ms {other_name} | CPU ms/request | {other_name} | ratio |");
         println!("|---|---:|---:|---:|---:|---:|---:|");
         for (workload, connections) in self.workloads() {
             let (ratio, (figures, before)) = self.median(|| {

@@ -4,6 +4,7 @@
 //! a request is due, so that one slow response shows in all that wait behind it.
 
 use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
@@ -63,13 +64,22 @@ pub(crate) struct Soak {
     /// Stores to load
     #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
     store: Vec<Kind>,
+    /// Requests per second, instead of half of what the service can take; to compare builds
+    #[arg(long)]
+    rate: Option<f64>,
+    /// Another build of the service to load
+    #[arg(long)]
+    binary: Option<PathBuf>,
 }
 
 impl Soak {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         ensure!(self.minutes > 0, "--minutes is at least 1");
+        ensure!(self.rate.is_none_or(|rate| rate > 0.0), "--rate is more than 0");
         in_release(|| {
-            build_release()?;
+            if self.binary.is_none() {
+                build_release()?;
+            }
             self.store.iter().try_for_each(|kind| self.load(*kind))
         })
     }
@@ -78,16 +88,23 @@ impl Soak {
         println!("\n## {kind}, {} minutes\n", self.minutes);
         let cluster = kind.cluster()?;
         let corpus = Corpus::new(self.requests, self.customers);
-        let mut service = Service::new(root().join("target/release/roadmap"), cluster)?;
+        let binary = self.binary.clone().unwrap_or_else(|| root().join("target/release/roadmap"));
+        let mut service = Service::new(binary, cluster)?;
         service.start(&WITHOUT_LIMITS)?;
         bench::load_requests(&service, &corpus)?;
         bench::load_votes(&service, &corpus, self.votes)?;
         bench::load_comments(&service, &corpus)?;
-        let capacity = block_on(capacity(&service, &corpus))?;
-        println!("capacity of {CONNECTIONS} connections: {capacity:.0} requests/s, of which {LOAD} are used\n");
+        let rate = match self.rate {
+            Some(rate) => rate,
+            None => {
+                let capacity = block_on(capacity(&service, &corpus))?;
+                println!("capacity of {CONNECTIONS} connections: {capacity:.0} requests/s, of which {LOAD} are used\n");
+                capacity * LOAD
+            }
+        };
         println!("| minute | requests/s | p50 ms | p99 ms | slowest ms | memory MB | anonymous MB | database MB |");
         println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
-        let minutes = block_on(self.minutes(&service, &corpus, capacity * LOAD))?;
+        let minutes = block_on(self.minutes(&service, &corpus, rate))?;
         judge(&minutes);
         Ok(())
     }
