@@ -5,7 +5,7 @@
 //! connection, which blocks neither reads nor writes. But a log to which others write does not start anew, and without
 //! the checkpoints of the writing connection it would grow forever.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ use crate::errors::SqlError;
 /// Number of pages in the log from which a checkpoint is worth a sync of the database file.
 const MIN_PAGES: i32 = 1_000;
 
-/// Shortest time from one look at the log to the next.
+/// How long the thread waits after a commit before it looks at the log, so that it looks once for many commits. A command
+/// that ends before that opens no further connection.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A thread that checkpoints. It ends when this value is dropped.
@@ -41,7 +42,7 @@ struct Log {
 }
 
 impl Checkpointer {
-    /// Starts the thread. It opens its connection after the first commit.
+    /// Starts the thread. It opens its connection when it looks at the log for the first time.
     pub(crate) fn start(connector: Connector) -> Result<Self, StoreError> {
         // One notification is enough: the thread looks at the log after it received it.
         let (commits, notifications) = sync_channel(1);
@@ -66,6 +67,7 @@ impl Drop for Checkpointer {
     fn drop(&mut self) {
         self.commits = None;
         if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
             let _ = thread.join();
         }
     }
@@ -74,12 +76,15 @@ impl Drop for Checkpointer {
 fn checkpoint_after_commits(connector: &Connector, notifications: &Receiver<()>) {
     let mut connection = None;
     while notifications.recv().is_ok() {
+        std::thread::park_timeout(PAUSE);
+        if notifications.try_recv() == Err(TryRecvError::Disconnected) {
+            return;
+        }
         if let Err(error) = checkpoint(connector, &mut connection) {
             // The writing connection checkpoints instead.
             tracing::warn!(error = %ErrorChain::new(&StoreError::from(error)), "failed to checkpoint the write-ahead log");
             connection = None;
         }
-        std::thread::sleep(PAUSE);
     }
 }
 
@@ -120,18 +125,22 @@ mod tests {
         (folder, connector, writer)
     }
 
+    /// Waits until the thread has copied a log.
+    fn wait_for_checkpoint(connection: &mut SqliteConnection) {
+        let began = Instant::now();
+        while log(connection).checkpointed < MIN_PAGES {
+            assert!(began.elapsed() < LIMIT, "no checkpoint");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     #[test]
     fn a_long_log_is_copied_while_the_writing_connection_has_a_transaction_open() {
         let (_folder, connector, mut writer) = written(MIN_PAGES);
         writer.batch_execute("BEGIN IMMEDIATE; INSERT INTO entries VALUES (zeroblob(4000))").unwrap();
         let checkpointer = Checkpointer::start(connector.clone()).unwrap();
         checkpointer.notify_commit();
-        let mut reader = connector.open_reader().unwrap();
-        let began = Instant::now();
-        while log(&mut reader).checkpointed < MIN_PAGES {
-            assert!(began.elapsed() < LIMIT, "no checkpoint");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_for_checkpoint(&mut connector.open_reader().unwrap());
         writer.batch_execute("COMMIT").unwrap();
     }
 
@@ -151,9 +160,10 @@ mod tests {
 
     #[test]
     fn a_dropped_checkpointer_closes_its_connection() {
-        let (folder, connector, writer) = written(10);
+        let (folder, connector, mut writer) = written(MIN_PAGES);
         let checkpointer = Checkpointer::start(connector).unwrap();
         checkpointer.notify_commit();
+        wait_for_checkpoint(&mut writer);
         drop(writer);
         drop(checkpointer);
         // The last connection that closes deletes the log.
@@ -162,12 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_checkpoint_is_tried_again_with_a_new_connection() {
+    fn a_connection_that_cannot_be_opened_is_opened_again_for_the_next_checkpoint() {
         let (folder, connector, mut writer) = written(MIN_PAGES);
-        let checkpointer = Checkpointer::start(Connector::new(&folder.path().join("none/test.db"), LIMIT)).unwrap();
-        checkpointer.notify_commit();
-        drop(checkpointer);
-        assert_eq!(log(&mut writer).checkpointed, 0);
         let mut connection = None;
         let missing = Connector::new(&folder.path().join("none/test.db"), LIMIT);
         assert!(checkpoint(&missing, &mut connection).is_err());

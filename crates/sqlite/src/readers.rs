@@ -25,7 +25,7 @@ impl Readers {
         // One is opened now, so that a file that cannot be read is an error of the start. The others wait for their first
         // read: opening a connection parses the schema, which takes longer than anything else at the start.
         let mut connections: Vec<_> = (1..count).map(|_| None).collect();
-        // Last, because the pool gives it away first.
+        // Last, because the pool returns it first.
         connections.push(Some(connector.open_reader()?));
         Ok(Self { pool: Pool::from(connections), connector: connector.clone(), wait })
     }
