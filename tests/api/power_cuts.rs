@@ -18,7 +18,7 @@ const WRITERS: usize = 6;
 const UPLOADERS: usize = 2;
 
 /// Content of all uploads: several pages.
-const CONTENT: [u8; 20_000] = [b'x'; 20_000];
+static CONTENT: [u8; 20_000] = [b'x'; 20_000];
 
 /// A disk that is mounted over a folder, with the folder's content.
 ///
@@ -166,7 +166,7 @@ fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
     for id in &uploads {
         assert_eq!(app.acme.get_attachment(id).status, 200, "{id}");
     }
-    // A row has its file, also when nobody got a response.
+    // A row has its file, also without a response.
     for key in app.sql("SELECT key FROM attachments") {
         let file = app.data_dir().join("blobs").join(&key);
         assert_eq!(std::fs::read(&file).ok(), Some(CONTENT.to_vec()), "{key}");

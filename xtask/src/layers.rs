@@ -248,6 +248,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 12] = [
         "roadmap-testkit",
         &[
             "async-trait",
+            "fuser",
             "roadmap-domain",
             "rustix",
             "rustls",
