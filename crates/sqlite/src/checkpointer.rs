@@ -23,6 +23,9 @@ const MIN_PAGES: i32 = 1_000;
 /// that ends before that opens no further connection.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// The same after a failure, so that a broken disk does not fill the log of the service.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(10);
+
 /// A thread that checkpoints. It ends when this value is dropped.
 pub(crate) struct Checkpointer {
     /// `None` once the value is being dropped.
@@ -74,16 +77,17 @@ impl Drop for Checkpointer {
 }
 
 fn checkpoint_after_commits(connector: &Connector, notifications: &Receiver<()>) {
-    let mut connection = None;
+    let (mut connection, mut pause) = (None, PAUSE);
     while notifications.recv().is_ok() {
-        std::thread::park_timeout(PAUSE);
+        std::thread::park_timeout(pause);
         if notifications.try_recv() == Err(TryRecvError::Disconnected) {
             return;
         }
+        pause = PAUSE;
         if let Err(error) = checkpoint(connector, &mut connection) {
             // The writing connection checkpoints instead.
             tracing::warn!(error = %ErrorChain::new(&StoreError::from(error)), "failed to checkpoint the write-ahead log");
-            connection = None;
+            (connection, pause) = (None, PAUSE_AFTER_FAILURE);
         }
     }
 }
