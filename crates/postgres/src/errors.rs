@@ -86,9 +86,20 @@ pub(crate) fn is_definite_rollback(error: &DieselError) -> bool {
             false
         }
         // A server that is being stopped also sends this after the commit.
-        DieselError::DatabaseError(_, information) => !information.message().starts_with("terminating connection"),
+        DieselError::DatabaseError(_, information) if information.message().starts_with("terminating connection") => {
+            false
+        }
+        // A server that cannot write or sync its log ends. When it starts again, it may find the commit in the log.
+        DieselError::DatabaseError(_, information) => !is_of_disk(information.message()),
         _ => false,
     }
+}
+
+/// Whether the message is about a failed disk or a full one. A table that cannot grow is left out: that is found before
+/// the commit.
+fn is_of_disk(message: &str) -> bool {
+    let causes = ["No space left on device", "Input/output error", "Read-only file system"];
+    causes.iter().any(|cause| message.contains(cause)) && !message.starts_with("could not extend file")
 }
 
 /// Whether the message is about the state of the server, not about the statement.
@@ -100,15 +111,13 @@ fn is_temporary(message: &str) -> bool {
         "too many clients",
         "too many connections",
         "connection slots are reserved",
-        "No space left on device",
-        "Input/output error",
-        "Read-only file system",
         "could not extend file",
         "out of memory",
         "out of shared memory",
     ]
     .iter()
     .any(|temporary| message.contains(temporary))
+        || is_of_disk(message)
 }
 
 /// Returns the error for a stored value that is invalid.
@@ -141,6 +150,9 @@ mod tests {
             (ForeignKeyViolation, "violates foreign key", true),
             (Unknown, "canceling statement due to statement timeout", true),
             (Unknown, "could not extend file: No space left on device", true),
+            (Unknown, "could not fsync file \"pg_wal/000000010000000000000001\": Input/output error", false),
+            (Unknown, "could not write to file \"pg_wal/xlogtemp.7\": No space left on device", false),
+            (Unknown, "could not open file \"pg_wal/000000010000000000000002\": Read-only file system", false),
             (Unknown, "terminating connection due to administrator command", false),
             (ClosedConnection, "terminating connection because of crash of another server process", false),
             (UnableToSendCommand, "connection closed", false),
