@@ -1,5 +1,7 @@
 //! The pool of reading connections.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use deadpool::unmanaged::Pool;
@@ -15,9 +17,30 @@ use crate::errors::SqlError;
 #[derive(Clone)]
 pub(crate) struct Readers {
     /// `None` is a connection that was not needed yet, or was dropped after a panic. The next read opens a new one.
-    pool: Pool<Option<SqliteConnection>>,
+    pool: Pool<Option<OpenReader>>,
     connector: Connector,
+    open: Arc<AtomicUsize>,
     wait: Duration,
+}
+
+/// An open connection, counted until it is dropped.
+struct OpenReader {
+    connection: SqliteConnection,
+    open: Arc<AtomicUsize>,
+}
+
+impl OpenReader {
+    fn new(connector: &Connector, open: &Arc<AtomicUsize>) -> Result<Self, SqlError> {
+        let connection = connector.open_reader()?;
+        open.fetch_add(1, Ordering::SeqCst);
+        Ok(Self { connection, open: Arc::clone(open) })
+    }
+}
+
+impl Drop for OpenReader {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Readers {
@@ -26,8 +49,9 @@ impl Readers {
         // read: opening a connection parses the schema, which takes longer than anything else at the start.
         let mut connections: Vec<_> = (1..count).map(|_| None).collect();
         // Last, because the pool returns it first.
-        connections.push(Some(connector.open_reader()?));
-        Ok(Self { pool: Pool::from(connections), connector: connector.clone(), wait })
+        let open = Arc::default();
+        connections.push(Some(OpenReader::new(connector, &open)?));
+        Ok(Self { pool: Pool::from(connections), connector: connector.clone(), open, wait })
     }
 
     /// How long a read waits for a free connection.
@@ -39,7 +63,8 @@ impl Readers {
     pub(crate) fn status(&self) -> PoolStatus {
         let status = self.pool.status();
         let in_use = status.size.saturating_sub(status.available);
-        PoolStatus { name: "read", limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
+        let open = self.open.load(Ordering::SeqCst);
+        PoolStatus { name: "read", limit: status.max_size, open, in_use, waiting: status.waiting }
     }
 
     /// Runs `work` on a connection, on a blocking thread. If the caller is cancelled, the work runs to its end and then
@@ -52,15 +77,15 @@ impl Readers {
             Ok(connection) => connection.map_err(|error| StoreError::Fatal(error.into()))?,
             Err(elapsed) => return Err(StoreError::Unavailable(elapsed.into())),
         };
-        let connector = self.connector.clone();
+        let (connector, open) = (self.connector.clone(), Arc::clone(&self.open));
         let read = move || {
             // Taken out of the pool, so that a panic drops the connection: a transaction may be open on it.
-            let mut connection = match pooled.take() {
-                Some(connection) => connection,
-                None => connector.open_reader()?,
+            let mut reader = match pooled.take() {
+                Some(reader) => reader,
+                None => OpenReader::new(&connector, &open)?,
             };
-            let outcome = work(&mut connection);
-            *pooled = Some(connection);
+            let outcome = work(&mut reader.connection);
+            *pooled = Some(reader);
             outcome
         };
         let outcome = tokio::task::spawn_blocking(read).await;
@@ -118,11 +143,11 @@ pub(crate) mod tests {
         count: i64,
     }
 
-    fn readers(wait: Duration) -> (tempfile::TempDir, Readers) {
+    fn readers(count: usize, wait: Duration) -> (tempfile::TempDir, Readers) {
         let folder = tempfile::tempdir().unwrap();
         let connector = Connector::new(&folder.path().join("test.db"), wait);
         connector.open_writer().unwrap().batch_execute("CREATE TABLE entries (id INTEGER)").unwrap();
-        let readers = Readers::open(&connector, 1, wait).unwrap();
+        let readers = Readers::open(&connector, count, wait).unwrap();
         (folder, readers)
     }
 
@@ -133,7 +158,7 @@ pub(crate) mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn the_wait_for_a_connection_is_limited() {
-        let (_folder, readers) = readers(Duration::from_millis(20));
+        let (_folder, readers) = readers(1, Duration::from_millis(20));
         let (done, held) = hold(&readers, count).await;
         assert!(matches!(readers.run(count).await, Err(StoreError::Unavailable(_))));
         drop(done);
@@ -143,15 +168,28 @@ pub(crate) mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_read_that_fails_leaves_the_connection_usable() {
-        let (_folder, readers) = readers(Duration::from_secs(5));
+        let (_folder, readers) = readers(1, Duration::from_secs(5));
         let writes = |connection: &mut SqliteConnection| Ok(connection.batch_execute("DELETE FROM entries")?);
         assert!(matches!(readers.run_in_snapshot(writes).await, Err(StoreError::Unavailable(_))));
         assert_eq!(readers.run_in_snapshot(count).await.unwrap(), 0);
     }
 
     #[tokio::test(flavor = "multi_thread")]
+    async fn the_status_counts_connections_once_they_are_open() {
+        let (_folder, readers) = readers(3, Duration::from_secs(5));
+        let status = |open, in_use| PoolStatus { name: "read", limit: 3, open, in_use, waiting: 0 };
+        assert_eq!(readers.status(), status(1, 0));
+        let (done, held) = hold(&readers, count).await;
+        assert_eq!(readers.status(), status(1, 1));
+        assert_eq!(readers.run(count).await.unwrap(), 0);
+        assert_eq!(readers.status(), status(2, 1));
+        drop(done);
+        assert_eq!(held.await.unwrap().unwrap(), 0);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
     async fn a_panic_closes_its_connection_and_later_reads_get_a_new_one() {
-        let (_folder, readers) = readers(Duration::from_secs(5));
+        let (_folder, readers) = readers(1, Duration::from_secs(5));
         for _ in 0..2 {
             let panics = |_: &mut SqliteConnection| -> Result<(), SqlError> { panic!("planted") };
             let failed = readers.run_in_snapshot(panics).await;
