@@ -13,7 +13,7 @@ use roadmap_testkit::proxy::Proxy;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::app::{BASE_HOST, Client, Response, Server, eventually, in_parallel, run};
+use crate::app::{BASE_HOST, Client, Response, Server, WAIT_LIMIT, eventually, in_parallel, run};
 use crate::effort::rounds;
 use crate::faults::{SmallDisk, write_request};
 
@@ -617,6 +617,7 @@ fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
     votes_survive(&mut cluster, 10, |cluster| {
         cluster.kill();
         cluster.restart().expect("the server starts again");
+        true
     });
 }
 
@@ -638,24 +639,27 @@ fn a_power_cut_of_the_database_loses_no_acknowledged_write_and_doubles_none() {
         disk.cut();
         cluster.kill();
         mounted = None;
-        let losses = disk.restore(rng.below(u64::MAX));
-        lost += losses.bytes + losses.names;
+        let losses = disk.restore(rng.below(u64::MAX)).bytes;
+        lost += losses.iter().filter(|(path, _)| path.starts_with("pg_wal")).map(|(_, bytes)| bytes).sum::<usize>();
         mounted = Some(disk.mount(&folder).expect("the disk is mounted again"));
         cluster.restart().expect("the server starts again");
+        lost > 0
     });
-    assert!(lost > 0, "no cut lost anything");
+    assert!(lost > 0, "no cut lost anything of the write-ahead log");
     // Before the folder of the server is removed.
     drop(mounted);
 }
 
-/// Interrupts the database server while votes are cast. Every acknowledged vote must be there afterwards, once.
-fn votes_survive(cluster: &mut Cluster, interruptions: u64, mut interrupt: impl FnMut(&mut Cluster)) {
+/// Interrupts the database server while votes are cast: this number of times at least, and until `interrupt` returns that
+/// it was enough, but no more than 200 times. Every acknowledged vote must be there afterwards, once.
+fn votes_survive(cluster: &mut Cluster, at_least: u64, mut interrupt: impl FnMut(&mut Cluster) -> bool) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let key = workspace(folder.path(), &cluster.url(), "acme");
     let server = serve(folder.path(), &cluster.url(), &[]);
     let acme = client(&server, "acme", &key);
     acme.feature_request("Dark mode");
     let over = std::sync::atomic::AtomicBool::new(false);
+    let (mut interruptions, mut is_enough) = (0, false);
     let acknowledged: Mutex<Vec<(String, Vec<u8>)>> = Mutex::default();
     let body = |key: &str| json!({ "customer": { "email": format!("{key}@example.com") }, "operation_key": key });
     std::thread::scope(|scope| {
@@ -665,6 +669,7 @@ fn votes_survive(cluster: &mut Cluster, interruptions: u64, mut interrupt: impl 
                 for number in 0.. {
                     let key = format!("w{writer}.{number}");
                     // Retries with the same key until there is a response.
+                    let began = Instant::now();
                     loop {
                         let response = acme.post_upvote("1", &body(&key));
                         if response.status == 201 {
@@ -672,6 +677,7 @@ fn votes_survive(cluster: &mut Cluster, interruptions: u64, mut interrupt: impl 
                             break;
                         }
                         assert!([503, 409].contains(&response.status), "{}", response.text());
+                        assert!(began.elapsed() < WAIT_LIMIT, "the database did not come back");
                         std::thread::sleep(Duration::from_millis(5));
                     }
                     if over.load(std::sync::atomic::Ordering::SeqCst) {
@@ -680,10 +686,11 @@ fn votes_survive(cluster: &mut Cluster, interruptions: u64, mut interrupt: impl 
                 }
             });
         }
-        for _ in 0..interruptions {
+        while interruptions < at_least || (!is_enough && interruptions < 200) {
             let before = acknowledged.lock().expect("no panic").len();
             eventually("writes are acknowledged", || acknowledged.lock().expect("no panic").len() > before + 20);
-            interrupt(cluster);
+            is_enough = interrupt(cluster);
+            interruptions += 1;
         }
         over.store(true, std::sync::atomic::Ordering::SeqCst);
     });

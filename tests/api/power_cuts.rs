@@ -2,20 +2,24 @@
 //!
 //! On PostgreSQL, the disk has only the uploaded files. `outages` cuts the power of its server.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use roadmap_testkit::disk::{Disk, Losses, Mounted};
+use roadmap_testkit::disk::{Disk, Mounted};
 
 use crate::app::{App, Client, eventually, files_below, form_with};
+use crate::database::ON_POSTGRES;
 use crate::effort::{SeededRng, rounds};
 use crate::faults::{StoredFiles, write_request};
 
 const WRITERS: usize = 6;
 const UPLOADERS: usize = 2;
+
+/// Maximum number of cuts until one loses something.
+const MAX_CUTS: u64 = 200;
 
 /// Content of all uploads: several pages.
 static CONTENT: [u8; 20_000] = [b'x'; 20_000];
@@ -43,15 +47,15 @@ impl MountedDisk {
     }
 
     /// Starts the machine again: the disk has what survived the cut. Meanwhile, without the disk, `examine` finds a copy
-    /// of its files in the folder.
-    fn restore(&mut self, seed: u64, examine: impl FnOnce()) -> Losses {
+    /// of its files in the folder. Returns how many bytes of which files were lost.
+    fn restore(&mut self, seed: u64, examine: impl FnOnce()) -> BTreeMap<PathBuf, usize> {
         self.mounted = None;
         let losses = self.disk.restore(seed);
         self.mount();
         self.remove();
         examine();
         self.mount();
-        losses
+        losses.bytes
     }
 
     fn mount(&mut self) {
@@ -109,6 +113,24 @@ impl Acknowledged {
     }
 }
 
+/// Cuts the power when it is dropped, so that the writers end in a failed test too.
+struct Cut<'a> {
+    disk: &'a Disk,
+    is_cut: &'a AtomicBool,
+}
+
+impl Drop for Cut<'_> {
+    fn drop(&mut self) {
+        self.is_cut.store(true, Ordering::SeqCst);
+        self.disk.cut();
+    }
+}
+
+/// Whether a file has what the service acknowledged: not its log, and not the memory that connections to SQLite share.
+fn has_records(path: &Path) -> bool {
+    path != Path::new("server.log") && path.extension().is_none_or(|extension| extension != "db-shm")
+}
+
 #[test]
 fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
     let mut rng = SeededRng::from_env();
@@ -120,9 +142,9 @@ fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
     let acknowledged = Acknowledged::default();
     let numbers = AtomicU64::new(0);
     let form = form_with("a.bin", &CONTENT);
-    let mut lost = Losses::default();
-    let cuts = rounds(5, 100);
-    for _ in 0..cuts {
+    let (mut lost, mut cuts) = (0, 0);
+    while cuts < rounds(5, 100) || (lost == 0 && cuts < MAX_CUTS) {
+        cuts += 1;
         acknowledged.is_cut.store(false, Ordering::SeqCst);
         let client = app.acme.clone();
         std::thread::scope(|scope| {
@@ -132,17 +154,16 @@ fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
             for _ in 0..UPLOADERS {
                 scope.spawn(|| while acknowledged.upload(&client, &form) {});
             }
+            let cut = Cut { disk: &disk.disk, is_cut: &acknowledged.is_cut };
             let before = acknowledged.count();
             eventually("writes are acknowledged", || acknowledged.count() > before + 20);
             // At a random time while writes are in progress.
             std::thread::sleep(Duration::from_millis(rng.below(80)));
-            acknowledged.is_cut.store(true, Ordering::SeqCst);
-            disk.disk.cut();
+            drop(cut);
             app.kill();
         });
         let losses = disk.restore(rng.below(u64::MAX), || app.data.is_sound());
-        lost.bytes += losses.bytes;
-        lost.names += losses.names;
+        lost += losses.iter().filter(|(path, _)| has_records(path)).map(|(_, bytes)| bytes).sum::<usize>();
         app.restart();
     }
     app.kill();
@@ -151,13 +172,11 @@ fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
 
     let (writes, uploads) = (acknowledged.writes.lock().unwrap().clone(), acknowledged.uploads.lock().unwrap().clone());
     println!(
-        "{cuts} cuts dropped {} bytes and {} names; {} writes and {} uploads were acknowledged before a cut",
-        lost.bytes,
-        lost.names,
+        "{cuts} cuts dropped {lost} bytes of records; {} writes and {} uploads were acknowledged before a cut",
         writes.len(),
         uploads.len()
     );
-    assert!(lost.bytes > 0, "no cut lost anything");
+    assert!(lost > 0, "no cut lost anything");
     for (number, response) in &writes {
         let (path, body) = write_request(*number);
         let again = app.acme.send("POST", &path, &body);
@@ -181,4 +200,53 @@ fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
     let votes = (0..all).filter(|number| number % 4 == 0).count();
     assert_eq!(app.count("SELECT count(*) FROM votes"), i64::try_from(votes).unwrap());
     app.data.is_sound();
+}
+
+/// Only on SQLite: a server of PostgreSQL does the same by itself.
+#[test]
+fn a_disk_that_fails_to_write_ends_the_service_which_loses_nothing() {
+    if *ON_POSTGRES {
+        return;
+    }
+    let mut rng = SeededRng::from_env();
+    let mut app = App::start();
+    app.kill();
+    let mut disk = MountedDisk::over(app.data_dir());
+    app.restart();
+    app.acme.feature_request("Dark mode");
+    let acknowledged = Acknowledged::default();
+    let numbers = AtomicU64::new(0);
+    for _ in 0..rounds(2, 50) {
+        acknowledged.is_cut.store(false, Ordering::SeqCst);
+        let client = app.acme.clone();
+        std::thread::scope(|scope| {
+            for _ in 0..WRITERS {
+                scope.spawn(|| while acknowledged.write(&client, numbers.fetch_add(1, Ordering::SeqCst)) {});
+            }
+            let cut = Cut { disk: &disk.disk, is_cut: &acknowledged.is_cut };
+            // Enough for the log to start anew.
+            let before = acknowledged.count();
+            eventually("writes are acknowledged", || acknowledged.count() > before + 400);
+            std::thread::sleep(Duration::from_millis(rng.below(80)));
+            acknowledged.is_cut.store(true, Ordering::SeqCst);
+            disk.disk.lose_unsynced(Path::new("roadmap.db")).unwrap();
+            assert_eq!(app.wait_for_exit().code(), Some(1));
+            let log = std::fs::read_to_string(app.data_dir().join("server.log")).unwrap();
+            assert!(log.contains("the disk failed to store pages of the database"), "{log}");
+            drop(cut);
+        });
+        app.kill();
+        disk.restore(rng.below(u64::MAX), || app.data.is_sound());
+        app.restart();
+    }
+    app.kill();
+    disk.remove();
+    app.restart();
+    let writes = acknowledged.writes.lock().unwrap().clone();
+    println!("{} writes were acknowledged", writes.len());
+    for (number, response) in &writes {
+        let (path, body) = write_request(*number);
+        let again = app.acme.send("POST", &path, &body);
+        assert_eq!((again.header("Idempotent-Replayed"), &again.bytes), (Some("true"), response), "write {number}");
+    }
 }

@@ -4,8 +4,15 @@
 //! that copies all of them and syncs the file, while every write waits. Here most of them are copied before, by another
 //! connection, which blocks neither reads nor writes. But a log to which others write does not start anew, and without
 //! the checkpoints of the writing connection it would grow forever.
+//!
+//! SQLite syncs the database file only when a checkpoint reaches the end of the log. While others write, that is one of the
+//! writing connection. So the thread syncs the file itself, and leaves few pages to that sync. If a sync fails, the process
+//! ends: the system drops pages that it could not write and reports it only once, but SQLite counts them as copied. The
+//! log still has them, and the next process that opens the database copies all of it again.
 
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::fs::File;
+use std::mem::ManuallyDrop;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -16,8 +23,8 @@ use roadmap_domain::error::{ErrorChain, StoreError};
 use crate::connection::Connector;
 use crate::errors::SqlError;
 
-/// Number of pages in the log from which a checkpoint is worth a sync of the database file.
-const MIN_PAGES: i32 = 1_000;
+/// Number of pages in the log from which they are copied. A page that is written again before that is copied once.
+const MIN_PAGES: i32 = 250;
 
 /// How long the thread waits after a commit before it looks at the log, so that it looks once for many commits. A command
 /// that ends before that opens no further connection.
@@ -29,8 +36,19 @@ const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(10);
 /// A thread that checkpoints. It ends when this value is dropped.
 pub(crate) struct Checkpointer {
     /// `None` once the value is being dropped.
-    commits: Option<SyncSender<()>>,
+    senders: Option<Senders>,
     thread: Option<JoinHandle<()>>,
+}
+
+struct Senders {
+    commits: SyncSender<()>,
+    /// Only dropped, which ends a pause.
+    _stop: Sender<()>,
+}
+
+struct Receivers {
+    commits: Receiver<()>,
+    stop: Receiver<()>,
 }
 
 /// The status of the log, as SQLite reports it.
@@ -47,20 +65,26 @@ struct Log {
 impl Checkpointer {
     /// Starts the thread. It opens its connection when it looks at the log for the first time.
     pub(crate) fn start(connector: Connector) -> Result<Self, StoreError> {
+        Self::start_with(connector, PAUSE)
+    }
+
+    fn start_with(connector: Connector, pause: Duration) -> Result<Self, StoreError> {
         // One notification is enough: the thread looks at the log after it received it.
         let (commits, notifications) = sync_channel(1);
+        let (_stop, stop) = channel();
+        let receivers = Receivers { commits: notifications, stop };
         let thread = std::thread::Builder::new()
             .name("checkpointer".to_owned())
-            .spawn(move || checkpoint_after_commits(&connector, &notifications))
+            .spawn(move || checkpoint_after_commits(&connector, &receivers, pause))
             .map_err(|error| StoreError::Fatal(error.into()))?;
-        Ok(Self { commits: Some(commits), thread: Some(thread) })
+        Ok(Self { senders: Some(Senders { commits, _stop }), thread: Some(thread) })
     }
 
     /// Notifies the thread of a commit.
     pub(crate) fn notify_commit(&self) {
-        if let Some(commits) = &self.commits {
+        if let Some(senders) = &self.senders {
             // If it is full, the thread has yet to receive an earlier notification.
-            let _ = commits.try_send(());
+            let _ = senders.commits.try_send(());
         }
     }
 }
@@ -68,41 +92,68 @@ impl Checkpointer {
 impl Drop for Checkpointer {
     /// Waits for the thread, so that no connection is left open.
     fn drop(&mut self) {
-        self.commits = None;
+        self.senders = None;
         if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
             let _ = thread.join();
         }
     }
 }
 
-fn checkpoint_after_commits(connector: &Connector, notifications: &Receiver<()>) {
-    let (mut connection, mut pause) = (None, PAUSE);
-    while notifications.recv().is_ok() {
-        std::thread::park_timeout(pause);
-        if notifications.try_recv() == Err(TryRecvError::Disconnected) {
+fn checkpoint_after_commits(connector: &Connector, receivers: &Receivers, pause: Duration) {
+    let (mut open, mut next_pause) = (Open::default(), pause);
+    while receivers.commits.recv().is_ok() {
+        if receivers.stop.recv_timeout(next_pause) != Err(RecvTimeoutError::Timeout) {
             return;
         }
-        pause = PAUSE;
-        if let Err(error) = checkpoint(connector, &mut connection) {
-            // The writing connection checkpoints instead.
-            tracing::warn!(error = %ErrorChain::new(&StoreError::from(error)), "failed to checkpoint the write-ahead log");
-            (connection, pause) = (None, PAUSE_AFTER_FAILURE);
+        next_pause = pause;
+        // Commits during the pause need no further look.
+        let _ = receivers.commits.try_recv();
+        match checkpoint(connector, &mut open) {
+            Ok(None) => {}
+            Ok(Some(lost)) => {
+                tracing::error!(
+                    error = %lost,
+                    "the disk failed to store pages of the database; the process ends, so that its next start takes them \
+                     from the write-ahead log"
+                );
+                std::process::exit(1);
+            }
+            Err(error) => {
+                // The writing connection checkpoints instead.
+                let error = StoreError::from(error);
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to checkpoint the write-ahead log");
+                (open.connection, next_pause) = (None, PAUSE_AFTER_FAILURE);
+            }
         }
     }
 }
 
-/// Checkpoints if the log has enough pages that are not in the database file.
-fn checkpoint(connector: &Connector, connection: &mut Option<SqliteConnection>) -> Result<(), SqlError> {
-    let connection = match connection {
+/// What the thread has open.
+#[derive(Default)]
+struct Open {
+    connection: Option<SqliteConnection>,
+    /// The database file. It is never closed: that would drop all locks of the process on it (fcntl(2)), which its
+    /// connections to the database need.
+    file: Option<ManuallyDrop<File>>,
+}
+
+/// Checkpoints if the log has enough pages that are not in the database file. Returns the error of a failed sync.
+fn checkpoint(connector: &Connector, open: &mut Open) -> Result<Option<std::io::Error>, SqlError> {
+    let connection = match &mut open.connection {
         Some(connection) => connection,
-        None => connection.insert(connector.open_checkpointer()?),
+        none => none.insert(connector.open_checkpointer()?),
+    };
+    // Before the first checkpoint: a failure is reported to files that were open at the time.
+    let file = match &open.file {
+        Some(file) => file,
+        None => open.file.insert(ManuallyDrop::new(connector.open_file()?)),
     };
     let log: Log = diesel::sql_query("PRAGMA wal_checkpoint(NOOP)").get_result(connection)?;
-    if log.log - log.checkpointed >= MIN_PAGES {
-        diesel::sql_query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection)?;
+    if log.log - log.checkpointed < MIN_PAGES {
+        return Ok(None);
     }
-    Ok(())
+    diesel::sql_query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection)?;
+    Ok(file.sync_data().err())
 }
 
 #[cfg(test)]
@@ -151,14 +202,14 @@ mod tests {
     #[test]
     fn a_short_log_is_left_alone() {
         let (_folder, connector, mut writer) = written(MIN_PAGES / 2);
-        let mut connection = None;
-        checkpoint(&connector, &mut connection).unwrap();
+        let mut open = Open::default();
+        assert!(checkpoint(&connector, &mut open).unwrap().is_none());
         assert_eq!(log(&mut writer).checkpointed, 0);
         // One more page than enough.
         while log(&mut writer).log <= MIN_PAGES {
             writer.batch_execute("INSERT INTO entries VALUES (zeroblob(4000))").unwrap();
         }
-        checkpoint(&connector, &mut connection).unwrap();
+        assert!(checkpoint(&connector, &mut open).unwrap().is_none());
         assert_eq!(log(&mut writer).checkpointed, log(&mut writer).log);
     }
 
@@ -176,12 +227,27 @@ mod tests {
     }
 
     #[test]
+    fn a_dropped_checkpointer_ends_its_pause_and_looks_at_no_log() {
+        let (_folder, connector, mut writer) = written(MIN_PAGES);
+        let checkpointer = Checkpointer::start_with(connector, Duration::from_secs(3_600)).unwrap();
+        checkpointer.notify_commit();
+        checkpointer.notify_commit();
+        let (dropped, is_dropped) = channel();
+        std::thread::spawn(move || {
+            drop(checkpointer);
+            dropped.send(()).unwrap();
+        });
+        is_dropped.recv_timeout(LIMIT).unwrap();
+        assert_eq!(log(&mut writer).checkpointed, 0);
+    }
+
+    #[test]
     fn a_connection_that_cannot_be_opened_is_opened_again_for_the_next_checkpoint() {
         let (folder, connector, mut writer) = written(MIN_PAGES);
-        let mut connection = None;
+        let mut open = Open::default();
         let missing = Connector::new(&folder.path().join("none/test.db"), LIMIT);
-        assert!(checkpoint(&missing, &mut connection).is_err());
-        checkpoint(&connector, &mut connection).unwrap();
+        assert!(checkpoint(&missing, &mut open).is_err());
+        assert!(checkpoint(&connector, &mut open).unwrap().is_none());
         assert!(log(&mut writer).checkpointed >= MIN_PAGES);
     }
 }

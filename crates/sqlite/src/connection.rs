@@ -1,11 +1,13 @@
 //! Opens connections, all with the same settings.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
+use roadmap_domain::error::StoreError;
 
 use crate::errors::{SqlError, is_temporary};
 
@@ -33,6 +35,11 @@ impl Connector {
     /// Opens a connection that only checkpoints.
     pub(crate) fn open_checkpointer(&self) -> Result<SqliteConnection, SqlError> {
         self.connect()
+    }
+
+    /// Opens the database file, to sync it.
+    pub(crate) fn open_file(&self) -> Result<File, StoreError> {
+        File::open(&self.path).map_err(|error| StoreError::Unavailable(error.into()))
     }
 
     /// Opens a connection that cannot write.

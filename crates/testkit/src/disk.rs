@@ -4,13 +4,14 @@
 //! [`Disk::cut`] turns the power off, and [`Disk::restore`] chooses what a disk may contain after that:
 //!
 //! - Contents: `fsync` and `fdatasync` make the content and the size of a file durable, and so does each write with
-//!   `O_SYNC`, `O_DSYNC` or `O_DIRECT`. Of the changes since then, the size is that after any number of them, and each
-//!   sector of 512 bytes has, independently, the content after any number of them. So writes may be torn, a later write
-//!   may survive without an earlier one, and new sectors may be zeros. Only `truncate` and `fallocate` are ordered: what
-//!   was written after them does not survive without them, because it is in blocks that they free or allocate.
-//! - Names: creations, links, renames and removals survive in their order up to any point, as in the journal of a file
-//!   system. `fsync` of a folder makes them durable up to the last one in that folder. `fsync` of a file makes none
-//!   durable: fsync(2) promises no more, although ext4, XFS and Btrfs also keep the name of a new file.
+//!   `O_SYNC` or `O_DSYNC`. Of the changes since then, the size is that after any number of them, and each sector of 512
+//!   bytes has, independently, the content after any number of them. So writes may be torn, a later write may survive
+//!   without an earlier one, and new sectors may be zeros. Only a `truncate` to a smaller size is ordered: what was written
+//!   after it does not survive without it, because it is in blocks that were allocated again.
+//! - Names: `fsync` of a folder makes the creations, links, renames and removals in it durable. The others survive in
+//!   their order up to any point, as in the journal of a file system. A folder that does not survive takes its files with
+//!   it. `fsync` of a file makes no name durable. fsync(2) promises no more than that, although ext4, XFS and Btrfs also
+//!   keep the name of a new file, and names in other folders.
 //! - Modes, owners and times are always durable.
 //!
 //! The disk writes the oldest changes by itself when there are too many, as a kernel does. `sync` and `syncfs` do nothing,
@@ -18,7 +19,7 @@
 //!
 //! The process with the [`Disk`] serves the file system, so it may end only after the processes that use it.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ use fuser::{BackgroundSession, Config, Errno, FileAttr, FileType, INodeNo, Mount
 use rustix::mount::UnmountFlags;
 
 use crate::effort::SeededRng;
+use crate::postgres::is_running;
 
 mod fuse;
 
@@ -47,6 +49,9 @@ const MAX_UNSYNCED_NAMES: usize = 256;
 /// The largest file, because contents are held in memory.
 const MAX_SIZE: u64 = 2 << 30;
 
+/// What the source of a mount begins with. The process that serves it follows.
+const SOURCE: &str = "powercut-";
+
 /// The number of the root folder.
 const ROOT: u64 = INodeNo::ROOT.0;
 
@@ -61,12 +66,10 @@ pub struct Mounted {
 }
 
 /// What a power cut dropped: the difference between what programs saw before it and what they find after it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// The number of files that had a name and another content before the cut.
-    pub files: usize,
-    /// The number of bytes of these files that differ.
-    pub bytes: usize,
+    /// The paths, from the root of the disk, of files that had another content before the cut, and how many bytes differ.
+    pub bytes: BTreeMap<PathBuf, usize>,
     /// The number of creations, links, renames and removals that were dropped.
     pub names: usize,
 }
@@ -90,6 +93,8 @@ impl Disk {
             names: Names::new(),
             durable: Names::new(),
             journal: VecDeque::new(),
+            open: HashMap::new(),
+            failed: HashSet::new(),
             listings: HashMap::new(),
         })))
     }
@@ -113,9 +118,11 @@ impl Disk {
         if path.metadata()?.dev() != path.join("..").metadata()?.dev() {
             return Err(std::io::Error::other("the folder is a mount already"));
         }
+        detach_old_mounts();
         let mut config = Config::default();
         config.acl = SessionACL::All;
-        config.mount_options = vec![MountOption::FSName("powercut".to_owned()), MountOption::DefaultPermissions];
+        config.mount_options =
+            vec![MountOption::FSName(format!("{SOURCE}{}", std::process::id())), MountOption::DefaultPermissions];
         let session = fuser::spawn_mount(fuse::Session { disk: self.clone(), boot }, &path, &config)?;
         Ok(Mounted { path, _session: session })
     }
@@ -126,6 +133,19 @@ impl Disk {
         let changes = state.journal.len();
         state.commit(changes);
         state.inodes.values_mut().for_each(Inode::sync);
+    }
+
+    /// Fails to write what is not synced of a file, and never tries again, as a kernel does with a disk that has errors.
+    /// Programs go on reading it, until the next cut. The next `fsync` of each open handle of the file fails with `EIO`.
+    ///
+    /// # Errors
+    /// There is no such file.
+    pub fn lose_unsynced(&self, path: &Path) -> std::io::Result<()> {
+        let mut state = self.state();
+        let found = state.paths().into_iter().find(|(_, found)| found == path);
+        let (number, _) = found.ok_or(std::io::ErrorKind::NotFound)?;
+        state.lose_unsynced(number);
+        Ok(())
     }
 
     /// Cuts the power: from now on all operations of mounts fail with `EIO` and change nothing. The kernel may still
@@ -145,6 +165,19 @@ impl Disk {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Detaches mounts of processes that were killed. All access to them fails.
+fn detach_old_mounts() {
+    for mount in std::fs::read_to_string("/proc/mounts").unwrap_or_default().lines() {
+        let mut fields = mount.split(' ');
+        let process = fields.next().and_then(|source| source.strip_prefix(SOURCE)?.parse().ok());
+        if let (Some(process), Some(path)) = (process, fields.next())
+            && !is_running(process)
+        {
+            let _ = rustix::mount::unmount(path, UnmountFlags::DETACH);
+        }
     }
 }
 
@@ -176,6 +209,10 @@ struct State {
     durable: Names,
     /// The changes from the durable names to the current ones. The parts of a change survive together.
     journal: VecDeque<Vec<(Name, Option<u64>)>>,
+    /// The files of open handles.
+    open: HashMap<u64, u64>,
+    /// Open handles of files of which something could not be written.
+    failed: HashSet<u64>,
     /// The entries of open folders, so that a program can delete files while it lists them.
     listings: HashMap<u64, Vec<Entry>>,
 }
@@ -196,14 +233,16 @@ struct Inode {
 
 enum Change {
     Write(usize, Vec<u8>),
-    Resize(usize),
+    /// To a smaller size.
+    Shrink(usize),
+    Grow(usize),
 }
 
 impl Change {
     fn apply(&self, content: &mut Vec<u8>) {
         match self {
             Self::Write(start, data) => write(content, *start, data),
-            Self::Resize(size) => resize(content, *size),
+            Self::Shrink(size) | Self::Grow(size) => resize(content, *size),
         }
     }
 
@@ -275,7 +314,8 @@ impl Inode {
     }
 
     fn resize(&mut self, size: u64) -> Result<(), Errno> {
-        self.change(Change::Resize(position(size)?));
+        let size = position(size)?;
+        self.change(if size < self.current.len() { Change::Shrink(size) } else { Change::Grow(size) });
         Ok(())
     }
 
@@ -300,7 +340,7 @@ impl Inode {
 
     /// Sets the content to one that may be on the disk after a cut. Returns how many bytes differ.
     fn restore(&mut self, random: &mut SeededRng) -> usize {
-        if self.unsynced.is_empty() {
+        if self.unsynced.is_empty() && self.current == self.durable {
             return 0;
         }
         let changes = self.unsynced.len();
@@ -311,11 +351,13 @@ impl Inode {
         let mut size = self.durable.len();
         for (number, change) in self.unsynced.drain(..).enumerate() {
             match change {
-                Change::Resize(new) if number < in_size => {
+                Change::Shrink(new) if number < in_size => {
                     resize(&mut self.durable, new);
                     size = new;
                 }
-                Change::Resize(_) => break,
+                Change::Shrink(_) => break,
+                Change::Grow(new) if number < in_size => size = size.max(new),
+                Change::Grow(_) => {}
                 Change::Write(mut start, data) => {
                     if number < in_size {
                         size = size.max(start + data.len());
@@ -430,17 +472,75 @@ impl State {
 
     /// Makes the first changes of names durable.
     fn commit(&mut self, count: usize) {
-        let changes: Vec<_> = self.journal.drain(..count).flatten().collect();
-        for (name, number) in changes {
+        let changes: Vec<_> = self.journal.drain(..count).collect();
+        changes.into_iter().for_each(|parts| self.make_durable(parts));
+    }
+
+    fn make_durable(&mut self, parts: Vec<(Name, Option<u64>)>) {
+        for (name, number) in parts {
             if let Some(replaced) = replace(&mut self.durable, name, number) {
                 self.refer(replaced, 0, -1);
             }
         }
     }
 
+    /// Makes the changes of names in a folder durable, and earlier changes of the same names.
     fn sync_folder(&mut self, folder: u64) {
-        let is_there = |changes: &Vec<(Name, _)>| changes.iter().any(|((parent, _), _)| *parent == folder);
-        self.commit(self.journal.iter().rposition(is_there).map_or(0, |last| last + 1));
+        let (mut synced, mut others) = (Vec::new(), VecDeque::new());
+        // The other names of a rename are in other folders.
+        let mut names = HashSet::new();
+        for parts in std::mem::take(&mut self.journal).into_iter().rev() {
+            if parts.iter().any(|(name, _)| name.0 == folder || names.contains(name)) {
+                names.extend(parts.iter().map(|(name, _)| name.clone()));
+                synced.push(parts);
+            } else {
+                others.push_front(parts);
+            }
+        }
+        self.journal = others;
+        synced.into_iter().rev().for_each(|parts| self.make_durable(parts));
+    }
+
+    /// The paths of all files and folders, except of the root.
+    fn paths(&self) -> HashMap<u64, PathBuf> {
+        let (mut paths, mut folders) = (HashMap::new(), vec![(ROOT, PathBuf::new())]);
+        while let Some((folder, path)) = folders.pop() {
+            for (name, number) in self.entries(folder) {
+                let path = path.join(name);
+                if paths.insert(number, path.clone()).is_none() {
+                    folders.push((number, path));
+                }
+            }
+        }
+        paths
+    }
+
+    /// Opens a file and returns the handle.
+    fn open(&mut self, file: u64) -> Result<u64, Errno> {
+        self.inode(file)?.references += 1;
+        let handle = self.next_number();
+        self.open.insert(handle, file);
+        Ok(handle)
+    }
+
+    fn close(&mut self, handle: u64) {
+        self.failed.remove(&handle);
+        if let Some(file) = self.open.remove(&handle) {
+            self.refer(file, 0, -1);
+        }
+    }
+
+    fn sync_file(&mut self, file: u64, handle: u64) -> Result<(), Errno> {
+        self.inode(file)?.sync();
+        if self.failed.remove(&handle) { Err(Errno::EIO) } else { Ok(()) }
+    }
+
+    fn lose_unsynced(&mut self, file: u64) {
+        if let Ok(inode) = self.inode(file) {
+            inode.unsynced.clear();
+            inode.unsynced_bytes = 0;
+        }
+        self.failed.extend(self.open.iter().filter(|(_, open)| **open == file).map(|(handle, _)| handle));
     }
 
     /// The entries of an open folder from a position.
@@ -460,17 +560,22 @@ impl State {
         self.is_on = true;
         self.boot += 1;
         self.listings.clear();
+        self.open.clear();
+        self.failed.clear();
         let unsynced = self.journal.len();
         let kept = Keep::choose(random).count(unsynced, random);
         let mut losses = Losses { names: unsynced - kept, ..Losses::default() };
+        let paths = self.paths();
         self.commit(kept);
         self.journal.clear();
         self.names.clone_from(&self.durable);
-        for inode in self.inodes.values_mut() {
+        let kept_paths = self.paths();
+        self.durable.retain(|(folder, _), _| *folder == ROOT || kept_paths.contains_key(folder));
+        self.names.clone_from(&self.durable);
+        for (number, inode) in &mut self.inodes {
             let bytes = inode.restore(random);
-            if bytes > 0 && inode.attributes.nlink > 0 {
-                losses.files += 1;
-                losses.bytes += bytes;
+            if let (true, Some(path)) = (bytes > 0, paths.get(number)) {
+                losses.bytes.insert(path.clone(), bytes);
             }
             inode.attributes.nlink = 0;
             inode.references = 0;
@@ -665,17 +770,48 @@ mod tests {
     }
 
     #[test]
-    fn the_sync_of_a_folder_keeps_its_names_and_earlier_ones() {
+    fn a_file_that_did_not_grow_may_have_later_writes() {
+        let found = contents(b"old", |file| {
+            file.resize(5).unwrap();
+            file.write(0, b"new").unwrap();
+        });
+        assert_eq!(found, ["old", "new", "old\0\0", "new\0\0"].map(|content| content.as_bytes().to_vec()).into());
+    }
+
+    #[test]
+    fn the_sync_of_a_folder_keeps_its_names_and_no_others() {
         let fill = |disk: &Disk| {
             let folder = disk.create(ROOT, "folder", FileType::Directory);
-            disk.create(ROOT, "before", FILE);
             disk.create(folder, "inner", FILE);
-            let after = disk.create(ROOT, "other", FILE);
-            disk.sync_file(after);
+            let other = disk.create(ROOT, "other", FILE);
+            disk.sync_file(other);
             disk.state().sync_folder(folder);
         };
-        let found = outcomes(fill, |disk, _| disk.names(ROOT).join(" "));
-        assert_eq!(found, ["before folder", "before folder other"].map(ToOwned::to_owned).into());
+        let found = outcomes(fill, |disk, _| {
+            let folder = disk.state().find(ROOT, OsStr::new("folder"));
+            [disk.names(ROOT), folder.map(|folder| disk.names(folder)).unwrap_or_default()].map(|names| names.join(" "))
+        });
+        let possible = [["", ""], ["folder", "inner"], ["folder other", "inner"]];
+        assert_eq!(found, possible.map(|names| names.map(ToOwned::to_owned)).into());
+    }
+
+    #[test]
+    fn a_file_moves_to_a_synced_folder_as_a_whole() {
+        let fill = |disk: &Disk| {
+            let [from, to] = ["from", "to"].map(|name| disk.create(ROOT, name, FileType::Directory));
+            disk.state().sync_folder(ROOT);
+            disk.create(from, "file", FILE);
+            disk.create(from, "another", FILE);
+            disk.state().rename((from, "file".into()), (to, "file".into()), RenameFlags::empty()).unwrap();
+            disk.state().sync_folder(to);
+        };
+        let found = outcomes(fill, |disk, _| {
+            ["from", "to"].map(|folder| {
+                let folder = disk.state().find(ROOT, OsStr::new(folder)).unwrap();
+                disk.names(folder).join(" ")
+            })
+        });
+        assert_eq!(found, [["", "file"], ["another", "file"]].map(|names| names.map(ToOwned::to_owned)).into());
     }
 
     #[test]
@@ -686,9 +822,9 @@ mod tests {
             disk.rename("temporary", "final");
             disk.state().sync_folder(ROOT);
         };
-        let found = outcomes(fill, |disk, losses| (disk.content("final").unwrap(), losses.files, losses.bytes));
-        let possible = [(&b""[..], 1, 7), (&[0; 7], 1, 7), (b"content", 0, 0)];
-        assert_eq!(found, possible.map(|(content, files, bytes)| (content.to_vec(), files, bytes)).into());
+        let found = outcomes(fill, |disk, losses| (disk.content("final").unwrap(), losses.bytes));
+        let lost = || BTreeMap::from([(PathBuf::from("final"), 7)]);
+        assert_eq!(found, [(vec![], lost()), (vec![0; 7], lost()), (b"content".to_vec(), BTreeMap::new())].into());
     }
 
     #[test]
@@ -738,6 +874,7 @@ mod tests {
         });
         assert_eq!(first, second);
     }
+
     /// Stores a file in a mounted disk, synced or not, and returns whether it has its content after a cut.
     fn is_kept(sync: bool, seed: u64) -> bool {
         let folder = tempfile::tempdir().unwrap();
@@ -762,6 +899,25 @@ mod tests {
         assert!((0..20).all(|seed| is_kept(true, seed)));
         let kept = (0..20).filter(|seed| is_kept(false, *seed)).count();
         assert!((1..15).contains(&kept), "{kept} of 20");
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_reported_once_to_each_handle_and_lost() {
+        let disk = Disk::new();
+        let file = disk.create(ROOT, "file", FILE);
+        disk.sync();
+        let [first, second] = [(); 2].map(|()| disk.state().open(file).unwrap());
+        disk.write(file, 0, b"lost");
+        disk.lose_unsynced(Path::new("file")).unwrap();
+        let later = disk.state().open(file).unwrap();
+        disk.write(file, 4, b" and more");
+        let sync = |handle| disk.state().sync_file(file, handle).is_ok();
+        assert_eq!([first, second, later, first].map(sync), [false, false, true, true]);
+        assert_eq!(disk.content("file"), Some(b"lost and more".to_vec()));
+        let losses = disk.restore(1);
+        assert_eq!(losses.bytes, BTreeMap::from([(PathBuf::from("file"), 4)]));
+        assert_eq!(disk.content("file"), Some(b"\0\0\0\0 and more".to_vec()));
+        assert!(disk.lose_unsynced(Path::new("missing")).is_err());
     }
 
     #[test]

@@ -420,7 +420,7 @@ fn children(process: u32) -> Vec<u32> {
 }
 
 /// Whether a process is running. A zombie counts as ended.
-fn is_running(process: u32) -> bool {
+pub(crate) fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
 }

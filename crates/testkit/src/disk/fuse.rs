@@ -58,8 +58,9 @@ macro_rules! replies {
 
 replies! {
     (ReplyAttr, reply, attributes: FileAttr) => reply.attr(&CACHE_TIME, &attributes);
-    (ReplyCreate, reply, attributes: FileAttr) => {
-        reply.created(&CACHE_TIME, &attributes, Generation(0), FileHandle(0), FopenFlags::FOPEN_KEEP_CACHE);
+    (ReplyCreate, reply, created: (FileAttr, u64)) => {
+        let (attributes, handle) = created;
+        reply.created(&CACHE_TIME, &attributes, Generation(0), FileHandle(handle), FopenFlags::FOPEN_KEEP_CACHE);
     };
     (ReplyData, reply, data: Vec<u8>) => reply.data(&data);
     (ReplyEmpty, reply, _nothing: ()) => reply.ok();
@@ -166,29 +167,28 @@ impl Filesystem for Session {
 
     fn create(&self, user: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, _: i32, reply: ReplyCreate) {
         let inode = Inode::new(FileType::RegularFile, mode, user.uid(), user.gid());
-        // It is open.
-        self.run(reply, |state| state.create(parent.0, name, Inode { references: 1, ..inode }));
+        self.run(reply, |state| {
+            let attributes = state.create(parent.0, name, inode)?;
+            Ok((attributes, state.open(attributes.ino.0)?))
+        });
     }
 
     fn open(&self, _: &Request, file: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        self.run(reply, |state| {
-            state.inode(file.0)?.references += 1;
-            Ok(0)
-        });
+        self.run(reply, |state| state.open(file.0));
     }
 
     fn release(
         &self,
         _: &Request,
-        file: INodeNo,
-        _: FileHandle,
+        _: INodeNo,
+        handle: FileHandle,
         _: OpenFlags,
         _: Option<LockOwner>,
         _: bool,
         reply: ReplyEmpty,
     ) {
         self.run(reply, |state| {
-            state.refer(file.0, 0, -1);
+            state.close(handle.0);
             Ok(())
         });
     }
@@ -228,7 +228,7 @@ impl Filesystem for Session {
         self.run(reply, |state| {
             let inode = state.inode(file.0)?;
             inode.write(start, data)?;
-            if flags.intersects(OFlags::SYNC | OFlags::DSYNC | OFlags::DIRECT) {
+            if flags.intersects(OFlags::SYNC | OFlags::DSYNC) {
                 inode.sync();
             }
             Ok(data.len())
@@ -259,11 +259,8 @@ impl Filesystem for Session {
         self.run(reply, |_| Ok(()));
     }
 
-    fn fsync(&self, _: &Request, file: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.run(reply, |state| {
-            state.inode(file.0)?.sync();
-            Ok(())
-        });
+    fn fsync(&self, _: &Request, file: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
+        self.run(reply, |state| state.sync_file(file.0, handle.0));
     }
 
     fn opendir(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
