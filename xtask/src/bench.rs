@@ -481,7 +481,12 @@ impl Bench {
         // Restart, so that a service with existing data is measured and not the one that has written it.
         service.stop();
         copies::insert(&service, self.requests, self.copies)?;
-        many_votes::insert(&service, self.requests, more_votes)?;
+        if more_votes > 0 {
+            many_votes::insert(&service, self.requests, more_votes)?;
+        }
+        if self.more_votes > 0 {
+            many_votes::settle(&service)?;
+        }
         let started = service.start(&WITHOUT_LIMITS)?;
         load_pages(&service)?;
         if self.workloads().any(|(workload, _)| workload.name.starts_with("panel")) || TRIAGE.contains(&self.only) {
@@ -490,11 +495,12 @@ impl Bench {
         println!("start to first response: {:.0} ms (target {START_TARGET})", started.as_secs_f64() * 1e3);
         println!("memory idle: {:.0} MB (target {IDLE_TARGET})", service.resident_mb()?);
         println!(
-            "loaded {} requests ({} copies each) and {} votes in {:.0} s; database {:.0} MB\n",
+            "loaded {} requests and {} votes in {:.0} s, then {} copies of each request and {more_votes} votes by SQL; \
+             database {:.0} MB\n",
             self.requests,
-            self.copies,
-            self.votes + more_votes,
+            self.votes,
             loaded.as_secs_f64(),
+            self.copies,
             service.database_mb()?
         );
         Ok(service)

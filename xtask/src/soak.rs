@@ -1,14 +1,18 @@
 //! `cargo xtask soak`: loads the service with half of what it can take, for a long time.
 //!
 //! Requests are sent at a steady rate, whether or not earlier ones are answered. A latency counts from the time at which
-//! a request is due, so that one slow response shows in all that wait behind it.
+//! a request is due, so that one slow response shows in all that wait behind it. Beside it, a page of another file is
+//! synced now and then, so that a slow disk is not taken for a slow service.
 
 use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use futures_util::future::{try_join, try_join_all};
+use futures_util::future::{try_join_all, try_join3};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -34,6 +38,11 @@ const SPAN: usize = 5;
 const MEMORY_TARGET: f64 = 10.0;
 /// Highest ratio of the p99 of the last minutes to that of the first.
 const LATENCY_TARGET: f64 = 1.2;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Time between two syncs of the other file.
+const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The requests of a hundred, and what they are.
 const MIX: [(u32, bench::NextRequest); 8] = [
@@ -102,8 +111,11 @@ impl Soak {
                 capacity * LOAD
             }
         };
-        println!("| minute | requests/s | p50 ms | p99 ms | slowest ms | memory MB | anonymous MB | database MB |");
-        println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
+        println!(
+            "| minute | requests/s | p50 ms | p99 ms | slowest ms | p99 of another file's sync ms | memory MB | anonymous \
+             MB | database MB |"
+        );
+        println!("|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
         let minutes = block_on(self.minutes(&service, &corpus, rate))?;
         judge(&minutes);
         Ok(())
@@ -111,39 +123,52 @@ impl Soak {
 
     /// Sends requests at this rate per second, and prints each minute.
     async fn minutes(&self, service: &Service, corpus: &Corpus, rate: f64) -> anyhow::Result<Vec<Minute>> {
-        let (next, began) = (Cell::new(0_u32), Instant::now());
-        let latencies = RefCell::new(vec![Vec::new(); self.minutes]);
+        let (next, began, end) = (Cell::new(0_u32), Instant::now(), MINUTE * u32::try_from(self.minutes)?);
+        // Of responses that have arrived since the last minute was printed.
+        let latencies = RefCell::new(Vec::new());
+        let syncs = RefCell::new(Vec::new());
         let callers = (0..CONNECTIONS as u64).map(async |seed| {
             let mut random = SmallRng::seed_from_u64(seed);
             let mut connection = service.connect().await?;
             loop {
                 let due = Duration::from_secs_f64(f64::from(next.replace(next.get() + 1)) / rate);
-                let minute = usize::try_from(due.as_secs() / 60)?;
-                if minute >= self.minutes {
+                if due >= end {
                     return anyhow::Ok(());
                 }
                 tokio::time::sleep_until((began + due).into()).await;
                 send(&mut connection, corpus, &mut random).await?;
-                let latency = began.elapsed().saturating_sub(due);
-                if let Some(latencies) = latencies.borrow_mut().get_mut(minute) {
-                    latencies.push(latency);
-                }
+                latencies.borrow_mut().push(began.elapsed().saturating_sub(due));
             }
         });
         let printed = async {
             let mut minutes = Vec::new();
-            for number in 1..=self.minutes {
-                // A second for the last responses of the minute.
-                let end = began + Duration::from_secs(60 * number as u64 + 1);
-                tokio::time::sleep_until(end.into()).await;
-                let taken = latencies.borrow_mut().get_mut(number - 1).map(std::mem::take).unwrap_or_default();
-                let minute = Minute::of(service, taken)?;
+            for number in 1..=u32::try_from(self.minutes)? {
+                tokio::time::sleep_until((began + MINUTE * number).into()).await;
+                let minute = Minute::of(service, latencies.take(), &syncs.take())?;
                 println!("| {number} | {minute} |");
                 minutes.push(minute);
             }
             anyhow::Ok(minutes)
         };
-        let (_, minutes) = try_join(try_join_all(callers), printed).await?;
+        let disk = async {
+            let file = Arc::new(File::create(service.folder().join("synced"))?);
+            let mut due = SYNC_INTERVAL;
+            while due < end {
+                tokio::time::sleep_until((began + due).into()).await;
+                let file = Arc::clone(&file);
+                tokio::task::spawn_blocking(move || sync_page(&file)).await??;
+                // From the time at which it is due, like those of requests.
+                syncs.borrow_mut().push(began.elapsed().saturating_sub(due));
+                due += SYNC_INTERVAL;
+            }
+            anyhow::Ok(())
+        };
+        let (_, mut minutes, ()) = try_join3(try_join_all(callers), printed, disk).await?;
+        // Responses that arrived after the last minute was printed.
+        if let Some(last) = minutes.last_mut() {
+            last.latencies.extend(latencies.take());
+            last.latencies.sort_unstable();
+        }
         Ok(minutes)
     }
 }
@@ -151,17 +176,20 @@ impl Soak {
 /// What was measured in a minute.
 struct Minute {
     latencies: Vec<Duration>,
+    /// Of the other file.
+    sync_p99: Duration,
     memory_mb: f64,
     anonymous_mb: f64,
     database_mb: f64,
 }
 
 impl Minute {
-    fn of(service: &Service, mut latencies: Vec<Duration>) -> anyhow::Result<Self> {
+    fn of(service: &Service, mut latencies: Vec<Duration>, syncs: &[Duration]) -> anyhow::Result<Self> {
         // Once, because requests wait meanwhile: percentiles of sorted latencies are quick.
         latencies.sort_unstable();
         Ok(Self {
             latencies,
+            sync_p99: percentile(syncs, 99),
             memory_mb: service.resident_mb()?,
             anonymous_mb: service.anonymous_mb()?,
             database_mb: service.database_mb()?,
@@ -174,15 +202,23 @@ impl std::fmt::Display for Minute {
         let per_second = self.latencies.len() / 60;
         let [median, p99, slowest] = [50, 99, 100].map(|percent| millis(percentile(&self.latencies, percent)));
         let Self { memory_mb, anonymous_mb, database_mb, .. } = self;
+        let sync = millis(self.sync_p99);
         write!(
             f,
-            "{per_second} | {median:.2} | {p99:.2} | {slowest:.0} | {memory_mb:.1} | {anonymous_mb:.1} | {database_mb:.0}"
+            "{per_second} | {median:.2} | {p99:.2} | {slowest:.0} | {sync:.2} | {memory_mb:.1} | {anonymous_mb:.1} | \
+             {database_mb:.0}"
         )
     }
 }
 
 fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
+}
+
+/// Writes a page and syncs it.
+fn sync_page(file: &File) -> std::io::Result<()> {
+    file.write_all_at(&[0; 4096], 0)?;
+    file.sync_data()
 }
 
 /// Measures the requests per second of a closed loop.

@@ -17,9 +17,6 @@ const STEP: u64 = 1_009;
 
 /// Inserts this number of votes for the first `requests` feature requests, and counts them. The service must not run.
 pub(crate) fn insert(service: &Service, requests: u64, votes: u64) -> anyhow::Result<()> {
-    if votes == 0 {
-        return Ok(());
-    }
     ensure!(
         requests > VOTES_EACH && !requests.is_multiple_of(STEP),
         "{requests} feature requests are not enough to vote for"
@@ -28,17 +25,27 @@ pub(crate) fn insert(service: &Service, requests: u64, votes: u64) -> anyhow::Re
     match &service.cluster {
         Some(cluster) => {
             postgres::execute(&cluster.url(), &on_postgres(requests, customers))?;
-            // What the server does by itself after some time, which would be measured otherwise.
+        }
+        None => open(service)?.batch_execute(&on_sqlite(requests, customers))?,
+    }
+    Ok(())
+}
+
+/// Does what the database does by itself some time after the insertion, and which would be measured otherwise. The service
+/// must not run.
+pub(crate) fn settle(service: &Service) -> anyhow::Result<()> {
+    match &service.cluster {
+        Some(cluster) => {
             postgres::execute(&cluster.url(), "VACUUM ANALYZE")?;
             postgres::execute(&cluster.url(), "CHECKPOINT")?;
         }
-        None => {
-            let file = service.database_file();
-            let mut connection = SqliteConnection::establish(&file.display().to_string())?;
-            connection.batch_execute(&on_sqlite(requests, customers))?;
-        }
+        None => open(service)?.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?,
     }
     Ok(())
+}
+
+fn open(service: &Service) -> anyhow::Result<SqliteConnection> {
+    Ok(SqliteConnection::establish(&service.database_file().display().to_string())?)
 }
 
 /// The votes of one customer after the other. Indexes are built after them, which is faster.
@@ -77,8 +84,7 @@ fn on_sqlite(requests: u64, customers: u64) -> String {
          );
          CREATE INDEX votes_by_customer ON votes (workspace_id, customer_id);
          CREATE INDEX votes_by_age ON votes (workspace_id, request_id, created_at);
-         COMMIT;
-         PRAGMA wal_checkpoint(TRUNCATE);"
+         COMMIT;"
     )
 }
 

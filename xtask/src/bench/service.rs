@@ -1,7 +1,7 @@
 //! Processes of the service and its database server, started on empty data and measured through `/proc`.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -144,9 +144,14 @@ impl Service {
         Ok(kilobytes / 1024.0)
     }
 
+    /// The folder of its data.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// File of the embedded database.
     pub(crate) fn database_file(&self) -> PathBuf {
-        self.folder.path().join("roadmap.db")
+        self.folder().join("roadmap.db")
     }
 
     /// Size of the database in megabytes.
