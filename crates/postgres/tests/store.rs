@@ -31,9 +31,10 @@ use uuid::Uuid;
 
 roadmap_testkit::contract_tests!(crate::fresh);
 
-/// The default options for a database, but with patience: on a busy machine a new connection takes seconds.
+/// The default options for a database, but with patience: on a busy machine a connection or a statement takes seconds.
 fn patient_options(url: impl Into<String>) -> PostgresOptions {
-    PostgresOptions { connection_wait: Duration::from_secs(30), ..PostgresOptions::new(url) }
+    let patience = Duration::from_secs(60);
+    PostgresOptions { connection_wait: patience, statement_timeout: patience, ..PostgresOptions::new(url) }
 }
 
 /// A database with only the schema, to be copied.
@@ -594,7 +595,7 @@ async fn units_run_at_read_committed_whatever_the_default_of_the_database_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_held_too_long_is_busy_and_a_cancelled_wait_is_unavailable() {
     let database = template().await.copy();
-    let patient = PostgresOptions { statement_timeout: Duration::from_secs(60), ..patient_options(&database.url) };
+    let patient = patient_options(&database.url);
     let hasty = PostgresOptions { statement_timeout: Duration::from_millis(400), ..patient.clone() };
     let begin = async |options: &PostgresOptions| {
         let store = PostgresStore::open(options).await.unwrap();
@@ -651,7 +652,7 @@ async fn votes_that_wait_together_do_not_harm_each_other() {
     let database = Arc::new(template().await.copy());
     database
         .execute("ALTER TABLE notes ADD CHECK (body <> 'poison'); ALTER TABLE operations ADD CHECK (status <> 299)");
-    let patient = PostgresOptions { statement_timeout: Duration::from_secs(60), ..patient_options(&database.url) };
+    let patient = patient_options(&database.url);
     let harness = Arc::new(Harness::new(subject(&database, &patient).await));
     let workspace = harness.workspace("acme").await;
     let [_, _, _] = harness.requests(workspace, ["Dark mode", "Export", "Import"]).await;
