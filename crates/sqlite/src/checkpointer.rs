@@ -152,8 +152,13 @@ fn checkpoint(connector: &Connector, open: &mut Open) -> Result<Option<std::io::
     if log.log - log.checkpointed < MIN_PAGES {
         return Ok(None);
     }
-    diesel::sql_query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection)?;
-    Ok(file.sync_data().err())
+    let copied = diesel::sql_query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection);
+    // After a failed checkpoint as well, which may be a failed sync of SQLite's own.
+    if let Err(lost) = file.sync_data() {
+        return Ok(Some(lost));
+    }
+    copied?;
+    Ok(None)
 }
 
 #[cfg(test)]
