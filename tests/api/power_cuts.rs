@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::Scope;
 use std::time::Duration;
 
 use roadmap_testkit::disk::{Disk, Mounted};
@@ -85,6 +86,27 @@ struct Acknowledged {
 }
 
 impl Acknowledged {
+    /// Starts threads that write until a write fails.
+    fn start_writers<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        client: &'scope Client,
+        numbers: &'scope AtomicU64,
+    ) {
+        for _ in 0..WRITERS {
+            scope.spawn(|| while self.write(client, numbers.fetch_add(1, Ordering::SeqCst)) {});
+        }
+    }
+
+    /// Sends all acknowledged writes once more, which must get the same responses.
+    fn are_replayed(&self, client: &Client) {
+        for (number, response) in &*self.writes.lock().unwrap() {
+            let (path, body) = write_request(*number);
+            let again = client.send("POST", &path, &body);
+            assert_eq!((again.header("Idempotent-Replayed"), &again.bytes), (Some("true"), response), "write {number}");
+        }
+    }
+
     /// Sends the write with this number, with its own operation key. Returns whether it was acknowledged.
     fn write(&self, client: &Client, number: u64) -> bool {
         let (path, body) = write_request(number);
@@ -113,6 +135,16 @@ impl Acknowledged {
     }
 }
 
+/// Starts a service with a feature request whose data folder is on a disk.
+fn start_on_disk() -> (App, MountedDisk) {
+    let mut app = App::start();
+    app.kill();
+    let disk = MountedDisk::over(app.data_dir());
+    app.restart();
+    app.acme.feature_request("Dark mode");
+    (app, disk)
+}
+
 /// Cuts the power when it is dropped, so that the writers end in a failed test too.
 struct Cut<'a> {
     disk: &'a Disk,
@@ -134,11 +166,7 @@ fn has_records(path: &Path) -> bool {
 #[test]
 fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
     let mut rng = SeededRng::from_env();
-    let mut app = App::start();
-    app.kill();
-    let mut disk = MountedDisk::over(app.data_dir());
-    app.restart();
-    app.acme.feature_request("Dark mode");
+    let (mut app, mut disk) = start_on_disk();
     let acknowledged = Acknowledged::default();
     let numbers = AtomicU64::new(0);
     let form = form_with("a.bin", &CONTENT);
@@ -148,9 +176,7 @@ fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
         acknowledged.is_cut.store(false, Ordering::SeqCst);
         let client = app.acme.clone();
         std::thread::scope(|scope| {
-            for _ in 0..WRITERS {
-                scope.spawn(|| while acknowledged.write(&client, numbers.fetch_add(1, Ordering::SeqCst)) {});
-            }
+            acknowledged.start_writers(scope, &client, &numbers);
             for _ in 0..UPLOADERS {
                 scope.spawn(|| while acknowledged.upload(&client, &form) {});
             }
@@ -170,18 +196,14 @@ fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
     disk.remove();
     app.restart();
 
-    let (writes, uploads) = (acknowledged.writes.lock().unwrap().clone(), acknowledged.uploads.lock().unwrap().clone());
+    let uploads = acknowledged.uploads.lock().unwrap().clone();
     println!(
         "{cuts} cuts dropped {lost} bytes of records; {} writes and {} uploads were acknowledged before a cut",
-        writes.len(),
+        acknowledged.writes.lock().unwrap().len(),
         uploads.len()
     );
     assert!(lost > 0, "no cut lost anything");
-    for (number, response) in &writes {
-        let (path, body) = write_request(*number);
-        let again = app.acme.send("POST", &path, &body);
-        assert_eq!((again.header("Idempotent-Replayed"), &again.bytes), (Some("true"), response), "write {number}");
-    }
+    acknowledged.are_replayed(&app.acme);
     for id in &uploads {
         assert_eq!(app.acme.get_attachment(id).status, 200, "{id}");
     }
@@ -209,20 +231,14 @@ fn a_disk_that_fails_to_write_ends_the_service_which_loses_nothing() {
         return;
     }
     let mut rng = SeededRng::from_env();
-    let mut app = App::start();
-    app.kill();
-    let mut disk = MountedDisk::over(app.data_dir());
-    app.restart();
-    app.acme.feature_request("Dark mode");
+    let (mut app, mut disk) = start_on_disk();
     let acknowledged = Acknowledged::default();
     let numbers = AtomicU64::new(0);
     for _ in 0..rounds(2, 50) {
         acknowledged.is_cut.store(false, Ordering::SeqCst);
         let client = app.acme.clone();
         std::thread::scope(|scope| {
-            for _ in 0..WRITERS {
-                scope.spawn(|| while acknowledged.write(&client, numbers.fetch_add(1, Ordering::SeqCst)) {});
-            }
+            acknowledged.start_writers(scope, &client, &numbers);
             let cut = Cut { disk: &disk.disk, is_cut: &acknowledged.is_cut };
             // Enough for the log to start anew.
             let before = acknowledged.count();
@@ -242,11 +258,6 @@ fn a_disk_that_fails_to_write_ends_the_service_which_loses_nothing() {
     app.kill();
     disk.remove();
     app.restart();
-    let writes = acknowledged.writes.lock().unwrap().clone();
-    println!("{} writes were acknowledged", writes.len());
-    for (number, response) in &writes {
-        let (path, body) = write_request(*number);
-        let again = app.acme.send("POST", &path, &body);
-        assert_eq!((again.header("Idempotent-Replayed"), &again.bytes), (Some("true"), response), "write {number}");
-    }
+    println!("{} writes were acknowledged", acknowledged.count());
+    acknowledged.are_replayed(&app.acme);
 }
