@@ -24,7 +24,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use fuser::{BackgroundSession, Config, Errno, FileAttr, FileType, INodeNo, MountOption, RenameFlags, SessionACL};
 use rustix::mount::UnmountFlags;
@@ -39,6 +39,10 @@ const SECTOR: usize = 512;
 
 /// The size of the parts of a write that count as changes of their own, because a kernel writes files by pages.
 const PAGE: usize = 4096;
+
+/// How long a sync takes if there is something to sync, about as on a disk. So a cut at a random moment often comes before
+/// its end.
+const SYNC_TIME: Duration = Duration::from_millis(2);
 
 /// How much memory the unsynced changes of a file may take. Beyond it, the oldest become durable.
 const MAX_UNSYNCED_BYTES: usize = 16 << 20;

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
 
@@ -314,12 +315,15 @@ impl Cluster {
         self.restart()
     }
 
-    /// Kills the server's main process, as `kill -9` does, and waits until its children have ended: a restart needs their
-    /// socket and shared memory.
+    /// Kills all processes of the server, as `kill -9` does, and waits until they have ended: a restart needs their socket
+    /// and shared memory.
     pub fn kill(&mut self) {
         let Some(mut server) = self.running.take() else { return };
+        // A stopped server has no new children. Those that remain might wait for ever for the lock of one that ended.
+        send(server.id(), Signal::STOP);
         let children = children(server.id());
         let _ = server.kill();
+        children.iter().for_each(|child| send(*child, Signal::KILL));
         let _ = server.wait();
         let began = Instant::now();
         while children.iter().any(|child| is_running(*child)) && began.elapsed() < START_TIMEOUT {
@@ -412,6 +416,11 @@ fn id(what: &str, user: Option<&str>) -> Result<u32, String> {
     let output = Command::new("id").arg(what).args(user).stderr(Stdio::null()).output();
     let output = output.map_err(|error| format!("id: {error}"))?;
     String::from_utf8_lossy(&output.stdout).trim().parse().map_err(|_| "there is no such user".to_owned())
+}
+
+fn send(process: u32, signal: Signal) {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    let _ = process.map(|process| rustix::process::kill_process(process, signal));
 }
 
 fn children(process: u32) -> Vec<u32> {

@@ -12,7 +12,7 @@ use fuser::{
 };
 use rustix::fs::{FallocateFlags, OFlags};
 
-use super::{Disk, Entry, Inode, State, now, permissions, position};
+use super::{Disk, Entry, Inode, SYNC_TIME, State, now, permissions, position};
 
 /// How long the kernel may cache names and attributes. All changes pass through it.
 const CACHE_TIME: Duration = Duration::from_secs(3600);
@@ -260,6 +260,10 @@ impl Filesystem for Session {
     }
 
     fn fsync(&self, _: &Request, file: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
+        let is_needed = self.disk.state().inode(file.0).is_ok_and(|inode| !inode.unsynced.is_empty());
+        if is_needed {
+            std::thread::sleep(SYNC_TIME);
+        }
         self.run(reply, |state| state.sync_file(file.0, handle.0));
     }
 
