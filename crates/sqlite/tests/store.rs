@@ -131,12 +131,12 @@ fn processes_that_start_at_once_migrate_once() {
 }
 
 #[tokio::test]
-async fn it_reads_with_the_configured_connections_and_writes_with_one() {
+async fn one_of_the_configured_connections_is_opened_at_the_start_to_read_and_one_to_write() {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions { readers: 3, ..SqliteOptions::new(folder.path().join("roadmap.db")) };
     migrate(&options).unwrap();
     let pools = SqliteStore::open(&options).unwrap().pools();
-    let idle = |name, limit| PoolStatus { name, limit, open: limit, in_use: 0, waiting: 0 };
+    let idle = |name, limit| PoolStatus { name, limit, open: 1, in_use: 0, waiting: 0 };
     assert_eq!(pools, [idle("read", 3), idle("write", 1)]);
 }
 
