@@ -243,6 +243,43 @@ fn a_changelog_is_written_found_published_and_withdrawn() {
 }
 
 #[test]
+fn a_stale_form_of_a_changelog_keeps_the_links_of_others() {
+    let (app, olga) = started();
+    let [undo, quokkas, ferns] = ["Undo send", "Quokkas", "Ferns"].map(|title| voted(&app, title, "ann@example.com"));
+    let fields = json!({ "title": "1.0", "content": "<p>Text</p>", "feature_request_ids": [undo] });
+    let (id, path) = draft(&app, &fields);
+    let page = olga.page(&path);
+    let [key, fingerprint, before] = ["operation_key", "fingerprint", "linked-before"].map(|name| hidden(&page, name));
+    assert_eq!(before, undo);
+    // Meanwhile somebody else links another one.
+    app.acme.patch_changelog(&id, &json!({ "changelog": { "feature_request_ids": [undo, quokkas] } })).is_ok();
+    let form = [
+        ("operation_key", key.as_str()),
+        ("title", "1.1"),
+        ("content", "Text"),
+        ("format", "markdown"),
+        ("fingerprint", &fingerprint),
+        ("linked-before", &before),
+        ("linked", &ferns),
+    ];
+    let linked = |changelog: &Value| -> Vec<Value> {
+        changelog["feature_requests"].as_array().unwrap().iter().map(|linked| linked["id"].clone()).collect()
+    };
+    // A preview shows the links of both.
+    let preview = send(&olga, &path, &[&form[..], &[("do", "preview")]].concat(), None).text();
+    assert_eq!(hidden(&preview, "linked-before"), format!("{undo} {quokkas}"));
+    let ticked = |id: &str| preview.contains(&format!("value=\"{id}\" checked>"));
+    assert_eq!([&undo, &quokkas, &ferns].map(|id| ticked(id)), [false, true, true]);
+    let save = [&form[..], &[("do", "save")]].concat();
+    let saved = submit(&olga, &path, &save);
+    assert_eq!(linked(&changelog(&app, &id)), [json!(quokkas), json!(ferns)]);
+    assert_eq!(audit(&app, 1), by_olga(&[("changelog.update", "title feature_request_ids")]));
+    // Sent twice, it is no conflict with itself.
+    assert_eq!(submit(&olga, &path, &save), saved);
+    assert_eq!(linked(&changelog(&app, &id)), [json!(quokkas), json!(ferns)]);
+}
+
+#[test]
 fn a_changelog_can_be_published_at_once_with_mail() {
     let (app, olga) = started();
     let undo = voted(&app, "Undo send", "ann@example.com");
@@ -636,8 +673,34 @@ fn tracks_are_added_renamed_mapped_and_moved() {
     let saved = olga.submit(&path, &[("track-name", "Later"), ("track-lane", "")]);
     assert_eq!(saved, "/admin/tracks?done=track-saved");
     let listed = app.acme.get_tracks().is_ok()["tracks"][6].clone();
-    assert_eq!((&listed["name"], &listed["lane"]), (&json!("Later"), &Value::Null));
+    assert_eq!((&listed["name"], &listed["status"]), (&json!("Later"), &Value::Null));
     assert_eq!(audit(&app, 1), by_olga(&[("track.update", "name lane")]));
+}
+
+#[test]
+fn a_stale_form_of_a_track_changes_what_was_typed() {
+    let (app, olga) = started();
+    let (id, done) = (app.track("Planned"), lane(&app, "Done"));
+    let path = format!("/admin/tracks/{id}");
+    let page = olga.page(&path);
+    let [name, planned] = ["name-before", "lane-before"].map(|field| hidden(&page, field));
+    assert_eq!((name.as_str(), planned.as_str()), ("Planned", lane(&app, "Planned").as_str()));
+    // Meanwhile somebody else moves it to another lane, and renames it.
+    app.acme.patch_track_itself(&id, &json!({ "track": { "lane_id": done } })).is_ok();
+    let before = [("name-before", name.as_str()), ("lane-before", &planned)];
+    // A problem keeps what the form showed.
+    let page = is_refused(
+        &olga.post(&path, &[&before[..], &[("track-name", " "), ("track-lane", &planned)]].concat()),
+        "track-name",
+        "Name is missing. Please fill it in.",
+    );
+    assert_eq!(hidden(&page, "lane-before"), planned);
+    olga.submit(&path, &[&before[..], &[("track-name", "Next"), ("track-lane", &planned)]].concat());
+    let listed = || app.acme.get_tracks().is_ok()["tracks"][2].clone();
+    assert_eq!((&listed()["name"], &listed()["status"]), (&json!("Next"), &json!("Done")));
+    assert_eq!(audit(&app, 1), by_olga(&[("track.update", "name")]));
+    olga.submit(&path, &[&before[..], &[("track-name", "Planned"), ("track-lane", "")]].concat());
+    assert_eq!((&listed()["name"], &listed()["status"]), (&json!("Next"), &Value::Null));
 }
 
 #[test]
@@ -710,7 +773,7 @@ fn lanes_are_added_renamed_moved_and_deleted() {
     olga.submit(&path, &[]);
     assert_eq!(lanes(&app), ["Under consideration", "In progress", "Done"]);
     let listed = app.acme.get_tracks().is_ok()["tracks"][2].clone();
-    assert_eq!((&listed["name"], &listed["lane"]), (&json!("Planned"), &Value::Null));
+    assert_eq!((&listed["name"], &listed["status"]), (&json!("Planned"), &Value::Null));
     assert_eq!(audit(&app, 2), by_olga(&[("lane.delete", "name"), ("lane.delete", "name")]));
 }
 
@@ -875,6 +938,51 @@ fn all_settings_are_saved_by_one_form() {
     fields.retain(|(name, _)| !name.starts_with("logo"));
     assert_eq!(submit(&olga, "/admin/settings", &fields), "/admin/settings?done=settings-saved");
     assert_eq!(app.count("SELECT count(*) FROM audit_entries"), count);
+}
+
+#[test]
+fn a_stale_form_of_the_settings_changes_what_was_typed() {
+    let (app, olga) = started();
+    let page = olga.page("/admin/settings");
+    let (key, shown) = (hidden(&page, "operation_key"), hidden(&page, "shown"));
+    // Meanwhile somebody else hides the portal, and adds synonyms.
+    app.acme.patch_portal(&json!({ "portal": { "visibility": "off", "mail_domains": ["acme.example"] } })).is_ok();
+    app.acme.put_synonyms(&json!({ "synonyms": [["2fa", "mfa"]] })).is_ok();
+    let stale = [("operation_key", key.as_str()), ("shown", &shown), ("indexed", "1"), ("product_name", "Acme 2")];
+    let fields = settings(&stale);
+    let response = send(&olga, "/admin/settings", &fields, Some(("logo", "logo.png", PNG)));
+    assert_eq!(response.status, 303, "{}", response.text());
+    assert_eq!(audit(&app, 2), by_olga(&[("portal.update", "logo"), ("setting.update", "product_name")]));
+    let portal = || app.acme.get_portal().is_ok()["portal"].clone();
+    assert_eq!((&portal()["visibility"], &portal()["mail_domains"]), (&json!("off"), &json!(["acme.example"])));
+    assert_eq!(app.acme.get_synonyms().is_ok()["synonyms"], json!([["2fa", "mfa"]]));
+    // Sent twice, it is no conflict with itself.
+    assert_eq!(send(&olga, "/admin/settings", &fields, Some(("logo", "logo.png", PNG))).status, 303);
+
+    // What both have changed is not overwritten unknowingly, and nothing else is saved.
+    let stale =
+        [("shown", shown.as_str()), ("access", "private"), ("synonyms", "2fa, two-factor"), ("product_name", "Acme 3")];
+    let count = app.count("SELECT count(*) FROM audit_entries");
+    let refused = send(&olga, "/admin/settings", &settings(&stale), None);
+    let sentence = |now: &str| {
+        format!(
+            "Somebody else has changed this since you opened the page, so nothing is saved yet. It is now: {now}. The \
+             next Save replaces it."
+        )
+    };
+    let page = is_refused(&refused, "access", &sentence("Only the team"));
+    is_refused(&refused, "synonyms", &sentence("2fa,mfa"));
+    is_refused(&refused, "product_name", &sentence("Acme 2"));
+    assert_eq!(app.count("SELECT count(*) FROM audit_entries"), count);
+    let shown = hidden(&page, "shown");
+    submit(&olga, "/admin/settings", &settings(&[&[("shown", shown.as_str())], &stale[1..]].concat()));
+    let expected = [
+        ("synonyms.replace", "synonyms"),
+        ("portal.update", "visibility indexing"),
+        ("setting.update", "product_name"),
+    ];
+    assert_eq!(audit(&app, 3), by_olga(&expected));
+    assert_eq!(portal()["mail_domains"], json!(["acme.example"]));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::run::{WORKSPACE, cargo};
 use crate::test::ONCE;
 
 /// Prefixes of the destructive tests.
-const TESTS: [&str; 10] = [
+const TESTS: [&str; 11] = [
     "attachments::a_killed_process",
     "faults::",
     "linearizability::",
@@ -15,6 +15,7 @@ const TESTS: [&str; 10] = [
     "mail::a_stopped_worker",
     "mail::an_unreachable_mail_server",
     "mail::separate_workers",
+    "merging::",
     "outages::a_power_cut",
     "outages::interleaved_requests",
     "power_cuts::",

@@ -262,7 +262,7 @@ impl Application {
                 executor: executor.clone(),
                 queries: queries.clone(),
                 upload: upload.clone(),
-                delete_attachment: DeleteAttachment::new(blobs),
+                delete_attachment: DeleteAttachment::new(blobs, self.budgets.clone()),
                 mails_per_day: settings.mail_per_day,
                 markup: markup.clone(),
             });

@@ -42,6 +42,7 @@ macro_rules! contract_tests {
                 unindexed_requests_are_found,
                 inboxes_belong_to_their_workspace,
                 a_selection_is_changed_at_once,
+                a_selection_leaves_out_what_is_merged_meanwhile,
             },
             admin_customers::{
                 a_merged_customer_gives_everything_away,
@@ -104,6 +105,7 @@ macro_rules! contract_tests {
             changelogs::{
                 a_changelog_is_scheduled_and_published,
                 sent_fields_of_a_changelog_change,
+                overlapping_changes_of_a_changelog_keep_its_cover,
                 linked_requests_lead_to_their_targets,
                 a_deleted_changelog_leaves_nothing,
             },
@@ -204,6 +206,7 @@ macro_rules! contract_tests {
                 digests_are_listed_by_workspace,
                 a_key_s_use_is_recorded_once_a_minute,
                 revoked_and_rotated_keys_get_their_timestamps,
+                a_key_is_not_rotated_while_it_is_revoked,
             },
             records::{
                 a_request_shows_all_of_its_fields,
@@ -211,6 +214,8 @@ macro_rules! contract_tests {
                 the_index_follows_an_edit,
                 visibility_decides_what_is_found,
                 concurrent_edits_follow_each_other,
+                overlapping_moves_follow_each_other,
+                a_move_follows_a_merge,
                 comments_name_their_authors,
                 comments_are_edited_and_deleted,
                 notes_name_their_authors_and_customers,

@@ -54,6 +54,7 @@ use roadmap_domain::usecase::subscribe::Subscribe;
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 use roadmap_domain::usecase::withdraw_vote::WithdrawVote;
 use time::Duration;
+use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
 use crate::fakes::{ManualClock, NoOperationLocks, NoPause, SequentialIds};
@@ -161,6 +162,34 @@ impl Harness {
     pub async fn failure<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> String {
         let outcome = self.executor.run_without_key(workspace, operation).await;
         outcome.map(|_| ()).expect_err("the operation fails").to_string()
+    }
+
+    /// Runs an operation, and a second one before the unit of work of the first ends.
+    pub async fn overlap<A: Operation, B: Operation>(
+        &self,
+        workspace: WorkspaceId,
+        first: A,
+        second: &B,
+    ) -> (Result<A::Output, RoadmapError>, Result<B::Output, RoadmapError>) {
+        // How long the second one may take without waiting for the first.
+        const TIME: std::time::Duration = std::time::Duration::from_millis(200);
+        let held = Held { operation: first, performed: Notify::new(), end: Semaphore::new(0) };
+        let first = async {
+            let outcome = self.executor.run_without_key(workspace, &held).await;
+            held.performed.notify_one();
+            outcome
+        };
+        let second = async {
+            held.performed.notified().await;
+            let mut running = std::pin::pin!(self.executor.run_without_key(workspace, second));
+            let ended = tokio::time::timeout(TIME, &mut running).await;
+            held.end.add_permits(1);
+            match ended {
+                Ok(outcome) => outcome,
+                Err(_) => running.await,
+            }
+        };
+        tokio::join!(first, second)
     }
 
     /// Advances the clock by a second and returns its time.
@@ -704,8 +733,36 @@ impl<O: Operation> Operation for Failing<O> {
     }
 }
 
+/// An operation that performs another one, and returns later.
+struct Held<O> {
+    operation: O,
+    performed: Notify,
+    /// Has a permit as soon as it may return.
+    end: Semaphore,
+}
+
+#[async_trait]
+impl<O: Operation> Operation for Held<O> {
+    type Output = O::Output;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<O::Output, RoadmapError> {
+        let output = self.operation.perform(context, work).await?;
+        self.performed.notify_one();
+        let _permit = self.end.acquire().await;
+        Ok(output)
+    }
+
+    fn audit(&self, output: &O::Output) -> Audit {
+        self.operation.audit(output)
+    }
+}
+
 /// An operation that performs another one and then never returns, so that it can be dropped.
-pub struct Stalling<O>(pub O, pub Arc<tokio::sync::Notify>);
+pub struct Stalling<O>(pub O, pub Arc<Notify>);
 
 #[async_trait]
 impl<O: Operation> Operation for Stalling<O> {

@@ -502,6 +502,12 @@ impl Fingerprint {
         Self::of(&[changelog.title.as_str(), changelog.content.as_str(), &cover, &public_from])
     }
 
+    /// Returns that of one field of a form.
+    #[must_use]
+    pub fn of_field(text: &str) -> Self {
+        Self::of(&[text])
+    }
+
     /// Wraps what a form sends back. Anything unknown is equal to no fingerprint.
     #[must_use]
     pub fn from_form(raw: &str) -> Self {

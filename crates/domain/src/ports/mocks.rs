@@ -258,6 +258,7 @@ mock! {
     #[async_trait]
     impl FeatureRequestWrites for Unit {
         async fn find_feature_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn lock_feature_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
         async fn insert_feature_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
         async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId, at: Timestamp) -> Result<(), StoreError>;
         async fn find_editable_fields(&mut self, request: &FeatureRequestRef) -> Result<Option<EditableFields>, StoreError>;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::error::StoreError;
 use crate::model::admin::CustomersMerged;
 use crate::model::api_key::{ApiKey, KeyDigest};
-use crate::model::attachment::{Attachment, BlobKey};
+use crate::model::attachment::{Attachment, UnusedAttachment};
 use crate::model::audit::{Actor, AuditEntry};
 use crate::model::board::Board;
 use crate::model::changelog::{Changelog, CoverImage, EditableChangelog};
@@ -63,6 +63,13 @@ pub trait FeatureRequestWrites {
         track: TrackId,
         at: Timestamp,
     ) -> Result<(), StoreError>;
+
+    /// As [`Self::find_feature_request`]. Other units of work that change the feature request wait for this one, and this
+    /// one sees the changes of those that it waited for.
+    async fn lock_feature_request(
+        &mut self,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestSummary>, StoreError>;
 
     /// Returns the editable fields, if the feature request exists in this workspace. Other units of work that edit it
     /// wait for this one.
@@ -403,7 +410,7 @@ pub trait Provisioning {
     /// Stores a key with its digest.
     async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError>;
 
-    /// Returns the key, if it exists in this workspace.
+    /// Returns the key, if it exists in this workspace. Other units of work that change it wait for this one.
     async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
     /// Sets the timestamps of the key's expiry and revocation.
@@ -419,8 +426,8 @@ pub trait Provisioning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum AttachmentDeletion {
-    /// The row was deleted. The blob has this key.
-    Deleted(BlobKey),
+    /// The row was deleted.
+    Deleted(UnusedAttachment),
     /// A changelog uses the file.
     InUse,
     /// There is no such file.

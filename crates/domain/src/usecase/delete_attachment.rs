@@ -5,16 +5,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::error::{Conflict, ErrorChain, Resource, RoadmapError};
-use crate::model::attachment::BlobKey;
+use crate::model::attachment::UnusedAttachment;
 use crate::model::audit::Audit;
 use crate::model::id::{AttachmentId, WorkspaceId};
+use crate::model::usage::Usage;
 use crate::ports::{AttachmentDeletion, Blobs, UnitOfWork};
 use crate::usecase::executor::{Executor, Operation, OperationContext};
+use crate::usecase::storage_budgets::StorageBudgets;
 
 /// Deletes files: first the row, then the content.
 #[derive(Clone)]
 pub struct DeleteAttachment {
     blobs: Arc<dyn Blobs>,
+    budgets: Arc<StorageBudgets>,
 }
 
 /// Deletes the row of a file.
@@ -23,26 +26,30 @@ struct DeleteRow(AttachmentId);
 
 #[async_trait]
 impl Operation for DeleteRow {
-    type Output = BlobKey;
+    type Output = UnusedAttachment;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<BlobKey, RoadmapError> {
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<UnusedAttachment, RoadmapError> {
         match work.delete_attachment(self.0).await? {
-            AttachmentDeletion::Deleted(key) => Ok(key),
+            AttachmentDeletion::Deleted(file) => Ok(file),
             AttachmentDeletion::InUse => Err(RoadmapError::Conflict(Conflict::AttachmentInUse)),
             AttachmentDeletion::NotFound => Err(RoadmapError::NotFound(Resource::Attachment)),
         }
     }
 
-    fn audit(&self, _: &BlobKey) -> Audit {
+    fn audit(&self, _: &UnusedAttachment) -> Audit {
         Audit::entry("attachment.delete", "attachment", Some(self.0.uuid()))
     }
 }
 
 impl DeleteAttachment {
-    /// Creates deletions from `blobs`.
+    /// Creates deletions from `blobs`, which `budgets` count.
     #[must_use]
-    pub fn new(blobs: Arc<dyn Blobs>) -> Self {
-        Self { blobs }
+    pub fn new(blobs: Arc<dyn Blobs>, budgets: Arc<StorageBudgets>) -> Self {
+        Self { blobs, budgets }
     }
 
     /// Deletes a file. If its content cannot be deleted, the sweep deletes it later.
@@ -57,8 +64,9 @@ impl DeleteAttachment {
         workspace: WorkspaceId,
         attachment: AttachmentId,
     ) -> Result<(), RoadmapError> {
-        let key = executor.run_without_key(workspace, &DeleteRow(attachment)).await?;
-        if let Err(error) = self.blobs.delete(key).await {
+        let file = executor.run_without_key(workspace, &DeleteRow(attachment)).await?;
+        self.budgets.record(workspace, Usage::default().minus(Usage::from_files(file.byte_size)));
+        if let Err(error) = self.blobs.delete(file.key).await {
             tracing::warn!(%workspace, %attachment, error = %ErrorChain::new(&error), "failed to delete the content of a file");
         }
         Ok(())
@@ -69,7 +77,9 @@ impl DeleteAttachment {
 mod tests {
     use super::*;
     use crate::error::StoreError;
-    use crate::ports::mocks::{MockBlobs, MockOperationLocks, MockRetryPause, MockStore, MockUnit};
+    use crate::model::usage::StoredUsage;
+    use crate::policy::storage::StorageLimits;
+    use crate::ports::mocks::{MockBlobs, MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore};
     use crate::ports::{BeginOutcome, EndOutcome};
     use crate::usecase::fixtures::{self, FixedClock, NumberedIds, workspace};
     use pollster::block_on;
@@ -97,13 +107,24 @@ mod tests {
             Arc::new(FixedClock),
             Arc::new(NumberedIds::default()),
         );
-        let delete = DeleteAttachment::new(Arc::new(blobs));
-        block_on(delete.run(&executor, workspace(), fixtures::attachment().id))
+        let mut usage = MockUsageStore::new();
+        let freed = Usage { records: 0, files: -700 };
+        usage
+            .expect_add_usage()
+            .withf(move |of, added| (*of, *added) == (workspace(), freed))
+            .times(usize::from(matches!(deletion, AttachmentDeletion::Deleted(_))))
+            .returning(|_, _| Ok(StoredUsage::default()));
+        let budgets = StorageBudgets::new(Arc::new(usage), Arc::new(FixedClock), StorageLimits::default());
+        let delete = DeleteAttachment::new(Arc::new(blobs), Arc::new(budgets));
+        let outcome = block_on(delete.run(&executor, workspace(), fixtures::attachment().id));
+        block_on(delete.budgets.flush()).unwrap();
+        outcome
     }
 
     #[test]
     fn the_content_is_deleted_after_the_row() {
-        let deleted = || AttachmentDeletion::Deleted(fixtures::attachment().key);
+        let file = UnusedAttachment { key: fixtures::attachment().key, byte_size: 700 };
+        let deleted = || AttachmentDeletion::Deleted(file);
         delete(deleted(), Some(Ok(()))).unwrap();
         delete(deleted(), Some(Err(StoreError::Unavailable("down".into())))).unwrap();
     }

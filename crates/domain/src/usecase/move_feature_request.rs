@@ -54,7 +54,7 @@ impl Operation for MoveFeatureRequest {
     type Output = Moved;
 
     async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Moved, RoadmapError> {
-        let request = work.find_feature_request(&self.request).await?;
+        let request = work.lock_feature_request(&self.request).await?;
         let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         let draft = self.draft.as_ref().map_err(Clone::clone)?;
         let track = work.find_track(draft.track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
@@ -133,7 +133,7 @@ mod tests {
     /// A unit with a feature request on `Inbox` with this status, and the track with this lane.
     fn unit(status: Option<&'static str>, lane: Option<&'static str>) -> MockUnit {
         let mut unit = MockUnit::new();
-        unit.expect_find_feature_request().returning(move |_| Ok(Some(summary("Inbox", status, 4))));
+        unit.expect_lock_feature_request().returning(move |_| Ok(Some(summary("Inbox", status, 4))));
         unit.expect_find_track().returning(move |_| Ok(Some(track(lane))));
         unit
     }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_move_to_the_same_track_changes_nothing() {
         let mut unit = MockUnit::new();
-        unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Next quarter", None, 4))));
+        unit.expect_lock_feature_request().returning(|_| Ok(Some(summary("Next quarter", None, 4))));
         unit.expect_find_track().returning(|_| Ok(Some(track(None))));
         let outcome = moved(&mut unit, draft(true)).unwrap();
         assert_eq!(outcome, Moved { request: summary("Next quarter", None, 4), moved: None });
@@ -223,18 +223,18 @@ mod tests {
     #[test]
     fn the_request_is_checked_before_the_field_and_the_track() {
         let mut unit = MockUnit::new();
-        unit.expect_find_feature_request().returning(|_| Ok(None));
+        unit.expect_lock_feature_request().returning(|_| Ok(None));
         assert!(matches!(
             moved(&mut unit, Err(FieldError::missing("track_id"))),
             Err(RoadmapError::NotFound(Resource::FeatureRequest))
         ));
 
         let mut unit = MockUnit::new();
-        unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+        unit.expect_lock_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
         assert!(matches!(moved(&mut unit, Err(FieldError::missing("track_id"))), Err(RoadmapError::Invalid(_))));
 
         let mut unit = MockUnit::new();
-        unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+        unit.expect_lock_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
         unit.expect_find_track().returning(|_| Ok(None));
         assert!(matches!(moved(&mut unit, draft(false)), Err(RoadmapError::NotFound(Resource::Track))));
     }

@@ -98,10 +98,12 @@ impl Operation for TriageFeatureRequests {
         let existing = work.existing_feature_requests(selected).await?;
         let mut triaged = Triaged { changed: 0, audits: Vec::new(), recorded_bytes: 0 };
         for id in selected.iter().copied().filter(|id| existing.contains(id)) {
-            let is_merge = matches!(self.triage, Triage::MergeInto(_));
-            let root = work.find_feature_request(&FeatureRequestRef::Id(id)).await?;
-            if !is_merge && root.is_none_or(|root| root.id != id) {
-                continue;
+            // Locked, so that it is not merged into another before it changes.
+            if !matches!(self.triage, Triage::MergeInto(_)) {
+                let root = work.lock_feature_request(&FeatureRequestRef::Id(id)).await?;
+                if root.is_none_or(|root| root.id != id) {
+                    continue;
+                }
             }
             let done = self.one(id, context, work).await?;
             triaged.changed += usize::from(done.audit != Audit::Unchanged);
@@ -158,7 +160,7 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_existing_feature_requests()
             .returning(|ids| Ok(ids.iter().copied().filter(|found| *found != id(4)).collect()));
-        unit.expect_find_feature_request().returning(|request| {
+        unit.expect_lock_feature_request().returning(|request| {
             let FeatureRequestRef::Id(found) = *request else { panic!("an ID") };
             let root = if found == id(3) { id(1) } else { found };
             Ok(Some(FeatureRequestSummary { id: root, ..summary("Inbox", None, 0) }))

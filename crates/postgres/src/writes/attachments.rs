@@ -5,7 +5,7 @@ use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::{Attachment, BlobKey, Filename};
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Filename, UnusedAttachment};
 use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
@@ -52,10 +52,10 @@ impl AttachmentWrites for PostgresUnit {
         let lock = attachments::table
             .filter(attachments::workspace_id.eq(self.workspace))
             .filter(attachments::id.eq(attachment.uuid()))
-            .select(attachments::key)
+            .select((attachments::key, attachments::byte_size))
             .for_update();
-        let key: Option<String> = self.run_optional(lock.first(&mut self.connection()?)).await?;
-        let Some(key) = key else { return Ok(AttachmentDeletion::NotFound) };
+        let file: Option<(String, i64)> = self.run_optional(lock.first(&mut self.connection()?)).await?;
+        let Some((key, byte_size)) = file else { return Ok(AttachmentDeletion::NotFound) };
         let covers = changelogs::table
             .filter(changelogs::workspace_id.eq(self.workspace))
             .filter(changelogs::cover_attachment_id.eq(attachment.uuid()));
@@ -72,6 +72,6 @@ impl AttachmentWrites for PostgresUnit {
             .filter(attachments::workspace_id.eq(self.workspace))
             .filter(attachments::id.eq(attachment.uuid()));
         self.run(delete.execute(&mut self.connection()?)).await?;
-        Ok(AttachmentDeletion::Deleted(key))
+        Ok(AttachmentDeletion::Deleted(UnusedAttachment { key, byte_size: byte_size.unsigned_abs() }))
     }
 }

@@ -20,13 +20,13 @@ use crate::unit::PostgresUnit;
 use crate::writes::outbox::delete_messages;
 
 statement! {
-    /// Selects a changelog, and whether its voters were notified. Locks it against other changes.
-    LockChangelog { workspace: Uuid => SqlUuid, changelog: Uuid => SqlUuid } -> (ChangelogColumns, Bool),
+    /// Selects a changelog, and whether its voters were notified.
+    SelectChangelog { workspace: Uuid => SqlUuid, changelog: Uuid => SqlUuid } -> (ChangelogColumns, Bool),
     "SELECT changelogs.id, title, content, published_at, changelogs.created_at, updated_at, attachments.id, filename,
             notified
      FROM changelogs
      LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
-     WHERE changelogs.workspace_id = {workspace} AND changelogs.id = {changelog} FOR UPDATE OF changelogs"
+     WHERE changelogs.workspace_id = {workspace} AND changelogs.id = {changelog}"
 }
 
 statement! {
@@ -77,8 +77,16 @@ impl ChangelogWrites for PostgresUnit {
     }
 
     async fn find_changelog(&mut self, id: ChangelogId) -> Result<Option<EditableChangelog>, StoreError> {
-        let lock = LockChangelog { workspace: self.workspace, changelog: id.uuid() };
-        let row: Option<(ChangelogRow, bool)> = self.run_optional(lock.get_result(&mut self.connection()?)).await?;
+        // Locks the row with one statement and reads it with the next, which sees the changes that the lock waited for. A
+        // statement that does both would look for the cover of the version before.
+        let lock = changelogs::table
+            .filter(changelogs::workspace_id.eq(self.workspace))
+            .filter(changelogs::id.eq(id.uuid()))
+            .select(changelogs::id)
+            .for_update();
+        let _: Vec<Uuid> = self.run(lock.load(&mut self.connection()?)).await?;
+        let select = SelectChangelog { workspace: self.workspace, changelog: id.uuid() };
+        let row: Option<(ChangelogRow, bool)> = self.run_optional(select.get_result(&mut self.connection()?)).await?;
         let Some((row, is_notified)) = row else { return Ok(None) };
         let links = changelog_feature_requests::table
             .filter(changelog_feature_requests::workspace_id.eq(self.workspace))

@@ -175,7 +175,8 @@ impl Provisioning for PostgresUnit {
         let found = api_keys::table
             .filter(api_keys::workspace_id.eq(self.workspace))
             .filter(api_keys::id.eq(key.uuid()))
-            .select(api_key_columns());
+            .select(api_key_columns())
+            .for_no_key_update();
         let row: Option<ApiKeyRow> = self.run_optional(found.first(&mut self.connection()?)).await?;
         row.map(ApiKey::try_from).transpose()
     }

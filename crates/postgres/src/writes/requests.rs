@@ -209,6 +209,14 @@ impl FeatureRequestWrites for PostgresUnit {
         row.map(FeatureRequestSummary::try_from).transpose()
     }
 
+    async fn lock_feature_request(
+        &mut self,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestSummary>, StoreError> {
+        let Some(id) = self.lock_root(request).await? else { return Ok(None) };
+        self.find_feature_request(&FeatureRequestRef::Id(FeatureRequestId::new(id))).await
+    }
+
     async fn insert_feature_request(
         &mut self,
         request: &NewFeatureRequest,
@@ -236,22 +244,11 @@ impl FeatureRequestWrites for PostgresUnit {
         Ok(())
     }
 
-    /// Locks the row with one statement and reads the fields with the next, which sees the changes that the lock waited
-    /// for.
     async fn find_editable_fields(
         &mut self,
         request: &FeatureRequestRef,
     ) -> Result<Option<EditableFields>, StoreError> {
-        let Some((mut request, mut number)) = id_or_number(request) else { return Ok(None) };
-        let id = loop {
-            let lock = LockRequest { workspace: self.workspace, request, number };
-            let row: Option<(Uuid, Option<Uuid>)> = self.run_optional(lock.get_result(&mut self.connection()?)).await?;
-            match row {
-                None => return Ok(None),
-                Some((id, None)) => break id,
-                Some((id, Some(_))) => (request, number) = (Some(id), None),
-            }
-        };
+        let Some(id) = self.lock_root(request).await? else { return Ok(None) };
         let select = SelectEditableFields { workspace: self.workspace, request: id };
         let row: Option<(String, String, String, Vec<String>, bool)> =
             self.run_optional(select.get_result(&mut self.connection()?)).await?;
@@ -367,6 +364,23 @@ impl FeatureRequestWrites for PostgresUnit {
 
     async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError> {
         self.delete_tree(request.uuid()).await
+    }
+}
+
+impl PostgresUnit {
+    /// Locks the row of the feature request that a reference means, and returns its ID. The next statement sees the changes
+    /// that the lock waited for.
+    async fn lock_root(&self, request: &FeatureRequestRef) -> Result<Option<Uuid>, StoreError> {
+        let Some((mut request, mut number)) = id_or_number(request) else { return Ok(None) };
+        loop {
+            let lock = LockRequest { workspace: self.workspace, request, number };
+            let row: Option<(Uuid, Option<Uuid>)> = self.run_optional(lock.get_result(&mut self.connection()?)).await?;
+            match row {
+                None => return Ok(None),
+                Some((id, None)) => return Ok(Some(id)),
+                Some((id, Some(_))) => (request, number) = (Some(id), None),
+            }
+        }
     }
 }
 

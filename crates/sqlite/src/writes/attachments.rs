@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::dsl::{exists, select};
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::{Attachment, BlobKey, Filename};
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Filename, UnusedAttachment};
 use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
@@ -55,9 +55,8 @@ impl AttachmentWrites for SqliteUnit {
         self.run(move |connection, workspace| {
             let id = Id(attachment.uuid());
             let row = attachments::table.find((workspace, id));
-            if !select(exists(row)).get_result::<bool>(connection)? {
-                return Ok(AttachmentDeletion::NotFound);
-            }
+            let byte_size: Option<i64> = row.select(attachments::byte_size).first(connection).optional()?;
+            let Some(byte_size) = byte_size else { return Ok(AttachmentDeletion::NotFound) };
             let covers = changelogs::table
                 .filter(changelogs::workspace_id.eq(workspace))
                 .filter(changelogs::cover_attachment_id.eq(id));
@@ -68,8 +67,8 @@ impl AttachmentWrites for SqliteUnit {
                 return Ok(AttachmentDeletion::InUse);
             }
             diesel::delete(row).execute(connection)?;
-            let workspace = WorkspaceId::new(workspace.0);
-            Ok(AttachmentDeletion::Deleted(BlobKey { workspace, attachment }))
+            let key = BlobKey { workspace: WorkspaceId::new(workspace.0), attachment };
+            Ok(AttachmentDeletion::Deleted(UnusedAttachment { key, byte_size: byte_size.unsigned_abs() }))
         })
         .await
     }

@@ -61,6 +61,14 @@ impl FeatureRequestWrites for SqliteUnit {
         row.map(FeatureRequestSummary::try_from).transpose()
     }
 
+    /// Units of work follow each other.
+    async fn lock_feature_request(
+        &mut self,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestSummary>, StoreError> {
+        self.find_feature_request(request).await
+    }
+
     async fn insert_feature_request(
         &mut self,
         request: &NewFeatureRequest,

@@ -942,3 +942,15 @@ pub async fn a_selection_is_changed_at_once(harness: Harness) {
     assert_eq!((counts.of_state(InboxState::Private), counts.awaiting, counts.merged), (1, 0, 3));
     assert_eq!(harness.detail(workspace, ids[0]).await.tags, [tag("UI")]);
 }
+
+/// What is merged while a selection waits for it is left out, and the target of the merge stays as it is.
+pub async fn a_selection_leaves_out_what_is_merged_meanwhile(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [source, target, other] = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;
+    let selection = Selection::new("ids", vec![source.id, other.id]).unwrap();
+    let hide = TriageFeatureRequests { selection, triage: Triage::SetPrivate(true) };
+    let (merged, triaged) = harness.overlap(workspace, merge(source.id, target.id), &hide).await;
+    assert_eq!((merged.is_ok(), triaged.unwrap().changed), (true, 1));
+    assert!(!harness.detail(workspace, target.id).await.private);
+    assert!(harness.detail(workspace, other.id).await.private);
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
-use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
+use roadmap_domain::model::attachment::{Attachment, BlobKey, UnusedAttachment};
 use roadmap_domain::model::audit::Audit;
 use roadmap_domain::model::changelog::{Changelog, ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::feature_request::Title;
@@ -214,6 +214,11 @@ impl Operation for Delete {
     }
 }
 
+/// A file whose row was deleted.
+pub(super) fn removed(file: &Attachment) -> UnusedAttachment {
+    UnusedAttachment { key: file.key, byte_size: file.byte_size }
+}
+
 /// An unused file is deleted, one that a changelog uses is not, and those of other workspaces are not found.
 pub async fn only_unused_files_are_deleted(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
@@ -226,7 +231,7 @@ pub async fn only_unused_files_are_deleted(harness: Harness) {
         (bolt, cover.id, AttachmentDeletion::NotFound),
         (acme, key(acme, 9).attachment, AttachmentDeletion::NotFound),
         (acme, cover.id, AttachmentDeletion::InUse),
-        (acme, unused.id, AttachmentDeletion::Deleted(unused.key)),
+        (acme, unused.id, AttachmentDeletion::Deleted(removed(&unused))),
         (acme, unused.id, AttachmentDeletion::NotFound),
     ] {
         assert_eq!(harness.perform(workspace, &Delete(file)).await, outcome);
@@ -234,7 +239,7 @@ pub async fn only_unused_files_are_deleted(harness: Harness) {
     assert_eq!(harness.subject.reader.attachment(acme, unused.id).await.unwrap(), None);
     assert_eq!(harness.subject.reader.attachment(acme, cover.id).await.unwrap(), Some(cover.clone()));
     harness.perform(acme, &DeleteChangelog { changelog: changelog.id }).await;
-    assert_eq!(harness.perform(acme, &Delete(cover.id)).await, AttachmentDeletion::Deleted(cover.key));
+    assert_eq!(harness.perform(acme, &Delete(cover.id)).await, AttachmentDeletion::Deleted(removed(&cover)));
 }
 
 /// Of a concurrent deletion and use of a file as a cover, one wins.
@@ -250,7 +255,7 @@ pub async fn a_file_is_deleted_or_used(harness: Harness) {
             Ok(_) => (AttachmentDeletion::InUse, true),
             Err(error) => {
                 assert_eq!(error.to_string(), "Cover image is invalid");
-                (AttachmentDeletion::Deleted(file.key), false)
+                (AttachmentDeletion::Deleted(removed(&file)), false)
             }
         };
         assert_eq!((deleted.unwrap(), is_there), expected, "{number}");

@@ -152,6 +152,23 @@ pub async fn sent_fields_of_a_changelog_change(harness: Harness) {
     assert_eq!(show(&harness, other, id).await, None);
 }
 
+/// What waits for a change of the cover keeps the new one.
+pub async fn overlapping_changes_of_a_changelog_keep_its_cover(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [one, two] = [harness.attachment(workspace, 1).await, harness.attachment(workspace, 2).await];
+    for before in [None, Some(&one)] {
+        let created = harness.perform(workspace, &create(&changelog_fields("1.0", "New"), false, before)).await;
+        let id = created.changelog.id;
+        let new_cover = ChangelogChange { cover: Some(Some(two.id)), ..ChangelogChange::default() };
+        let (covered, published) = harness.overlap(workspace, edit(id, new_cover), &publish(id)).await;
+        let expected = Some(CoverImage { attachment: two.id, filename: two.filename.clone() });
+        assert_eq!(covered.unwrap().detail.changelog.cover, expected);
+        let published = published.unwrap().detail;
+        assert_eq!((&published.changelog.cover, published.changelog.public_from), (&expected, Some(harness.now())));
+        assert_eq!(show(&harness, workspace, id).await, Some(published));
+    }
+}
+
 /// Linked feature requests are listed in the team's order. Merged ones lead to their targets, which are listed once, and
 /// come back when the merge is undone. Deleted ones are left out.
 pub async fn linked_requests_lead_to_their_targets(harness: Harness) {

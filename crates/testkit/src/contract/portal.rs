@@ -26,7 +26,7 @@ use time::Duration;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::attachments::{Delete, delete_unused};
+use super::attachments::{Delete, delete_unused, removed};
 use crate::harness::{
     Failing, Harness, changelog_fields, draft, held_idea, largest_page, member_viewer, new_title, new_visibility, page,
 };
@@ -166,7 +166,7 @@ pub async fn a_logo_is_in_use(harness: Harness) {
     assert_eq!(harness.perform(acme, &Delete(two.id)).await, AttachmentDeletion::InUse);
     harness.perform(acme, &set_logo(None)).await;
     assert_eq!(portal(&harness, acme).await.logo, None);
-    assert_eq!(harness.perform(acme, &Delete(two.id)).await, AttachmentDeletion::Deleted(two.key));
+    assert_eq!(harness.perform(acme, &Delete(two.id)).await, AttachmentDeletion::Deleted(removed(&two)));
 }
 
 /// Of a concurrent deletion and use of a file as the logo, one wins.
@@ -179,7 +179,7 @@ pub async fn a_file_is_deleted_or_the_logo(harness: Harness) {
         let deletes = async {
             if number % 2 == 0 {
                 let deleted = harness.executor.run_without_key(acme, &delete).await.unwrap();
-                deleted == AttachmentDeletion::Deleted(file.key)
+                deleted == AttachmentDeletion::Deleted(removed(&file))
             } else {
                 !delete_unused(&harness, acme, 10).await.is_empty()
             }

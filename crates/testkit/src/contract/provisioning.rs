@@ -212,3 +212,25 @@ pub async fn revoked_and_rotated_keys_get_their_timestamps(harness: Harness) {
     let keys = harness.subject.directory.api_keys(acme).await.unwrap();
     assert_eq!(keys.iter().map(|key| key.id).collect::<Vec<_>>(), [id, new.id]);
 }
+
+/// A rotation that waits for a revocation finds a key that no longer works. A revocation that waits for a rotation takes
+/// effect at once.
+pub async fn a_key_is_not_rotated_while_it_is_revoked(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    let rotate = |id, letter| RotateApiKey { id, replacement: key(letter), overlap: Duration::hours(24) };
+    for letter in ['a', 'b'] {
+        issue(&harness, acme, letter, None).await;
+        let id = credential(&harness, "acme", letter).await.unwrap().key.id;
+        if letter == 'a' {
+            let (revoked, rotated) = harness.overlap(acme, RevokeApiKey { id }, &rotate(id, 'v')).await;
+            let message = "The API key no longer works; create a new one instead";
+            assert_eq!((revoked.is_ok(), rotated.unwrap_err().to_string()), (true, message.to_owned()));
+        } else {
+            let (rotated, revoked) = harness.overlap(acme, rotate(id, 'w'), &RevokeApiKey { id }).await;
+            assert!(rotated.is_ok() && revoked.is_ok());
+        }
+        let stored = credential(&harness, "acme", letter).await.unwrap().key;
+        assert_eq!(stored.revoked_at, Some(harness.clock.now()));
+    }
+    assert_eq!(credential(&harness, "acme", 'v').await, None);
+}

@@ -30,7 +30,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::harness::{
-    Failing, Harness, changelog_fields, comment, customer_comment, draft, edit, move_to, name, new_title,
+    Failing, Harness, changelog_fields, comment, customer_comment, draft, edit, merge, move_to, name, new_title,
     new_visibility, page, vote,
 };
 
@@ -264,6 +264,38 @@ pub async fn concurrent_edits_follow_each_other(harness: Harness) {
     assert!(changes.is_empty(), "{changes:?}");
     assert_eq!(harness.detail(workspace, request.id).await.summary.title.as_str(), title);
     assert_eq!(harness.events(workspace, request.id, None).await.len(), 8);
+}
+
+/// A move that waits for another one starts from its track.
+pub async fn overlapping_moves_follow_each_other(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [planned, done] = [harness.track(workspace, "Planned").await, harness.track(workspace, "Done").await];
+    let request = harness.request(workspace, "Dark mode").await;
+    let reference = FeatureRequestRef::Id(request.id);
+    let (first, second) = harness.overlap(workspace, move_to(reference, planned), &move_to(reference, planned)).await;
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert_eq!(first.moved.map(|moved| moved.from), Some(request.placement));
+    assert_eq!((second.moved, second.request), (None, first.request));
+    let (first, second) = harness.overlap(workspace, move_to(reference, done), &move_to(reference, planned)).await;
+    let (first, second) = (first.unwrap(), second.unwrap().moved.unwrap());
+    assert_eq!(second.from, first.request.placement);
+    assert_eq!(second.to, harness.detail(workspace, request.id).await.summary.placement);
+    assert_eq!(harness.events(workspace, request.id, None).await.len(), 3);
+}
+
+/// A move that waits for a merge moves the feature request that is left.
+pub async fn a_move_follows_a_merge(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let done = harness.track(workspace, "Done").await;
+    let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;
+    let moving = move_to(FeatureRequestRef::Id(source.id), done);
+    let (merged, moved) = harness.overlap(workspace, merge(source.id, target.id), &moving).await;
+    assert_eq!(merged.unwrap().target.summary.id, target.id);
+    let moved = moved.unwrap().request;
+    assert_eq!((moved.id, moved.placement.track.as_str()), (target.id, "Done"));
+    assert_eq!(harness.detail(workspace, target.id).await.summary, moved);
+    harness.unmerge(workspace, source.id).await;
+    assert_eq!(harness.detail(workspace, source.id).await.summary.placement, source.placement);
 }
 
 /// A comment is listed with its author: a member, a customer with or without a name, or nobody. Customers are found by

@@ -1,8 +1,9 @@
 //! The settings of the product, its portal and its search, in one form.
 //!
-//! All fields are validated before anything is changed. What differs from what is stored is changed in one unit of work
-//! ([`SaveSettings`]).
+//! All fields are validated before anything is changed. What a person has changed in the form is changed in one unit of work
+//! ([`SaveSettings`]). The form remembers what it showed ([`Shown`]), so that what others have changed since then stays.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use async_trait::async_trait;
 use fluent_bundle::FluentValue;
-use roadmap_domain::error::{FieldError, FieldProblem, RoadmapError, Validated};
+use roadmap_domain::error::{Conflict, FieldError, FieldProblem, RoadmapError, Validated};
+use roadmap_domain::model::admin::Fingerprint;
 use roadmap_domain::model::audit::Audit;
 use roadmap_domain::model::portal::{
     Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalChange, PortalSettings,
@@ -94,6 +96,61 @@ struct Typed {
     is_indexed: bool,
     holds_posts: bool,
     synonyms: String,
+    /// What the form showed when it was opened.
+    shown: Shown,
+}
+
+/// The fields of a form with the fingerprints of what they showed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Shown(BTreeMap<String, Fingerprint>);
+
+impl Shown {
+    fn of_stored(portal: &Portal, synonyms: &Synonyms) -> Self {
+        let texts = texts(&portal.setting, &portal.settings, synonyms);
+        Self(texts.map(|(field, text)| (field.to_owned(), Fingerprint::of_field(&text))).into())
+    }
+
+    /// Parses `field:fingerprint field:fingerprint …`.
+    fn parse(raw: &str) -> Self {
+        let fields = raw.split_ascii_whitespace().filter_map(|field| field.split_once(':'));
+        Self(fields.map(|(field, raw)| (field.to_owned(), Fingerprint::from_form(raw))).collect())
+    }
+
+    fn text(&self) -> String {
+        let fields: Vec<String> = self.0.iter().map(|(field, shown)| format!("{field}:{}", shown.as_str())).collect();
+        fields.join(" ")
+    }
+
+    /// Whether a field showed this text. A form that does not say it showed what is stored.
+    fn is(&self, field: &str, text: &str, stored: &str) -> bool {
+        match self.0.get(field) {
+            Some(shown) => *shown == Fingerprint::of_field(text),
+            None => text == stored,
+        }
+    }
+}
+
+/// Returns the fields of the form, each with a text that is the same for equal values.
+fn texts(setting: &Setting, settings: &PortalSettings, synonyms: &Synonyms) -> [(&'static str, String); 11] {
+    let lines = |lines: Vec<&str>| lines.join("\n");
+    let mut languages: Vec<&str> = settings.languages.iter().map(|language| language.code()).collect();
+    // The form does not show the order of the others.
+    languages.sort_unstable();
+    languages.push(settings.default_language().code());
+    let groups: Vec<String> = synonyms.groups().iter().map(|group| group.join(",")).collect();
+    [
+        ("product_name", setting.product_name.as_str().to_owned()),
+        ("website_url", setting.website_url.as_str().to_owned()),
+        ("accent", settings.accent.map(|accent| accent.to_string()).unwrap_or_default()),
+        ("logo", settings.logo.map(|logo| logo.to_string()).unwrap_or_default()),
+        ("access", settings.access.name().to_owned()),
+        ("mail-domains", lines(settings.mail_domains.iter().map(MailDomain::as_str).collect())),
+        ("indexed", settings.is_indexed.to_string()),
+        ("embed-origins", lines(settings.embed_origins.iter().map(EmbedOrigin::as_str).collect())),
+        ("languages", languages.join(" ")),
+        ("moderation", settings.holds_posts.to_string()),
+        ("synonyms", groups.join("\n")),
+    ]
 }
 
 impl Typed {
@@ -114,6 +171,7 @@ impl Typed {
             is_indexed: settings.is_indexed,
             holds_posts: settings.holds_posts,
             synonyms: groups.join("\n"),
+            shown: Shown::of_stored(portal, synonyms),
         }
     }
 
@@ -131,6 +189,7 @@ impl Typed {
             is_indexed: fields.has("indexed"),
             holds_posts: fields.has("moderation"),
             synonyms: typed_text(fields, "synonyms"),
+            shown: Shown::parse(fields.get("shown")),
         }
     }
 
@@ -215,12 +274,14 @@ fn parse_synonyms(t: Text, typed: &str, problems: &mut Problems) -> Option<Synon
     None
 }
 
-/// Changes what differs from what is stored, in one unit of work.
+/// Changes what was changed in the form, in one unit of work.
 #[derive(Debug, Clone)]
 struct SaveSettings {
     setting: Option<UpdateSetting>,
     portal: Option<UpdatePortal>,
     synonyms: Option<ReplaceSynonyms>,
+    /// The fields that somebody else has changed since the form was opened, too. With any, nothing is saved.
+    contested: Vec<&'static str>,
 }
 
 #[async_trait]
@@ -232,6 +293,9 @@ impl Operation for SaveSettings {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Self::Output, RoadmapError> {
+        if !self.contested.is_empty() {
+            return Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile));
+        }
         let setting = match &self.setting {
             Some(update) => Some(update.perform(context, work).await?),
             None => None,
@@ -255,34 +319,43 @@ impl Operation for SaveSettings {
     }
 }
 
-/// Returns the new value of a setting that differs.
-fn changed<T: PartialEq>(old: &T, new: T) -> Option<T> {
-    (*old != new).then_some(new)
-}
-
 impl SaveSettings {
-    /// Creates the operation that turns what is stored into what is wanted.
-    fn between(stored: &Portal, old_synonyms: &Synonyms, wanted: Wanted) -> Self {
-        let (old, new) = (&stored.settings, wanted.settings);
+    /// Creates the operation that changes what was changed in the form.
+    fn between(stored: &Portal, old_synonyms: &Synonyms, wanted: Wanted, shown: &Shown) -> Self {
+        let old = texts(&stored.setting, &stored.settings, old_synonyms);
+        let new = texts(&wanted.setting, &wanted.settings, &wanted.synonyms);
+        let mut changed = BTreeSet::new();
+        let mut contested = Vec::new();
+        for ((field, old), (_, new)) in old.iter().zip(&new) {
+            if old == new || shown.is(field, new, old) {
+                continue;
+            }
+            changed.insert(*field);
+            if !shown.is(field, old, old) {
+                contested.push(*field);
+            }
+        }
+        let is = |field| changed.contains(field);
+        let Wanted { setting, settings, synonyms } = wanted;
         let setting = SettingChange {
-            product_name: changed(&stored.setting.product_name, wanted.setting.product_name),
-            website_url: changed(&stored.setting.website_url, wanted.setting.website_url),
+            product_name: is("product_name").then_some(setting.product_name),
+            website_url: is("website_url").then_some(setting.website_url),
         };
         let portal = PortalChange {
-            access: changed(&old.access, new.access),
-            mail_domains: changed(&old.mail_domains, new.mail_domains),
-            is_indexed: changed(&old.is_indexed, new.is_indexed),
-            embed_origins: changed(&old.embed_origins, new.embed_origins),
-            languages: changed(&old.languages, new.languages),
-            holds_posts: changed(&old.holds_posts, new.holds_posts),
-            accent: changed(&old.accent, new.accent),
-            logo: changed(&old.logo, new.logo),
+            access: is("access").then_some(settings.access),
+            mail_domains: is("mail-domains").then_some(settings.mail_domains),
+            is_indexed: is("indexed").then_some(settings.is_indexed),
+            embed_origins: is("embed-origins").then_some(settings.embed_origins),
+            languages: is("languages").then_some(settings.languages),
+            holds_posts: is("moderation").then_some(settings.holds_posts),
+            accent: is("accent").then_some(settings.accent),
+            logo: is("logo").then_some(settings.logo),
         };
-        let synonyms = changed(&old_synonyms.groups(), wanted.synonyms.groups()).map(|_| wanted.synonyms.clone());
         Self {
             setting: (setting != SettingChange::default()).then_some(UpdateSetting { change: Ok(setting) }),
             portal: (portal != PortalChange::default()).then_some(UpdatePortal { change: Ok(portal) }),
-            synonyms: synonyms.map(|synonyms| ReplaceSynonyms { synonyms: Ok(synonyms) }),
+            synonyms: is("synonyms").then_some(ReplaceSynonyms { synonyms: Ok(synonyms) }),
+            contested,
         }
     }
 }
@@ -365,7 +438,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, mut problems) = (context.text(), Problems::default());
     let (stored, synonyms) = load(&context).await?;
-    let typed = Typed::of_form(&fields);
+    let mut typed = Typed::of_form(&fields);
     let logo = ImageField::read(&context, &fields, "logo", MAX_LOGO, "settings-logo-gone", &mut problems).await?;
     if fields.get("do") == "colours" {
         if typed.accent().is_err() {
@@ -376,16 +449,55 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let Some(wanted) = check(t, &typed, &logo, &stored.settings, &mut problems) else {
         return render(&context, stored, typed, logo, problems).await;
     };
-    let operation = SaveSettings::between(&stored, &synonyms, wanted);
+    let operation = SaveSettings::between(&stored, &synonyms, wanted, &typed.shown);
+    let contested = operation.contested.clone();
     let landing = |_| "/admin/settings?done=settings-saved".to_owned();
     match admin::run_once(&context, &fields, operation, landing).await {
         Err(HttpError::Domain(RoadmapError::Invalid(error))) if error == invalid_logo() => {
             problems.add("logo", t.get("settings-logo-gone"));
         }
         Err(HttpError::Domain(RoadmapError::OverBudget(_))) => problems.add("synonyms", t.get("storage-used-up")),
+        // Asked only now, because a form that is sent twice is no conflict.
+        Err(HttpError::Domain(RoadmapError::Conflict(Conflict::ChangedMeanwhile))) => {
+            let now = Shown::of_stored(&stored, &synonyms);
+            for field in contested {
+                problems.add(field, changed_meanwhile(t, field, &stored, &synonyms));
+                // The next **Save** overwrites it knowingly.
+                typed.shown.0.extend(now.0.get(field).map(|shown| (field.to_owned(), shown.clone())));
+            }
+        }
         outcome => return outcome,
     }
     render(&context, stored, typed, logo, problems).await
+}
+
+/// Says that somebody else has changed a field, and what is stored now if it can be said in words.
+fn changed_meanwhile(t: Text, field: &str, stored: &Portal, synonyms: &Synonyms) -> String {
+    const MAX_LENGTH: usize = 200;
+    let Portal { setting, settings, .. } = stored;
+    let text = match field {
+        "logo" => return t.get("settings-changed-meanwhile").into_owned(),
+        "access" => t.get(access_label(settings.access)).into_owned(),
+        "languages" => {
+            let names: Vec<&str> = settings.languages.iter().map(|language| language.own_name()).collect();
+            names.join(", ")
+        }
+        _ => {
+            let texts = texts(setting, settings, synonyms);
+            let text = texts.into_iter().find(|(name, _)| *name == field).map(|(_, text)| text).unwrap_or_default();
+            text.replace('\n', "; ")
+        }
+    };
+    let text = if text.is_empty() { t.get("stored-nothing").into_owned() } else { text };
+    t.named("settings-changed-to", roadmap_domain::model::text::truncate(&text, MAX_LENGTH).as_ref())
+}
+
+fn access_label(access: PortalAccess) -> &'static str {
+    match access {
+        PortalAccess::Public => "settings-access-public",
+        PortalAccess::Private => "settings-access-private",
+        PortalAccess::Off => "settings-access-off",
+    }
 }
 
 /// Loads what is stored, without a cache.
@@ -433,13 +545,13 @@ impl SettingsTemplate {
         let settings = PortalSettings { accent, ..stored.settings };
         let page = Page { portal: Arc::new(Portal { settings, ..stored }), ..page };
         let access = PortalAccess::ALL.map(|access| {
-            let (label, hint) = match access {
-                PortalAccess::Public => ("settings-access-public", "settings-access-public-hint"),
-                PortalAccess::Private => ("settings-access-private", "settings-access-private-hint"),
-                PortalAccess::Off => ("settings-access-off", "settings-access-off-hint"),
+            let hint = match access {
+                PortalAccess::Public => "settings-access-public-hint",
+                PortalAccess::Private => "settings-access-private-hint",
+                PortalAccess::Off => "settings-access-off-hint",
             };
             AccessChoice {
-                choice: Choice::new(access.name(), t.get(label), &typed.access),
+                choice: Choice::new(access.name(), t.get(access_label(access)), &typed.access),
                 hint: t.get(hint).into_owned(),
             }
         });
@@ -468,6 +580,8 @@ impl SettingsTemplate {
 mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, sample_page};
+    use roadmap_domain::model::id::AttachmentId;
+    use uuid::Uuid;
 
     const ENGLISH: Text = Text(Language::English);
 
@@ -538,7 +652,8 @@ mod tests {
     #[test]
     fn what_is_stored_changes_nothing() {
         let old = synonyms(&[&["2fa", "two-factor"]]);
-        let operation = SaveSettings::between(&portal(), &old, checked(&stored()).ok().unwrap());
+        let wanted = checked(&stored()).ok().unwrap();
+        let operation = SaveSettings::between(&portal(), &old, wanted, &Shown::of_stored(&portal(), &old));
         assert!(operation.setting.is_none() && operation.portal.is_none() && operation.synonyms.is_none());
     }
 
@@ -557,8 +672,10 @@ mod tests {
             ..stored()
         };
         let old = synonyms(&[&["2fa", "two-factor"]]);
-        let SaveSettings { setting, portal, synonyms } =
-            SaveSettings::between(&portal(), &old, checked(&typed).ok().unwrap());
+        let shown = Shown::of_stored(&portal(), &old);
+        let SaveSettings { setting, portal, synonyms, contested } =
+            SaveSettings::between(&portal(), &old, checked(&typed).ok().unwrap(), &shown);
+        assert_eq!(contested, [""; 0]);
         let change = setting.unwrap().change.unwrap();
         assert_eq!((change.product_name, change.website_url.unwrap().as_str()), (None, "https://new.example"));
         let domains = ["acme.example", "other.example"].map(|domain| MailDomain::from_stored(domain.to_owned()));
@@ -572,6 +689,74 @@ mod tests {
         };
         assert_eq!(portal.unwrap().change, Ok(expected));
         assert_eq!(synonyms.unwrap().synonyms.unwrap().groups(), [["2fa", "two-factor"], ["quokka", "numbat"]]);
+    }
+
+    #[test]
+    fn what_others_have_changed_stays_or_is_contested() {
+        let old = synonyms(&[&["2fa", "two-factor"]]);
+        let shown = Shown::parse(&Shown::of_stored(&portal(), &old).text());
+        assert_eq!(shown, Shown::of_stored(&portal(), &old));
+        // Somebody else has changed everything.
+        let mut now = portal();
+        now.setting = Setting::parse("Other", "https://other.example").unwrap();
+        now.settings = PortalSettings {
+            access: PortalAccess::Off,
+            mail_domains: vec![MailDomain::from_stored("other.example".to_owned())],
+            is_indexed: !now.settings.is_indexed,
+            embed_origins: vec![EmbedOrigin::from_stored("https://other.example".to_owned())],
+            languages: vec![Language::Arabic],
+            holds_posts: !now.settings.holds_posts,
+            accent: Color::from_hex("#ffdd00"),
+            logo: Some(AttachmentId::new(Uuid::from_u128(7))),
+        };
+        let new = synonyms(&[&["quokka", "numbat"]]);
+        let save = |typed: &Typed, logo: Option<AttachmentId>| {
+            let mut wanted = checked(typed).ok().unwrap();
+            wanted.settings.logo = logo;
+            SaveSettings::between(&now, &new, wanted, &shown)
+        };
+        let untouched = save(&stored(), None);
+        assert!(untouched.setting.is_none() && untouched.portal.is_none() && untouched.synonyms.is_none());
+        assert_eq!(untouched.contested, [""; 0]);
+        let typed = Typed {
+            product_name: "Mine".to_owned(),
+            website: "https://mine.example".to_owned(),
+            accent: "#123456".to_owned(),
+            has_default_accent: false,
+            access: "private".to_owned(),
+            mail_domains: "mine.example".to_owned(),
+            embed_origins: "https://mine.example".to_owned(),
+            languages: vec!["de".to_owned()],
+            default_language: "de".to_owned(),
+            is_indexed: !stored().is_indexed,
+            holds_posts: !stored().holds_posts,
+            synonyms: "mine, own".to_owned(),
+            shown: Shown::default(),
+        };
+        let all = [
+            "product_name",
+            "website_url",
+            "accent",
+            "logo",
+            "access",
+            "mail-domains",
+            "embed-origins",
+            "languages",
+            "synonyms",
+        ];
+        let contested = save(&typed, Some(AttachmentId::new(Uuid::from_u128(8)))).contested;
+        // A box has two states, so that both wanted the same.
+        assert_eq!(contested, all);
+        let words = |field| changed_meanwhile(ENGLISH, field, &now, &new);
+        for (field, value) in [
+            ("product_name", "It is now: Other. "),
+            ("access", "It is now: Only the team. "),
+            ("languages", "It is now: العربية. "),
+            ("synonyms", "It is now: quokka,numbat. "),
+        ] {
+            assert!(words(field).replace(['\u{2068}', '\u{2069}'], "").contains(value), "{}", words(field));
+        }
+        assert!(!words("logo").contains("now:"));
     }
 
     #[test]

@@ -227,6 +227,8 @@ struct Typed {
     /// The time of publication (UTC), as in a field of the type `datetime-local`.
     publish_at: String,
     linked: Vec<FeatureRequestId>,
+    /// Those that were linked when the form was opened. `None` for a new changelog.
+    linked_before: Option<Vec<FeatureRequestId>>,
     query: String,
     notifies: bool,
     fingerprint: String,
@@ -237,6 +239,7 @@ impl Typed {
     fn of_stored(detail: &ChangelogDetail, now: Timestamp) -> Self {
         let ChangelogDetail { changelog, feature_requests } = detail;
         let content = markdown::to_editable(changelog.content.as_str());
+        let linked: Vec<FeatureRequestId> = feature_requests.iter().map(|summary| summary.id).collect();
         Self {
             title: changelog.title.as_str().to_owned(),
             content: content.as_str().to_owned(),
@@ -245,7 +248,8 @@ impl Typed {
                 ChangelogState::Scheduled(at) => local_time(at),
                 _ => String::new(),
             },
-            linked: feature_requests.iter().map(|summary| summary.id).collect(),
+            linked_before: Some(linked.clone()),
+            linked,
             query: String::new(),
             notifies: false,
             fingerprint: Fingerprint::of_changelog(changelog).as_str().to_owned(),
@@ -253,22 +257,35 @@ impl Typed {
     }
 
     fn of_form(fields: &Fields) -> Self {
-        let mut linked = Vec::new();
-        for id in fields.all("linked").filter_map(|raw| parse_uuid("linked", raw).ok()).map(FeatureRequestId::new) {
-            if !linked.contains(&id) {
-                linked.push(id);
-            }
-        }
         Self {
             title: fields.get("title").to_owned(),
             content: typed_text(fields, "content"),
             is_html: fields.get("format") == "html",
             publish_at: fields.get("publish-at").trim().to_owned(),
-            linked,
+            linked: parse_ids(fields.all("linked")),
+            linked_before: fields
+                .has("linked-before")
+                .then(|| parse_ids(fields.get("linked-before").split_ascii_whitespace())),
             query: fields.get("query").trim().to_owned(),
             notifies: fields.has("notify"),
             fingerprint: fields.get("fingerprint").to_owned(),
         }
+    }
+
+    /// Links and unlinks what others have linked and unlinked since the form was opened.
+    fn follow_links(&mut self, stored: &ChangelogDetail) {
+        let stored: Vec<FeatureRequestId> = stored.feature_requests.iter().map(|summary| summary.id).collect();
+        let before = self.linked_before.as_ref().unwrap_or(&stored);
+        let kept = stored.iter().filter(|id| self.linked.contains(id) || !before.contains(id));
+        let added = self.linked.iter().filter(|id| !before.contains(id) && !stored.contains(id));
+        self.linked = kept.chain(added).copied().collect();
+        self.linked_before = Some(stored);
+    }
+
+    /// Returns the value of the field with those that were linked.
+    fn linked_before(&self) -> String {
+        let ids: Vec<String> = self.linked_before.iter().flatten().map(ToString::to_string).collect();
+        ids.join(" ")
     }
 
     fn parse_content(&self) -> Validated<CleanHtml> {
@@ -277,6 +294,17 @@ impl Typed {
             false => markdown::to_html("content", &self.content),
         }
     }
+}
+
+/// Returns the ids among these texts, each once.
+fn parse_ids<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<FeatureRequestId> {
+    let mut ids = Vec::new();
+    for id in texts.filter_map(|raw| parse_uuid("linked", raw).ok()).map(FeatureRequestId::new) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
 }
 
 /// Returns a time as in a field of the type `datetime-local`.
@@ -462,14 +490,12 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         }
         Err(error) => return Err(error),
     };
+    draft.typed.follow_links(&detail);
     if !draft.check(&context, action, Some(&detail)) {
         return draft.answer(&context, action, Some(&detail)).await;
     }
     let stored = Typed::of_stored(&detail, now);
     let typed = &draft.typed;
-    if typed.fingerprint != stored.fingerprint {
-        return draft.conflict(&context, &detail).await;
-    }
     let is_content_changed = (&typed.content, typed.is_html) != (&stored.content, stored.is_html);
     let content = is_content_changed.then(|| typed.parse_content()).transpose();
     let (Ok(title), Ok(content)) = (Title::parse("title", &typed.title), content) else {

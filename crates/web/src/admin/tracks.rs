@@ -93,6 +93,8 @@ struct TrackTemplate {
     path: String,
     name: String,
     choices: Vec<Choice>,
+    /// The name and the id of the lane when the form was opened.
+    before: [String; 2],
     problems: Problems,
 }
 
@@ -279,11 +281,18 @@ pub(crate) async fn change_track(context: Rc<Context>, fields: Fields) -> PageRe
         return Ok(Reply::see_other(format!("{PATH}?done=track-saved")));
     }
     let (t, mut problems) = (context.text(), Problems::default());
-    let (typed, lane) = (fields.get("track-name").to_owned(), fields.get("track-lane").to_owned());
+    let [typed, lane] = ["track-name", "track-lane"].map(|field| fields.get(field).to_owned());
+    let before = ["name-before", "lane-before"].map(|field| fields.get(field).to_owned());
     let name = problems.check(Name::parse("track-name", &typed), t);
     let chosen = parse_lane("track-lane", &lane).map_err(|_| problems.add("track-lane", t.get("lane-gone")));
     if let (Some(name), Ok(chosen)) = (name, chosen) {
-        let change = Ok(TrackChange { name: Some(name), lane: Some(chosen), position: None });
+        // What was not changed in the form stays, also if somebody else has changed it since the form was opened.
+        let is_changed = |field, typed: &str, before: &str| !fields.has(field) || typed != before;
+        let change = Ok(TrackChange {
+            name: is_changed("name-before", &typed, &before[0]).then_some(name),
+            lane: is_changed("lane-before", &lane, &before[1]).then_some(chosen),
+            position: None,
+        });
         let landing = |_| format!("{PATH}?done=track-saved");
         match admin::run_once(&context, &fields, ChangeTrack { track: id, change }, landing).await {
             Err(HttpError::Domain(error))
@@ -291,22 +300,28 @@ pub(crate) async fn change_track(context: Rc<Context>, fields: Fields) -> PageRe
             outcome => return outcome.map_err(missing),
         }
     }
-    track_form(&context, id, Some((typed, lane)), problems).await
+    track_form(&context, id, Some(([typed, lane], before)), problems).await
 }
 
-/// Shows the form of a track with what was typed, or with what is stored.
-async fn track_form(context: &Context, id: TrackId, typed: Option<(String, String)>, problems: Problems) -> PageResult {
+/// Shows the form of a track with what was typed, and what was stored before, or with what is stored.
+async fn track_form(
+    context: &Context,
+    id: TrackId,
+    typed: Option<([String; 2], [String; 2])>,
+    problems: Problems,
+) -> PageResult {
     let (page, counts) = admin::frame(context, Entry::Tracks, "").await?;
     let track = &find_track(&counts, id)?.track;
     let lanes = context.run(&ListLanes).await?;
     let title = page.t.named("track-title", track.name.as_str());
-    let (name, lane) = typed.unwrap_or_else(|| {
+    let ([name, lane], before) = typed.unwrap_or_else(|| {
         let lane = track.lane.as_ref().map(|lane| lane.id.to_string());
-        (track.name.as_str().to_owned(), lane.unwrap_or_default())
+        let stored = [track.name.as_str().to_owned(), lane.unwrap_or_default()];
+        (stored.clone(), stored)
     });
     let choices = lane_choices(page.t, &lanes, &lane);
     let page = Page { title, ..page }.with_problem(!problems.is_empty());
-    let template = TrackTemplate { page, path: track_path(id), name, choices, problems };
+    let template = TrackTemplate { page, path: track_path(id), name, choices, before, problems };
     Ok(Reply::page_with(status_of(&template.problems), &template))
 }
 
@@ -531,7 +546,8 @@ mod tests {
                 let choices = lane_choices(Text(language), &sample_lanes().0, "");
                 let (path, name) = (PATH.to_owned(), "<b>".to_owned());
                 let problems = || problems(fields);
-                let track = TrackTemplate { page: page(), path, name, choices, problems: problems() };
+                let before = ["Old".to_owned(), String::new()];
+                let track = TrackTemplate { page: page(), path, name, choices, before, problems: problems() };
                 assert_well_formed(&track.render().unwrap());
                 let (path, name) = (PATH.to_owned(), "<b>".to_owned());
                 assert_well_formed(&LaneTemplate { page: page(), path, name, problems: problems() }.render().unwrap());
