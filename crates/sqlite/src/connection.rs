@@ -45,6 +45,7 @@ impl Connector {
     /// Opens a connection that cannot write.
     pub(crate) fn open_reader(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = self.connect()?;
+        // A small cache, because each commit on another connection empties it.
         connection.batch_execute("PRAGMA query_only = ON; PRAGMA cache_size = -2048;")?;
         Ok(connection)
     }
