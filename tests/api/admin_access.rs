@@ -1,6 +1,8 @@
 //! Who may open which page of the admin panel: every route of the table, for every kind of caller.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -241,4 +243,42 @@ fn members_find_the_panel_and_others_do_not() {
         assert!(!Browser::new(&app).get(path).text().contains("/admin"), "{path}");
     }
     assert!(member.page("/admin").contains("<a href=\"/admin\" aria-current=\"page\">Admin</a>"));
+}
+
+#[test]
+fn a_form_that_arrives_after_the_removal_of_its_sender_changes_nothing() {
+    let app = App::start();
+    let add = ["member", "add", "--workspace", "acme", "--email", "max@acme.example", "--name", "Max"];
+    app.roadmap(&[&add[..], &["--role", "admin"]].concat()).json();
+    let max = Browser::signed_in(&app, "max@acme.example");
+    let body = "name=Backdoor&scope=write&expires_in=never";
+    let head = format!(
+        "POST /admin/api-keys HTTP/1.1\r\nHost: {}\r\nOrigin: {}\r\nCookie: {}\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n",
+        app.acme.host,
+        max.origin(),
+        max.cookie_header(),
+        body.len()
+    );
+    let sent = |removes: bool| {
+        let mut stream = app.acme.connect();
+        let (begin, end) = body.split_at(10);
+        stream.write_all(format!("{head}{begin}").as_bytes()).expect("the server reads");
+        // The session is found before the form is read to its end.
+        std::thread::sleep(Duration::from_millis(1_200));
+        if removes {
+            app.roadmap(&["member", "remove", "--workspace", "acme", "--email", "max@acme.example"]).json();
+        }
+        stream.write_all(end.as_bytes()).expect("the server reads");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("a response");
+        response
+    };
+    let keys = || app.count("SELECT count(*) FROM api_keys");
+    let before = keys();
+    assert!(sent(false).starts_with("HTTP/1.1 200"));
+    assert_eq!(keys(), before + 1);
+    let refused = sent(true);
+    assert!(refused.starts_with("HTTP/1.1 303") && refused.contains("\r\nlocation: /sign-in"), "{refused}");
+    assert_eq!(keys(), before + 1);
 }

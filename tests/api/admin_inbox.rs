@@ -254,6 +254,58 @@ fn a_page_has_fifty_rows() {
     let page = olga.page("/admin?page=2");
     assert_eq!(titles(&page), ["Number 1"]);
     assert!(page.contains("href=\"/admin\" rel=\"prev\""), "{page}");
+    // A search shows on one page all that it has found: private ones, and at most fifty others.
+    for number in 1..=20 {
+        request(&app, &format!("Secret number {number}"), &json!({ "private": true }), "ann@example.com");
+    }
+    let page = olga.page("/admin?query=number");
+    let found = titles(&page).len();
+    assert!(found > 50, "{found}");
+    assert!(page.contains(&format!(">{found} results<")) && !page.contains("Page 1 of 2"), "{page}");
+}
+
+#[test]
+fn a_search_offers_the_orders_that_it_can_have() {
+    let (app, olga) = started();
+    requests(&app, ["Dark mode", "Dark theme"]);
+    let sorts = |query: &str| between(&olga.page(&format!("/admin?{query}")), "id=\"sort\"", "</select>").to_owned();
+    let listed = sorts("sort=updated");
+    assert!(listed.contains("<option value=\"updated\" selected>"), "{listed}");
+    let found = sorts("query=dark&sort=updated");
+    assert!(found.contains("<option value=\"newest\" selected>") && !found.contains("\"updated\""), "{found}");
+}
+
+#[test]
+fn searches_on_other_pages_of_the_team_say_what_is_wrong() {
+    let (app, olga) = started();
+    requests(&app, ["Dark mode"]);
+    let long = "a".repeat(1_001);
+    let refused = olga.get(&format!("/admin/feature_requests/1-dark-mode/merge?query={long}"));
+    let sentence = "<a href=\"#query\">Search is too long. It can have 1,000 characters at most.</a>";
+    assert!(refused.status == 422 && refused.text().contains(sentence), "{}", refused.text());
+    // A blank search in the form of a changelog is none.
+    let page = olga.post("/admin/changelogs/new", &[("title", "New"), ("query", " "), ("do", "find")]);
+    assert!(page.status == 200 && page.text().contains("value=\"New\""), "{}", page.text());
+    assert!(!page.text().contains("Nothing found"), "{}", page.text());
+    // The Enter key searches if something to search was typed, and saves otherwise.
+    let page = olga.post("/admin/changelogs/new", &[("title", "New"), ("query", "dark"), ("do", "enter")]);
+    assert!(page.status == 200 && page.text().contains("Dark mode</bdi>"), "{}", page.text());
+    let fields = [("title", "New"), ("content", "Text"), ("query", ""), ("do", "enter")];
+    let saved = olga.submit("/admin/changelogs/new", &fields);
+    assert!(saved.ends_with("?done=changelog-saved"), "{saved}");
+}
+
+#[test]
+fn a_refused_track_or_lane_leads_back_to_their_page() {
+    let (_app, olga) = started();
+    for (path, field) in [("/admin/tracks", "track-name"), ("/admin/lanes", "lane-name")] {
+        let refused = olga.post(path, &[(field, " ")]);
+        assert_eq!(refused.status, 422, "{path}");
+        let page = refused.text();
+        // The form for the language and the theme comes back to it.
+        let preferences = between(&page, "action=\"/preferences\"", "</form>");
+        assert!(preferences.contains("name=\"next\" value=\"/admin/tracks\""), "{preferences}");
+    }
 }
 
 #[test]

@@ -111,9 +111,14 @@ fn customers_are_listed_and_found() {
     has(&olga.page("/admin/customers?query=nobody"), &["Nobody found", "value=\"nobody\""]);
     // A bad page is the first one, and one after the last is empty.
     has(&olga.page("/admin/customers?page=x"), &["ann@example.com"]);
-    for page in ["2", "99999999999999999999"] {
-        assert!(!olga.page(&format!("/admin/customers?page={page}")).contains("ann@example.com"));
+    for number in ["2", "99999999999999999999"] {
+        let page = olga.page(&format!("/admin/customers?page={number}"));
+        assert!(!page.contains("ann@example.com") && !page.contains("No customers yet"), "{page}");
+        has(&page, &["<h2>This page is empty</h2>", "href=\"/admin/customers\">To the first page</a>"]);
     }
+    let page = olga.page("/admin/customers?query=example.com&page=2");
+    assert!(!page.contains("Nobody found"), "{page}");
+    has(&page, &["href=\"/admin/customers?query=example.com\">To the first page</a>"]);
     let long = "a".repeat(255);
     refused(&olga.get(&format!("/admin/customers?query={long}")), "query", "Search is too long");
     app.data.add_voters(&dark, 60);

@@ -436,6 +436,34 @@ fn the_second_of_two_editors_sees_what_the_first_has_saved() {
 }
 
 #[test]
+fn a_stale_page_does_not_act_on_the_target_of_a_merge() {
+    let panel = Panel::start();
+    let (target, _) = request(&panel.app, "Theme", "bob@example.com", false);
+    panel.app.acme.merge(&panel.id, &target);
+    let before = (panel.app.acme.detail(&target), panel.app.count("SELECT count(*) FROM audit_entries"));
+    let done = panel.app.track("Done");
+    for (action, fields) in [
+        ("track", &[("track", done.as_str()), ("notify", "1")][..]),
+        ("visibility", &[("private", "true")]),
+        ("approve", &[]),
+        ("decline", &[]),
+        ("comments", &[("content", "Of Olga"), ("notify_all_voters", "1")]),
+        ("comments", &[("content", "Of Olga"), ("preview", "1")]),
+        ("notes", &[("note", "Of Olga")]),
+        ("votes", &[("email", "dan@example.com"), ("name", ""), ("vote_note", "Of Olga")]),
+    ] {
+        let page = panel.refused(action, fields);
+        shows(
+            &page,
+            &["href=\"#details\"", "was merged into “Theme” since you opened its page, so nothing was changed."],
+        );
+        assert_eq!(page.contains("Of Olga</textarea>"), fields.iter().any(|(_, value)| *value == "Of Olga"), "{page}");
+    }
+    assert_eq!((panel.app.acme.detail(&target), panel.app.count("SELECT count(*) FROM audit_entries")), before);
+    assert_eq!(panel.app.count("SELECT count(*) FROM outbox"), 0);
+}
+
+#[test]
 fn deletion_asks_and_says_what_goes_with_it() {
     let panel = Panel::start();
     let (other, _) = request(&panel.app, "Night mode", "bob@example.com", false);

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::app::{
-    App, Client, Finished, Server, StopOnDrop, eventually, files_below, form_with, has_keys, is_timestamp, run,
+    App, Client, Finished, Server, StopOnDrop, eventually, files_below, form_with, has_keys, is_timestamp,
+    roadmap_command, run,
 };
 use crate::database::{Data, ON_POSTGRES};
 
@@ -306,11 +307,14 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
         let finished = restored_with_something_in_between(&file, target.path(), flags, || {
             std::fs::write(&database, "a service's").unwrap();
             std::fs::write(target.path().join("roadmap.db-wal"), "its log").unwrap();
+            std::fs::write(target.path().join("secret"), "its secret").unwrap();
         });
         let expected = said("the database ./roadmap.db was created meanwhile; stop the service, then use --force");
         assert_eq!(failed(&finished), expected);
         assert_eq!(std::fs::read(&database).unwrap(), b"a service's");
         assert_eq!(std::fs::read(target.path().join("roadmap.db-wal")).unwrap(), b"its log");
+        assert_eq!(std::fs::read(target.path().join("secret")).unwrap(), b"its secret");
+        assert_eq!(files_below(&target.path().join("blobs")), [] as [PathBuf; 0]);
         assert!(
             !files_below(target.path())
                 .iter()
@@ -331,6 +335,52 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
     let finished = restored_with_something_in_between(&file, target.path(), &[], || {});
     assert_eq!(finished.json()["has_secret"], json!(true));
     target.is_sound();
+}
+
+/// Returns the number of temporary files and folders of a process in a folder.
+fn count_remains(folder: &Path, process: u32) -> usize {
+    let prefix = format!(".roadmap-backup-{process}-");
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)).count()
+}
+
+#[test]
+fn what_an_interrupted_command_leaves_is_removed_by_the_next() {
+    let mut app = Embedded::start(&[]);
+    app.client().post_attachment(&form_with("a.txt", b"hello")).json();
+    let (shelf, file) = backup_path();
+    // No process has the first id, and the second always runs.
+    let (ended, running) = (u32::MAX, 1);
+    for process in [ended, running] {
+        let folder = shelf.path().join(format!(".roadmap-backup-{process}-folder"));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("roadmap.db"), "a copy").unwrap();
+        std::fs::write(shelf.path().join(format!(".roadmap-backup-{process}-file")), "half an archive").unwrap();
+    }
+    app.back_up(&file);
+    assert_eq!((count_remains(shelf.path(), ended), count_remains(shelf.path(), running)), (0, 2));
+    app.stop();
+
+    let (target, pipe) = (Data::file(), shelf.path().join("pipe"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    let mut restoring = roadmap_command(target.path()).args(["restore", path(&pipe)]).spawn().expect("the binary runs");
+    let bytes = std::fs::read(&file).unwrap();
+    let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).expect("a reader");
+    writer.write_all(&bytes[..bytes.len() / 2]).expect("it is read");
+    eventually("the database is unpacked", || {
+        files_below(target.path()).iter().any(|file| file.ends_with("roadmap.db"))
+    });
+    restoring.kill().unwrap();
+    restoring.wait().unwrap();
+    let remains = || {
+        let process = restoring.id();
+        (count_remains(target.path(), process), count_remains(&target.path().join("blobs"), process))
+    };
+    assert_eq!(remains(), (1, 1));
+    run(target.path(), &["restore", path(&file)], &[]).json();
+    assert_eq!(remains(), (0, 0));
+    target.is_sound();
+    assert_eq!(has_all_files(&target), 1);
 }
 
 #[test]

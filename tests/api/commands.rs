@@ -1,6 +1,8 @@
 //! Command line: arguments and output.
 
+use std::ffi::OsStr;
 use std::io::BufRead;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,6 +16,11 @@ const UNKNOWN_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 /// Runs a command in a folder with only these `ROADMAP_` variables.
 fn roadmap(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
+    finished(roadmap_command(folder, arguments).envs(environment.iter().copied()))
+}
+
+/// Returns a command in a folder without `ROADMAP_` variables, except those of the store under test.
+fn roadmap_command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roadmap"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ROADMAP_")) {
         command.env_remove(name);
@@ -22,7 +29,11 @@ fn roadmap(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> F
         command.env("ROADMAP_DATABASE_URL", url);
         command.env("ROADMAP_SECRET", "a secret that only tests would ever use");
     }
-    let command = command.current_dir(folder).args(arguments).envs(environment.iter().copied());
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+fn finished(command: &mut Command) -> Finished {
     let output = command.output().expect("the binary runs");
     Finished {
         success: output.status.success(),
@@ -773,6 +784,20 @@ fn an_invalid_setting_of_any_source_is_rejected_by_name() {
         assert!(!finished.success && finished.stderr.contains(part), "{file:?}: {}", finished.stderr);
     }
     assert!(!folder.path().join("roadmap-data").exists());
+}
+
+#[test]
+fn a_variable_that_is_not_utf8_is_an_error_only_if_it_may_be_a_setting() {
+    let folder = Folder::empty();
+    let latin1 = OsStr::from_bytes(b"s3cret \xe9");
+    let list = |name: &str| {
+        let mut command = roadmap_command(folder.path(), &["workspace", "list", "--json"]);
+        finished(command.env(name, latin1))
+    };
+    assert_eq!(list("PWD").json(), json!([]));
+    let refused = list("ROADMAP_SMTP_URL");
+    let says = "error: the environment variable ROADMAP_SMTP_URL is not valid UTF-8\n";
+    assert_eq!((refused.success, refused.stdout.as_str(), refused.stderr.as_str()), (false, "", says));
 }
 
 #[test]

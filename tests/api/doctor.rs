@@ -252,6 +252,15 @@ fn inconsistent_settings_are_reported() {
             problem("settings", "listen and metrics_listen have the same port, 8080", own),
         ),
         (
+            vec![("ROADMAP_LISTEN", "[::]:9464"), ("ROADMAP_METRICS_LISTEN", "127.0.0.1:9464")],
+            problem("settings", "listen and metrics_listen have the same port, 9464", own),
+        ),
+        (
+            // Both can be bound.
+            vec![("ROADMAP_LISTEN", "10.0.0.5:8080"), ("ROADMAP_METRICS_LISTEN", "127.0.0.1:8080")],
+            ok("settings", "they are valid and consistent"),
+        ),
+        (
             vec![("ROADMAP_METRICS_LISTEN", "0.0.0.0:9464")],
             warning("settings", "metrics are served at 0.0.0.0:9464 without a login, also to other machines", private),
         ),

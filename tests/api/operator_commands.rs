@@ -264,6 +264,48 @@ fn a_link_to_sign_in_is_printed_and_not_mailed() {
 }
 
 #[test]
+fn nothing_changes_if_links_cannot_be_signed() {
+    let app = App::start();
+    // On SQLite a secret is created, unless there is a file.
+    std::fs::write(app.data_dir().join("secret"), "short").unwrap();
+    let before = json(&app, &["portal", "show"]);
+    for arguments in [&["portal", "set", "--visibility", "off"][..], &["sign-in", "link", "--email", "ann@example.com"]]
+    {
+        let arguments = [arguments, &["--workspace", "acme"]].concat();
+        let finished = app.roadmap_with_environment(&arguments, &[("ROADMAP_SECRET", "")]);
+        assert!(!finished.success && finished.stdout.is_empty(), "{}", finished.stdout);
+        assert!(finished.stderr.contains("secret"), "{}", finished.stderr);
+    }
+    assert_eq!(json(&app, &["portal", "show"]), before);
+    assert_eq!(json(&app, &["audit", "list", "--action", "portal.update"]), json!([]));
+    assert_eq!(app.count("SELECT count(*) FROM sign_ins"), 0);
+}
+
+#[test]
+fn texts_of_others_do_not_control_the_terminal() {
+    let app = App::start();
+    let title = "Dark\u{1b}[2J mode";
+    app.acme.feature_request_with(&json!({ "title": title, "description": "First\u{9b}31m\nSecond" }));
+    app.acme.feature_request("Night\u{7} theme");
+    app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } }));
+    let printed = |arguments: &[&str]| {
+        let text = app.roadmap_as_text(&[arguments, &["--workspace", "acme"]].concat());
+        let controls = |character: char| character.is_control() && character != '\n';
+        assert!(!text.contains(controls), "{arguments:?}: {text:?}");
+        text
+    };
+    let shown = printed(&["request", "show", "1"]);
+    assert!(shown.contains("Dark\u{fffd}[2J mode") && shown.contains("\nFirst\u{fffd}31m\nSecond\n"), "{shown:?}");
+    assert!(printed(&["search", "explain", "mode"]).contains("Dark\u{fffd}[2J mode"));
+    // JSON has the texts as they are.
+    assert_eq!(json(&app, &["request", "show", "1"])["title"], title);
+    let merged = printed(&["request", "merge", "2", "--into", "1"]);
+    assert_eq!(merged, "`Night\u{fffd} theme` (2) is now part of `Dark\u{fffd}[2J mode` (1), which has 1 vote.\n");
+    printed(&["request", "show", "1"]);
+    printed(&["audit", "list"]);
+}
+
+#[test]
 fn the_audit_log_is_listed_and_exported() {
     let app = App::start();
     let workspace = ["--workspace", "acme"];

@@ -180,8 +180,12 @@ fn private_feature_requests_are_for_members_and_their_author() {
         ["ann@example.com", "bob@example.com", "olga@acme.example"].map(|email| Browser::signed_in(&app, email));
     assert_eq!([&visitor, &other].map(|browser| browser.get(&path).status), [404; 2]);
     for browser in [&author, &member] {
-        assert!(browser.page(&path).contains(">Private<"));
+        let page = browser.page(&path);
+        assert!(page.contains(">Private<") && !page.contains("Everybody can read it."), "{page}");
+        assert!(page.contains("Only the team and the author see it, as long as"), "{page}");
     }
+    let public = page_of(&app.acme.feature_request("Dark mode"));
+    assert!(visitor.page(&public).contains("Everybody can read it."));
     for list in ["/", "/feature_requests", "/feature_requests?query=secret", "/feature_requests.atom", "/sitemap-1.xml"]
     {
         for browser in [&visitor, &other] {
@@ -250,6 +254,16 @@ fn bad_parameters_show_the_default_and_pages_past_the_end_are_empty() {
         let page = browser.page(&format!("/feature_requests?sort=newest&page={past}"));
         assert!(!page.contains("Wish number"), "{past}");
     }
+    assert!(browser.page("/changelogs").contains("Nothing published yet"));
+    for past in ["9", "201"] {
+        let page = browser.page(&format!("/changelogs?page={past}"));
+        assert!(page.contains("<h2>This page is empty</h2>") && !page.contains("Nothing published yet"), "{page}");
+        assert!(page.contains("href=\"/changelogs\">To the first page</a>"), "{page}");
+    }
+    // A list offers the orders that it can have.
+    let page = browser.page("/feature_requests?query=wish&sort=updated");
+    assert!(page.contains("<option value=\"newest\" selected>"), "{page}");
+    assert!(!page.contains("<option value=\"updated\"") && !page.contains("<option value=\"trending\""), "{page}");
     for bad in [
         "page=0",
         "page=-1",

@@ -23,6 +23,9 @@ fn a_visitor_s_vote_comes_along_with_the_sign_in() {
     let asked = browser.post(&format!("{path}/vote"), &[]);
     assert_eq!(asked.status, 200);
     assert!(asked.text().contains("E-mail address") && asked.text().contains("Send link"), "{}", asked.text());
+    assert!(asked.text().contains("your vote counts when you confirm it there."), "{}", asked.text());
+    let asked = browser.post(&format!("{path}/unvote"), &[]).text();
+    assert!(asked.contains("the vote is removed when you confirm it there."), "{asked}");
     let sent = browser.submit(&format!("{path}/vote"), &[("email", "Ann@Example.com")]);
     assert_eq!(sent, "/sign-in/sent");
     let mail = sign_in_mails(&app, "Ann@Example.com", 1).remove(0);
@@ -314,7 +317,8 @@ fn held_posts_wait_for_a_member() {
     assert_eq!(app.acme.get_comments(&id, "").json()["total_count"], 0);
     let idea = ann.submit("/feature_requests/new", &[("title", "Umbrella"), ("description", "")]);
     let idea_path = idea.strip_suffix("?done=idea-held").expect("a held idea").to_owned();
-    assert!(ann.page(&idea_path).contains("Awaiting approval"));
+    let page = ann.page(&idea_path);
+    assert!(page.contains("Awaiting approval") && !page.contains("Everybody can read it."), "{page}");
     assert_eq!(bob.get(&idea_path).status, 404);
     assert_eq!(bob.post(&format!("{idea_path}/approve"), &[]).status, 404);
     assert_eq!(app.acme.get_feature_requests("query=umbrella").json()["feature_requests"], json!([]));
@@ -341,6 +345,10 @@ fn an_account_has_name_language_lists_and_sessions() {
     assert_eq!(saved, "/account?done=saved");
     let page = ann.page("/account");
     for part in ["lang=\"de\"", "ann@example.com", "value=\"Ann \u{5d0}\"", "Dark mode"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    // People without a name are shown as the hint says, and only sign-in mails are in the chosen language.
+    for part in ["Ohne Namen steht dort „Kundin oder Kunde“.", "Andere E-Mails sind auf Englisch."] {
         assert!(page.contains(part), "{part}: {page}");
     }
     let long = ann.post("/account", &[("name", &"a".repeat(201)), ("language", "")]);

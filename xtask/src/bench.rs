@@ -177,11 +177,8 @@ const MODERN_TOOL: Option<&str> = Some(
      Mcp-Name: ListTracks\r\n",
 );
 
-/// The paths of the pages of feature requests.
+/// The paths of the pages of feature requests of the service that is being measured.
 static PAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-/// The header with the session of a member, for the pages of the admin panel.
-static SESSION: Mutex<String> = Mutex::new(String::new());
 
 const WORKLOADS: [Workload; 31] = [
     Workload { name: UPVOTE, targets: [Some(0.35), Some(0.42)], page: None, request: upvote },
@@ -488,9 +485,9 @@ impl Bench {
             many_votes::settle(&service)?;
         }
         let started = service.start(&WITHOUT_LIMITS)?;
-        load_pages(&service)?;
+        load_pages(&mut service)?;
         if self.workloads().any(|(workload, _)| workload.name.starts_with("panel")) || TRIAGE.contains(&self.only) {
-            sign_in(&service)?;
+            sign_in(&mut service)?;
         }
         println!("start to first response: {:.0} ms (target {START_TARGET})", started.as_secs_f64() * 1e3);
         println!("memory idle: {:.0} MB (target {IDLE_TARGET})", service.resident_mb()?);
@@ -720,22 +717,21 @@ fn ids(response: &Value, list: &str) -> anyhow::Result<Vec<String>> {
 }
 
 /// Loads the paths of the pages of feature requests from the sitemap. A build without pages has none.
-fn load_pages(service: &Service) -> anyhow::Result<()> {
+fn load_pages(service: &mut Service) -> anyhow::Result<()> {
     block_on(async {
         let mut connection = service.connect().await?;
         if connection.request("GET", "/sitemap-1.xml", "").await? == 200 {
             let sitemap = connection.text();
             let paths = sitemap.split("/feature_requests/").skip(1).filter_map(|rest| rest.split('<').next());
-            // The first store that is measured has the same feature requests, but perhaps under other numbers.
-            let paths: Vec<String> = paths.map(|slug| format!("/feature_requests/{slug}")).collect();
-            *PAGES.lock().unwrap_or_else(PoisonError::into_inner) = paths;
+            // Other services have the same feature requests, but perhaps under other numbers.
+            service.pages = paths.map(|slug| format!("/feature_requests/{slug}")).collect();
         }
         Ok(())
     })
 }
 
 /// Signs in as a member, for the pages of the admin panel.
-fn sign_in(service: &Service) -> anyhow::Result<()> {
+fn sign_in(service: &mut Service) -> anyhow::Result<()> {
     let address = "bench@example.com";
     service.roadmap(&["member", "add", "--workspace", "bench", "--email", address, "--name", "Bench"])?;
     let link = service.roadmap(&["sign-in", "link", "--workspace", "bench", "--email", address])?;
@@ -750,7 +746,7 @@ fn sign_in(service: &Service) -> anyhow::Result<()> {
         let status = connection.request_with("POST", &format!("/{path}"), &headers, "choice=only").await?;
         ensure!(status == 303, "signing in returned {status}");
         let cookie = connection.cookie().context("no session")?;
-        *SESSION.lock().unwrap_or_else(PoisonError::into_inner) = format!("Cookie: {cookie}\r\n{headers}");
+        service.session = format!("Cookie: {cookie}\r\n{headers}");
         Ok(())
     })
 }
@@ -774,13 +770,12 @@ fn triage(service: &Service) -> anyhow::Result<()> {
             selected.extend(found);
         }
         selected.truncate(SELECTED);
-        let session = SESSION.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let selection: String = selected.iter().map(|id| format!("id={id}&")).collect();
         for round in 0..20 {
             let track = if round % 2 == 0 { other } else { one };
             let body = format!("{selection}track={track}&action=move");
             let began = Instant::now();
-            let status = connection.request_with("POST", "/admin/triage", &session, &body).await?;
+            let status = connection.request_with("POST", "/admin/triage", &service.session, &body).await?;
             times.push(began.elapsed());
             ensure!(status == 303, "moving {} feature requests returned {status}", selected.len());
         }
@@ -861,7 +856,8 @@ fn measure(
     connections: usize,
     duration: Duration,
 ) -> anyhow::Result<Figures> {
-    let session = &SESSION.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    PAGES.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&service.pages);
+    let session = &service.session;
     let seed = AtomicU64::new(KEYS.load(Ordering::Relaxed) + 1);
     let cpu_before = service.cpu()?;
     let began = Instant::now();

@@ -36,6 +36,9 @@ impl ApiCall {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct InvalidArguments(pub(crate) String);
 
+/// Longest path and query of a request, in bytes. A little less than the library takes.
+pub(crate) const MAX_TARGET: usize = 65_000;
+
 /// Converts the arguments of a tool into the request of its operation. The operation itself validates the values.
 pub(crate) fn request(tool: &Tool, arguments: Map<String, Value>) -> Result<ApiCall, InvalidArguments> {
     let arguments = Value::from(arguments);
@@ -77,7 +80,11 @@ pub(crate) fn request(tool: &Tool, arguments: Map<String, Value>) -> Result<ApiC
         }
         BodyKind::Upload => Some(upload(&body)?),
     };
-    Ok(ApiCall { method: tool.method.clone(), target: target + &query, body })
+    let target = target + &query;
+    if target.len() > MAX_TARGET {
+        return Err(InvalidArguments(format!("the arguments of {} are too long", tool.name)));
+    }
+    Ok(ApiCall { method: tool.method.clone(), target, body })
 }
 
 fn unknown_arguments(tool: &Tool, unknown: &[String]) -> String {
@@ -167,6 +174,16 @@ mod tests {
         let (media_type, body) = call.body.as_ref().unwrap();
         assert_eq!(media_type, "application/json");
         serde_json::from_slice(body).unwrap()
+    }
+
+    #[test]
+    fn arguments_that_fit_in_no_address_are_refused() {
+        // Each of these letters takes six bytes.
+        for (length, is_taken) in [(10_000, true), (11_000, false)] {
+            let outcome = call("SearchFeatureRequests", json!({ "query": "ع".repeat(length) }));
+            let expected = "the arguments of SearchFeatureRequests are too long";
+            assert_eq!(outcome.err(), (!is_taken).then(|| expected.to_owned()));
+        }
     }
 
     #[test]

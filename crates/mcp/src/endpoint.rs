@@ -29,10 +29,15 @@ pub(crate) async fn post(
     check_content_type(&request)?;
     let (body, memory) = state.api.http.bodies.read_body(&mut payload.into_inner(), JSON_LIMIT).await?;
     let message = message::read(request.headers(), &body);
-    drop((body, memory));
+    drop(body);
     match message {
         Ok(Message::Notification) => Ok(HttpResponse::Accepted().finish()),
-        Ok(Message::Request(asked)) => Ok(answer(&state, &caller, asked).await),
+        Ok(Message::Request(asked)) => {
+            let answered = answer(&state, &caller, asked).await;
+            // The arguments take the memory until now.
+            drop(memory);
+            Ok(answered)
+        }
         Err((id, error)) => Ok(refused(&state, id.as_ref(), &error)),
     }
 }

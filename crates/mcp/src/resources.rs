@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use roadmap_domain::model::api_key::{Scope, Scopes};
 use serde_json::{Value, json};
 
-use crate::call::{ApiCall, escape};
+use crate::call::{ApiCall, MAX_TARGET, escape};
 
 /// The media type of all resources.
 pub(crate) const MEDIA_TYPE: &str = "application/json";
@@ -90,7 +90,8 @@ pub(crate) fn source(uri: &str) -> Option<Source> {
             Some((before, _)) => {
                 let segment =
                     uri.strip_prefix(before).filter(|segment| !segment.is_empty() && !segment.contains('/'))?;
-                percent_decode_str(segment).decode_utf8().ok()?.into_owned()
+                let id = percent_decode_str(segment).decode_utf8().ok()?.into_owned();
+                Some(id).filter(|id| escape(id).len() < MAX_TARGET / 2)?
             }
         };
         Some(match resource.path {
@@ -106,6 +107,13 @@ mod tests {
 
     fn names(list: &Value) -> Vec<&str> {
         list.as_array().unwrap().iter().map(|resource| resource["name"].as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn an_id_that_is_too_long_names_nothing() {
+        let uri = |length: usize| format!("roadmap://feature_requests/{}", "a".repeat(length));
+        assert!(source(&uri(1_000)).is_some());
+        assert!(source(&uri(70_000)).is_none());
     }
 
     #[test]

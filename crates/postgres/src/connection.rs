@@ -204,14 +204,20 @@ fn is_ambiguous(url: &str) -> bool {
     }
 }
 
-/// Whether the server is on this machine: a Unix socket, or a loopback address.
+/// Whether the server is on this machine: a Unix socket, or a loopback address. The library connects to the addresses of
+/// `hostaddr`, if there are any, instead of the hosts.
 fn is_local(config: &Config) -> bool {
-    config.get_hosts().iter().all(|host| match host {
-        Host::Unix(_) => true,
-        Host::Tcp(name) => {
-            name == "localhost" || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
-        }
-    })
+    let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
+    if !addresses.is_empty() {
+        return addresses.iter().all(std::net::IpAddr::is_loopback);
+    }
+    !hosts.is_empty()
+        && hosts.iter().all(|host| match host {
+            Host::Unix(_) => true,
+            Host::Tcp(name) => {
+                name == "localhost" || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+            }
+        })
 }
 
 /// Returns a configuration that trusts the certificates of a file, or those of the system.
@@ -341,6 +347,11 @@ mod tests {
             ("postgres://db.example.com/roadmap?sslmode=verify-full", true),
             ("postgres://db.example.com/roadmap?sslmode=disable", false),
             ("postgres://localhost,db.example.com/roadmap", true),
+            ("postgres://ann@/roadmap?hostaddr=10.0.0.5", true),
+            ("postgres://localhost/roadmap?hostaddr=10.0.0.5", true),
+            ("postgres://localhost,localhost/roadmap?hostaddr=127.0.0.1,10.0.0.5", true),
+            ("postgres://db.example.com/roadmap?hostaddr=127.0.0.1", false),
+            ("postgres://ann@/roadmap?hostaddr=::1", false),
         ] {
             assert_eq!(Connector::new(&options(url)).unwrap().tls.is_some(), encrypted, "{url}");
         }

@@ -41,17 +41,47 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
         Vec::new()
     } else {
         let migrated;
-        (connection, migrated) = migrate(connection, |harness| {
-            Ok(harness.run_pending_migrations(MIGRATIONS)?.iter().map(ToString::to_string).collect())
-        })
-        .await?;
-        migrated?
+        (connection, migrated) = run_missing(connection).await?;
+        migrated
     };
     if !done.is_empty() || !is_granted(&mut connection, &options.role).await? {
         grant(&mut connection, &options.role).await?;
     }
     set_row_security(&mut connection, options.row_security).await?;
     Ok(done)
+}
+
+/// Runs the missing migrations.
+///
+/// A migration that waits for the lock of another transaction, such as a backup, makes all later statements on the table
+/// wait, too. So it gives up early, and tries again after a pause in which these run.
+async fn run_missing(mut connection: AsyncPgConnection) -> Result<(AsyncPgConnection, Vec<String>), StoreError> {
+    const PAUSE: Duration = Duration::from_secs(2);
+    connection.batch_execute("SET lock_timeout = '1s'").await.map_err(map_error)?;
+    let mut done = Vec::new();
+    loop {
+        let migrated;
+        (connection, migrated) = migrate(connection, |harness| {
+            // One at a time, so that those are known that ran before one failed.
+            let mut versions = Vec::new();
+            while harness.has_pending_migration(MIGRATIONS)? {
+                match harness.run_next_migration(MIGRATIONS) {
+                    Ok(version) => versions.push(version.to_string()),
+                    Err(error) if error.to_string().contains("lock timeout") => return Ok((versions, Some(error))),
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok((versions, None))
+        })
+        .await?;
+        let (versions, blocked) = migrated?;
+        done.extend(versions);
+        let Some(error) = blocked else { break };
+        tracing::warn!(%error, "a migration waits for another transaction that uses its table");
+        tokio::time::sleep(PAUSE).await;
+    }
+    connection.batch_execute("RESET lock_timeout").await.map_err(map_error)?;
+    Ok((connection, done))
 }
 
 /// Returns the versions of the migrations that are not applied to the database, including those that another process is
@@ -107,7 +137,13 @@ pub async fn revert_all(options: &PostgresOptions) -> Result<(), StoreError> {
 
 /// Opens a connection of the login that holds the lock until it is dropped.
 async fn connect_with_lock(options: &PostgresOptions) -> Result<AsyncPgConnection, StoreError> {
-    let mut connection = Connector::for_login(&options.url)?.connect().await?;
+    let mut connector = Connector::for_login(&options.url)?;
+    connector.set_connect_timeout(options.connection_wait);
+    // A server that accepts connections and is silent counts as unreachable, too.
+    let limit = options.connection_wait + options.response_timeout();
+    let mut connection = tokio::time::timeout(limit, connector.connect()).await.map_err(|_| {
+        StoreError::Unavailable(format!("the database server did not respond within {limit:?}").into())
+    })??;
     connection.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})")).await.map_err(map_error)?;
     Ok(connection)
 }

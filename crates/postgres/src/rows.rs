@@ -105,7 +105,7 @@ statement! {
 /// statement with the parameters `workspace`, `request` and `number`. What is merged into it is named on a condition. The
 /// comments of private feature requests that are merged into a public one do not count.
 macro_rules! detail {
-    ($named:literal, $columns:expr) => {
+    ($named:literal, $shows_private:literal, $columns:expr) => {
         concat!(
             "WITH request AS MATERIALIZED (
          SELECT ",
@@ -120,7 +120,9 @@ macro_rules! detail {
             "
      ), merged AS MATERIALIZED (
          SELECT feature_requests.id, feature_requests.tag_number, feature_requests.title,
-                request.private OR NOT feature_requests.private AS is_shown,
+                request.private AND ",
+            $shows_private,
+            " OR NOT feature_requests.private AS is_shown,
                 btrim(description_text, E' \\n\\t\\r\\u00a0') <> '' AS is_described
          FROM request
          JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
@@ -160,7 +162,7 @@ statement! {
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
     } -> DetailColumns,
-    detail!("true", "")
+    detail!("true", "true", "")
 }
 
 /// The types of a feature request with all of its fields.

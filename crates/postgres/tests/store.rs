@@ -25,7 +25,7 @@ use roadmap_postgres::{
     server_time,
 };
 use roadmap_testkit::harness::{Harness, Probe, Subject, operation_key, reply, vote};
-use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
+use roadmap_testkit::postgres::{self, Cluster, Connection, Database, Durability};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -155,6 +155,46 @@ async fn processes_that_start_at_once_migrate_once() {
     done.sort_unstable();
     assert_eq!(done[..3], [0, 0, 0]);
     assert!(done[3] > 0);
+}
+
+#[test]
+fn a_migration_that_waits_for_a_lock_lets_others_pass() {
+    let database = Database::empty(&postgres::server());
+    let options = patient_options(&database.url);
+    let lock = "BEGIN; LOCK TABLE __diesel_schema_migrations IN SHARE MODE";
+    let backup = Connection::open(&database.url);
+    backup.execute(
+        "CREATE TABLE __diesel_schema_migrations (
+             version VARCHAR(50) PRIMARY KEY, run_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
+         )",
+    );
+    backup.execute(lock);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let migrating = runtime.spawn(async move { migrate(&options).await });
+    let began = Instant::now();
+    let waiting =
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '__diesel_schema_migrations'::regclass";
+    while database.rows(waiting) != [[Some("1".to_owned())]] {
+        assert!(began.elapsed() < Duration::from_secs(60), "the migration does not wait");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // A lock that only the waiting migration is in the way of.
+    let other = Connection::open(&database.url);
+    other.execute("SET lock_timeout = '60s'");
+    other.execute(lock);
+    other.execute("COMMIT");
+    assert!(!migrating.is_finished());
+    backup.execute("COMMIT");
+    assert_ne!(runtime.block_on(migrating).unwrap().unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_silent_server_is_not_waited_for_at_the_start() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://ann@127.0.0.1:{}/roadmap", silent.local_addr().unwrap().port());
+    let options = PostgresOptions { connection_wait: Duration::from_millis(100), ..PostgresOptions::new(url) };
+    let error = migrate(&options).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
 }
 
 #[tokio::test]

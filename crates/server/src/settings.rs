@@ -6,9 +6,11 @@
 mod source;
 mod values;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::bail;
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::signed_reference::Secret;
@@ -27,6 +29,9 @@ use values::{
 pub(crate) use values::{Database, LogFormat, Mail, Storage, duration};
 
 const DEFAULT_FILE: &str = "roadmap.toml";
+
+/// The beginning of the names of environment variables that are settings.
+const PREFIX: &str = "ROADMAP_";
 
 /// The settings that can be given as flags. Flags that were not given are left out.
 #[derive(Debug, Clone, Default, clap::Args, Serialize)]
@@ -152,7 +157,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads the settings of this process.
     pub(crate) fn load(flags: &SettingFlags) -> anyhow::Result<Self> {
-        Ok(Self::read(flags, std::env::vars().collect())?.0)
+        Ok(Self::read(flags, utf8_variables(std::env::vars_os())?)?.0)
     }
 
     /// The settings, and the names of all that exist.
@@ -226,7 +231,32 @@ impl Settings {
 
 /// Returns the API key in the environment. It is no setting, because it belongs to a client of the service.
 pub(crate) fn client_key(name: &str) -> Option<String> {
-    std::env::vars().find(|(of, _)| of == name).map(|(_, key)| key)
+    environment().find(|(of, _)| of == name).map(|(_, key)| key)
+}
+
+/// Returns the variables of this process, except those that are not valid UTF-8.
+pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(utf8_variable)
+}
+
+/// Returns the variables that are valid UTF-8. Others are of other programs, but an error if they may be settings. The
+/// error does not contain the value, which may be a secret.
+fn utf8_variables(variables: impl Iterator<Item = (OsString, OsString)>) -> anyhow::Result<Vec<(String, String)>> {
+    let mut valid = Vec::new();
+    for (name, value) in variables {
+        let may_be_setting = name.as_encoded_bytes().starts_with(PREFIX.as_bytes());
+        let shown = name.to_string_lossy().into_owned();
+        match utf8_variable((name, value)) {
+            Some(variable) => valid.push(variable),
+            None if may_be_setting => bail!("the environment variable {shown} is not valid UTF-8"),
+            None => {}
+        }
+    }
+    Ok(valid)
+}
+
+fn utf8_variable((name, value): (OsString, OsString)) -> Option<(String, String)> {
+    Some((name.into_string().ok()?, value.into_string().ok()?))
 }
 
 #[cfg(test)]
@@ -235,6 +265,7 @@ mod tests {
     use roadmap_http::client_address::HeaderFamily;
     use roadmap_http::limits::Rate;
     use std::num::NonZeroU32;
+    use std::os::unix::ffi::OsStringExt;
 
     fn read(flags: &SettingFlags, environment: &[(&str, &str)]) -> anyhow::Result<Settings> {
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -388,8 +419,40 @@ mod tests {
             std::fs::write(flags.config.as_ref().unwrap(), text).unwrap();
             assert!(message(read(&flags, &[])).contains(says), "{text}");
         }
+        // A line that cannot be understood may have a password, which is not shown.
+        for text in ["smtp_url = smtp://ann:hunter2@smtp.example.com", "secret = \"hunter2", "secret = hunter2"] {
+            std::fs::write(flags.config.as_ref().unwrap(), format!("listen = \"[::1]:80\"\n\n{text}\n")).unwrap();
+            let error = message(read(&flags, &[]));
+            assert!(error.contains("settings.toml cannot be read: line 3: "), "{error}");
+            assert!(!error.contains("hunter2") && !error.contains('\n'), "{error}");
+        }
         let flags = SettingFlags { config: Some(folder.path().join("none.toml")), ..SettingFlags::default() };
         assert!(message(read(&flags, &[])).contains("none.toml"));
+    }
+
+    #[test]
+    fn variables_that_are_not_utf8_are_ignored_unless_they_may_be_settings() {
+        fn variable(name: &[u8], value: &[u8]) -> (OsString, OsString) {
+            (OsString::from_vec(name.to_vec()), OsString::from_vec(value.to_vec()))
+        }
+        let valid = utf8_variables(
+            [
+                variable(b"HOME", "/caf\u{e9}".as_bytes()),
+                variable(b"PWD", b"/caf\xe9"),
+                variable(b"OTHER_\xe9", b"value"),
+                variable(b"ROADMAP_LISTEN", b"a:1"),
+            ]
+            .into_iter(),
+        );
+        let expected = [("HOME", "/caf\u{e9}"), ("ROADMAP_LISTEN", "a:1")];
+        assert_eq!(valid.unwrap(), expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        for (invalid, name) in [
+            (variable(b"ROADMAP_SECRET", b"s3cret \xe9"), "ROADMAP_SECRET"),
+            (variable(b"ROADMAP_\xe9", b"s3cret"), "ROADMAP_\u{fffd}"),
+        ] {
+            let message = utf8_variables(std::iter::once(invalid)).unwrap_err().to_string();
+            assert_eq!(message, format!("the environment variable {name} is not valid UTF-8"));
+        }
     }
 
     #[test]

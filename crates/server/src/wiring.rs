@@ -38,7 +38,7 @@ use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::operator;
-use crate::settings::{Database, Mail, Settings, Storage};
+use crate::settings::{Database, Mail, Settings, Storage, environment};
 use crate::shutdown::ShutdownState;
 use crate::system::{
     CachedDirectory, CachedHealth, CachedPortals, CachedSynonyms, CachedTracks, InMemoryOperationLocks, JitteredPause,
@@ -302,7 +302,7 @@ impl Application {
     pub(crate) fn open_blobs(settings: &Settings) -> anyhow::Result<Arc<dyn Blobs>> {
         let opened: Result<Arc<dyn Blobs>, StoreError> = match &settings.storage {
             Storage::Folder(folder) => LocalBlobs::open(folder).map(|blobs| Arc::new(blobs) as _),
-            Storage::Bucket(url) => S3Blobs::open(url, std::env::vars()).map(|blobs| Arc::new(blobs) as _),
+            Storage::Bucket(url) => S3Blobs::open(url, environment()).map(|blobs| Arc::new(blobs) as _),
         };
         opened.with_context(|| format!("the storage {} cannot be opened", settings.storage))
     }

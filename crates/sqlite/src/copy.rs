@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::{QueryDsl, RunQueryDsl};
+use diesel::result::Error as DieselError;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, SqliteConnection};
 use roadmap_domain::error::StoreError;
@@ -104,7 +105,7 @@ pub struct ExclusiveLock {
 /// Merges the write-ahead log into the file.
 ///
 /// # Errors
-/// The file cannot be opened.
+/// The file cannot be opened, or the disk is full or fails.
 pub fn lock_exclusively(path: &Path) -> Result<Option<ExclusiveLock>, StoreError> {
     let url = Connector::new(path, BUSY_TIMEOUT).url_with("mode=rw");
     let mut connection = SqliteConnection::establish(&url).map_err(SqlError::from)?;
@@ -113,10 +114,17 @@ pub fn lock_exclusively(path: &Path) -> Result<Option<ExclusiveLock>, StoreError
     let locked = connection
         .batch_execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; COMMIT");
     match locked {
-        Err(error) if is_temporary(&error) => Ok(None),
+        Err(error) if is_locked(&error) => Ok(None),
+        // The disk is full or fails, for example. Whether the file is in use is unknown.
+        Err(error) if is_temporary(&error) => Err(SqlError::from(error).into()),
         // Other errors, such as that the file is not a database, do not mean that it is in use.
         _ => Ok(Some(ExclusiveLock { _connection: connection })),
     }
+}
+
+/// Whether another connection holds a lock. These are SQLite's messages for `SQLITE_BUSY` and `SQLITE_LOCKED`.
+fn is_locked(error: &DieselError) -> bool {
+    matches!(error, DieselError::DatabaseError(_, information) if information.message().contains("is locked"))
 }
 
 #[cfg(test)]
@@ -242,5 +250,16 @@ mod tests {
         assert!(lock_exclusively(&other).is_err());
         std::fs::write(&other, "no database at all").unwrap();
         assert!(lock_exclusively(&other).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_failure_of_the_disk_does_not_mean_that_a_file_is_in_use() {
+        let (_folder, options) = database();
+        // A folder takes the name of the write-ahead log.
+        std::fs::create_dir(options.path.with_extension("db-wal")).unwrap();
+        match lock_exclusively(&options.path).map(|lock| lock.is_some()) {
+            Err(StoreError::Unavailable(cause)) => assert_eq!(cause.to_string(), "unable to open database file"),
+            other => panic!("{other:?}"),
+        }
     }
 }

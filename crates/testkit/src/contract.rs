@@ -76,6 +76,8 @@ macro_rules! contract_tests {
                 held_comments_follow_their_request,
                 a_held_idea_is_hidden_until_it_is_approved,
                 what_waits_is_listed_oldest_first,
+                a_comment_is_deleted_while_it_is_approved,
+                an_approval_follows_the_undoing_of_a_merge,
             },
             attachments::{
                 a_file_is_returned_as_it_was_stored,
@@ -163,6 +165,7 @@ macro_rules! contract_tests {
                 any_order_of_undoing_is_exact,
                 rejected_merges_change_nothing,
                 concurrent_merges_make_no_cycle,
+                a_merge_follows_a_publication,
                 deleting_a_part_of_a_tree,
                 random_histories_equal_a_model,
                 tallies_are_exact_while_requests_are_merged,
@@ -283,6 +286,7 @@ macro_rules! contract_tests {
                 a_withdrawn_vote_ends_its_subscription,
                 stopped_mail_stays_stopped,
                 subscriptions_of_a_tree_belong_together,
+                an_unsubscription_survives_a_merge_of_customers,
                 the_author_gets_every_answer,
             },
             tenancy::{

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use actix_web::dev::Payload;
 use actix_web::http::Method;
@@ -26,6 +27,9 @@ use crate::portal::{
 use crate::reply::{CacheKey, PageResult, Reply};
 use crate::state::State;
 use crate::{assets, brand, problem};
+
+/// A form that takes longer to arrive is checked against the session once more.
+const QUICK_FORM: Duration = Duration::from_secs(1);
 
 /// Who may open a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,8 +246,13 @@ where
     if let Some(kept) = key.as_ref().filter(|_| is_kept).and_then(|key| state.cache.get(key)) {
         return kept.response(&request);
     }
+    let began = Instant::now();
     let reply = match admit(&context, who) {
         Ok(()) => match read_form(&context, payload).await {
+            Ok(fields) if began.elapsed() > QUICK_FORM => match readmit(&state, &request, who).await {
+                Ok(context) => handler(context, fields).await,
+                Err(refused) => signed_out(&context, &fields).map_or(*refused, Ok),
+            },
             Ok(fields) => handler(context.clone(), fields).await,
             Err(error) => Err(error),
         },
@@ -264,6 +273,12 @@ where
         }
         Err(error) => problem::page(&context, &error),
     }
+}
+
+/// Checks once more who sent a form that was long under way: somebody may have been removed from the team meanwhile.
+async fn readmit(state: &web::Data<State>, request: &HttpRequest, who: Who) -> Result<Rc<Context>, Box<PageResult>> {
+    let context = Context::load(state.clone(), request.clone()).await.map_err(|error| Box::new(Err(error)))?;
+    admit(&context, who).map(|()| Rc::new(context))
 }
 
 /// Whether somebody is refused only because the sign-in was too long ago.

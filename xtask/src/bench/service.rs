@@ -23,13 +23,25 @@ pub(crate) struct Service {
     pub(crate) cluster: Option<Cluster>,
     /// API key of the workspace `bench`.
     pub(crate) key: String,
+    /// The paths of the pages of feature requests.
+    pub(crate) pages: Vec<String>,
+    /// The header with the session of a member, for the pages of the admin panel.
+    pub(crate) session: String,
     running: Option<(Child, u16)>,
 }
 
 impl Service {
     /// Creates the workspace `bench` with a member and an API key.
     pub(crate) fn new(binary: PathBuf, cluster: Option<Cluster>) -> anyhow::Result<Self> {
-        let mut service = Self { folder: tempfile::tempdir()?, binary, cluster, key: String::new(), running: None };
+        let mut service = Self {
+            folder: tempfile::tempdir()?,
+            binary,
+            cluster,
+            key: String::new(),
+            pages: Vec::new(),
+            session: String::new(),
+            running: None,
+        };
         service.workspace("bench")?;
         service.key = service.api_key("bench")?.0;
         Ok(service)

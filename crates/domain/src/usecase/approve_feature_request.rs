@@ -35,7 +35,12 @@ impl Operation for ApproveFeatureRequest {
     ) -> Result<FeatureRequestEdited, RoadmapError> {
         // An edit without changes locks the row and loads it.
         let found = self.edit(None).perform(context, work).await?;
-        if found.detail.awaiting_approval { self.edit(Some(false)).perform(context, work).await } else { Ok(found) }
+        if !found.detail.awaiting_approval {
+            return Ok(found);
+        }
+        // By its ID, because the reference may mean another one by now, if a merge was undone.
+        let itself = Self { request: FeatureRequestRef::Id(found.detail.summary.id) };
+        itself.edit(Some(false)).perform(context, work).await
     }
 
     fn audit(&self, edited: &FeatureRequestEdited) -> Audit {

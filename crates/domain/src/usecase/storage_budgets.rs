@@ -146,12 +146,21 @@ impl StorageBudgets {
     /// The first error of the store.
     pub async fn recount_due(&self) -> Result<u64, StoreError> {
         let now = self.clock.now();
-        let due: Vec<WorkspaceId> = {
+        let due: Vec<(WorkspaceId, Usage)> = {
             let counters = self.counters();
-            counters.iter().filter(|(_, counter)| counter.is_due(now)).map(|(workspace, _)| *workspace).collect()
+            let due = counters.iter().filter(|(_, counter)| counter.is_due(now));
+            due.map(|(workspace, counter)| (*workspace, counter.added)).collect()
         };
         let mut recounted = 0;
-        for workspace in due {
+        for (workspace, added) in due {
+            // The count includes what was stored and deleted until now, which must not be added once more.
+            if added != Usage::default() {
+                let stored = self.store.add_usage(workspace, added).await?;
+                let mut counters = self.counters();
+                let counter = counters.entry(workspace).or_default();
+                counter.stored = Some(stored);
+                counter.added = counter.added.minus(added);
+            }
             let stored = self.store.recount_usage(workspace, now).await?;
             let mut counters = self.counters();
             let counter = counters.entry(workspace).or_default();
@@ -223,6 +232,24 @@ mod tests {
 
     fn over(budget: Budget) -> OverBudget {
         OverBudget { budget, limit: 1_000 }
+    }
+
+    #[test]
+    fn a_deletion_before_a_count_is_not_subtracted_from_it() {
+        let mut store = loaded(stored(0, 1_000, Duration::DAY));
+        store
+            .expect_add_usage()
+            .with(eq(workspace()), eq(usage(0, -700)))
+            .times(1)
+            .returning(|_, _| Ok(stored(0, 300, Duration::DAY)));
+        store.expect_recount_usage().times(1).returning(|_, _| Ok(stored(0, 300, Duration::ZERO)));
+        let budgets = budgets(store);
+        block_on(budgets.load(workspace())).unwrap();
+        budgets.record(workspace(), usage(0, -700));
+        assert_eq!(block_on(budgets.recount_due()).unwrap(), 1);
+        block_on(budgets.flush()).unwrap();
+        assert!(budgets.reserve(workspace(), usage(0, 701)).is_err());
+        assert!(budgets.reserve(workspace(), usage(0, 700)).is_ok());
     }
 
     #[test]

@@ -8,9 +8,10 @@ use crate::statement::{resolved, statement};
 
 /// The SQL of common table expressions for the list of comments of a feature request, in a statement with the parameters
 /// `workspace`, `request` and `number`: the `request`, what is `merged` into it, as far as it is shown, and the `total`
-/// and the `entries` of the list. The list has the comments of everything that is merged, and their descriptions.
+/// and the `entries` of the list. The list has the comments of everything that is merged, and their descriptions. What is
+/// merged into a private one is shown if it is public itself, or on a condition.
 macro_rules! comment_list {
-    () => {
+    ($shows_private:literal) => {
         concat!(
             "request AS MATERIALIZED (
          SELECT id, private FROM feature_requests WHERE workspace_id = {workspace} AND id = ",
@@ -20,7 +21,9 @@ macro_rules! comment_list {
          SELECT feature_requests.id, tag_number, title, author_id, created_at,
                 btrim(description_text, E' \\n\\t\\r\\u00a0') <> '' AS is_described
          FROM request JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
-         WHERE request.private OR NOT feature_requests.private
+         WHERE request.private AND ",
+            $shows_private,
+            " OR NOT feature_requests.private
      ), total AS (
          SELECT (SELECT count(*) FROM comments
                  WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request))
@@ -93,23 +96,24 @@ statement! {
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<CommentColumns>),
-    concat!("WITH ", comment_list!(), ", page AS MATERIALIZED (", comment_page!("{offset}"), "
+    concat!("WITH ", comment_list!("true"), ", page AS MATERIALIZED (", comment_page!("{offset}"), "
      ), listed AS (", listed_comments!(""), ")
      SELECT total, listed.* FROM request CROSS JOIN total LEFT JOIN listed ON true
      ORDER BY listed.created_at, listed.id")
 }
 
 statement! {
-    /// As [`CommentsPage`], for a feature request that is not merged; without an offset, the last page. The entries after
-    /// it are the latest comment of the team.
+    /// As [`CommentsPage`], for a feature request that is not merged, as a person may see it; without an offset, the last
+    /// page. The entries after it are the latest comment of the team.
     CommentsAndAnswer {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
+        is_member: bool => Bool,
         limit: i64 => BigInt,
         offset: Option<i64> => Nullable<BigInt>,
     } -> (BigInt, Nullable<(Bool, CommentColumns)>),
-    concat!("WITH ", comment_list!(), ", start AS MATERIALIZED (
+    concat!("WITH ", comment_list!("{is_member}"), ", start AS MATERIALIZED (
          SELECT coalesce({offset}, greatest(total - 1, 0) / {limit} * {limit}) AS skipped FROM total
      ), commented AS MATERIALIZED (", comment_page!("(SELECT skipped FROM start)"), "
      ), answer AS MATERIALIZED (

@@ -23,6 +23,18 @@ use crate::unit::{PostgresUnit, WorkspaceLock};
 use crate::writes::id_or_number;
 
 statement! {
+    /// Locks the feature request that a reference names, also a merged one, against other changes.
+    LockMergeNode {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+    } -> Untyped,
+    "SELECT FROM feature_requests WHERE workspace_id = {workspace} AND id = (SELECT coalesce({request},
+         (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number})))
+     FOR NO KEY UPDATE"
+}
+
+statement! {
     /// Selects a feature request itself, even if it is merged: its summary, whether it is private, its ancestors, nearest
     /// first, and the number of its descendants.
     FindMergeNode {
@@ -161,6 +173,9 @@ impl MergeWrites for PostgresUnit {
     async fn find_merge_node(&mut self, request: &FeatureRequestRef) -> Result<Option<MergeNode>, StoreError> {
         let Some((request, number)) = id_or_number(request) else { return Ok(None) };
         self.lock_workspace(WorkspaceLock::Merges).await?;
+        // Before it is read, because a merge depends on whether it is private.
+        let lock = LockMergeNode { workspace: self.workspace, request, number };
+        self.run(lock.execute(&mut self.connection()?)).await?;
         let find = FindMergeNode { workspace: self.workspace, request, number };
         let row: Option<(SummaryRow, bool, Vec<Uuid>, i64)> =
             self.run_optional(find.get_result(&mut self.connection()?)).await?;

@@ -25,26 +25,22 @@ use crate::writes::id_or_number;
 use crate::writes::requests::{folded_name_of, name_of};
 
 statement! {
-    /// Stops all mail to a customer, unless it is already stopped. Returns whether the customer exists.
-    UnsubscribeFromAll { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, at: TimestampColumn => Timestamptz } -> Bool,
-    "WITH stopped AS (
-         UPDATE customers SET mail_stopped_at = {at}, mail_stopped_because = 'unsubscribed'
-         WHERE workspace_id = {workspace} AND id = {customer} AND mail_stopped_at IS NULL
-     )
-     SELECT EXISTS (SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer})"
+    /// Stops all mail to a customer, unless it is already stopped.
+    UnsubscribeFromAll { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, at: TimestampColumn => Timestamptz }
+        -> Untyped,
+    "UPDATE customers SET mail_stopped_at = {at}, mail_stopped_because = 'unsubscribed'
+     WHERE workspace_id = {workspace} AND id = {customer} AND mail_stopped_at IS NULL"
 }
 
 statement! {
-    /// Stops the mail to a customer about the tree of a feature request. Returns whether the customer exists.
-    UnsubscribeFromOne { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Bool,
+    /// Stops the mail to a customer about the tree of a feature request.
+    UnsubscribeFromOne { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Untyped,
     concat!("WITH ", tree!(), ", stopped AS (
          UPDATE votes SET subscribed = false
          WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id IN (SELECT id FROM members)
-     ), unfollowed AS (
-         DELETE FROM followers
-         WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id IN (SELECT id FROM members)
      )
-     SELECT EXISTS (SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer})")
+     DELETE FROM followers
+     WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id IN (SELECT id FROM members)")
 }
 
 statement! {
@@ -157,21 +153,30 @@ impl SubscriptionWrites for PostgresUnit {
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let (workspace, id) = (self.workspace, customer.uuid());
+        // Waits for a merge that deletes the customer, and such a merge waits for this unit: it copies the votes.
+        let lock = customers::table
+            .filter(customers::workspace_id.eq(workspace))
+            .filter(customers::id.eq(id))
+            .select(customers::id)
+            .for_key_share();
+        let known: Vec<Uuid> = self.run(lock.load(&mut self.connection()?)).await?;
+        if known.is_empty() {
+            return Ok(false);
+        }
         match what {
             Unsubscription::Everything => {
                 let all = UnsubscribeFromAll { workspace, customer: id, at: at.into() };
-                let is_known = self.run(all.get_result(&mut self.connection()?)).await?;
+                self.run(all.execute(&mut self.connection()?)).await?;
                 let delete = DeleteWaiting { workspace, customer: id };
                 self.run(delete.execute(&mut self.connection()?)).await?;
-                Ok(is_known)
             }
             Unsubscription::Request(request) => {
                 let one = UnsubscribeFromOne { workspace, customer: id, request: request.uuid() };
-                let is_known = self.run(one.get_result(&mut self.connection()?)).await?;
+                self.run(one.execute(&mut self.connection()?)).await?;
                 delete_waiting_about(self, customer, request.uuid(), false).await?;
-                Ok(is_known)
             }
         }
+        Ok(true)
     }
 
     async fn subscribe(

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::WorkspaceArgument;
-use super::output::{OutputFormat, Row, print};
+use super::output::{OutputFormat, Row, print_json};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
@@ -237,8 +237,7 @@ impl AuditCommand {
                     entries.extend(page);
                 }
                 if format.is_json() {
-                    let shown: Vec<OutputEntry<'_>> = entries.iter().map(OutputEntry::from).collect();
-                    return print(&serde_json::to_string_pretty(&shown)?);
+                    return print_json(&entries.iter().map(OutputEntry::from).collect::<Vec<_>>());
                 }
                 format.print_many(&entries.iter().map(TableRow::from).collect::<Vec<_>>())
             }

@@ -1,13 +1,15 @@
 //! `roadmap backup` and `roadmap restore`
 
-use std::fs::File;
+use std::ffi::OsStr;
+use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use roadmap_domain::ports::Clock;
 use serde::Serialize;
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::{NamedTempFile, TempDir, TempPath};
 
 use super::output::{OutputFormat, Row};
 use crate::archive::{self, Contents, Manifest, UnpackTarget, Unpacked};
@@ -108,7 +110,8 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
     ensure!(force || !target.exists(), "the file exists already; --force replaces it");
     ensure!(database.is_file(), "there is no database {}", database.display());
     let folder = parent_folder(target);
-    let work = tempfile::tempdir_in(&folder)?;
+    remove_remains(&folder);
+    let work = WorkFolder::new(&folder)?;
     let copy = work.path().join(archive::DATABASE);
     let made_at = SystemClock.now().to_string();
     roadmap_sqlite::copy_to(&wiring::sqlite_options(settings, database), &copy)
@@ -122,12 +125,12 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
         Storage::Bucket(_) => None,
     };
     let secret = secret::read_from_folder(settings)?;
-    let mut file = NamedTempFile::new_in(&folder)?;
+    let mut file = work_file(&folder)?;
     let contents = Contents { database: &copy, made_at, secret, blobs, files: &files };
     let written = archive::write(file.as_file_mut(), &contents)?;
     file.as_file().sync_all()?;
 
-    let again = tempfile::tempdir_in(&folder)?;
+    let again = WorkFolder::new(&folder)?;
     let unpack_target = UnpackTarget { work: again.path(), blobs: None };
     let read =
         archive::unpack(&File::open(file.path())?, &unpack_target).context("the written backup cannot be read")?;
@@ -147,7 +150,8 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
     let archive = File::open(from).context("it cannot be opened")?;
     let lock = if database.exists() {
         ensure!(force, "the database {} exists already; --force replaces it", database.display());
-        let lock = roadmap_sqlite::lock_exclusively(database)?;
+        let lock = roadmap_sqlite::lock_exclusively(database);
+        let lock = lock.with_context(|| format!("the database {} cannot be locked", database.display()))?;
         Some(lock.with_context(|| format!("the database {} is in use; stop the service first", database.display()))?)
     } else {
         None
@@ -157,17 +161,24 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
     }
     let folder = parent_folder(database);
     std::fs::create_dir_all(&folder)?;
-    let work = tempfile::tempdir_in(&folder)?;
     let blobs = match &settings.storage {
-        Storage::Folder(folder) => {
-            std::fs::create_dir_all(folder)?;
-            Some((folder.as_path(), tempfile::tempdir_in(folder)?))
-        }
+        Storage::Folder(folder) => Some(folder.as_path()),
         Storage::Bucket(_) => None,
     };
+    if let Some(folder) = blobs {
+        std::fs::create_dir_all(folder)?;
+    }
+    // Both may be the same folder.
+    [Some(folder.as_path()), blobs].into_iter().flatten().for_each(remove_remains);
+    let work = WorkFolder::new(&folder)?;
+    let blobs = blobs.map(|folder| WorkFolder::new(folder).map(|staging| (folder, staging))).transpose()?;
     let unpack_target = UnpackTarget { work: work.path(), blobs: blobs.as_ref().map(|(_, staging)| staging.path()) };
     let Unpacked { manifest, secret, files } =
         archive::unpack(&archive, &unpack_target).context("it is not a complete backup")?;
+    if lock.is_none() {
+        // The files and the secret of a service that has started meanwhile are not replaced, either.
+        ensure_absent(database)?;
+    }
     match (&blobs, manifest.files) {
         (Some((folder, staging)), Some(_)) => {
             archive::move_blobs(staging.path(), folder, files.iter().map(|file| file.key))?;
@@ -193,6 +204,82 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
     archive::sync_folder(&folder)?;
     drop(lock);
     Ok(manifest)
+}
+
+/// The beginning of the names of temporary files and folders. The id of their process and `-` follow.
+const WORK_PREFIX: &str = ".roadmap-backup-";
+
+/// How long temporary files are kept where it is unknown which processes run.
+const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A temporary folder, which is locked until it is removed.
+struct WorkFolder {
+    folder: TempDir,
+    _lock: File,
+}
+
+impl WorkFolder {
+    fn new(parent: &Path) -> std::io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix(&own_work_prefix()).tempdir_in(parent)?;
+        let lock = File::open(folder.path())?;
+        // Not all file systems have locks.
+        let _ = lock.try_lock();
+        Ok(Self { folder, _lock: lock })
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Creates a temporary file, which is locked until it is closed.
+fn work_file(parent: &Path) -> std::io::Result<NamedTempFile> {
+    let file = tempfile::Builder::new().prefix(&own_work_prefix()).tempfile_in(parent)?;
+    // Not all file systems have locks.
+    let _ = file.as_file().try_lock();
+    Ok(file)
+}
+
+fn own_work_prefix() -> String {
+    format!("{WORK_PREFIX}{}-", std::process::id())
+}
+
+/// Removes the temporary files that interrupted backups and restores have left in a folder. It is called before this
+/// process creates its own.
+fn remove_remains(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (Some(process), Ok(kind)) = (process_of(&entry.file_name()), entry.file_type()) else { continue };
+        let path = entry.path();
+        // A link is neither a folder nor a file.
+        if !(kind.is_dir() || kind.is_file()) || !is_abandoned(&path, process) {
+            continue;
+        }
+        let removed = if kind.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+        if let Err(error) = removed {
+            tracing::warn!(%error, "failed to remove {}, which an interrupted command has left", path.display());
+        }
+    }
+}
+
+/// Whether the process of a temporary file or folder does not run any more.
+fn is_abandoned(path: &Path, process: u32) -> bool {
+    // A process in another container holds its lock, too, but its id says nothing here.
+    let locked = File::open(path).map(|file| file.try_lock());
+    if matches!(locked, Ok(Err(TryLockError::WouldBlock))) {
+        return false;
+    }
+    if cfg!(target_os = "linux") {
+        process == std::process::id() || !Path::new("/proc").join(process.to_string()).exists()
+    } else {
+        let changed_at = std::fs::metadata(path).and_then(|found| found.modified());
+        changed_at.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > KEPT_FOR))
+    }
+}
+
+/// Returns the id of the process in the name of a temporary file or folder.
+fn process_of(name: &OsStr) -> Option<u32> {
+    let (process, _) = name.to_str()?.strip_prefix(WORK_PREFIX)?.split_once('-')?;
+    process.parse().ok()
 }
 
 /// Renames a file atomically. Fails if the name exists already.
@@ -257,5 +344,43 @@ mod tests {
         persist_as(TempPath::try_from_path(&restored).unwrap(), &database).unwrap();
         assert_eq!(std::fs::read(&database).unwrap(), b"restored");
         assert!(!restored.exists());
+    }
+
+    #[test]
+    fn remains_of_processes_that_have_ended_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let create = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir(&path).unwrap();
+            std::fs::write(path.join(archive::DATABASE), "a copy").unwrap();
+            path
+        };
+        // No process has this id.
+        let file = folder.path().join(".roadmap-backup-4294967295-file");
+        std::fs::write(&file, "half an archive").unwrap();
+        let ended = create(".roadmap-backup-4294967295-folder");
+        // An earlier process with the id of this one, as in a container.
+        let same = create(&format!("{}folder", own_work_prefix()));
+        let kept = [
+            ".roadmap-backup-1-folder",
+            ".roadmap-backup-4294967295",
+            ".roadmap-backup-old-folder",
+            "roadmap-backup-4294967295-folder",
+            ".tmpabcdef",
+        ]
+        .map(create);
+        let link = folder.path().join(".roadmap-backup-4294967295-link");
+        std::os::unix::fs::symlink(&kept[0], &link).unwrap();
+        let (used_folder, used_file) = (WorkFolder::new(folder.path()).unwrap(), work_file(folder.path()).unwrap());
+
+        remove_remains(folder.path());
+        for removed in [&file, &ended, &same] {
+            assert!(!removed.exists(), "{}", removed.display());
+        }
+        for kept in kept.iter().map(PathBuf::as_path).chain([&*link, used_folder.path(), used_file.path()]) {
+            assert!(kept.exists(), "{}", kept.display());
+        }
+        // Nothing is there.
+        remove_remains(&folder.path().join("nowhere"));
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use super::output::{OutputFormat, print};
+use super::output::{OutputFormat, print, print_json};
 use crate::doctor::{self, Finding, Verdict};
 use crate::settings::Settings;
 
@@ -17,7 +17,7 @@ impl Doctor {
     pub(crate) async fn run(self, settings: anyhow::Result<Settings>) -> anyhow::Result<()> {
         let findings = doctor::run_checks(settings).await;
         if self.format.is_json() {
-            print(&serde_json::to_string_pretty(&findings)?)?;
+            print_json(&findings)?;
         } else {
             for finding in &findings {
                 print(&format_finding(finding))?;

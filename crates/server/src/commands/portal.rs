@@ -123,10 +123,10 @@ impl PortalCommand {
                 );
                 let application = Application::open(settings).await?;
                 let workspace = target.find(&application).await?;
+                let links = links(settings, &workspace)?;
                 let operation = UpdatePortal { change: Ok(change) };
                 let updated = application.executor.run_without_key(workspace.id, &operation).await;
                 let updated = updated.context("the portal cannot be changed")?;
-                let links = links(settings, &workspace)?;
                 format.print_one(&OutputRow::new(&updated.settings, updated.logo.as_ref(), &links))
             }
         }

@@ -16,7 +16,7 @@ use roadmap_domain::usecase::delete_feature_request::{DeleteFeatureRequest, Feat
 use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, UnmergeFeatureRequest};
 use serde::Serialize;
 
-use super::output::{OutputFormat, Row, print};
+use super::output::{OutputFormat, Row, print, print_json};
 use super::{WorkspaceArgument, links};
 use crate::settings::Settings;
 use crate::wiring::Application;
@@ -367,7 +367,7 @@ impl RequestCommand {
                 let shown = Detail::new(&detail, &links(settings, &workspace)?);
                 if format.is_json() {
                     let history = events.iter().map(HistoryEntry::from).collect();
-                    return print(&serde_json::to_string_pretty(&Shown { detail: shown, history })?);
+                    return print_json(&Shown { detail: shown, history });
                 }
                 if !refers_to(&reference, &detail) {
                     print("This feature request is merged into the following one.\n")?;
@@ -397,7 +397,7 @@ impl RequestCommand {
                     merged: Link::new(&merged.source, &links),
                 };
                 if format.is_json() {
-                    return print(&serde_json::to_string_pretty(&output)?);
+                    return print_json(&output);
                 }
                 let target = &output.feature_request;
                 let verb = if merged.was_there { "was part of" } else { "is now part of" };
@@ -421,7 +421,7 @@ impl RequestCommand {
                     unmerged_from: Link::new(&unmerged.target, &links),
                 };
                 if format.is_json() {
-                    return print(&serde_json::to_string_pretty(&output)?);
+                    return print_json(&output);
                 }
                 let (source, target) = (&output.feature_request, &unmerged.target);
                 print(&format!(

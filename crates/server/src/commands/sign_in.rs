@@ -6,7 +6,7 @@ use roadmap_domain::model::portal::Language;
 use roadmap_domain::usecase::sign_in::StartSignIn;
 use serde::Serialize;
 
-use super::output::{OutputFormat, print};
+use super::output::{OutputFormat, print, print_json};
 use super::{WorkspaceArgument, links};
 use crate::settings::Settings;
 use crate::wiring::Application;
@@ -37,12 +37,12 @@ impl SignInCommand {
         let application = Application::open(settings).await?;
         let workspace = target.find(&application).await?;
         let operation = start(EmailAddress::parse("--email", &email)?);
+        let links = links(settings, &workspace)?;
         let sign_in = application.executor.run_without_key(workspace.id, &operation).await?;
         let expires_at = sign_in.expires_at();
-        let url = links(settings, &workspace)?.sign_in(sign_in.id, expires_at);
+        let url = links.sign_in(sign_in.id, expires_at);
         if format.is_json() {
-            let link = SignInLink { url, expires_at: expires_at.to_string() };
-            return print(&serde_json::to_string_pretty(&link)?);
+            return print_json(&SignInLink { url, expires_at: expires_at.to_string() });
         }
         print(&format!("{url}\nIt works once, until {expires_at}."))
     }

@@ -82,7 +82,7 @@ fn parse_lines(text: &str) -> Vec<Vec<String>> {
 
 fn print(synonyms: &Synonyms, format: OutputFormat) -> anyhow::Result<()> {
     if format.is_json() {
-        return output::print(&serde_json::to_string_pretty(&Shown { synonyms: synonyms.groups() })?);
+        return output::print_json(&Shown { synonyms: synonyms.groups() });
     }
     synonyms.groups().iter().try_for_each(|group| output::print(&group.join(", ")))
 }

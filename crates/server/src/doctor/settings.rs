@@ -43,7 +43,7 @@ fn check_consistency(settings: &Settings) -> Finding {
             Ok(metrics) => metrics,
             Err(finding) => return finding,
         };
-        if metrics.port() == listen.port() && metrics.port() != 0 {
+        if is_conflict(&listen, &metrics) {
             return Finding::problem(
                 CHECK,
                 format!("listen and metrics_listen have the same port, {}", listen.port()),
@@ -83,6 +83,14 @@ fn address(name: &str, raw: &str) -> Result<SocketAddr, Finding> {
         let found = format!("{name} is `{raw}`, which is not an address to listen on");
         Finding::problem("settings", found, format!("set {name} to an address and a port, for example 127.0.0.1:8080"))
     })
+}
+
+/// Whether a process cannot listen on both addresses. With port 0 the system chooses a free port.
+fn is_conflict(one: &SocketAddr, other: &SocketAddr) -> bool {
+    let (ip, of_other) = (one.ip(), other.ip());
+    one.port() == other.port()
+        && one.port() != 0
+        && (ip == of_other || ip.is_unspecified() || of_other.is_unspecified())
 }
 
 fn base_url(settings: &Settings) -> Finding {
@@ -248,4 +256,27 @@ fn secret(settings: &Settings) -> Finding {
 
 fn guessable(secret: &Secret) -> Option<Finding> {
     secret.is_guessable().then(|| Finding::problem("secret", secret::GUESSABLE_MESSAGE, secret::REPLACE_HINT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_conflict_with_the_same_port_and_the_same_or_no_ip() {
+        for (one, other, expected) in [
+            ("127.0.0.1:8080", "127.0.0.1:8080", true),
+            ("10.0.0.5:8080", "127.0.0.1:8080", false),
+            ("0.0.0.0:8080", "127.0.0.1:8080", true),
+            ("[::]:8080", "127.0.0.1:8080", true),
+            ("[::1]:8080", "[::]:8080", true),
+            ("[::1]:8080", "127.0.0.1:8080", false),
+            ("0.0.0.0:8080", "127.0.0.1:9464", false),
+            ("0.0.0.0:0", "0.0.0.0:0", false),
+        ] {
+            let [first, second] = [one, other].map(|address| address.parse::<SocketAddr>().unwrap());
+            assert_eq!(is_conflict(&first, &second), expected, "{one} {other}");
+            assert_eq!(is_conflict(&second, &first), expected, "{other} {one}");
+        }
+    }
 }

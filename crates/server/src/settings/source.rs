@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use toml::{Table, Value};
 
 /// The settings as they are written. A flag overrides the environment, which overrides the file.
@@ -15,6 +15,13 @@ pub(super) struct Source {
     names: Vec<&'static str>,
 }
 
+/// Says where a file cannot be understood. The error itself shows the line, which may have a password.
+fn syntax_error(file: &Path, text: &str, error: &toml::de::Error) -> anyhow::Error {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    anyhow!("the settings in {} cannot be read: line {line}: {}", file.display(), error.message())
+}
+
 impl Source {
     /// Settings from these flags and variables, and from a file, which must exist if it `is_required`.
     pub(super) fn new(
@@ -24,7 +31,7 @@ impl Source {
         is_required: bool,
     ) -> anyhow::Result<Self> {
         let file = match std::fs::read_to_string(file) {
-            Ok(text) => text.parse().with_context(|| format!("the settings in {} cannot be read", file.display()))?,
+            Ok(text) => text.parse().map_err(|error| syntax_error(file, &text, &error))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_required => Table::new(),
             Err(error) => {
                 return Err(error).with_context(|| format!("the settings in {} cannot be read", file.display()));

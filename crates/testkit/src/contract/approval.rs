@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::harness::{
     Failing, Harness, comment, draft, held_idea, hold, largest_page, member_viewer, name, new_title, new_visibility,
-    page,
+    page, unmerge,
 };
 
 const MISSING: &str = "Comment does not exist.";
@@ -195,6 +195,32 @@ pub async fn a_held_comment_is_approved_or_discarded_once(harness: Harness) {
         assert_eq!(harness.comments(acme, request.id).await.len(), published);
         assert_eq!(harness.count("held_comments", acme).await, 0);
     }
+}
+
+/// A comment is gone after its deletion, also if it is approved meanwhile.
+pub async fn a_comment_is_deleted_while_it_is_approved(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    let request = harness.request(acme, "Dark mode").await;
+    let comment = harness.hold(acme, request.id, "<p>Spam</p>", "ann@example.com").await;
+    let (approved, deleted) = harness.overlap(acme, ApproveComment { comment }, &DeleteComment { comment }).await;
+    assert_eq!((approved.is_ok(), deleted.unwrap()), (true, request.id));
+    assert_eq!(harness.comments(acme, request.id).await, []);
+    let comment = harness.hold(acme, request.id, "<p>Spam</p>", "ann@example.com").await;
+    let (deleted, approved) = harness.overlap(acme, DeleteComment { comment }, &ApproveComment { comment }).await;
+    assert_eq!((deleted.unwrap(), approved.unwrap_err().to_string()), (request.id, MISSING.to_owned()));
+    assert_eq!(harness.comments(acme, request.id).await, []);
+}
+
+/// An approval that waits until a merge is undone publishes nothing that was not to be approved.
+pub async fn an_approval_follows_the_undoing_of_a_merge(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    let target = harness.create(acme, held_idea("Bilby", "ann@example.com")).await;
+    let source = harness.create(acme, FeatureRequestDraft { private: true, ..draft("Secret", &[], "") }).await;
+    harness.merge(acme, source.id, target.id).await;
+    let approve = ApproveFeatureRequest { request: FeatureRequestRef::Id(source.id) };
+    let (unmerged, approved) = harness.overlap(acme, unmerge(source.id), &approve).await;
+    assert!(unmerged.is_ok() && approved.is_ok());
+    assert!(harness.detail(acme, source.id).await.private);
 }
 
 /// Held comments of two workspaces may have the same ID.

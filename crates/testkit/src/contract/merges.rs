@@ -388,6 +388,19 @@ pub async fn rejected_merges_change_nothing(harness: Harness) {
     assert_eq!((harness.shown(workspace, &all).await, harness.count_records(workspace).await), before);
 }
 
+/// A merge that waits until a feature request is made public does not hide it in a private one.
+pub async fn a_merge_follows_a_publication(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let secret = |title| FeatureRequestDraft { private: true, ..draft(title, &[], "") };
+    let source = harness.create(workspace, secret("Quokka")).await;
+    let target = harness.create(workspace, secret("Fern")).await;
+    let publish = edit(FeatureRequestRef::Id(source.id), new_visibility(false));
+    let (published, merged) = harness.overlap(workspace, publish, &merge(source.id, target.id)).await;
+    assert!(published.is_ok() && merged.is_err());
+    let found = harness.detail(workspace, source.id).await;
+    assert_eq!((found.summary.id, found.private), (source.id, false));
+}
+
 /// Of two concurrent merges in opposite directions one wins, so that no feature request leads to itself.
 pub async fn concurrent_merges_make_no_cycle(harness: Harness) {
     let workspace = harness.workspace("acme").await;

@@ -181,11 +181,12 @@ pub async fn the_latest_comment_of_the_team_is_the_answer(harness: Harness) {
     let merged = on_source.map(|answer| ListedComment { from, ..answer });
     assert_eq!(answer(target.id).await, merged);
     assert_eq!(answer(source.id).await, merged);
-    // Everything of a private target is shown to those who may see it.
+    // Everything of a private target is shown to members.
     harness.edit(workspace, target.id, new_visibility(true)).await;
     let from = Some(RequestLink::from(&hidden));
     let all = on_hidden.map(|answer| ListedComment { from, ..answer });
-    assert_eq!(answer(target.id).await, all);
+    assert_eq!(harness.page_of(workspace, target.id, member_viewer()).await.answer, all);
+    assert_eq!(answer(target.id).await, merged);
     harness.edit(workspace, target.id, new_visibility(false)).await;
     for expected in [second, first, None] {
         let comment = answer(target.id).await.unwrap().comment.id;
@@ -195,7 +196,7 @@ pub async fn the_latest_comment_of_the_team_is_the_answer(harness: Harness) {
 }
 
 /// Of a private feature request that is merged into a public one, only members see the title, and the comments that wait.
-/// Nobody sees its comments. Whoever may see a private target sees everything.
+/// Nobody sees its comments. What is private and merged into a private one is shown to members, not to its author.
 pub async fn a_page_names_private_sources_to_members_only(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [target, public] = harness.requests(workspace, ["Quokka", "Fern"]).await;
@@ -219,9 +220,12 @@ pub async fn a_page_names_private_sources_to_members_only(harness: Harness) {
     assert_eq!(held(harness.page_of(workspace, target.id, member_viewer()).await), [waiting]);
     assert_eq!(held(harness.page_of(workspace, target.id, VISITOR).await), []);
     harness.edit(workspace, target.id, new_visibility(true)).await;
-    for viewer in [VISITOR, ann, member_viewer()] {
+    for (viewer, named, comments) in [(VISITOR, &all[..1], 0), (ann, &all[..1], 0), (member_viewer(), &all[..], 2)] {
         let page = harness.page_of(workspace, target.id, viewer).await;
-        assert_eq!((&page.detail.merged[..], page.comments.total), (&all[..], 2), "{viewer:?}");
+        assert_eq!(page.detail.merged, named, "{viewer:?}");
+        assert_eq!((page.comments.total, page.comments.items.len()), (comments, comments as usize), "{viewer:?}");
+        assert_eq!(page.detail.comments_count, i64::try_from(comments).unwrap(), "{viewer:?}");
+        assert_eq!(page.answer.is_some(), viewer.is_member, "{viewer:?}");
     }
 }
 

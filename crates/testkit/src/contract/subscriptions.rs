@@ -18,6 +18,7 @@ use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
 use roadmap_domain::usecase::edit_comment::DeleteComment;
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::subscribe::{EndSubscription, Subscribe, Subscription};
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 use time::Duration;
@@ -71,6 +72,34 @@ pub async fn unsubscribing_deletes_waiting_mail(harness: Harness) {
         harness.vote(workspace, &later, email).await;
     }
     assert_eq!(announce(&harness, workspace, &later).await, 2);
+}
+
+/// Whoever unsubscribes while being merged with another customer gets no mail as that one, or is told that it failed.
+pub async fn an_unsubscription_survives_a_merge_of_customers(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let about = |request: &FeatureRequestSummary| Unsubscription::Request(request.id);
+    for (number, is_merged_first, is_everything) in
+        [(0, true, true), (1, true, false), (2, false, true), (3, false, false)]
+    {
+        let request = harness.request(workspace, &format!("Request {number}")).await;
+        let other = harness.request(workspace, &format!("Other {number}")).await;
+        let [ann, bob] = ["ann", "bob"].map(|name| format!("{name}{number}@example.com"));
+        let source = voter(&harness, workspace, &request, &ann).await;
+        let target = voter(&harness, workspace, &other, &bob).await;
+        let what = if is_everything { Unsubscription::Everything } else { about(&request) };
+        let unsubscribe = Unsubscribe { customer: source, what };
+        let merge = MergeCustomers { source, target: Ok(target) };
+        let before = harness.count("outbox", workspace).await;
+        if is_merged_first {
+            let (merged, unsubscribed) = harness.overlap(workspace, merge, &unsubscribe).await;
+            assert!(merged.is_ok());
+            assert_eq!(unsubscribed.unwrap_err().to_string(), "Customer does not exist.");
+        } else {
+            let (unsubscribed, merged) = harness.overlap(workspace, unsubscribe, &merge).await;
+            assert!(unsubscribed.is_ok() && merged.is_ok());
+            assert_eq!(announce(&harness, workspace, &request).await, before, "{number}");
+        }
+    }
 }
 
 /// A unit of work that is rolled back changes neither subscriptions nor waiting mails.

@@ -53,7 +53,7 @@ inbox-select = Auswählen
 inbox-select-request = { $name } auswählen
 inbox-select-all = Alle auf dieser Seite auswählen
 inbox-merged-into = Zusammengeführt mit
-inbox-unmerge = Aufheben
+inbox-unmerge = Trennen
 inbox-held = { $count ->
     [one] { $number } Kommentar wartet
    *[other] { $number } Kommentare warten

@@ -92,6 +92,7 @@ team-problem-storage = Der Speicher dieses Arbeitsbereichs ist aufgebraucht, des
 team-problem-track = Diese Spur gibt es nicht mehr. Bitte wählen Sie eine andere.
 team-problem-tags = Möglich sind 20 Schlagwörter mit je 50 Zeichen. Bitte entfernen oder kürzen Sie einige.
 team-problem-has-merged = Andere Wünsche sind in diesen überführt. Kreuzen Sie dieses Kästchen an, um auch sie zu löschen, oder trennen Sie sie vorher.
+team-problem-merged = Der Wunsch wurde mit „{ $name }“ zusammengeführt, seit Sie seine Seite geöffnet haben. Es wurde nichts geändert. Dies ist die Seite des anderen.
 
 # Bearbeiten.
 team-edit-title = Bearbeiten: { $name }

@@ -7,8 +7,8 @@ go-on = Weiter
 session-ended = Sie sind nicht mehr angemeldet. Geben Sie Ihre Adresse an, dann geht nichts von Ihrer Eingabe verloren.
 
 back-to-request = Zum Wunsch
-ask-vote = Damit Ihre Stimme zählt, brauchen wir Ihre Adresse. Wir senden Ihnen einen Link. Die Stimme zählt, sobald Sie ihn öffnen.
-ask-remove-vote = Bestätigen Sie Ihre Adresse, um Ihre Stimme zurückzunehmen. Wir senden Ihnen einen Link. Die Stimme ist zurückgenommen, sobald Sie ihn öffnen.
+ask-vote = Damit Ihre Stimme zählt, brauchen wir Ihre Adresse. Wir senden Ihnen einen Link. Die Stimme zählt, sobald Sie sie dort bestätigen.
+ask-remove-vote = Bestätigen Sie Ihre Adresse, um Ihre Stimme zurückzunehmen. Wir senden Ihnen einen Link. Die Stimme ist zurückgenommen, sobald Sie das dort bestätigen.
 ask-subscribe = Bestätigen Sie Ihre Adresse, um E-Mails hierzu zu bekommen. Wir senden Ihnen einen Link.
 ask-unsubscribe = Bestätigen Sie Ihre Adresse, um hierzu keine E-Mails mehr zu bekommen. Wir senden Ihnen einen Link.
 
@@ -71,8 +71,8 @@ account-title = Ihr Konto
 account-admin = Sie gehören als { $name } zum Team und verwalten es.
 account-member = Sie gehören als { $name } zum Team.
 account-you = Über Sie
-name-hint = Er steht neben dem, was Sie schreiben. Ohne Namen steht dort „Kunde“.
-language-hint = Die Sprache dieser Seiten und der E-Mails an Sie.
+name-hint = Er steht neben dem, was Sie schreiben. Ohne Namen steht dort „Kundin oder Kunde“.
+language-hint = Die Sprache dieser Seiten und der E-Mails zur Anmeldung. Andere E-Mails sind auf Englisch.
 language-browser = Wie der Browser
 account-votes = Ihre Stimmen
 account-no-votes = Sie haben noch nicht abgestimmt.

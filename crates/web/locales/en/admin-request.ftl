@@ -92,6 +92,7 @@ team-problem-storage = The space of this workspace is used up, so nothing was sa
 team-problem-track = This track does not exist any more. Please choose another one.
 team-problem-tags = There can be 20 tags, with 50 characters each. Please remove or shorten some.
 team-problem-has-merged = Others are merged into this one. Tick this box to delete them, too, or unmerge them first.
+team-problem-merged = The feature request was merged into “{ $name }” since you opened its page, so nothing was changed. This is the page of the other one.
 
 # Editing.
 team-edit-title = Edit: { $name }

@@ -7,8 +7,8 @@ go-on = Continue
 session-ended = You are not signed in any more. Enter your address, and nothing that you typed is lost.
 
 back-to-request = To the feature request
-ask-vote = To count your vote, we need your address. We send you a link, and your vote counts when you open it.
-ask-remove-vote = To remove your vote, confirm your address. We send you a link, and the vote is removed when you open it.
+ask-vote = To count your vote, we need your address. We send you a link, and your vote counts when you confirm it there.
+ask-remove-vote = To remove your vote, confirm your address. We send you a link, and the vote is removed when you confirm it there.
 ask-subscribe = To get mail about this, confirm your address. We send you a link.
 ask-unsubscribe = To get no more mail about this, confirm your address. We send you a link.
 
@@ -72,7 +72,7 @@ account-admin = You are an admin of the team, as { $name }.
 account-member = You are a member of the team, as { $name }.
 account-you = About you
 name-hint = It stands beside what you post. Without a name, you are shown as “Customer”.
-language-hint = Of these pages and of the mails to you.
+language-hint = Of these pages and of mails with a link to sign in. Other mails are in English.
 language-browser = As the browser
 account-votes = Your votes
 account-no-votes = You have not voted yet.

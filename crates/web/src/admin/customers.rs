@@ -44,6 +44,8 @@ struct ListPage {
     query: String,
     count: String,
     customers: Vec<CustomerRow>,
+    /// The path of the first page, on one after the last.
+    first_page: Option<String>,
     pager: Option<Pager>,
     problems: Problems,
 }
@@ -182,10 +184,13 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
             Listing { items: Vec::new(), request, total: 0 }
         }
     };
-    let path = |number: u64| match typed {
-        "" => format!("{PATH}?page={number}"),
-        typed => format!("{PATH}?query={}&page={number}", encoded(typed)),
+    let path = |number: u64| match (typed, number) {
+        ("", 1) => PATH.to_owned(),
+        ("", number) => format!("{PATH}?page={number}"),
+        (typed, 1) => format!("{PATH}?query={}", encoded(typed)),
+        (typed, number) => format!("{PATH}?query={}&page={number}", encoded(typed)),
     };
+    let is_past_end = found.request.page() > 1 && found.items.is_empty() && problems.is_empty();
     let (page, _) = admin::frame(&context, Entry::Customers, t.get("admin-customers")).await?;
     let status = status(&problems);
     let template = ListPage {
@@ -193,6 +198,7 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
         query: typed.to_owned(),
         count: t.count("customers-count", found.total),
         customers: found.items.iter().map(|customer| CustomerRow::new(t, customer)).collect(),
+        first_page: is_past_end.then(|| path(1)),
         pager: Pager::new(t, &found, MAX_PAGE, path),
         problems,
     };
@@ -421,10 +427,12 @@ mod tests {
             let rows = || [customer(1, Some("Ann <b>")), customer(2, None)].map(|row| CustomerRow::new(t, &row));
             let [ann, other] = rows();
             for problems in [Problems::default(), problem()] {
-                for customers in [rows().to_vec(), Vec::new()] {
+                for (customers, first_page) in
+                    [(rows().to_vec(), None), (Vec::new(), None), (Vec::new(), Some("/admin/customers?query=a%22b"))]
+                {
                     let (query, count) = ("a\"b".to_owned(), t.count("customers-count", 2));
-                    let problems = problems.clone();
-                    let list = ListPage { page: page(), query, count, customers, pager: None, problems };
+                    let (first_page, problems) = (first_page.map(str::to_owned), problems.clone());
+                    let list = ListPage { page: page(), query, count, customers, first_page, pager: None, problems };
                     assert_well_formed(&list.render().unwrap());
                 }
                 for found in [None, Some(Vec::new()), Some(rows().to_vec())] {

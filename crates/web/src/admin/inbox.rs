@@ -452,8 +452,8 @@ async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
         lanes: lanes(t, &counts, &address),
         sorts: sorts(t, &address),
         found: (address.is_filtered() && !rows.is_empty()).then(|| t.count("results", listing.total)),
-        empty: (rows.is_empty() && held.comments.is_empty()).then(|| empty(t, &address)),
-        pager: Pager::new(t, &listing, InboxList::MAX_PAGE, |page| Address { page, ..address.clone() }.path()),
+        empty: (rows.is_empty() && held.is_empty()).then(|| empty(t, &address)),
+        pager: pager(t, &listing, &address),
         bulk: (address.state != InboxState::Merged).then(|| BulkBar::new(t, &counts, bulk)),
         welcome: is_new.then(|| Welcome { is_admin: member.role == Role::Admin }),
         shortcuts: &SHORTCUTS,
@@ -464,6 +464,14 @@ async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
         address,
     };
     Ok(Reply::page_with(status, &template))
+}
+
+/// Returns the links to the pages before and after. A search shows on its first page all that it has found.
+fn pager(t: Text, listing: &Listing<InboxRow>, address: &Address) -> Option<Pager> {
+    if !address.query.is_empty() {
+        return None;
+    }
+    Pager::new(t, listing, InboxList::MAX_PAGE, |page| Address { page, ..address.clone() }.path())
 }
 
 /// Runs the query of an address. A filter that nothing can match gives an empty list.
@@ -532,6 +540,11 @@ impl Link {
 }
 
 impl Held {
+    /// Whether no comment waits for approval.
+    fn is_empty(&self) -> bool {
+        self.comments.is_empty() && self.more.is_none()
+    }
+
     /// Loads the comments that wait for approval, oldest first.
     async fn load(context: &Context, counts: &InboxCounts) -> Result<Self, HttpError> {
         let page = PageRequest::parse(None, Some(&PageRequest::MAX_SIZE.to_string()));
@@ -621,9 +634,17 @@ fn lanes(t: Text, counts: &InboxCounts, address: &Address) -> Vec<Choice> {
     choices
 }
 
+/// Returns the orders to choose from. The order that the list has is chosen.
 fn sorts(t: Text, address: &Address) -> Vec<Choice> {
     let is_search = !address.query.is_empty();
-    let chosen = if is_search { address.sort } else { InboxSort::from_name(address.sort).name() };
+    let chosen = match InboxSort::from_name(address.sort) {
+        // The results of a search are in the order of relevance, unless another one is chosen.
+        _ if is_search && address.sort.is_empty() => "",
+        // A search does not know when something was changed: the newest ones are first.
+        InboxSort::Updated if is_search => InboxSort::Newest.name(),
+        sort => sort.name(),
+    };
+    let is_offered = |sort: &InboxSort| !is_search || *sort != InboxSort::Updated;
     let option = |sort: InboxSort| {
         let key = match sort {
             InboxSort::Newest => "sort-newest",
@@ -633,9 +654,8 @@ fn sorts(t: Text, address: &Address) -> Vec<Choice> {
         };
         Choice::new(sort.name(), t.get(key), chosen)
     };
-    // The results of a search are in the order of relevance, unless another one is chosen.
     let relevance = is_search.then(|| Choice::new("", t.get("sort-relevance"), chosen));
-    relevance.into_iter().chain(InboxSort::ALL.map(option)).collect()
+    relevance.into_iter().chain(InboxSort::ALL.into_iter().filter(is_offered).map(option)).collect()
 }
 
 /// Returns what an empty list says.
@@ -788,6 +808,13 @@ pub(crate) mod tests {
             });
             assert_well_formed(&html);
             assert!(html.contains("<p>Me, too</p>") && !html.contains("<table"), "{html}");
+            // Comments wait behind a hundred ideas that are older.
+            let html = page(language, "state=awaiting", &rows, Bulk::default(), |page| {
+                page.held = Held::new(t, Vec::new(), 4);
+            });
+            assert_well_formed(&html);
+            assert!(html.contains("id=\"held\"") && !html.contains("class=\"panel panel--pad thread\""), "{html}");
+            assert!(html.contains(&t.count("inbox-held-more", 4)), "{html}");
             for (is_admin, links) in [(true, 1), (false, 0)] {
                 let welcome = |page: &mut InboxPage| page.welcome = Some(Welcome { is_admin });
                 let html = page(language, "", &[], Bulk::default(), welcome);
@@ -853,8 +880,11 @@ pub(crate) mod tests {
         let all = |chosen: &str| ["newest", "votes", "oldest", "updated"].map(|name| (name.to_owned(), name == chosen));
         assert_eq!(sorts(""), all("newest"));
         assert_eq!(sorts("sort=oldest"), all("oldest"));
-        assert_eq!(sorts("query=a"), [&[(String::new(), true)][..], &all("")].concat());
-        assert_eq!(sorts("query=a&sort=votes"), [&[(String::new(), false)][..], &all("votes")].concat());
+        // A search does not know when something was changed.
+        let of_search = |chosen: &str| [&[(String::new(), chosen.is_empty())][..], &all(chosen)[..3]].concat();
+        assert_eq!(sorts("query=a"), of_search(""));
+        assert_eq!(sorts("query=a&sort=votes"), of_search("votes"));
+        assert_eq!(sorts("query=a&sort=updated"), of_search("newest"));
     }
 
     #[test]
@@ -972,5 +1002,7 @@ pub(crate) mod tests {
         assert_eq!(held.comments.len(), 1);
         assert_eq!(held.more.as_deref(), Some("3 more comments wait. They are listed when these are done."));
         assert_eq!(sample_held(ENGLISH, 1).more, None);
+        assert!(!sample_held(ENGLISH, 1).is_empty() && !Held::new(ENGLISH, Vec::new(), 1).is_empty());
+        assert!(Held::new(ENGLISH, Vec::new(), 0).is_empty());
     }
 }

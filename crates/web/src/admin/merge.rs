@@ -179,14 +179,17 @@ async fn choose(context: &Context, source: &FeatureRequestDetail, mut problems: 
     let query = context.query.get("query").trim().to_owned();
     let hits = match query.as_str() {
         "" => suggestions(context, source, &back).await?,
-        typed => match problems.check(SearchQuery::parse("query", typed), t) {
-            Some(words) => {
+        typed => match SearchQuery::parse("linked-query", typed) {
+            Ok(words) => {
                 let list = ListInbox { query: Some(words), ..ListInbox::default() };
                 let rows = context.run(&list).await?.items;
                 let others = rows.iter().filter(|row| row.summary.id != source.summary.id);
                 others.map(|row| Hit::of_row(t, row, &back)).collect()
             }
-            None => Vec::new(),
+            Err(error) => {
+                problems.add("query", t.problem(&error));
+                Vec::new()
+            }
         },
     };
     page(context, source.summary.title.as_str(), back, Step::Choose { query, hits }, problems).await

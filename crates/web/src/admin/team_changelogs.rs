@@ -210,6 +210,8 @@ impl Action {
         match fields.get("do") {
             "preview" => Self::Preview,
             "find" => Self::Find,
+            // The Enter key, also in the field of the search.
+            "enter" if !fields.get("query").trim().is_empty() => Self::Find,
             "publish" => Self::Publish,
             "unpublish" => Self::Unpublish,
             _ => Self::Save,
@@ -711,7 +713,7 @@ impl Draft {
         self.render(context, stored, status).await
     }
 
-    /// Searches public feature requests that can be linked.
+    /// Searches public feature requests that can be linked. A blank query is no search.
     async fn find(&mut self, context: &Context) -> Result<(), HttpError> {
         let query = match SearchQuery::parse("query", &self.typed.query) {
             Ok(query) => query,
@@ -721,9 +723,11 @@ impl Draft {
                 return Ok(());
             }
         };
-        let is_blank = query.as_str().is_empty();
+        if query.as_str().is_empty() {
+            return Ok(());
+        }
         let search = ListInbox { query: Some(query), ..ListInbox::default() };
-        let mut found = if is_blank { Vec::new() } else { context.run(&search).await?.items };
+        let mut found = context.run(&search).await?.items;
         found.retain(|row| !row.private && !self.typed.linked.contains(&row.summary.id));
         found.truncate(MAX_FOUND);
         self.found = Some(found);
@@ -888,6 +892,10 @@ mod tests {
                     assert_eq!(html.contains("value=\"unpublish\""), is_published);
                     assert_eq!(html.contains("value=\"publish\""), !is_published);
                     assert_eq!(html.contains("href=\"/changelogs/"), is_published);
+                    // The Enter key presses the first button of the form.
+                    let form = html.split_once("id=\"form\"").unwrap().1;
+                    let button = form.split_once("type=\"submit\"").unwrap().1;
+                    assert!(button.starts_with(" name=\"do\" value=\"enter\""), "{html}");
                     template.mailed = Some(Moment::new(Text(language), at(0)));
                     template.found = Some(Vec::new());
                     let html = template.render().unwrap();
@@ -965,9 +973,15 @@ mod tests {
         assert_eq!(typed.parse_content().unwrap().as_str().trim_end(), "<p>b<br>\nc</p>");
         let html = Typed { is_html: true, content: "<p onclick=x>b</p>".to_owned(), ..typed };
         assert_eq!(html.parse_content().unwrap().as_str(), "<p>b</p>");
-        for (button, action) in
-            [("publish", Action::Publish), ("find", Action::Find), ("", Action::Save), ("hack", Action::Save)]
-        {
+        for (button, action) in [
+            ("publish", Action::Publish),
+            ("find", Action::Find),
+            ("enter", Action::Save),
+            ("enter&query=+", Action::Save),
+            ("enter&query=undo", Action::Find),
+            ("", Action::Save),
+            ("hack", Action::Save),
+        ] {
             assert_eq!(Action::of(&Fields::parse(format!("do={button}").as_bytes())), action);
         }
     }

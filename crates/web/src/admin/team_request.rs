@@ -28,6 +28,7 @@ use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureReques
 use roadmap_domain::usecase::post_comment::{CommentPosted, PostComment};
 use roadmap_domain::usecase::query::admin::{ShowTeamRequest, TeamRequest};
 use roadmap_domain::usecase::query::portal::ListPublicRequests;
+use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
 
 use crate::actions::{execute, next_path, not_done, typed_text, with_done};
@@ -195,6 +196,9 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 /// `POST /admin/feature_requests/{slug}/track`: moves it to the track of the field `track`.
 pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageResult {
     let mails_status = fields.has("notify");
+    if let Some(reply) = merged_meanwhile(&context, Draft { mails_status, ..Draft::default() }).await? {
+        return Ok(reply);
+    }
     let Ok(track) = parse_uuid("track", fields.get("track")).map(TrackId::new) else {
         let mut draft = Draft { mails_status, ..Draft::default() };
         draft.problems.add("track", context.text().get("team-problem-track"));
@@ -221,6 +225,9 @@ pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageR
 
 /// `POST /admin/feature_requests/{slug}/visibility`: hides it from the portal if the field `private` is `true`.
 pub(crate) async fn set_visibility(context: Rc<Context>, fields: Fields) -> PageResult {
+    if let Some(reply) = merged_meanwhile(&context, Draft::default()).await? {
+        return Ok(reply);
+    }
     let private = fields.get("private") == "true";
     let change = Ok(FeatureRequestChange { private: Some(private), ..FeatureRequestChange::default() });
     let edited = execute(&context, EditFeatureRequest { request: reference(&context), change }).await?;
@@ -229,12 +236,18 @@ pub(crate) async fn set_visibility(context: Rc<Context>, fields: Fields) -> Page
 
 /// `POST /admin/feature_requests/{slug}/approve`: makes an idea public that waits.
 pub(crate) async fn approve(context: Rc<Context>, _: Fields) -> PageResult {
+    if let Some(reply) = merged_meanwhile(&context, Draft::default()).await? {
+        return Ok(reply);
+    }
     let edited = execute(&context, ApproveFeatureRequest { request: reference(&context) }).await?;
     Ok(after_edit(&edited, "requests-approved"))
 }
 
 /// `POST /admin/feature_requests/{slug}/decline`: ends the wait of an idea, which stays private.
 pub(crate) async fn decline(context: Rc<Context>, _: Fields) -> PageResult {
+    if let Some(reply) = merged_meanwhile(&context, Draft::default()).await? {
+        return Ok(reply);
+    }
     let edited = execute(&context, DeclineFeatureRequest { request: reference(&context) }).await?;
     Ok(after_edit(&edited, "requests-declined"))
 }
@@ -244,6 +257,9 @@ pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult 
     let content = typed_text(&fields, "content");
     let notify_all_voters = fields.has("notify_all_voters");
     let mut draft = Draft { content, mails_comment: notify_all_voters, ..Draft::default() };
+    if let Some(reply) = merged_meanwhile(&context, draft.clone()).await? {
+        return Ok(reply);
+    }
     let html = draft.problems.check(markdown::to_html("content", &draft.content), context.text());
     if fields.has("preview") {
         draft.preview = html.map(|html| prose::html(&html));
@@ -268,6 +284,9 @@ pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult 
 /// `POST /admin/feature_requests/{slug}/notes`: adds a private note.
 pub(crate) async fn add_note(context: Rc<Context>, fields: Fields) -> PageResult {
     let mut draft = Draft { note: typed_text(&fields, "note"), ..Draft::default() };
+    if let Some(reply) = merged_meanwhile(&context, draft.clone()).await? {
+        return Ok(reply);
+    }
     let body = draft.problems.check(markdown::to_html("note", &draft.note), context.text());
     let Some(body) = body else { return render(&context, draft).await };
     let note = NoteDraft { body, author: author(&context)? };
@@ -284,6 +303,9 @@ pub(crate) async fn add_vote(context: Rc<Context>, fields: Fields) -> PageResult
     let text = context.text();
     let (email, name) = (fields.get("email").to_owned(), fields.get("name").to_owned());
     let mut draft = Draft { email, name, vote_note: typed_text(&fields, "vote_note"), ..Draft::default() };
+    if let Some(reply) = merged_meanwhile(&context, draft.clone()).await? {
+        return Ok(reply);
+    }
     let customer = draft.problems.check(CustomerDraft::parse(Some(&draft.email), Some(&draft.name)), text);
     let note = match draft.vote_note.trim() {
         "" => None,
@@ -328,6 +350,18 @@ fn after_edit(edited: &FeatureRequestEdited, done: &str) -> Reply {
 fn is_about_mail(error: &HttpError) -> bool {
     let budget = |over: &OverBudget| over.budget == Budget::MailsPerDay;
     matches!(error, HttpError::Domain(RoadmapError::OverBudget(over)) if budget(over))
+}
+
+/// Returns the page of the feature request into which the one of the form was merged since it was opened. What was typed was
+/// not meant for that one: nothing is changed, and it is shown there. `None` if it was not merged.
+async fn merged_meanwhile(context: &Context, mut draft: Draft) -> Result<Option<Reply>, HttpError> {
+    // A page that is not found is the error of the action itself.
+    let Ok(detail) = context.run(&ShowFeatureRequest { request: reference(context) }).await else { return Ok(None) };
+    if place(reference(context), context.parameter("slug"), &detail) != Place::Merged {
+        return Ok(None);
+    }
+    draft.problems.add("details", context.text().named("team-problem-merged", detail.summary.title.as_str()));
+    render(context, draft).await.map(Some)
 }
 
 /// Shows the page again with what was typed, and with the reason at a field.

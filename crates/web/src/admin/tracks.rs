@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use actix_web::http::StatusCode;
+use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use roadmap_domain::error::{Conflict, FieldError, Resource, RoadmapError, Validated};
 use roadmap_domain::model::admin::{InboxCounts, TrackCounts};
@@ -214,7 +214,11 @@ pub(crate) async fn add_lane(context: Rc<Context>, fields: Fields) -> PageResult
 /// Shows the board.
 async fn board(context: &Context, new: NewNames, chosen: &str, problems: Problems) -> PageResult {
     let t = context.text();
-    let (page, counts) = admin::frame(context, Entry::Tracks, t.get("admin-tracks")).await?;
+    let (mut page, counts) = admin::frame(context, Entry::Tracks, t.get("admin-tracks")).await?;
+    if context.request.method() == Method::POST {
+        // The path of the form for a lane is no page to come back to.
+        page.here = PATH.to_owned();
+    }
     let roadmap = context.run(&ShowRoadmap { per_lane: PER_LANE }).await?;
     let template =
         BoardTemplate::new(page.with_problem(!problems.is_empty()), &counts, &roadmap, new, chosen, problems);

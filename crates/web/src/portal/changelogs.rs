@@ -30,6 +30,8 @@ const DESCRIPTION: usize = 160;
 struct ChangelogsPage {
     page: Page,
     entries: Vec<Entry>,
+    /// Whether it is a page after the last one.
+    is_past_end: bool,
     pager: Option<Pager>,
 }
 
@@ -118,8 +120,9 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let is_indexed = frame.is_indexed;
     let at = |page: u64| if page == 1 { PATH.to_owned() } else { format!("{PATH}?page={page}") };
     let pager = Pager::new(t, &listing, PortalList::MAX_PAGE, at);
-    let entries = listing.items.iter().map(|changelog| Entry::new(t, changelog)).collect();
-    let reply = Reply::page(&ChangelogsPage { page: frame, entries, pager });
+    let entries: Vec<Entry> = listing.items.iter().map(|changelog| Entry::new(t, changelog)).collect();
+    let is_past_end = page.page() > 1 && entries.is_empty();
+    let reply = Reply::page(&ChangelogsPage { page: frame, entries, is_past_end, pager });
     Ok(if is_indexed { reply } else { reply.not_indexed() })
 }
 
@@ -172,7 +175,8 @@ mod tests {
             for has_more in [false, true] {
                 let page = || sample_page(language, false, "Undo <send>");
                 let entries = vec![Entry::new(t, &changelog(has_more)), Entry::new(t, &changelog(false))];
-                let list = ChangelogsPage { page: page(), entries, pager: None }.render().unwrap();
+                let list = ChangelogsPage { page: page(), entries, is_past_end: false, pager: None };
+                let list = list.render().unwrap();
                 assert_well_formed(&list);
                 let entry = Entry::new(t, &changelog(has_more));
                 let single = ChangelogPage { page: page(), entry }.render().unwrap();
@@ -182,8 +186,14 @@ mod tests {
                     assert_eq!(html.contains("/feature_requests/7-undo"), has_more);
                 }
             }
-            let empty = ChangelogsPage { page: sample_page(language, false, ""), entries: Vec::new(), pager: None };
-            assert_well_formed(&empty.render().unwrap());
+            for is_past_end in [false, true] {
+                let page = sample_page(language, false, "");
+                let empty = ChangelogsPage { page, entries: Vec::new(), is_past_end, pager: None };
+                let html = empty.render().unwrap();
+                assert_well_formed(&html);
+                assert_eq!(html.contains(&*t.get("empty-page-title")), is_past_end);
+                assert_eq!(html.contains(&*t.get("changelog-empty-title")), !is_past_end);
+            }
         }
     }
 }

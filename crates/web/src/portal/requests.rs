@@ -249,8 +249,23 @@ fn mine_tabs(t: Text, address: &Address) -> Vec<Tab> {
     tabs.collect()
 }
 
+/// Returns the orders to choose from. The order that the list has is the current one.
 fn sorts(t: Text, address: &Address) -> Vec<SortOption> {
-    let current = PortalSort::from_name(address.sort);
+    let (is_search, is_mine) = (!address.query.is_empty(), !address.mine.is_empty());
+    // `None` is the order of relevance, in which the results of a search are unless another one is chosen.
+    let current = match PortalSort::from_name(address.sort) {
+        PortalSort::Trending if is_search => None,
+        // What somebody has voted for or written is shown newest first.
+        PortalSort::Trending if is_mine => Some(PortalSort::Newest),
+        // A search does not know when something was updated: the newest ones are first.
+        PortalSort::Updated if is_search => Some(PortalSort::Newest),
+        sort => Some(sort),
+    };
+    let is_offered = |sort: &PortalSort| match sort {
+        PortalSort::Trending => !is_search && !is_mine,
+        PortalSort::Updated => !is_search,
+        PortalSort::Votes | PortalSort::Newest | PortalSort::Oldest => true,
+    };
     let option = |sort: PortalSort| {
         let key = match sort {
             PortalSort::Trending => "sort-trending",
@@ -259,17 +274,14 @@ fn sorts(t: Text, address: &Address) -> Vec<SortOption> {
             PortalSort::Oldest => "sort-oldest",
             PortalSort::Updated => "sort-updated",
         };
-        SortOption { value: sort.name(), name: t.get(key).into_owned(), is_current: sort == current }
+        SortOption { value: sort.name(), name: t.get(key).into_owned(), is_current: Some(sort) == current }
     };
-    let chosen = PortalSort::ALL.map(option).into_iter();
-    if address.query.is_empty() {
-        return chosen.collect();
-    }
-    // The results of a search are in the order of relevance, unless another one is chosen.
-    let is_relevance = address.sort.is_empty();
-    let relevance = SortOption { value: "", name: t.get("sort-relevance").into_owned(), is_current: is_relevance };
-    let chosen = chosen.map(|option| SortOption { is_current: option.is_current && !is_relevance, ..option });
-    std::iter::once(relevance).chain(chosen).collect()
+    let relevance = is_search.then(|| SortOption {
+        value: "",
+        name: t.get("sort-relevance").into_owned(),
+        is_current: current.is_none(),
+    });
+    relevance.into_iter().chain(PortalSort::ALL.into_iter().filter(is_offered).map(option)).collect()
 }
 
 /// Returns what an empty list says.
@@ -347,8 +359,30 @@ mod tests {
         assert_eq!(lane, [("In progress".to_owned(), path.to_owned())]);
         let path = "/feature_requests?query=a&lane=IN+progress";
         assert_eq!(current(mine_tabs(t, &address)), [("Written by me".to_owned(), path.to_owned())]);
-        let sorts: Vec<&str> = sorts(t, &address).iter().map(|sort| sort.value).collect();
-        assert_eq!(sorts, ["", "trending", "votes", "newest", "oldest", "updated"]);
+    }
+
+    #[test]
+    fn the_orders_are_those_that_the_list_can_have() {
+        let all: &[&str] = &["trending", "votes", "newest", "oldest", "updated"];
+        let of_search: &[&str] = &["", "votes", "newest", "oldest"];
+        let own: &[&str] = &["votes", "newest", "oldest", "updated"];
+        for (query, offered, current) in [
+            ("", all, "trending"),
+            ("lane=Planned&sort=updated", all, "updated"),
+            ("query=a", of_search, ""),
+            ("query=a&sort=trending", of_search, ""),
+            ("query=a&sort=votes", of_search, "votes"),
+            ("query=a&sort=updated", of_search, "newest"),
+            ("query=a&mine=voted", of_search, ""),
+            ("mine=voted", own, "newest"),
+            ("mine=written&sort=trending", own, "newest"),
+            ("mine=written&sort=oldest", own, "oldest"),
+        ] {
+            let sorts = sorts(Text(Language::English), &address(query));
+            assert_eq!(sorts.iter().map(|sort| sort.value).collect::<Vec<_>>(), offered, "{query}");
+            let chosen: Vec<&str> = sorts.iter().filter(|sort| sort.is_current).map(|sort| sort.value).collect();
+            assert_eq!(chosen, [current], "{query}");
+        }
     }
 
     fn address(query: &str) -> Address {

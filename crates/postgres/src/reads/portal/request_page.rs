@@ -32,7 +32,7 @@ macro_rules! tree_of_page {
 
 statement! {
     /// Selects a feature request, the position of its lane, and whether a customer has voted for it and is subscribed.
-    /// Private ones that are merged into a public one are named to members only.
+    /// Private ones that are merged into it are shown to members only.
     FindPage {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
@@ -40,7 +40,7 @@ statement! {
         customer: Option<Uuid> => Nullable<SqlUuid>,
         is_member: bool => Bool,
     } -> (DetailColumns, Nullable<BigInt>, Bool, Bool),
-    detail!("is_shown OR {is_member}", concat!(",
+    detail!("is_shown OR {is_member}", "{is_member}", concat!(",
             (SELECT number FROM (
                  SELECT name, row_number() OVER (ORDER BY position) AS number FROM lanes WHERE workspace_id = {workspace}
              ) AS numbered WHERE numbered.name = lane),
@@ -114,6 +114,7 @@ async fn comments(
     session: &Session,
     workspace: Uuid,
     request: Uuid,
+    is_member: bool,
     page: Option<u64>,
 ) -> Result<(Listing<ListedComment>, Option<ListedComment>), StoreError> {
     let requested = page.map(|page| page_of_comments(Some(page), 0)).transpose()?;
@@ -121,6 +122,7 @@ async fn comments(
         workspace,
         request: Some(request),
         number: None,
+        is_member,
         limit: RequestPage::COMMENTS.cast_signed(),
         offset: requested.map(|page| page.offset().unwrap_or(BEYOND)),
     };
@@ -179,7 +181,7 @@ pub(super) async fn page(
     let Some((detail, lane_position, has_voted, is_subscribed)) = row else { return Ok(None) };
     let detail = FeatureRequestDetail::try_from(detail)?;
     let id = detail.summary.id.uuid();
-    let (comments, answer) = comments(session, workspace, id, page).await?;
+    let (comments, answer) = comments(session, workspace, id, viewer.is_member, page).await?;
     let (events, held) = events_and_held(session, workspace, id, viewer).await?;
     let lane_position = lane_position.map(i64::unsigned_abs);
     Ok(Some(RequestPage { detail, lane_position, comments, answer, events, held, has_voted, is_subscribed }))

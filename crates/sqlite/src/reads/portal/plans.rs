@@ -83,7 +83,7 @@ fn other_statements() -> Vec<String> {
             requests: requests.clone(),
         }),
         sql(&VotedAmong { workspace, customer: ID, requests }),
-        sql(&Head { workspace, request, number, customer }),
+        sql(&Head { workspace, request, number, customer, is_member }),
         sql(&Parts { workspace, root, private, customer, is_member, events: limit, held: limit }),
         sql(&CommentsAndAnswer { workspace, root, limit, offset }),
         sql(&ShownCommentsAndAnswer { workspace, root, private, limit, offset }),

@@ -32,7 +32,7 @@ use crate::trees::MergedRow;
 /// customer who looks.
 macro_rules! referred_root {
     () => {
-        "WITH scope (workspace, request, number, customer) AS (SELECT ?, ?, ?, ?),
+        "WITH scope (workspace, request, number, customer, is_member) AS (SELECT ?, ?, ?, ?, ?),
          named (root) AS (
              SELECT coalesce(request.root_id, request.id) FROM scope
              CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace
@@ -43,7 +43,7 @@ macro_rules! referred_root {
                     AND request.tag_number = scope.number
          ),
          root (workspace, id, private) AS (
-             SELECT request.workspace_id, request.id, request.private FROM scope CROSS JOIN named
+             SELECT request.workspace_id, request.id, request.private AND scope.is_member FROM scope CROSS JOIN named
              CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace AND request.id = named.root
          )"
     };
@@ -54,7 +54,7 @@ statement! {
     /// anything was merged into it, and whether the customer who looks has voted for it and gets mail about it.
     Head {
         workspace: Id => Binary, request: Option<Id> => Nullable<Binary>, number: Option<i64> => Nullable<BigInt>,
-        customer: Option<Id> => Nullable<Binary>,
+        customer: Option<Id> => Nullable<Binary>, is_member: bool => Bool,
     } -> (
         SummarySql, (Text, Bool, Bool, BigInt), Nullable<(Binary, Nullable<Text>, Text)>,
         (Nullable<BigInt>, BigInt, Bool, Bool, Bool),
@@ -132,7 +132,7 @@ statement! {
      UNION ALL
      SELECT 1, merged.id, merged.title, NULL, NULL, NULL, NULL, merged.tag_number FROM viewer CROSS JOIN root
      CROSS JOIN feature_requests merged ON merged.workspace_id = root.workspace AND merged.root_id = root.id
-     WHERE root.private OR NOT merged.private OR viewer.is_member
+     WHERE viewer.is_member OR NOT merged.private
      UNION ALL
      SELECT * FROM (
          SELECT 2, event.id, event.kind, event.details, event.actor_kind, event.actor_id, event.actor_name,
@@ -221,11 +221,10 @@ statement! {
         customer: Option<Id> => Nullable<Binary>, is_member: bool => Bool,
     } -> (Binary, BigInt, Text),
     concat!(
-        referred_root!(), ",
-         viewer (is_member) AS (SELECT ?)
-         SELECT request.id, request.tag_number, request.title FROM scope CROSS JOIN viewer CROSS JOIN root
+        referred_root!(), "
+         SELECT request.id, request.tag_number, request.title FROM scope CROSS JOIN root
          CROSS JOIN feature_requests request ON request.workspace_id = root.workspace AND request.id = root.id
-         WHERE NOT request.private OR viewer.is_member OR request.author_id = scope.customer"
+         WHERE NOT request.private OR scope.is_member OR request.author_id = scope.customer"
     )
 }
 
@@ -299,16 +298,18 @@ fn load_page(
 ) -> Result<Option<PageRows>, SqlError> {
     let Some((id, number)) = reference(request) else { return Ok(None) };
     let customer = viewer.customer.map(|customer| Id(customer.uuid()));
-    let head = Head { workspace, request: id, number, customer }.get_result(connection).optional()?;
+    let is_member = viewer.is_member;
+    let head = Head { workspace, request: id, number, customer, is_member }.get_result(connection).optional()?;
     let Some(head): Option<HeadRow> = head else { return Ok(None) };
-    let (root, private) = (head.summary.id, head.fields.1);
+    // What is private and merged into it is for members only, also if the author of a private one looks.
+    let (root, private) = (head.summary.id, head.fields.1 && is_member);
     let (_, comments_count, has_merged, ..) = head.state;
     let parts = Parts {
         workspace,
         root,
         private,
         customer,
-        is_member: viewer.is_member,
+        is_member,
         events: i64::from(RequestPage::MAX_EVENTS),
         held: i64::from(RequestPage::MAX_HELD),
     };
