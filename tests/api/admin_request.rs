@@ -460,6 +460,9 @@ fn a_stale_page_does_not_act_on_the_target_of_a_merge() {
         assert_eq!(page.contains("Of Olga</textarea>"), fields.iter().any(|(_, value)| *value == "Of Olga"), "{page}");
     }
     assert_eq!((panel.app.acme.detail(&target), panel.app.count("SELECT count(*) FROM audit_entries")), before);
+    // What was done before the merge is still said after it.
+    let found = panel.olga.get(&format!("{}?done=noted", panel.path));
+    assert_eq!(found.header("location"), Some("/admin/feature_requests/2-theme?done=noted"));
     assert_eq!(panel.app.count("SELECT count(*) FROM outbox"), 0);
 }
 

@@ -456,6 +456,12 @@ fn a_file_that_is_no_good_database_is_reported() {
     assert_eq!(findings(&data), [sound.clone(), behind]);
 
     let data = embedded();
+    data.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29990101000000')");
+    let newer = "it is that of a newer version of roadmap (migration 29990101000000)";
+    let install = "install that version again, or restore a backup that this one has made";
+    assert_eq!(findings(&data), [sound, problem("schema", newer, install)]);
+
+    let data = embedded();
     data.execute("UPDATE workspaces SET created_at = 4102444800000");
     let clock = finding_of("clock", &findings(&data));
     let begins = "the newest row is from 2100-01-01T00:00:00.000Z, but the time is 20";

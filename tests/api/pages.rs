@@ -167,6 +167,9 @@ fn a_feature_request_has_one_address() {
         assert_eq!(found.header("location"), Some(page_of(&target).as_str()), "{merged}");
         assert_eq!((found.status, found.header("cache-control")), (302, Some("no-cache")));
     }
+    // The notice of what was done before the merge comes along.
+    let found = browser.get(&format!("{path}?done=voted"));
+    assert_eq!(found.header("location"), Some(format!("{}?done=voted", page_of(&target)).as_str()));
 }
 
 #[test]

@@ -29,8 +29,9 @@ pub fn serve<F: Fn(&mut web::ServiceConfig) + Clone + Send + 'static>(
     shutdown_wait: Duration,
 ) -> io::Result<Server> {
     raise_open_files();
-    let builder =
-        Server::build().workers(applications.len()).shutdown_signal(stop).shutdown_timeout(shutdown_wait.as_secs());
+    let builder = Server::build().workers(applications.len()).shutdown_signal(stop);
+    // In whole seconds, of which a part counts as one.
+    let builder = builder.shutdown_timeout(shutdown_wait.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX));
     let stopping = builder.graceful_shutdown_signal();
     // Each worker gets its own application. A restarted worker gets the next one of the cycle.
     let applications = Arc::new(Mutex::new(applications.into_iter().cycle()));

@@ -37,6 +37,7 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     let mut connection = connect_with_lock(options).await?;
     // First, so that nothing is half done if an administrator has to act.
     roles::ensure_role(&mut connection, &options.role).await?;
+    warn_of_newer_schema(&mut connection).await?;
     let done = if missing_migrations(&mut connection).await?.is_empty() {
         Vec::new()
     } else {
@@ -180,8 +181,28 @@ struct BoolRow {
     value: bool,
 }
 
+/// Warns if the schema is that of a newer version. An older process may go on beside it during an upgrade.
+async fn warn_of_newer_schema(connection: &mut AsyncPgConnection) -> Result<(), StoreError> {
+    let known: BTreeSet<String> = known_migrations()?.into_iter().collect();
+    let applied = applied_migrations(connection).await?;
+    if let Some(version) = applied.into_iter().filter(|version| !known.contains(version)).max() {
+        tracing::warn!(version, "the database has the schema of a newer version of roadmap");
+    }
+    Ok(())
+}
+
+fn known_migrations() -> Result<Vec<String>, StoreError> {
+    let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(StoreError::Fatal)?;
+    Ok(known.iter().map(|migration| migration.name().version().to_string()).collect())
+}
+
 /// Returns the same as the library's function, but without creating the table of migrations.
 async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
+    let applied: BTreeSet<String> = applied_migrations(connection).await?.into_iter().collect();
+    Ok(known_migrations()?.into_iter().filter(|version| !applied.contains(version)).collect())
+}
+
+async fn applied_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
     let is_new = "SELECT to_regclass('__diesel_schema_migrations') IS NULL AS value";
     let is_new: BoolRow = diesel::sql_query(is_new).get_result(connection).await.map_err(map_error)?;
     let applied: Vec<Version> = if is_new.value {
@@ -190,10 +211,7 @@ async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<St
         let applied = "SELECT version::text AS version FROM __diesel_schema_migrations";
         diesel::sql_query(applied).load(connection).await.map_err(map_error)?
     };
-    let applied: BTreeSet<String> = applied.into_iter().map(|row| row.version).collect();
-    let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(StoreError::Fatal)?;
-    let known = known.iter().map(|migration| migration.name().version().to_string());
-    Ok(known.filter(|version| !applied.contains(version)).collect())
+    Ok(applied.into_iter().map(|row| row.version).collect())
 }
 
 /// Whether the role has its privileges on every table, may only read `workspaces`, and may not change `audit_entries`.

@@ -15,7 +15,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use crate::SqliteOptions;
 use crate::connection::Connector;
 use crate::errors::SqlError;
-use crate::migrate::MIGRATIONS;
+use crate::migrate::{MIGRATIONS, unknown};
 
 /// How long a check waits for the lock of a writer.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -32,6 +32,21 @@ struct Version {
 /// # Errors
 /// The file cannot be read.
 pub fn missing_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
+    let applied: BTreeSet<String> = applied_migrations(path)?.into_iter().collect();
+    let known: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(StoreError::Fatal)?;
+    let known = known.iter().map(|migration| migration.name().version().to_string());
+    Ok(known.filter(|version| !applied.contains(version)).collect())
+}
+
+/// Returns the versions of the migrations that are applied to the file and that only a newer version of the service has.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn unknown_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
+    unknown(applied_migrations(path)?.into_iter()).map_err(StoreError::Fatal)
+}
+
+fn applied_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
     let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
     let table = "SELECT name AS version FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
     let tables: Vec<Version> = diesel::sql_query(table).load(&mut connection).map_err(SqlError::from)?;
@@ -41,10 +56,7 @@ pub fn missing_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
         let applied = "SELECT version FROM __diesel_schema_migrations";
         diesel::sql_query(applied).load(&mut connection).map_err(SqlError::from)?
     };
-    let applied: BTreeSet<String> = applied.into_iter().map(|row| row.version).collect();
-    let known: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(StoreError::Fatal)?;
-    let known = known.iter().map(|migration| migration.name().version().to_string());
-    Ok(known.filter(|version| !applied.contains(version)).collect())
+    Ok(applied.into_iter().map(|row| row.version).collect())
 }
 
 /// Checks that the file can be written: begins a write transaction and rolls it back.

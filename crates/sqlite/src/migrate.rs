@@ -1,9 +1,12 @@
 //! The schema migrations: compiled in, run at start.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 
 use diesel::SqliteConnection;
+use diesel::migration::{Migration, MigrationSource};
 use diesel::result::Error as DieselError;
+use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use roadmap_domain::error::StoreError;
 
@@ -20,10 +23,15 @@ pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migra
 /// and then has nothing left to do.
 ///
 /// # Errors
-/// The file cannot be opened, or a migration fails. The schema is then unchanged.
+/// The file cannot be opened, it has a schema of a newer version, or a migration fails. The schema is then unchanged.
 pub fn run(options: &SqliteOptions) -> Result<Vec<String>, StoreError> {
     let mut connection = connect(options)?;
     let done = connection.immediate_transaction(|connection| {
+        let applied = connection.applied_migrations().map_err(Failed::Migration)?;
+        let applied = applied.iter().map(ToString::to_string);
+        if let Some(version) = unknown(applied).map_err(Failed::Migration)?.pop() {
+            return Err(Failed::Migration(newer_schema(&version).into()));
+        }
         let done = connection.run_pending_migrations(MIGRATIONS).map_err(Failed::Migration)?;
         Ok::<_, Failed>(done.iter().map(ToString::to_string).collect())
     });
@@ -31,6 +39,22 @@ pub fn run(options: &SqliteOptions) -> Result<Vec<String>, StoreError> {
         Failed::Migration(cause) => StoreError::Fatal(cause),
         Failed::Transaction(error) => SqlError::from(error).into(),
     })
+}
+
+/// Returns those of the applied migrations that this version does not have.
+pub(crate) fn unknown(applied: impl Iterator<Item = String>) -> Result<Vec<String>, Box<dyn Error + Send + Sync>> {
+    let known: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations()?;
+    let known: BTreeSet<String> = known.iter().map(|migration| migration.name().version().to_string()).collect();
+    let mut unknown: Vec<String> = applied.filter(|version| !known.contains(version)).collect();
+    unknown.sort();
+    Ok(unknown)
+}
+
+fn newer_schema(version: &str) -> String {
+    format!(
+        "the database has the schema of a newer version of roadmap (migration {version}); install that version again, or \
+         restore a backup that this one has made"
+    )
 }
 
 enum Failed {

@@ -13,7 +13,7 @@ use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::ports::{ConnectionPools, PoolStatus};
-use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending_migrations, revert_all};
+use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending_migrations, revert_all, unknown_migrations};
 use roadmap_testkit::harness::{Harness, Probe, Subject, draft};
 use uuid::Uuid;
 
@@ -138,6 +138,20 @@ async fn one_of_the_configured_connections_is_opened_at_the_start_to_read_and_on
     let pools = SqliteStore::open(&options).unwrap().pools();
     let idle = |name, limit| PoolStatus { name, limit, open: 1, in_use: 0, waiting: 0 };
     assert_eq!(pools, [idle("read", 3), idle("write", 1)]);
+}
+
+#[test]
+fn a_schema_of_a_newer_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+    migrate(&options).unwrap();
+    let mut connection = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+    let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('29990101000000')";
+    connection.batch_execute(newer).unwrap();
+    let error = migrate(&options).unwrap_err();
+    let expected = "the database has the schema of a newer version of roadmap (migration 29990101000000)";
+    assert!(std::error::Error::source(&error).unwrap().to_string().starts_with(expected), "{error:?}");
+    assert_eq!(unknown_migrations(&options.path).unwrap(), ["29990101000000"]);
 }
 
 #[test]

@@ -43,8 +43,9 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
     let options = wiring::sqlite_options(settings, file);
     let restore = "if the message does not help, restore a backup with `roadmap restore`";
     let examined = roadmap_sqlite::integrity_errors(file)
-        .and_then(|errors| Ok((errors, roadmap_sqlite::missing_migrations(file)?)));
-    let (errors, missing) = match examined {
+        .and_then(|errors| Ok((errors, roadmap_sqlite::missing_migrations(file)?)))
+        .and_then(|(errors, missing)| Ok((errors, missing, roadmap_sqlite::unknown_migrations(file)?)));
+    let (errors, missing, unknown) = match examined {
         Ok(examined) => examined,
         Err(error) => {
             return vec![Finding::problem("database", format!("{shown} cannot be read: {}", chain(error)), restore)];
@@ -62,6 +63,14 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
             "make the service's user the owner of the file and its folder, and stop other programs that lock the file",
         ),
     });
+    if let Some(version) = unknown.last() {
+        findings.push(Finding::problem(
+            "schema",
+            format!("it is that of a newer version of roadmap (migration {version})"),
+            "install that version again, or restore a backup that this one has made",
+        ));
+        return findings;
+    }
     findings.push(schema(&missing));
     if !missing.is_empty() {
         return findings;

@@ -38,7 +38,7 @@ use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
 use crate::portal::parts::{Lanes, Row, Status};
-use crate::portal::request::{CommentView, Day, Place, initials, place, similar, with_query};
+use crate::portal::request::{CommentView, Day, Place, initials, place, similar, with_notice, with_query};
 use crate::prose;
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
@@ -189,7 +189,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     match place(reference(&context), slug, &found.page.detail) {
         Place::Canonical => reply(&context, found, Draft::default()).await,
         Place::OtherWords => Ok(Reply::moved(with_query(&context, &path(&canonical)))),
-        Place::Merged => Ok(Reply::found(path(&canonical))),
+        Place::Merged => Ok(Reply::found(with_notice(&context, path(&canonical)))),
     }
 }
 

@@ -130,7 +130,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     match place(FeatureRequestRef::parse(slug), slug, &page.detail) {
         Place::Canonical => reply(&context, page, CommentDraft::default()).await,
         Place::OtherWords => Ok(Reply::moved(with_query(&context, &path(&canonical)))),
-        Place::Merged => Ok(Reply::found(path(&canonical))),
+        Place::Merged => Ok(Reply::found(with_notice(&context, path(&canonical)))),
     }
 }
 
@@ -179,6 +179,12 @@ pub(crate) fn with_query(context: &Context, path: &str) -> String {
         "" => path.to_owned(),
         query => format!("{path}?{query}"),
     }
+}
+
+/// Returns a path with the notice of the requested one, if it has any: it says that a vote counts, also if the feature
+/// request was merged meanwhile.
+pub(crate) fn with_notice(context: &Context, path: String) -> String {
+    if context.query.has("done") { with_query(context, &path) } else { path }
 }
 
 async fn load(context: &Context, slug: &str) -> Result<RequestPage, HttpError> {
