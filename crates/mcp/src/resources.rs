@@ -90,13 +90,13 @@ pub(crate) fn source(uri: &str) -> Option<Source> {
             Some((before, _)) => {
                 let segment =
                     uri.strip_prefix(before).filter(|segment| !segment.is_empty() && !segment.contains('/'))?;
-                let id = percent_decode_str(segment).decode_utf8().ok()?.into_owned();
-                Some(id).filter(|id| escape(id).len() < MAX_TARGET / 2)?
+                let id = escape(&percent_decode_str(segment).decode_utf8().ok()?);
+                Some(id).filter(|id| id.len() < MAX_TARGET / 2)?
             }
         };
         Some(match resource.path {
             None => Source::OpenApi,
-            Some(path) => Source::Api(ApiCall::get(path.replace("{id}", &escape(&id)))),
+            Some(path) => Source::Api(ApiCall::get(path.replace("{id}", &id))),
         })
     })
 }

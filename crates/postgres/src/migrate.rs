@@ -37,14 +37,16 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     let mut connection = connect_with_lock(options).await?;
     // First, so that nothing is half done if an administrator has to act.
     roles::ensure_role(&mut connection, &options.role).await?;
-    warn_of_newer_schema(&mut connection).await?;
-    let done = if missing_migrations(&mut connection).await?.is_empty() {
-        Vec::new()
-    } else {
-        let migrated;
-        (connection, migrated) = run_missing(connection).await?;
-        migrated
-    };
+    let applied = applied_migrations(&mut connection).await?;
+    let known = known_migrations()?;
+    // An older process may go on beside a newer schema during an upgrade.
+    if let Some(version) = applied.difference(&known).last() {
+        tracing::warn!(version, "the database has the schema of a newer version of roadmap");
+    }
+    let done: Vec<String> = known.difference(&applied).cloned().collect();
+    if !done.is_empty() {
+        connection = run_missing(connection).await?;
+    }
     if !done.is_empty() || !is_granted(&mut connection, &options.role).await? {
         grant(&mut connection, &options.role).await?;
     }
@@ -56,33 +58,23 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
 ///
 /// A migration that waits for the lock of another transaction, such as a backup, makes all later statements on the table
 /// wait, too. So it gives up early, and tries again after a pause in which these run.
-async fn run_missing(mut connection: AsyncPgConnection) -> Result<(AsyncPgConnection, Vec<String>), StoreError> {
+async fn run_missing(mut connection: AsyncPgConnection) -> Result<AsyncPgConnection, StoreError> {
     const PAUSE: Duration = Duration::from_secs(2);
     connection.batch_execute("SET lock_timeout = '1s'").await.map_err(map_error)?;
-    let mut done = Vec::new();
     loop {
-        let migrated;
-        (connection, migrated) = migrate(connection, |harness| {
-            // One at a time, so that those are known that ran before one failed.
-            let mut versions = Vec::new();
-            while harness.has_pending_migration(MIGRATIONS)? {
-                match harness.run_next_migration(MIGRATIONS) {
-                    Ok(version) => versions.push(version.to_string()),
-                    Err(error) if error.to_string().contains("lock timeout") => return Ok((versions, Some(error))),
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok((versions, None))
+        let blocked;
+        (connection, blocked) = migrate(connection, |harness| match harness.run_pending_migrations(MIGRATIONS) {
+            Ok(_) => Ok(None),
+            Err(error) if error.to_string().contains("lock timeout") => Ok(Some(error)),
+            Err(error) => Err(error),
         })
         .await?;
-        let (versions, blocked) = migrated?;
-        done.extend(versions);
-        let Some(error) = blocked else { break };
+        let Some(error) = blocked? else { break };
         tracing::warn!(%error, "a migration waits for another transaction that uses its table");
         tokio::time::sleep(PAUSE).await;
     }
     connection.batch_execute("RESET lock_timeout").await.map_err(map_error)?;
-    Ok((connection, done))
+    Ok(connection)
 }
 
 /// Returns the versions of the migrations that are not applied to the database, including those that another process is
@@ -122,9 +114,12 @@ pub(crate) async fn inspect<T>(
     // At most three statements. The server cancels them earlier, unless it does not respond.
     let limit = options.connection_wait + options.response_timeout() * 2;
     let queried = async { query(&mut connector.connect().await?).await };
-    tokio::time::timeout(limit, queried).await.unwrap_or_else(|_| {
-        Err(StoreError::Unavailable(format!("the database server did not respond within {limit:?}").into()))
-    })
+    within(limit, queried).await?
+}
+
+async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, StoreError> {
+    let unresponsive = || format!("the database server did not respond within {limit:?}");
+    tokio::time::timeout(limit, work).await.map_err(|_| StoreError::Unavailable(unresponsive().into()))
 }
 
 /// Reverts every migration, which deletes all data. For tests of the migrations.
@@ -142,9 +137,7 @@ async fn connect_with_lock(options: &PostgresOptions) -> Result<AsyncPgConnectio
     connector.set_connect_timeout(options.connection_wait);
     // A server that accepts connections and is silent counts as unreachable, too.
     let limit = options.connection_wait + options.response_timeout();
-    let mut connection = tokio::time::timeout(limit, connector.connect()).await.map_err(|_| {
-        StoreError::Unavailable(format!("the database server did not respond within {limit:?}").into())
-    })??;
+    let mut connection = within(limit, connector.connect()).await??;
     connection.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})")).await.map_err(map_error)?;
     Ok(connection)
 }
@@ -181,28 +174,18 @@ struct BoolRow {
     value: bool,
 }
 
-/// Warns if the schema is that of a newer version. An older process may go on beside it during an upgrade.
-async fn warn_of_newer_schema(connection: &mut AsyncPgConnection) -> Result<(), StoreError> {
-    let known: BTreeSet<String> = known_migrations()?.into_iter().collect();
-    let applied = applied_migrations(connection).await?;
-    if let Some(version) = applied.into_iter().filter(|version| !known.contains(version)).max() {
-        tracing::warn!(version, "the database has the schema of a newer version of roadmap");
-    }
-    Ok(())
-}
-
-fn known_migrations() -> Result<Vec<String>, StoreError> {
+fn known_migrations() -> Result<BTreeSet<String>, StoreError> {
     let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(StoreError::Fatal)?;
     Ok(known.iter().map(|migration| migration.name().version().to_string()).collect())
 }
 
 /// Returns the same as the library's function, but without creating the table of migrations.
 async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
-    let applied: BTreeSet<String> = applied_migrations(connection).await?.into_iter().collect();
-    Ok(known_migrations()?.into_iter().filter(|version| !applied.contains(version)).collect())
+    let applied = applied_migrations(connection).await?;
+    Ok(known_migrations()?.difference(&applied).cloned().collect())
 }
 
-async fn applied_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
+async fn applied_migrations(connection: &mut AsyncPgConnection) -> Result<BTreeSet<String>, StoreError> {
     let is_new = "SELECT to_regclass('__diesel_schema_migrations') IS NULL AS value";
     let is_new: BoolRow = diesel::sql_query(is_new).get_result(connection).await.map_err(map_error)?;
     let applied: Vec<Version> = if is_new.value {

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
-use diesel::migration::{Migration, MigrationSource};
 use diesel::sql_types::{BigInt, Nullable, Text};
-use diesel::sqlite::Sqlite;
 use diesel::{QueryableByName, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -15,7 +13,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use crate::SqliteOptions;
 use crate::connection::Connector;
 use crate::errors::SqlError;
-use crate::migrate::{MIGRATIONS, unknown};
+use crate::migrate::known;
 
 /// How long a check waits for the lock of a writer.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -32,10 +30,8 @@ struct Version {
 /// # Errors
 /// The file cannot be read.
 pub fn missing_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
-    let applied: BTreeSet<String> = applied_migrations(path)?.into_iter().collect();
-    let known: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(StoreError::Fatal)?;
-    let known = known.iter().map(|migration| migration.name().version().to_string());
-    Ok(known.filter(|version| !applied.contains(version)).collect())
+    let applied = applied_migrations(path)?;
+    Ok(known().map_err(StoreError::Fatal)?.difference(&applied).cloned().collect())
 }
 
 /// Returns the versions of the migrations that are applied to the file and that only a newer version of the service has.
@@ -43,10 +39,11 @@ pub fn missing_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
 /// # Errors
 /// The file cannot be read.
 pub fn unknown_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
-    unknown(applied_migrations(path)?.into_iter()).map_err(StoreError::Fatal)
+    let known = known().map_err(StoreError::Fatal)?;
+    Ok(applied_migrations(path)?.difference(&known).cloned().collect())
 }
 
-fn applied_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
+fn applied_migrations(path: &Path) -> Result<BTreeSet<String>, StoreError> {
     let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
     let table = "SELECT name AS version FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
     let tables: Vec<Version> = diesel::sql_query(table).load(&mut connection).map_err(SqlError::from)?;

@@ -14,7 +14,7 @@ use crate::SqliteOptions;
 use crate::connection::Connector;
 use crate::errors::SqlError;
 
-pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
 /// Migrates the file to the current schema and returns the versions of the applied migrations. Creates the file if it
 /// does not exist.
@@ -28,9 +28,9 @@ pub fn run(options: &SqliteOptions) -> Result<Vec<String>, StoreError> {
     let mut connection = connect(options)?;
     let done = connection.immediate_transaction(|connection| {
         let applied = connection.applied_migrations().map_err(Failed::Migration)?;
-        let applied = applied.iter().map(ToString::to_string);
-        if let Some(version) = unknown(applied).map_err(Failed::Migration)?.pop() {
-            return Err(Failed::Migration(newer_schema(&version).into()));
+        let applied: BTreeSet<String> = applied.iter().map(ToString::to_string).collect();
+        if let Some(version) = applied.difference(&known().map_err(Failed::Migration)?).last() {
+            return Err(Failed::Migration(newer_schema(version).into()));
         }
         let done = connection.run_pending_migrations(MIGRATIONS).map_err(Failed::Migration)?;
         Ok::<_, Failed>(done.iter().map(ToString::to_string).collect())
@@ -41,13 +41,10 @@ pub fn run(options: &SqliteOptions) -> Result<Vec<String>, StoreError> {
     })
 }
 
-/// Returns those of the applied migrations that this version does not have.
-pub(crate) fn unknown(applied: impl Iterator<Item = String>) -> Result<Vec<String>, Box<dyn Error + Send + Sync>> {
+/// Returns the versions of the migrations that this version of the service has.
+pub(crate) fn known() -> Result<BTreeSet<String>, Box<dyn Error + Send + Sync>> {
     let known: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations()?;
-    let known: BTreeSet<String> = known.iter().map(|migration| migration.name().version().to_string()).collect();
-    let mut unknown: Vec<String> = applied.filter(|version| !known.contains(version)).collect();
-    unknown.sort();
-    Ok(unknown)
+    Ok(known.iter().map(|migration| migration.name().version().to_string()).collect())
 }
 
 fn newer_schema(version: &str) -> String {

@@ -127,16 +127,22 @@ impl StorageBudgets {
             active.map(|(workspace, counter)| (*workspace, counter.added)).collect()
         };
         for (workspace, added) in active {
-            let stored = if added == Usage::default() {
-                self.store.load_usage(workspace).await?.unwrap_or_default()
-            } else {
-                self.store.add_usage(workspace, added).await?
-            };
-            let mut counters = self.counters();
-            let counter = counters.entry(workspace).or_default();
-            counter.stored = Some(stored);
-            counter.added = counter.added.minus(added);
+            self.add(workspace, added).await?;
         }
+        Ok(())
+    }
+
+    /// Adds usage that was recorded to the store's total, or reads the total if there is none.
+    async fn add(&self, workspace: WorkspaceId, added: Usage) -> Result<(), StoreError> {
+        let stored = if added == Usage::default() {
+            self.store.load_usage(workspace).await?.unwrap_or_default()
+        } else {
+            self.store.add_usage(workspace, added).await?
+        };
+        let mut counters = self.counters();
+        let counter = counters.entry(workspace).or_default();
+        counter.stored = Some(stored);
+        counter.added = counter.added.minus(added);
         Ok(())
     }
 
@@ -155,11 +161,7 @@ impl StorageBudgets {
         for (workspace, added) in due {
             // The count includes what was stored and deleted until now, which must not be added once more.
             if added != Usage::default() {
-                let stored = self.store.add_usage(workspace, added).await?;
-                let mut counters = self.counters();
-                let counter = counters.entry(workspace).or_default();
-                counter.stored = Some(stored);
-                counter.added = counter.added.minus(added);
+                self.add(workspace, added).await?;
             }
             let stored = self.store.recount_usage(workspace, now).await?;
             let mut counters = self.counters();

@@ -6,6 +6,8 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail};
 use toml::{Table, Value};
 
+use super::PREFIX;
+
 /// The settings as they are written. A flag overrides the environment, which overrides the file.
 pub(super) struct Source {
     flags: BTreeMap<String, String>,
@@ -65,7 +67,7 @@ impl Source {
 
     fn written(&mut self, name: &'static str) -> anyhow::Result<Option<String>> {
         self.names.push(name);
-        let variable = format!("ROADMAP_{}", name.to_uppercase());
+        let variable = format!("{PREFIX}{}", name.to_uppercase());
         if let Some(value) = self.flags.get(name).or_else(|| self.environment.get(&variable)) {
             return Ok(Some(value.clone()));
         }
