@@ -7,13 +7,14 @@ use lettre::address::Envelope;
 use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
 use lettre::message::{Mailbox, MessageBuilder, MultiPart, SinglePart};
 use lettre::{Address, Message};
+use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::mail::{
     DigestNotification, DigestNotificationEntry, News, Notification, SendError, SignInMail, TestMail,
 };
 use roadmap_domain::model::text::{Name, truncate};
 
 use crate::composer::Sender;
-use crate::content::{ContentParts, extract_text};
+use crate::content::ContentParts;
 use crate::sign_in::SignInParts;
 
 /// Maximum characters of client text in a header.
@@ -75,7 +76,7 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     fn new(entry: &'a DigestNotificationEntry) -> Self {
-        let (text, is_cut) = extract_text(&entry.beginning, 4 * MAX_EXCERPT_LENGTH);
+        let (text, is_cut) = CleanHtml::from_stored(entry.beginning.clone()).beginning(4 * MAX_EXCERPT_LENGTH);
         let mut beginning = truncate(&text, MAX_EXCERPT_LENGTH).to_owned();
         if is_cut || beginning.len() < text.len() {
             beginning.push('…');

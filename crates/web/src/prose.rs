@@ -7,7 +7,7 @@ use roadmap_domain::model::html::CleanHtml;
 /// Headings become bold paragraphs, because they would break the outline of the page. Links are marked as those of
 /// users (`rel=ugc`). The replacements contain no quotation marks: inside of an attribute they could not end it.
 pub(crate) fn html(clean: &CleanHtml) -> String {
-    let mut html = clean.as_str().to_owned();
+    let mut html = clean.to_display().into_owned();
     if html.contains("<h") {
         for level in 1..=6 {
             html = html.replace(&format!("<h{level}>"), "<p><strong>");
@@ -28,5 +28,7 @@ mod tests {
             html(&clean),
             "<p><strong>A</strong></p><p>b <a href=\"https://c.example\" rel=\"nofollow ugc noopener\">c</a></p>"
         );
+        // Stored before texts got elements for their line breaks.
+        assert_eq!(html(&CleanHtml::from_stored("a\nb".to_owned())), "<p>a<br>b</p>");
     }
 }

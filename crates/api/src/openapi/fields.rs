@@ -27,7 +27,7 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{Object, Required};
 
-/// HTML that contains text after it is cleaned.
+/// Plain text or HTML of which something is shown.
 pub(crate) const HTML: &str = "html";
 /// An absolute `http` or `https` URL, as browsers parse it.
 pub(crate) const HTTP_URL: &str = "http-url";
@@ -123,15 +123,15 @@ pub(crate) fn mover_email() -> Object {
 }
 
 pub(crate) fn note() -> Object {
-    html("HTML, which is sanitized. Private: never shown to customers.")
+    html("Plain text, whose line breaks stay, or HTML, which is sanitized. Private: never shown to customers.")
 }
 
 pub(crate) fn comment() -> Object {
-    html("HTML, which is sanitized. Public on the roadmap.")
+    html("Plain text, whose line breaks stay, or HTML, which is sanitized. Public on the roadmap.")
 }
 
 pub(crate) fn changelog() -> Object {
-    html("HTML, which is sanitized.")
+    html("Plain text, whose line breaks stay, or HTML, which is sanitized.")
 }
 
 pub(crate) fn title() -> Object {
@@ -139,7 +139,9 @@ pub(crate) fn title() -> Object {
 }
 
 pub(crate) fn description() -> Object {
-    optional(string(NO_NUL, "HTML, which is sanitized."), Type::String).max_length(Some(Description::MAX)).build()
+    optional(string(NO_NUL, "Plain text, whose line breaks stay, or HTML, which is sanitized."), Type::String)
+        .max_length(Some(Description::MAX))
+        .build()
 }
 
 pub(crate) fn tags() -> Array {

@@ -2,7 +2,7 @@
 
 mod editable;
 
-use pulldown_cmark::{Event, Options, Parser, html};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
 use crate::error::Validated;
 use crate::model::html::CleanHtml;
@@ -13,7 +13,8 @@ pub use editable::{Editable, to_editable};
 /// Maximum number of characters of a typed text.
 pub const MAX: usize = 20_000;
 
-/// Converts Markdown into sanitized HTML. A single line break stays one. HTML is shown as it was typed.
+/// Converts Markdown into sanitized HTML. A single line break stays one. HTML is shown as it was typed. An image becomes
+/// a link.
 ///
 /// # Errors
 /// Blank, too long, with a NUL character, or with too much markup.
@@ -35,6 +36,11 @@ fn convert(markdown: &str) -> String {
     let events = Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH).map(|event| match event {
         Event::SoftBreak => Event::HardBreak,
         Event::Html(typed) | Event::InlineHtml(typed) => Event::Text(typed),
+        // A picture of another server would be loaded from there by everybody who reads the text.
+        Event::Start(Tag::Image { dest_url, title, id, .. }) => {
+            Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, title, id })
+        }
+        Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
         event => event,
     });
     let mut converted = String::with_capacity(markdown.len() * 2);
@@ -61,7 +67,15 @@ mod tests {
             ("<b onclick=x>no</b>", "<p>&lt;b onclick=x&gt;no&lt;/b&gt;</p>"),
             ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
             ("[a](javascript:alert(1))", "<p><a rel=\"nofollow noopener\">a</a></p>"),
-            ("![i](https://x.example/i.png) text", "<p> text</p>"),
+            (
+                "![i](https://x.example/i.png) text",
+                "<p><a href=\"https://x.example/i.png\" rel=\"nofollow noopener\">i</a> text</p>",
+            ),
+            ("57. foo\n58. bar", "<ol start=\"57\">\n<li>foo</li>\n<li>bar</li>\n</ol>"),
+            (
+                "List<String> <john@x.example>!",
+                "<p>List&lt;String&gt; <a href=\"mailto:john@x.example\" rel=\"nofollow noopener\">john@x.example</a>!</p>",
+            ),
             (
                 "<https://example.com>",
                 "<p><a href=\"https://example.com\" rel=\"nofollow noopener\">https://example.com</a></p>",
@@ -74,7 +88,7 @@ mod tests {
     #[test]
     fn texts_are_bounded_as_they_were_typed() {
         assert_eq!(to_html("content", " \n "), Err(FieldError::missing("content")));
-        assert_eq!(to_html("content", "![i](https://x.example/i.png)"), Err(FieldError::missing("content")));
+        assert_eq!(to_html("content", "![](https://x.example/i.png)"), Err(FieldError::missing("content")));
         let long = to_html("content", &"a".repeat(MAX + 1)).unwrap_err();
         assert_eq!(long.to_string(), "content must be at most 20000 characters long");
         assert_eq!(to_optional_html("description", "").unwrap(), "");

@@ -240,7 +240,7 @@ impl Typed {
     /// Returns what the form of a stored changelog has.
     fn of_stored(detail: &ChangelogDetail, now: Timestamp) -> Self {
         let ChangelogDetail { changelog, feature_requests } = detail;
-        let content = markdown::to_editable(changelog.content.as_str());
+        let content = markdown::to_editable(&changelog.content);
         let linked: Vec<FeatureRequestId> = feature_requests.iter().map(|summary| summary.id).collect();
         Self {
             title: changelog.title.as_str().to_owned(),

@@ -168,7 +168,7 @@ pub(crate) fn refusal(text: Text, error: &HttpError) -> Option<String> {
 
 /// Returns a stored text as it is edited, and whether that is HTML.
 pub(crate) fn editable(html: &CleanHtml) -> (String, bool) {
-    let editable = markdown::to_editable(html.as_str());
+    let editable = markdown::to_editable(html);
     (editable.as_str().to_owned(), editable.is_html())
 }
 
