@@ -29,24 +29,34 @@ const MODERN: &str = "2026-07-28";
 pub struct Agent {
     client: Client,
     modern: bool,
+    target: &'static str,
 }
+
+/// The URL of the default list of tools, and that of the list with all of them.
+const TARGET: &str = "/mcp";
+const TARGET_OF_ALL: &str = "/mcp?tools=all";
 
 impl Agent {
     /// An agent of the era with a version in each request.
     pub fn modern(client: &Client) -> Self {
-        Self { client: client.clone(), modern: true }
+        Self { client: client.clone(), modern: true, target: TARGET }
     }
 
     /// An agent of the era with a handshake.
     pub fn legacy(client: &Client) -> Self {
-        Self { client: client.clone(), modern: false }
+        Self { client: client.clone(), modern: false, target: TARGET }
+    }
+
+    /// The same agent at the URL that lists all tools.
+    fn with_all_tools(self) -> Self {
+        Self { target: TARGET_OF_ALL, ..self }
     }
 
     /// Sends a request with the id 1.
     pub fn send(&self, method: &str, params: &Value) -> Response {
         let (headers, body) = self.message(method, params);
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        post(&self.client, &headers, &body)
+        post_to(self.target, &self.client, &headers, &body)
     }
 
     /// Returns the headers and the body of a request with the id 1.
@@ -127,8 +137,12 @@ fn meta() -> Value {
 }
 
 fn post(client: &Client, headers: &[(&str, &str)], body: &Value) -> Response {
+    post_to(TARGET, client, headers, body)
+}
+
+fn post_to(target: &str, client: &Client, headers: &[(&str, &str)], body: &Value) -> Response {
     let headers = [&[("Content-Type", "application/json")][..], headers].concat();
-    client.request("POST", "/mcp", &headers, Some(body.to_string().as_bytes())).expect("a response")
+    client.request("POST", target, &headers, Some(body.to_string().as_bytes())).expect("a response")
 }
 
 /// Returns the name of the tool of an endpoint.
@@ -206,12 +220,165 @@ fn the_committed_list_is_that_of_the_service_and_of_the_command() {
     let app = App::start();
     let printed = app.roadmap_as_text(&["mcp", "tools", "--json"]);
     assert!(printed.trim_end() == COMMITTED.trim_end(), "it is out of date: run `cargo xtask openapi`");
-    let mut listed = json!({ "tools": Agent::modern(&app.acme).tools() });
+    let mut listed = json!({ "tools": Agent::modern(&app.acme).with_all_tools().tools() });
     listed.sort_all_objects();
     assert_eq!(listed, serde_json::from_str::<Value>(COMMITTED).unwrap());
     let table = app.roadmap_as_text(&["mcp", "tools"]);
     assert_eq!(table.lines().count(), endpoints().len());
-    assert!(table.contains("DeleteComment               write and manage  Delete a comment."), "{table}");
+    assert!(table.contains("DeleteComment               all      write and manage  Delete a comment."), "{table}");
+    assert!(table.contains("ShowApiKey                  default  any "), "{table}");
+}
+
+/// The manual, with the table of the ten jobs.
+const MANUAL: &str = include_str!("../../docs/mcp.md");
+
+/// Returns the texts in backquotes of a line.
+fn quoted(line: &str) -> BTreeSet<String> {
+    line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// An agent that does a job with the tools of the default list only, and remembers which it used.
+struct Worker {
+    agent: Agent,
+    listed: BTreeSet<String>,
+    used: std::cell::RefCell<BTreeSet<String>>,
+}
+
+impl Worker {
+    #[track_caller]
+    fn call(&self, tool: &str, arguments: Value) -> Value {
+        assert!(self.listed.contains(tool), "{tool} is not listed");
+        self.used.borrow_mut().insert(tool.to_owned());
+        self.agent.call(tool, &arguments).is_ok()
+    }
+
+    /// Asserts that the calls since the last job used the tools that the manual names for this one, and no others.
+    #[track_caller]
+    fn finishes(&self, job: &str) {
+        let row = MANUAL.lines().find(|line| line.starts_with(&format!("| {job} |")));
+        let named = quoted(row.unwrap_or_else(|| panic!("the manual has no job {job}")));
+        assert_eq!(self.used.take(), named, "{job}");
+    }
+}
+
+#[test]
+fn ten_jobs_are_done_with_the_default_list() {
+    let app = App::start();
+    let agent = Agent::modern(&app.acme);
+    let listed: BTreeSet<String> = agent.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    let jobs = MANUAL.lines().skip_while(|line| *line != "| Job | Tools |").skip(2).take_while(|line| !line.is_empty());
+    let rows: Vec<BTreeSet<String>> = jobs.map(quoted).collect();
+    assert_eq!(rows.len(), 10);
+    // Every tool of the list is there for a job.
+    assert_eq!(rows.into_iter().flatten().collect::<BTreeSet<String>>(), listed);
+    let worker = Worker { agent, listed, used: std::cell::RefCell::default() };
+    let id = |body: &Value, record: &str| body[record]["id"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned();
+
+    let customer = json!({ "email": "ann@example.com" });
+    let created = worker.call(
+        "CreateFeatureRequest",
+        json!({
+            "title": "Dark mode", "description": "For the evening", "tags": ["design"], "customer": customer,
+            "reference_note": { "body": "In the interview" }, "operation_key": "create",
+        }),
+    );
+    let dark = id(&created, "feature_request");
+    worker.finishes("Create");
+
+    let tracks = worker.call("ListTracks", json!({}));
+    let (inbox, planned) = (tracks["tracks"][0]["id"].clone(), tracks["tracks"][2].clone());
+    let found = worker.call("SearchFeatureRequests", json!({ "query": "dark mode" }));
+    assert_eq!(found["feature_requests"][0]["id"], dark);
+    worker.call("ListSimilarFeatureRequests", json!({ "title": "A dark mode" }));
+    let inside = worker.call("ListTrackFeatureRequests", json!({ "track_id": inbox }));
+    assert_eq!(inside["feature_requests"][0]["id"], dark);
+    worker.finishes("Find");
+
+    let at = json!({ "feature_request_id": dark });
+    let shown = worker.call("ShowFeatureRequest", at.clone());
+    assert_eq!(shown["feature_request"]["title"], "Dark mode");
+    worker.call("ListComments", at.clone());
+    let notes = worker.call("ListReferenceNotes", at.clone());
+    assert_eq!(notes["reference_notes"].as_array().map(Vec::len), Some(1));
+    let voters = worker.call("ListVoters", at.clone());
+    assert_eq!(voters["voters"].as_array().map(Vec::len), Some(1));
+    worker.finishes("Read");
+
+    let email = "bob@example.com";
+    let note = json!({ "body": "Asked on the phone" });
+    worker.call(
+        "AddVoter",
+        json!({ "feature_request_id": dark, "customer": { "email": email }, "reference_note": note }),
+    );
+    assert_eq!(app.count("SELECT count(*) FROM votes"), 2);
+    worker.call("RemoveVoter", json!({ "feature_request_id": dark, "email": email }));
+    assert_eq!(app.count("SELECT count(*) FROM votes"), 1);
+    worker.finishes("Vote with a note");
+
+    let comment = worker.call("CreateComment", json!({ "feature_request_id": dark, "content": "We look at it" }));
+    worker.call("UpdateComment", json!({ "comment_id": id(&comment, "comment"), "content": "We are on it" }));
+    worker.finishes("Comment");
+
+    let edited = worker.call("UpdateFeatureRequest", json!({ "feature_request_id": dark, "title": "Dark theme" }));
+    assert_eq!(edited["feature_request"]["title"], "Dark theme");
+    worker.finishes("Edit");
+
+    worker.call("ListTracks", json!({}));
+    let moved = worker.call("MoveFeatureRequest", json!({ "feature_request_id": dark, "track_id": planned["id"] }));
+    assert_eq!(moved["feature_request"]["track"], planned["name"], "{moved}");
+    worker.finishes("Move");
+
+    let double = app.acme.feature_request("Night mode")["id"].clone();
+    worker.call("ListSimilarFeatureRequests", json!({ "title": "Night mode" }));
+    let merged = worker.call("MergeFeatureRequests", json!({ "feature_request_id": double, "target_id": dark }));
+    worker.call("UnmergeFeatureRequest", json!({ "feature_request_id": id(&merged, "merged") }));
+    worker.finishes("Merge");
+
+    worker.call("ListChangelogs", json!({}));
+    let draft =
+        worker.call("CreateChangelog", json!({ "title": "Dark", "content": "It is", "feature_request_ids": [dark] }));
+    let changelog = json!({ "changelog_id": id(&draft, "changelog") });
+    worker.call("ShowChangelog", changelog.clone());
+    worker.call("PublishChangelog", changelog.clone());
+    let withdrawn = worker.call("UnpublishChangelog", changelog.clone());
+    let mut renamed = json!({ "title": "Dark at last" });
+    renamed["changelog_id"] = json!(id(&withdrawn, "changelog"));
+    worker.call("UpdateChangelog", renamed);
+    worker.finishes("Announce");
+
+    worker.call("ShowApiKey", json!({}));
+    worker.call("GetSetting", json!({}));
+    worker.call("UpdateSetting", json!({ "product_name": "Lumen" }));
+    assert_eq!(worker.call("GetSetting", json!({}))["setting"]["product_name"], "Lumen");
+    worker.finishes("Settings");
+    app.has_logged_no_failure();
+}
+
+#[test]
+fn the_url_chooses_the_list_and_nothing_else() {
+    let app = App::start();
+    for agent in [Agent::modern, Agent::legacy] {
+        let (short, long) = (agent(&app.acme), agent(&app.acme).with_all_tools());
+        let whole = long.tools();
+        assert_eq!(whole.len(), endpoints().len());
+        let listed = short.tools();
+        assert!(listed.len() <= 32 && listed.iter().all(|tool| whole.contains(tool)));
+        assert!(listed.iter().all(|tool| tool["name"] != "ListSynonyms"));
+        // A tool that is not listed can be called all the same.
+        for agent in [&short, &long] {
+            assert_eq!(agent.call("ListSynonyms", &json!({})).is_ok(), json!({ "synonyms": [] }));
+        }
+        for target in ["/mcp?tools=some", "/mcp?tools=", "/mcp?tools=all&tools=all", "/mcp?tools=ALL"] {
+            let response = Agent { target, ..agent(&app.acme) }.send("tools/list", &json!({}));
+            let error = json!({ "code": -32602, "message": "tools must be all, or be left out" });
+            let expected = json!({ "jsonrpc": "2.0", "id": 1, "error": error });
+            assert_eq!((response.status, response.json()), (400, expected), "{target}");
+        }
+    }
+    let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
+    let names = |agent: Agent| -> Vec<Value> { agent.tools().iter().map(|tool| tool["name"].clone()).collect() };
+    let listed = names(Agent::modern(&reader));
+    assert!(listed.contains(&json!("ListTracks")) && !listed.contains(&json!("AddVoter")), "{listed:?}");
 }
 
 #[test]
@@ -340,7 +507,7 @@ fn a_key_sees_and_calls_the_tools_of_its_scopes() {
         (&["read", "write"], key("read,write")),
         (&["write", "manage"], key("write,manage")),
     ] {
-        let agent = Agent::modern(&client);
+        let agent = Agent::modern(&client).with_all_tools();
         let listed: BTreeSet<String> =
             agent.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
         for endpoint in endpoints() {

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::State;
 use crate::api::Caller;
 use crate::message::{self, Message, ProtocolError, Request};
+use crate::registry::ToolList;
 use crate::server::{self, Reply};
 
 /// Answers a message. Authentication, rate limits and the host are checked before.
@@ -33,7 +34,10 @@ pub(crate) async fn post(
     match message {
         Ok(Message::Notification) => Ok(HttpResponse::Accepted().finish()),
         Ok(Message::Request(asked)) => {
-            let answered = answer(&state, &caller, asked).await;
+            let answered = match ToolList::of_query(request.query_string()) {
+                Ok(list) => answer(&state, &caller, list, asked).await,
+                Err(problem) => refused(&state, Some(&asked.id), &ProtocolError::tools(problem)),
+            };
             // The arguments take the memory until now.
             drop(memory);
             Ok(answered)
@@ -42,11 +46,11 @@ pub(crate) async fn post(
     }
 }
 
-async fn answer(state: &State, caller: &Caller, mut asked: Request) -> HttpResponse {
+async fn answer(state: &State, caller: &Caller, list: ToolList, mut asked: Request) -> HttpResponse {
     let started = Instant::now();
     let answered = async {
         let api = state.operations().await.map_err(|_| ProtocolError::internal())?;
-        server::answer(api, caller, &mut asked).await
+        server::answer(api, caller, list, &mut asked).await
     };
     let answered = AssertUnwindSafe(answered).catch_unwind().await;
     match answered.unwrap_or_else(|_panic| Err(ProtocolError::internal())) {

@@ -9,7 +9,8 @@
 //! 4. `server`: the methods. A tool (`registry`) becomes a request of the API (`call`), which `api` runs inside of the
 //!    process. `resources` and `prompts` are small lists.
 //!
-//! The tools are made from the OpenAPI document (`registry`, `schema`), so that a new operation is a new tool.
+//! The tools are made from the OpenAPI document (`registry`, `schema`), so that a new operation is a new tool. The list
+//! that a client gets by default is shorter: `registry` names its tools.
 //!
 //! Invariant: a tool has no rules of its own. Whatever an operation checks, stores and returns, its tool does, too. There
 //! are two exceptions, for callers that guess: unknown arguments are refused, and what cannot be undone needs `manage`.

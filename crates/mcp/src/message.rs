@@ -142,6 +142,11 @@ impl ProtocolError {
         Self { status: StatusCode::OK, ..Self::bad_request(Cause::Params, -32602, message) }
     }
 
+    /// A URL that asks for a list of tools which does not exist.
+    pub(crate) fn tools(problem: &str) -> Self {
+        Self::bad_request(Cause::Params, -32602, problem)
+    }
+
     /// A method that does not exist.
     pub(crate) fn method(era: Era) -> Self {
         // 404 means a lost session to clients of the legacy era.

@@ -6,6 +6,7 @@
 use std::sync::LazyLock;
 
 use actix_web::http::Method;
+use actix_web::web;
 use roadmap_domain::model::api_key::{Scope, Scopes};
 use roadmap_http::routing::Access;
 use serde_json::{Map, Value, json};
@@ -19,6 +20,37 @@ const NAMES: [(&str, &str); 5] = [
     ("mergeCustomer", "MergeCustomers"),
     ("mergeFeatureRequest", "MergeFeatureRequests"),
     ("withdrawUpvote", "RemoveVoter"),
+];
+
+/// The tools of the default list: those that the jobs of agents need ([`ToolList::Default`]). All others are listed on
+/// request only, because a model reads the whole list before anything else.
+const DEFAULT_TOOLS: [&str; 26] = [
+    "AddVoter",
+    "CreateChangelog",
+    "CreateComment",
+    "CreateFeatureRequest",
+    "GetSetting",
+    "ListChangelogs",
+    "ListComments",
+    "ListReferenceNotes",
+    "ListSimilarFeatureRequests",
+    "ListTrackFeatureRequests",
+    "ListTracks",
+    "ListVoters",
+    "MergeFeatureRequests",
+    "MoveFeatureRequest",
+    "PublishChangelog",
+    "RemoveVoter",
+    "SearchFeatureRequests",
+    "ShowApiKey",
+    "ShowChangelog",
+    "ShowFeatureRequest",
+    "UnmergeFeatureRequest",
+    "UnpublishChangelog",
+    "UpdateChangelog",
+    "UpdateComment",
+    "UpdateFeatureRequest",
+    "UpdateSetting",
 ];
 
 /// Operations with PUT or PATCH that only add something.
@@ -60,6 +92,38 @@ pub(crate) enum BodyKind {
     },
     /// A form with a file.
     Upload,
+}
+
+/// The list of tools that a client asks for. Every tool can be called, whatever the list is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolList {
+    /// The tools that the jobs of agents need, which `docs/mcp.md` names.
+    Default,
+    /// All tools.
+    All,
+}
+
+impl ToolList {
+    /// Returns the list that the query of an endpoint's URL asks for: `tools=all`, or no `tools`.
+    ///
+    /// # Errors
+    /// Returns the sentence that says what the parameter must be.
+    pub(crate) fn of_query(query: &str) -> Result<Self, &'static str> {
+        const INVALID: &str = "tools must be all, or be left out";
+        let parameters = web::Query::<Vec<(String, String)>>::from_query(query).map_err(|_| INVALID)?;
+        let values: Vec<&str> =
+            parameters.iter().filter(|(name, _)| name == "tools").map(|(_, value)| value.as_str()).collect();
+        match values[..] {
+            [] => Ok(Self::Default),
+            ["all"] => Ok(Self::All),
+            _ => Err(INVALID),
+        }
+    }
+
+    /// Whether the list has the tool.
+    pub(crate) fn contains(self, tool: &Tool) -> bool {
+        self == Self::All || DEFAULT_TOOLS.contains(&tool.name.as_str())
+    }
 }
 
 /// A tool.
@@ -111,13 +175,14 @@ pub fn document() -> String {
     format!("{:#}\n", json!({ "tools": tools }))
 }
 
-/// Returns name, required scopes and description of each tool, for people.
+/// Returns name, list (`default` or `all`), required scopes and description of each tool, for people.
 #[must_use]
-pub fn summary() -> Vec<(&'static str, String, String)> {
+pub fn summary() -> Vec<(&'static str, &'static str, String, String)> {
     let describe = |tool: &'static Tool| {
         let definition: Value = serde_json::from_str(&tool.definition).unwrap_or_default();
         let description = definition.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        (tool.name.as_str(), if tool.scopes.is_empty() { "any".to_owned() } else { tool.needs() }, description)
+        let list = if ToolList::Default.contains(tool) { "default" } else { "all" };
+        (tool.name.as_str(), list, if tool.scopes.is_empty() { "any".to_owned() } else { tool.needs() }, description)
     };
     TOOLS.iter().map(describe).collect()
 }
@@ -299,13 +364,39 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_short_enough_for_a_prompt() {
-        let bytes: usize = TOOLS.iter().map(|tool| tool.definition.len() + 1).sum();
-        assert!(bytes <= 48 * 1024 - 200, "{bytes}");
+    fn the_lists_are_short_enough_for_a_prompt() {
+        let size = |list: ToolList| {
+            let listed: Vec<&Tool> = TOOLS.iter().filter(|tool| list.contains(tool)).collect();
+            (listed.len(), listed.iter().map(|tool| tool.definition.len() + 1).sum::<usize>())
+        };
+        let (tools, bytes) = size(ToolList::Default);
+        // A name that no tool has would be missing here.
+        assert_eq!(tools, DEFAULT_TOOLS.len());
+        assert!(tools <= 32 && bytes <= 24_000, "{tools} tools, {bytes} bytes");
+        let (tools, bytes) = size(ToolList::All);
+        assert_eq!(tools, TOOLS.len());
+        assert!(bytes <= 800 * tools, "{tools} tools, {bytes} bytes");
         for tool in TOOLS.iter() {
             let definition = definition(&tool.name);
             let description = definition["description"].as_str().unwrap();
             assert!((10..=600).contains(&description.len()), "{}: {description}", tool.name);
+        }
+    }
+
+    #[test]
+    fn the_query_chooses_the_list() {
+        for (query, expected) in [
+            ("", Some(ToolList::Default)),
+            ("other=1", Some(ToolList::Default)),
+            ("tools=all", Some(ToolList::All)),
+            ("other=1&tools=%61ll", Some(ToolList::All)),
+            ("tools=", None),
+            ("tools", None),
+            ("tools=ALL", None),
+            ("tools=everything", None),
+            ("tools=all&tools=all", None),
+        ] {
+            assert_eq!(ToolList::of_query(query).ok(), expected, "{query}");
         }
     }
 

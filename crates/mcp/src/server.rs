@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::api::{Api, ApiAnswer, Caller};
 use crate::call::{self, InvalidArguments};
 use crate::message::{Era, LEGACY, MODERN, ProtocolError, Request};
-use crate::registry::{self, TOOLS, Tool};
+use crate::registry::{self, TOOLS, Tool, ToolList};
 use crate::resources::Source;
 use crate::{prompts, resources};
 
@@ -86,8 +86,13 @@ fn capabilities() -> Value {
     json!({ "prompts": {}, "resources": {}, "tools": {} })
 }
 
-/// Answers a request.
-pub(crate) async fn answer(api: &Api, caller: &Caller, request: &mut Request) -> Result<Reply, ProtocolError> {
+/// Answers a request. `list` is the list of tools that the client's URL asks for.
+pub(crate) async fn answer(
+    api: &Api,
+    caller: &Caller,
+    list: ToolList,
+    request: &mut Request,
+) -> Result<Reply, ProtocolError> {
     let scopes = caller.credential.key.scopes;
     let Request { era, method, params, .. } = request;
     match (method.as_str(), *era) {
@@ -96,8 +101,8 @@ pub(crate) async fn answer(api: &Api, caller: &Caller, request: &mut Request) ->
         ("ping", Era::Legacy) => Ok(Reply::new(String::new())),
         ("tools/list", _) => {
             only_page(params)?;
-            let granted = TOOLS.iter().filter(|tool| tool.is_granted_to(scopes));
-            let definitions: Vec<&str> = granted.map(|tool| tool.definition.as_str()).collect();
+            let listed = TOOLS.iter().filter(|tool| list.contains(tool) && tool.is_granted_to(scopes));
+            let definitions: Vec<&str> = listed.map(|tool| tool.definition.as_str()).collect();
             Ok(Reply::list("tools", &format!("[{}]", definitions.join(","))))
         }
         ("tools/call", _) => call_tool(api, caller, params).await,

@@ -106,11 +106,11 @@ impl Client {
         command.arg(TABLE).env(KEY_VARIABLE, &service.key);
         let way = match target {
             Target::Http => {
-                command.arg(format!("{}/mcp", service.url));
+                command.arg(format!("{}/mcp?tools=all", service.url));
                 "HTTP"
             }
             Target::Bridge(binary) => {
-                command.arg("--stdio").arg(binary).args(["mcp", "--url", &service.url]);
+                command.arg("--stdio").arg(binary).args(["mcp", "--tools", "all", "--url", &service.url]);
                 "the bridge"
             }
         };

@@ -47,6 +47,15 @@ pub(crate) struct Mcp {
     /// File with the API key, instead of ROADMAP_API_KEY
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
+    /// List all tools, and not only those that agents mostly need
+    #[arg(long)]
+    tools: Option<ToolList>,
+}
+
+/// The list of tools that the bridge asks for.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ToolList {
+    All,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -70,7 +79,7 @@ impl Mcp {
             (Some(McpCommand::Tools(Tools { json: false })), _) => print_tools(),
             (None, Some(url)) => {
                 let telemetry = telemetry::start(&settings()?, false)?;
-                let bridge = Bridge::new(&url, key(self.key_file)?)?;
+                let bridge = Bridge::new(&url, key(self.key_file)?, self.tools)?;
                 bridge.run().await?;
                 telemetry.shut_down().await;
                 Ok(())
@@ -82,8 +91,8 @@ impl Mcp {
 
 fn print_tools() -> anyhow::Result<()> {
     let mut text = String::new();
-    for (name, scopes, description) in roadmap_mcp::summary() {
-        text += &format!("{name:27} {scopes:17} {description}\n");
+    for (name, list, scopes, description) in roadmap_mcp::summary() {
+        text += &format!("{name:27} {list:8} {scopes:17} {description}\n");
     }
     print(text.trim_end())
 }
@@ -107,13 +116,16 @@ struct Bridge {
 }
 
 impl Bridge {
-    fn new(url: &str, key: String) -> anyhow::Result<Self> {
+    fn new(url: &str, key: String, tools: Option<ToolList>) -> anyhow::Result<Self> {
         // Fails if another part of the process has installed a provider already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut parsed = reqwest::Url::parse(url).with_context(|| format!("--url is `{url}`, which is not a URL"))?;
         ensure!(matches!(parsed.scheme(), "http" | "https"), "--url is `{url}`, which is neither http nor https");
         let base = parsed.path().trim_end_matches('/').trim_end_matches(roadmap_mcp::PATH).to_owned();
         parsed.set_path(&format!("{base}{}", roadmap_mcp::PATH));
+        if let Some(ToolList::All) = tools {
+            parsed.set_query(Some("tools=all"));
+        }
         let client = reqwest::Client::builder().timeout(CALL_TIMEOUT).redirect(reqwest::redirect::Policy::none());
         Ok(Self { client: client.build().context("HTTP cannot be used")?, url: parsed, key })
     }
@@ -338,10 +350,12 @@ mod tests {
             ("http://localhost:8080/mcp", "http://localhost:8080/mcp"),
             ("http://localhost:8080/mcp/", "http://localhost:8080/mcp"),
         ] {
-            assert_eq!(Bridge::new(url, "key".to_owned()).unwrap().url.as_str(), expected);
+            assert_eq!(Bridge::new(url, "key".to_owned(), None).unwrap().url.as_str(), expected);
+            let all = Bridge::new(url, "key".to_owned(), Some(ToolList::All)).unwrap();
+            assert_eq!(all.url.as_str(), format!("{expected}?tools=all"));
         }
         for url in ["acme.example.com", "ftp://acme.example.com", ""] {
-            assert!(Bridge::new(url, "key".to_owned()).is_err(), "{url}");
+            assert!(Bridge::new(url, "key".to_owned(), None).is_err(), "{url}");
         }
     }
 }
