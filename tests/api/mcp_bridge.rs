@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use crate::app::{App, roadmap_command};
 
+/// The limit of the bridge for a response, in bytes.
+const MAX_RESPONSE: usize = 16 * 1024 * 1024;
+
 /// A running bridge to `acme`.
 struct Bridge {
     child: Child,
@@ -19,9 +22,12 @@ struct Bridge {
 impl Bridge {
     fn start(app: &App, key: &str) -> Self {
         // The workspace is chosen by the host, and the bridge sends that of its URL.
-        let url = format!("http://localhost:{}", app.port());
+        Self::start_at(app, &format!("http://localhost:{}", app.port()), key)
+    }
+
+    fn start_at(app: &App, url: &str, key: &str) -> Self {
         let mut command = roadmap_command(app.data_dir());
-        command.args(["mcp", "--url", &url, "--log", "debug"]).env("ROADMAP_API_KEY", key);
+        command.args(["mcp", "--url", url, "--log", "debug"]).env("ROADMAP_API_KEY", key);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the bridge");
         let output = BufReader::new(child.stdout.take().expect("its output"));
@@ -181,8 +187,68 @@ fn the_key_comes_from_the_environment_or_a_file_and_refusals_are_sentences() {
             "--url is `localhost:1`, which is neither http nor https",
         ),
         (&["mcp", "--key-file", file.to_str().unwrap()], "--url is required: the URL of the workspace"),
+        (
+            &["mcp", "--url", "https://user:hunter2@localhost:1", "--key-file", file.to_str().unwrap()],
+            "--url must not have a user or a password: only the key signs in",
+        ),
     ] {
         let finished = app.roadmap_with_environment(arguments, &[]);
         assert_eq!((finished.success, finished.stderr.trim_end()), (false, format!("error: {message}").as_str()));
     }
+}
+
+#[test]
+fn a_key_that_crosses_the_network_in_clear_is_a_warning() {
+    let app = app();
+    for (url, is_warned) in [
+        ("http://192.0.2.7:1", true),
+        ("http://acme.example:1", true),
+        ("https://192.0.2.7:1", false),
+        ("http://127.0.0.1:1", false),
+        ("http://[::1]:1", false),
+        ("http://acme.localhost:1", false),
+    ] {
+        let mut command = roadmap_command(app.data_dir());
+        command.args(["mcp", "--url", url]).env("ROADMAP_API_KEY", "rmk_secret").stdin(Stdio::null());
+        // Its input has ended, so that it sends nothing.
+        let output = command.output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && output.stdout.is_empty(), "{url}: {errors}");
+        assert_eq!(errors.contains("cross the network unencrypted"), is_warned, "{url}: {errors}");
+        assert!(!errors.contains("rmk_secret"), "{errors}");
+    }
+}
+
+#[test]
+fn a_response_without_end_is_an_error_and_the_bridge_goes_on() {
+    let app = app();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let service = std::thread::spawn(move || {
+        let answer = |body: &[u8], length: &str| {
+            let (mut stream, _) = listener.accept().unwrap();
+            // The message is an object. A connection with unread bytes would be reset.
+            let mut read = Vec::new();
+            while !read.ends_with(b"}") {
+                let mut piece = [0; 1_024];
+                let length = std::io::Read::read(&mut stream, &mut piece).unwrap();
+                assert!(length > 0, "the message is whole");
+                read.extend_from_slice(&piece[..length]);
+            }
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{length}Connection: close\r\n\r\n");
+            // The bridge closes the connection of a response that is too long.
+            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
+        };
+        answer(&vec![b' '; MAX_RESPONSE + 1], "");
+        let mut longest = br#"{"jsonrpc":"2.0","id":2,"result":{}}"#.to_vec();
+        longest.resize(MAX_RESPONSE, b' ');
+        answer(&longest, &format!("Content-Length: {MAX_RESPONSE}\r\n"));
+    });
+    let mut bridge = Bridge::start_at(&app, &url, "rmk_x");
+    let message = format!("The response is longer than {MAX_RESPONSE} bytes; ask for less, for example for a smaller page");
+    let failed = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32603, "message": message } });
+    assert_eq!(bridge.ask(&call(&json!(1), "ListTracks", &json!({}))), failed);
+    let answer = bridge.ask(&call(&json!(2), "ListTracks", &json!({})));
+    assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": 2, "result": {} }));
+    service.join().unwrap();
 }

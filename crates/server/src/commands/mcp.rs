@@ -27,6 +27,9 @@ const CONCURRENT_CALLS: usize = 8;
 /// Longest message that is read. The service accepts 1 MB.
 const MAX_MESSAGE: u64 = 8 * 1024 * 1024;
 
+/// Longest response that is read. The longest ones of the service, lists with whole texts, are some megabytes.
+const MAX_RESPONSE: usize = 16 * 1024 * 1024;
+
 /// Time limit of a call, longer than any limit of the service.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -119,8 +122,13 @@ impl Bridge {
     fn new(url: &str, key: String, tools: Option<ToolList>) -> anyhow::Result<Self> {
         // Fails if another part of the process has installed a provider already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        // The URL is printed and reported to a model. Whatever could be a password is refused before that.
+        ensure!(!url.contains('@'), "--url must not have a user or a password: only the key signs in");
         let mut parsed = reqwest::Url::parse(url).with_context(|| format!("--url is `{url}`, which is not a URL"))?;
         ensure!(matches!(parsed.scheme(), "http" | "https"), "--url is `{url}`, which is neither http nor https");
+        if parsed.scheme() == "http" && !is_loopback(&parsed) {
+            eprintln!("warning: --url is http: the API key and all data cross the network unencrypted. Use https");
+        }
         let base = parsed.path().trim_end_matches('/').trim_end_matches(roadmap_mcp::PATH).to_owned();
         parsed.set_path(&format!("{base}{}", roadmap_mcp::PATH));
         if let Some(ToolList::All) = tools {
@@ -171,8 +179,12 @@ impl Bridge {
                 Ok(answer) if answer.get("jsonrpc").is_some() => return Some(one_line(body, &answer)),
                 answer => refusal(status, answer.ok().as_ref()),
             },
-            Err(unreachable) => {
-                tracing::warn!(error = %ErrorChain::new(&unreachable), "the service cannot be reached");
+            Err(ForwardError::TooLong) => {
+                tracing::warn!(limit = MAX_RESPONSE, "a response is too long");
+                format!("The response is longer than {MAX_RESPONSE} bytes; ask for less, for example for a smaller page")
+            }
+            Err(ForwardError::Unreachable(error)) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "the service cannot be reached");
                 format!("The service at {} cannot be reached", self.url)
             }
         };
@@ -180,18 +192,46 @@ impl Bridge {
         id.map(|id| error(Some(id), -32603, &failed))
     }
 
-    async fn forward(&self, message: &[u8], parsed: &Value) -> reqwest::Result<(StatusCode, Vec<u8>)> {
+    async fn forward(&self, message: &[u8], parsed: &Value) -> Result<(StatusCode, Vec<u8>), ForwardError> {
         let mut request = self.client.post(self.url.clone()).header("X-Api-Key", &self.key);
         request = request.header("Content-Type", "application/json");
         request = request.header("Accept", "application/json, text/event-stream");
         for (name, value) in headers(parsed) {
             request = request.header(name, value);
         }
-        let response = request.body(message.to_vec()).send().await?;
+        let mut response = request.body(message.to_vec()).send().await?;
         let status = response.status();
         tracing::debug!(status = status.as_u16(), "a message was forwarded");
-        Ok((status, response.bytes().await?.to_vec()))
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            if body.len() + chunk.len() > MAX_RESPONSE {
+                return Err(ForwardError::TooLong);
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok((status, body))
     }
+}
+
+/// Why a message has no response.
+enum ForwardError {
+    /// It is longer than [`MAX_RESPONSE`].
+    TooLong,
+    /// The service cannot be reached, or the connection broke.
+    Unreachable(reqwest::Error),
+}
+
+impl From<reqwest::Error> for ForwardError {
+    fn from(error: reqwest::Error) -> Self {
+        Self::Unreachable(error)
+    }
+}
+
+/// Whether a URL leads to this machine. `localhost` and the names below it do (RFC 6761).
+fn is_loopback(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    address.map_or(host == "localhost" || host.ends_with(".localhost"), |address| address.to_canonical().is_loopback())
 }
 
 /// Returns the headers that repeat parts of a message, as the modern era asks for.
@@ -343,6 +383,34 @@ mod tests {
     }
 
     #[test]
+    fn a_url_with_a_password_is_refused_and_not_repeated() {
+        for url in ["https://user:secret@acme.example.com", "https://secret@acme.example.com", "user:secret@acme", "secret@"] {
+            let error = Bridge::new(url, "key".to_owned(), None).err().unwrap();
+            let text = format!("{error:#} {error:?}");
+            assert!(text.contains("must not have a user or a password") && !text.contains("secret"), "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_this_machine_are_known() {
+        for (url, expected) in [
+            ("http://localhost:8080", true),
+            ("http://LOCALHOST", true),
+            ("http://acme.localhost", true),
+            ("http://127.0.0.1:1", true),
+            ("http://127.1", true),
+            ("http://[::1]:8080", true),
+            ("http://[::ffff:127.0.0.1]", true),
+            ("http://192.168.0.7", false),
+            ("http://localhost.example", false),
+            ("http://127.0.0.1.example", false),
+            ("http://[fe80::1]", false),
+        ] {
+            assert_eq!(is_loopback(&reqwest::Url::parse(url).unwrap()), expected, "{url}");
+        }
+    }
+
+    #[test]
     fn the_url_of_a_workspace_leads_to_the_endpoint() {
         for (url, expected) in [
             ("https://acme.example.com", "https://acme.example.com/mcp"),
@@ -354,7 +422,7 @@ mod tests {
             let all = Bridge::new(url, "key".to_owned(), Some(ToolList::All)).unwrap();
             assert_eq!(all.url.as_str(), format!("{expected}?tools=all"));
         }
-        for url in ["acme.example.com", "ftp://acme.example.com", ""] {
+        for url in ["acme.example.com", "ftp://acme.example.com", "", "https://acme.example.com/@"] {
             assert!(Bridge::new(url, "key".to_owned(), None).is_err(), "{url}");
         }
     }
