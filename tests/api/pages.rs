@@ -357,6 +357,17 @@ fn covers_of_published_changelogs_and_the_logo_are_served() {
     const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
     let app = App::start();
     let upload = |name: &str| app.acme.post_attachment(&crate::app::form_with(name, PIXEL)).json();
+    // The part is cached: another one is there later, and a client that has it gets 304.
+    let listed = browser.get("/sitemap-1.xml");
+    app.acme.feature_request("Later");
+    let same = browser.get("/sitemap-1.xml");
+    assert_eq!((same.text(), same.header("etag")), (listed.text(), listed.header("etag")));
+    let tag = listed.header("etag").unwrap();
+    let known = browser.send("GET", "/sitemap-1.xml", &[("If-None-Match", tag)], None);
+    assert_eq!((known.status, known.bytes.len()), (304, 0));
+    let compressed = browser.send("GET", "/sitemap-1.xml", &[("Accept-Encoding", "gzip")], None);
+    assert_eq!((compressed.status, compressed.header("content-encoding")), (200, Some("gzip")));
+    assert_ne!(compressed.header("etag"), Some(tag));
     let (cover, logo, other) = (upload("cover.png"), upload("logo.png"), upload("other.png"));
     let path = |file: &serde_json::Value| format!("/covers/{}/x.png", file["id"].as_str().unwrap());
     let browser = Browser::new(&app);

@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, EntityTag, VARY};
 use actix_web::web::Bytes;
-use actix_web::{HttpResponse, HttpResponseBuilder};
+use actix_web::HttpResponseBuilder;
 use flate2::Compression;
 use roadmap_http::content::is_not_modified;
 
@@ -21,9 +21,45 @@ pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Returns a document, which caches keep for five minutes.
 pub(crate) fn reply(context: &Context, content_type: &'static str, body: String) -> Reply {
+    let tag = digest::short(&body);
+    respond(context, content_type, tag, |compresses| match compresses {
+        true => compress(body.as_bytes(), Compression::fast()),
+        false => body.into(),
+    })
+}
+
+/// A document in both forms in which it is sent, for one that costs much to make.
+pub(crate) struct PreparedDocument {
+    content_type: &'static str,
+    body: Bytes,
+    compressed: Bytes,
+    tag: String,
+}
+
+impl PreparedDocument {
+    /// Hashes and compresses a document.
+    pub(crate) fn new(content_type: &'static str, body: String) -> Self {
+        let tag = digest::short(&body);
+        Self { content_type, compressed: compress(body.as_bytes(), Compression::fast()), body: body.into(), tag }
+    }
+
+    /// Returns the memory that it takes, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.body.len() + self.compressed.len()
+    }
+
+    /// Returns the document, which caches keep for five minutes.
+    pub(crate) fn reply(&self, context: &Context) -> Reply {
+        respond(context, self.content_type, self.tag.clone(), |compresses| {
+            if compresses { self.compressed.clone() } else { self.body.clone() }
+        })
+    }
+}
+
+/// Returns a document or, if the client has it already, 304. `body` returns it, compressed or not.
+fn respond(context: &Context, content_type: &str, mut tag: String, body: impl FnOnce(bool) -> Bytes) -> Reply {
     let request = &context.request;
     let compresses = accepts_gzip(request);
-    let mut tag = digest::short(&body);
     if compresses {
         // Strong tags differ between encodings (RFC 9110 section 8.8.3.3).
         tag.push_str("-gzip");
@@ -41,16 +77,14 @@ pub(crate) fn reply(context: &Context, content_type: &'static str, body: String)
     }
     Reply::other(match is_known {
         true => response.finish(),
-        false => with_body(response, content_type, body, compresses),
+        false => {
+            response.insert_header((CONTENT_TYPE, content_type));
+            if compresses {
+                response.insert_header((CONTENT_ENCODING, "gzip"));
+            }
+            response.body(body(compresses))
+        }
     })
-}
-
-fn with_body(mut response: HttpResponseBuilder, content_type: &str, body: String, compresses: bool) -> HttpResponse {
-    response.insert_header((CONTENT_TYPE, content_type));
-    match compresses {
-        true => response.insert_header((CONTENT_ENCODING, "gzip")).body(compress(body.as_bytes(), Compression::fast())),
-        false => response.body(Bytes::from(body)),
-    }
 }
 
 /// Returns a text without the characters that XML 1.0 forbids (section 2.2), even as character references.

@@ -1,19 +1,43 @@
 //! The sitemap (sitemaps.org) and `robots.txt`.
 
 use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use askama::Template;
+use moka::sync::Cache;
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::usecase::query::portal::{CountSitemapParts, ListPublishedChangelogs, ListSitemap};
 use roadmap_http::error::HttpError;
+use tokio::sync::{OnceCell, Semaphore};
 
 use crate::context::Context;
-use crate::document::{self, TEXT, XML};
+use crate::document::{self, PreparedDocument, TEXT, XML};
 use crate::portal::{changelogs, request, requests};
 use crate::reply::PageResult;
 
 /// Maximum number of changelogs in the sitemap, the latest ones.
 const CHANGELOGS: &str = "100";
+
+/// How long a part is cached. Clients may do so for as long, too.
+const LIFETIME: Duration = Duration::from_secs(300);
+/// Maximum size of all cached parts, in bytes.
+const CACHE_BYTES: u64 = 32 * 1024 * 1024;
+/// The size that a part counts with until it is known, in bytes.
+const ASSUMED_SIZE: usize = 2 * 1024 * 1024;
+/// Number of parts that are rendered at the same time.
+const RENDERED_AT_ONCE: usize = 2;
+
+/// The parts of the sitemaps of all workspaces. Concurrent requests for a part wait for one rendering.
+static PARTS: LazyLock<Cache<(WorkspaceId, i64), Arc<OnceCell<PreparedDocument>>>> = LazyLock::new(|| {
+    let size = |_: &(WorkspaceId, i64), part: &Arc<OnceCell<PreparedDocument>>| {
+        u32::try_from(part.get().map_or(ASSUMED_SIZE, PreparedDocument::size)).unwrap_or(u32::MAX)
+    };
+    Cache::builder().max_capacity(CACHE_BYTES).weigher(size).time_to_live(LIFETIME).build()
+});
+
+static RENDERING: Semaphore = Semaphore::const_new(RENDERED_AT_ONCE);
 
 /// The list of the parts.
 #[derive(Template)]
@@ -54,10 +78,26 @@ pub(crate) async fn index(context: Rc<Context>) -> PageResult {
 pub(crate) async fn part(context: Rc<Context>) -> PageResult {
     let number = context.parameter("part");
     let part: i64 = number.parse().ok().filter(|part| *part > 0).ok_or(HttpError::NotFound)?;
-    let exists = context.portal.settings.is_indexed && part.to_string() == number;
-    if !exists || part > context.run(&CountSitemapParts).await? {
+    if !context.portal.settings.is_indexed || part.to_string() != number {
         return Err(HttpError::NotFound);
     }
+    let key = (context.workspace.id, part);
+    if let Some(known) = PARTS.get(&key).as_ref().and_then(|known| known.get()) {
+        return Ok(known.reply(&context));
+    }
+    if part > context.run(&CountSitemapParts).await? {
+        return Err(HttpError::NotFound);
+    }
+    let shared = PARTS.get_with(key, Arc::default);
+    let document = shared.get_or_try_init(|| render(&context, part)).await?;
+    // Its size is known now.
+    PARTS.insert(key, shared.clone());
+    Ok(document.reply(&context))
+}
+
+/// Renders a part. Reading needs the store's threads, the rest one for long work, so that none that serves waits.
+async fn render(context: &Context, part: i64) -> Result<PreparedDocument, HttpError> {
+    let permit = RENDERING.acquire().await.map_err(|_| HttpError::HandlerPanicked)?;
     let mut pages = Vec::new();
     if part == 1 {
         let fixed = ["/", requests::PATH, changelogs::PATH];
@@ -70,11 +110,18 @@ pub(crate) async fn part(context: Rc<Context>) -> PageResult {
         }));
     }
     let entries = context.run(&ListSitemap { part }).await?;
-    pages.extend(entries.iter().map(|entry| SitemapPage {
-        url: context.links.page(&request::path(&entry.request.slug())),
-        updated: Some(entry.updated_at.to_string()),
-    }));
-    Ok(document::reply(&context, XML, Sitemap { pages }.render().unwrap_or_default()))
+    let links = context.links.clone();
+    let rendered = tokio::task::spawn_blocking(move || {
+        pages.extend(entries.iter().map(|entry| SitemapPage {
+            url: links.page(&request::path(&entry.request.slug())),
+            updated: Some(entry.updated_at.to_string()),
+        }));
+        let document = PreparedDocument::new(XML, Sitemap { pages }.render().unwrap_or_default());
+        // Held until here, even if the client has gone.
+        drop(permit);
+        document
+    });
+    rendered.await.map_err(HttpError::TaskPanicked)
 }
 
 /// `GET /robots.txt`. Pages that search engines are not to list are not forbidden: their `noindex` would not be read.

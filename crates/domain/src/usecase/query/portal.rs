@@ -419,8 +419,9 @@ impl Query for FindSignInOfBrowser {
     }
 }
 
-/// Number of feature requests in a part of the sitemap. A sitemap has at most 50,000 URLs (sitemaps.org).
-pub const SITEMAP_PART: i64 = 25_000;
+/// Number of feature requests in a part of the sitemap. A sitemap may have 50,000 URLs (sitemaps.org); smaller parts take
+/// less memory and time at once.
+pub const SITEMAP_PART: i64 = 5_000;
 
 /// Counts the parts of the sitemap, at least one.
 #[derive(Debug, Clone, Copy)]
@@ -610,7 +611,7 @@ mod tests {
 
     #[test]
     fn the_sitemap_has_parts_by_tag_numbers() {
-        for (last, parts) in [(0, 1), (1, 1), (25_000, 1), (25_001, 2), (100_000, 4)] {
+        for (last, parts) in [(0, 1), (1, 1), (5_000, 1), (5_001, 2), (100_000, 20)] {
             let mut pages = MockPortalReader::new();
             pages.expect_last_tag_number().returning(move |_| Ok(last));
             assert_eq!(run(pages, &CountSitemapParts).unwrap(), parts);
