@@ -29,6 +29,8 @@ pub enum HttpError {
     Forbidden,
     /// The path supports only these methods.
     MethodNotAllowed(String),
+    /// The path and the query are too long.
+    TargetTooLong,
     /// The client does not accept JSON.
     NotAcceptable,
     /// The body is not sent as JSON.
@@ -179,6 +181,7 @@ impl HttpError {
             Self::ForeignOrigin => fixed(StatusCode::FORBIDDEN, "The form was sent by a page of another origin"),
             Self::Forbidden => fixed(StatusCode::FORBIDDEN, "Forbidden"),
             Self::MethodNotAllowed(_) => fixed(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
+            Self::TargetTooLong => fixed(StatusCode::URI_TOO_LONG, "Path and query are too long"),
             Self::NotAcceptable => fixed(StatusCode::NOT_ACCEPTABLE, "Accept must allow application/json"),
             Self::UnsupportedMediaType => {
                 fixed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json")

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use roadmap_domain::model::portal::{Language, Portal};
 use roadmap_domain::model::session::Session;
+use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::query::portal::image_path;
 
 use crate::admin::AdminNav;
@@ -102,7 +103,7 @@ pub(crate) struct Page {
     pub(crate) canonical: Option<String>,
     /// The origin of the workspace.
     pub(crate) origin: String,
-    /// The path and the query of this page.
+    /// The path and the query of this page, where forms lead back to. Without a query that no form would accept.
     pub(crate) here: String,
     /// The description for search engines and previews of links.
     pub(crate) description: Option<String>,
@@ -128,6 +129,7 @@ impl Page {
     /// Creates the frame of a page.
     pub(crate) fn new(context: &Context, nav: Nav, title: impl Into<String>) -> Self {
         let here = context.path_and_query();
+        let here = if here.len() > LocalPath::MAX { context.request.path().to_owned() } else { here };
         Self {
             t: context.text(),
             title: title.into(),
@@ -225,8 +227,11 @@ impl Page {
     }
 }
 
-/// Returns the path to sign in and to go on at a path.
+/// Returns the path to sign in and to go on at a path, if that is not too long.
 pub(crate) fn sign_in_path(next: &str) -> String {
+    if next.len() > LocalPath::MAX {
+        return "/sign-in".to_owned();
+    }
     format!("/sign-in?next={}", encoded(next))
 }
 

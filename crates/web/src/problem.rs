@@ -46,6 +46,7 @@ fn texts_of_status(text: Text, status: StatusCode) -> (String, String) {
         StatusCode::NOT_FOUND => texts_of(text, "not-found-title", "not-found-text"),
         StatusCode::FORBIDDEN => texts_of(text, "forbidden-title", "forbidden-text"),
         StatusCode::TOO_MANY_REQUESTS => texts_of(text, "too-many-title", "too-many-text"),
+        StatusCode::URI_TOO_LONG => texts_of(text, "long-address-title", "long-address-text"),
         StatusCode::PAYLOAD_TOO_LARGE => texts_of(text, "too-large-title", "too-large-text"),
         status if status.is_server_error() => texts_of(text, "unavailable-title", "unavailable-text"),
         _ => texts_of(text, "bad-request-title", "bad-request-text"),

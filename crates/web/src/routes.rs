@@ -28,6 +28,11 @@ use crate::reply::{CacheKey, PageResult, Reply};
 use crate::state::State;
 use crate::{assets, brand, problem};
 
+/// Longest path and query of a page in bytes. Pages repeat them in their forms and links.
+const MAX_TARGET: usize = 4 * 1024;
+/// The same for pages of the panel, some of which have the IDs of 100 selected feature requests.
+const MAX_TEAM_TARGET: usize = 8 * 1024;
+
 /// A form that takes longer to arrive is checked against the session once more.
 const QUICK_FORM: Duration = Duration::from_secs(1);
 
@@ -228,6 +233,10 @@ where
     F: FnOnce(Rc<Context>, Fields) -> T,
     T: Future<Output = PageResult>,
 {
+    let limit = if request.path().starts_with("/admin") { MAX_TEAM_TARGET } else { MAX_TARGET };
+    if request.uri().path_and_query().is_some_and(|target| target.as_str().len() > limit) {
+        return problem::without_workspace(&request, &HttpError::TargetTooLong);
+    }
     let context = match Context::load(state.clone(), request.clone()).await {
         Ok(context) => Rc::new(context),
         Err(error) => return problem::without_workspace(&request, &error),

@@ -41,6 +41,9 @@ const PATH: &str = "/admin";
 /// Maximum number of characters of a search. Longer ones are cut.
 const MAX_QUERY: usize = 200;
 
+/// Maximum number of characters of an ID in the address. Longer ones are none, and cut.
+const MAX_ID: usize = 50;
+
 /// The ID of the first check box, to which problems of the selection lead.
 const FIRST: &str = "select-1";
 
@@ -167,8 +170,8 @@ impl Address {
         Self {
             state: InboxState::from_name(fields.get("state")),
             query: truncate(fields.get("query").trim(), MAX_QUERY).to_owned(),
-            track: fields.get("track").trim().to_owned(),
-            lane: fields.get("lane").trim().to_owned(),
+            track: truncate(fields.get("track").trim(), MAX_ID).to_owned(),
+            lane: truncate(fields.get("lane").trim(), MAX_ID).to_owned(),
             tag: truncate(fields.get("tag").trim(), MAX_QUERY).to_owned(),
             is_mine: !fields.get("mine").is_empty(),
             sort: InboxSort::ALL.map(InboxSort::name).into_iter().find(|name| *name == sort).unwrap_or_default(),

@@ -7,7 +7,7 @@ use roadmap_domain::model::feature_request::Tag;
 use roadmap_domain::model::pagination::{Listing, PageRequest, parse_count};
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalSort};
 use roadmap_domain::model::search::SearchQuery;
-use roadmap_domain::model::text::truncate;
+use roadmap_domain::model::text::{Name, truncate};
 use roadmap_domain::usecase::query::portal::{ListFeatureRequests, ListedRequests};
 
 use crate::context::Context;
@@ -83,8 +83,9 @@ impl Address {
         let sort = fields.get("sort");
         Self {
             query: truncate(fields.get("query").trim(), MAX_QUERY).to_owned(),
-            lane: fields.get("lane").trim().to_owned(),
-            tag: fields.get("tag").trim().to_owned(),
+            // One character more than there can be, so that a longer one is no other lane or tag.
+            lane: truncate(fields.get("lane").trim(), Name::MAX + 1).to_owned(),
+            tag: truncate(fields.get("tag").trim(), Tag::MAX + 1).to_owned(),
             sort: PortalSort::ALL.map(PortalSort::name).into_iter().find(|name| *name == sort).unwrap_or_default(),
             mine: MINE
                 .map(|(name, _, _)| name)
