@@ -263,6 +263,12 @@ pub fn uuid_text(id: &str) -> String {
     [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)].join(" || '-' || ")
 }
 
+/// SQL for a stored list of texts, which is JSON on SQLite and an array on PostgreSQL.
+pub fn text_list(texts: &[&str]) -> String {
+    let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+    if *ON_POSTGRES { format!("'{{{}}}'", quoted.join(",")) } else { format!("'[{}]'", quoted.join(",")) }
+}
+
 /// SQL for a JSON object with one field.
 pub fn json_object(name: &str, value: &str) -> String {
     let function = if *ON_POSTGRES { "jsonb_build_object" } else { "json_object" };

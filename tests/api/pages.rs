@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::app::{App, BASE_HOST, Client, eventually};
 use crate::browser::{Browser, path_of};
+use crate::database::text_list;
 
 /// Returns the path of a feature request's page.
 fn page_of(request: &serde_json::Value) -> String {
@@ -383,6 +384,15 @@ fn feeds_and_sitemaps_are_xml_and_embeds_can_be_framed_by_named_sites_only() {
         assert!(policy(path).contains("script-src 'none'") && policy(path).contains("form-action 'none'"));
     }
     assert!(policy("/").contains("frame-ancestors 'none'"));
+    for origin in ["https://a.example;sandbox", "https://a.example,default-src", "https://a'b.example"] {
+        let refused = app.acme.patch_portal(&json!({ "portal": { "embed_origins": [origin] } }));
+        refused.is_error(422, "embed_origins is not an origin such as https://help.example.com");
+    }
+    // One that was stored before is left out.
+    let stored = text_list(&["https://a.example;sandbox", "https://b.example"]);
+    app.data.execute(&format!("UPDATE portal_settings SET embed_origins = {stored}"));
+    // The portal's settings are cached for a second.
+    eventually("it is left out", || policy("/embed/roadmap").ends_with("frame-ancestors https://b.example"));
     let page = browser.get("/");
     assert!(
         page.header("x-robots-tag") == Some("noindex") || page.text().contains("name=\"robots\" content=\"noindex\"")

@@ -142,6 +142,16 @@ impl MailDomain {
     }
 }
 
+/// Whether a host has only characters of host names. A URL may also have others, which end a directive of
+/// `Content-Security-Policy` (`;`), a policy (`,`), or mean something else there (`*`, `'`).
+fn is_plain_host(host: &Host<&str>) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    match host {
+        Host::Domain(domain) => domain.split('.').all(|label| !label.is_empty() && label.bytes().all(is_of_name)),
+        Host::Ipv4(_) | Host::Ipv6(_) => true,
+    }
+}
+
 /// An origin (RFC 6454) whose pages may show embedded pages of the portal: `https://help.example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbedOrigin(String);
@@ -161,7 +171,7 @@ impl EmbedOrigin {
         text::validate_text(field, raw, 300)?;
         let url = Url::parse(raw.trim()).map_err(|_| malformed())?;
         let is_bare = matches!(url.scheme(), "http" | "https")
-            && url.host_str().is_some_and(|host| !host.contains('*'))
+            && url.host().is_some_and(|host| is_plain_host(&host))
             && url.path() == "/"
             && url.query().is_none()
             && url.fragment().is_none()
@@ -180,6 +190,12 @@ impl EmbedOrigin {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns the origin as a source in `Content-Security-Policy`. `None` for a stored one that is not valid.
+    #[must_use]
+    pub fn as_source(&self) -> Option<&str> {
+        Self::parse("", &self.0).is_ok().then_some(self.as_str())
     }
 }
 
@@ -571,8 +587,14 @@ mod tests {
             ("https://Help.example.com", "https://help.example.com"),
             ("https://help.example.com:443/", "https://help.example.com"),
             ("http://localhost:3000", "http://localhost:3000"),
+            ("https://hälp.example", "https://xn--hlp-qla.example"),
+            ("https://xn--hlp-qla.example", "https://xn--hlp-qla.example"),
+            ("https://a_b-c.example:8443", "https://a_b-c.example:8443"),
+            ("http://192.0.2.7:8080", "http://192.0.2.7:8080"),
+            ("http://[2001:DB8::1]:8080", "http://[2001:db8::1]:8080"),
         ] {
-            assert_eq!(EmbedOrigin::parse("embed_origins", raw).unwrap().as_str(), origin);
+            let parsed = EmbedOrigin::parse("embed_origins", raw).unwrap();
+            assert_eq!((parsed.as_str(), parsed.as_source()), (origin, Some(origin)));
         }
         for raw in [
             "",
@@ -585,8 +607,28 @@ mod tests {
             "https://example.com?q",
             "https://example.com; script-src *",
             "'self'",
+            "https://a.example;sandbox",
+            "https://a.example,default-src",
+            "https://a'b.example",
+            "https://a\"b.example",
+            "https://a b.example",
+            "https://a%3bsandbox.example",
+            "https://a%2csandbox.example",
+            "https://a(b).example",
+            "https://a!b.example",
+            "https://a$b.example",
+            "https://a&b.example",
+            "https://a+b.example",
+            "https://a=b.example",
+            "https://a~b.example",
+            "https://a`b.example",
+            "https://a{b}.example",
+            "https://a.example.",
+            "https://a..example",
+            "https://.example",
         ] {
             assert!(EmbedOrigin::parse("embed_origins", raw).is_err(), "{raw}");
+            assert_eq!(EmbedOrigin::from_stored(raw.to_owned()).as_source(), None, "{raw}");
         }
     }
 

@@ -63,7 +63,7 @@ fn outside(entry: Entry) -> Entry {
 
 /// Renders a page that the configured origins may show in a frame.
 fn embedded(context: &Context, template: &impl Template) -> Reply {
-    let origins: Vec<&str> = context.portal.settings.embed_origins.iter().map(EmbedOrigin::as_str).collect();
+    let origins: Vec<&str> = context.portal.settings.embed_origins.iter().filter_map(EmbedOrigin::as_source).collect();
     Reply::embedded(template, &origins)
 }
 
