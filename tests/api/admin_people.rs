@@ -723,10 +723,11 @@ fn the_audit_log_is_downloaded_as_it_is_filtered() {
     let entry = app.acme.get_audit_entries(&format!("subject={dark}")).is_ok()["audit_entries"][0].clone();
     let text = |pointer: &str| entry.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let expected = [
-        "created_at,actor_kind,actor_id,actor_name,channel,request_id,action,subject_kind,subject_id,changes"
+        "\u{feff}\"created_at\",\"actor_kind\",\"actor_id\",\"actor_name\",\"channel\",\"request_id\",\"action\",\
+         \"subject_kind\",\"subject_id\",\"changes\""
             .to_owned(),
         format!(
-            "{},api_key,{},tests,api,{},feature_request.update,feature_request,{dark},\
+            "\"{}\",\"api_key\",\"{}\",\"tests\",\"api\",\"{}\",\"feature_request.update\",\"feature_request\",\"{dark}\",\
              \"[{{\"\"field\"\":\"\"title\"\",\"\"new\"\":\"\"Dark, \\\"\"very\\\"\"\"\",\"\"old\"\":\"\"=1+1\"\"}}]\"",
             text("/created_at"),
             text("/actor/id"),

@@ -662,9 +662,9 @@ fn voters_are_listed_in_pages_and_in_a_file() {
     assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8"));
     let text = file.text();
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("name,email,voted_at"));
+    assert_eq!(lines.next(), Some("\u{feff}\"name\",\"email\",\"voted_at\""));
     assert_eq!(lines.clone().count(), 104);
-    assert!(lines.any(|line| line.starts_with("Ann Example,ann@example.com,20")), "{text}");
+    assert!(lines.any(|line| line.starts_with("\"Ann Example\",\"ann@example.com\",\"20")), "{text}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub mod ranking;
 pub mod search;
 pub mod signed_reference;
 pub mod similarity;
+pub mod spreadsheet;
 pub mod storage;
 pub mod subscription;
 pub mod trending;

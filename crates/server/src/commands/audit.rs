@@ -6,6 +6,7 @@ use clap::Subcommand;
 use roadmap_domain::error::FieldError;
 use roadmap_domain::model::audit::{Actor, AuditEntry, AuditFilter, AuditPage, Change};
 use roadmap_domain::model::id::{AuditEntryId, WorkspaceId};
+use roadmap_domain::policy::spreadsheet::cell;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -164,15 +165,8 @@ impl OutputEntry<'_> {
             self.subject.id.as_deref().unwrap_or_default(),
             &changes,
         ];
-        Ok(fields.map(csv_field).join(","))
+        Ok(fields.map(cell).join(","))
     }
-}
-
-/// Quotes a field of CSV where necessary. A spreadsheet would run a text that begins like a formula.
-fn csv_field(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
-    let text = format!("{guard}{text}");
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 /// An entry in a table.
@@ -245,7 +239,7 @@ impl AuditCommand {
                 let filter = filter.parse()?;
                 let application = Application::open(settings).await?;
                 let workspace = target.find(&application).await?.id;
-                if csv && !write_lines(&[CSV_HEADER.join(",")])? {
+                if csv && !write_lines(&[CSV_HEADER.map(cell).join(",")])? {
                     return Ok(());
                 }
                 let line = |entry: &AuditEntry| {
@@ -352,13 +346,11 @@ mod tests {
         let line = OutputEntry::from(&entry()).to_csv().unwrap();
         let changes = r#""[{""field"":""name"",""old"":""Next"",""new"":""Soon""},{""field"":""lane"",""old"":null,""new"":""Planned""},{""field"":""content""}]""#;
         let expected = format!(
-            "00000000-0000-0000-0000-000000000001,2026-05-28T20:26:40.000Z,operator,,\"'=ops, \"\"night\"\"\",command,,\
-             lane.update,lane,00000000-0000-0000-0000-000000000002,{changes}"
+            "\"00000000-0000-0000-0000-000000000001\",\"2026-05-28T20:26:40.000Z\",\"operator\",\"\",\
+             \"'=ops, \"\"night\"\"\",\"command\",\"\",\"lane.update\",\"lane\",\
+             \"00000000-0000-0000-0000-000000000002\",{changes}"
         );
         assert_eq!(line, expected);
-        for (text, field) in [("a", "a"), ("", ""), ("a\nb", "\"a\nb\""), ("+1", "'+1"), ("@a,b", "\"'@a,b\"")] {
-            assert_eq!(csv_field(text), field, "{text}");
-        }
     }
 
     #[test]
