@@ -20,6 +20,16 @@ const TOO_LARGE: &str = "File is required and must not be larger than 50 MB";
 /// PNG header of a picture of 640 × 480 pixels.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0";
 
+/// Files that no browser shows as an image, or that could run a script.
+const NO_IMAGES: [(&str, &[u8]); 6] = [
+    ("a.svg", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
+    ("b.svg", b"<?xml version=\"1.0\"?><svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
+    ("a.png", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
+    ("a.txt", b"text"),
+    ("a.pdf", b"%PDF-1.7\n"),
+    ("a.tif", b"II*\0\x08\0\0\0"),
+];
+
 /// Part of a multipart form.
 struct Part<'a> {
     head: String,
@@ -477,6 +487,15 @@ fn a_file_is_the_cover_of_a_changelog_of_its_workspace() {
         (&app.acme, &file["key"]),
     ] {
         create(client, reference).is_error(422, "Cover image is invalid");
+    }
+    for (name, bytes) in NO_IMAGES {
+        let file = upload(&app.acme, name, bytes);
+        create(&app.acme, &file["signed_id"]).is_error(422, "Cover image is invalid");
+        let edit = json!({ "changelog": { "cover_image_signed_id": file["signed_id"] } });
+        let changelog = created.json()["changelog"]["id"].as_str().unwrap().to_owned();
+        app.acme.patch_changelog(&changelog, &edit).is_error(422, "Cover image is invalid");
+        let logo = json!({ "portal": { "logo_signed_id": file["signed_id"] } });
+        app.acme.patch_portal(&logo).is_error(422, "logo_signed_id is not the signed_id of an uploaded image");
     }
     assert_eq!(app.acme.get_changelogs("").json()["total_count"], 1);
     assert_eq!(bolt.get_changelogs("").json()["total_count"], 0);

@@ -31,6 +31,7 @@ use crate::model::mail::{
     DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification, OutboxDepth,
     SendError, SignInMail, TestMail, Topic, TopicContent, Unsubscription,
 };
+use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
 use crate::model::message::{
     Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, NewMessage, Priority,
@@ -342,7 +343,7 @@ mock! {
     #[async_trait]
     impl AttachmentWrites for Unit {
         async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
-        async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError>;
+        async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<(CoverImage, MediaType)>, StoreError>;
         async fn delete_attachment(&mut self, attachment: AttachmentId) -> Result<AttachmentDeletion, StoreError>;
     }
 

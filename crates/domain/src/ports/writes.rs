@@ -23,6 +23,7 @@ use crate::model::id::{
     ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, TrackId,
 };
 use crate::model::mail::{Topic, Unsubscription};
+use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
 use crate::model::message::NewMessage;
 use crate::model::search::SearchDocument;
@@ -363,8 +364,8 @@ pub trait AttachmentWrites {
     /// Stores the row of a file after its bytes were stored.
     async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
 
-    /// Returns a file for use as a cover, if it exists in this workspace.
-    async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError>;
+    /// Returns a file for use as a cover, with its media type, if it exists in this workspace.
+    async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<(CoverImage, MediaType)>, StoreError>;
 
     /// Deletes the row of a file that nothing uses.
     ///

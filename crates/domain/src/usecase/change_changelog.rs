@@ -119,7 +119,9 @@ impl Operation for EditChangelog {
         if let Some(content) = &change.content {
             new.changelog.content = content.clone();
         }
-        if let Some(cover) = change.cover {
+        if let Some(cover) = change.cover
+            && cover != old.changelog.cover.as_ref().map(|cover| cover.attachment)
+        {
             new.changelog.cover = find_cover(work, cover).await?;
         }
         if let Some(linked) = &change.feature_requests {

@@ -18,13 +18,16 @@ pub struct CreateChangelog {
     pub draft: Validated<ChangelogDraft>,
 }
 
-/// Returns the file of a cover, which must exist in the workspace.
+/// Returns the file of a cover, which must exist in the workspace and be an image that browsers show.
 pub(crate) async fn find_cover(
     work: &mut dyn UnitOfWork,
     cover: Option<AttachmentId>,
 ) -> Result<Option<CoverImage>, RoadmapError> {
     match cover {
-        Some(attachment) => Ok(Some(work.find_cover(attachment).await?.ok_or_else(changelog::invalid_cover)?)),
+        Some(attachment) => {
+            let found = work.find_cover(attachment).await?.filter(|(_, media_type)| media_type.is_inline());
+            Ok(Some(found.map(|(cover, _)| cover).ok_or_else(changelog::invalid_cover)?))
+        }
         None => Ok(None),
     }
 }
@@ -102,6 +105,7 @@ mod tests {
     use super::*;
     use crate::model::attachment::Filename;
     use crate::model::changelog::{ChangelogFields, ChangelogState};
+    use crate::model::media_type::MediaType;
     use crate::model::timestamp::Timestamp;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, context, now, summary};
@@ -151,15 +155,19 @@ mod tests {
         let with_cover = ChangelogFields { cover_image_signed_id: Some(Some("signed".to_owned())), ..fields() };
         let cover = CoverImage { attachment: file(), filename: Filename::sanitize("cover.png") };
         let mut unit = MockUnit::new();
-        let found = cover.clone();
+        let found = (cover.clone(), MediaType::from_stored("image/webp".to_owned()));
         unit.expect_find_cover().withf(|id| *id == file()).return_once(move |_| Ok(Some(found)));
         unit.expect_insert_changelog().times(1).returning(|_, _| Ok(()));
         assert_eq!(create(&with_cover, false, &mut unit).unwrap().changelog.cover, Some(cover));
 
-        let mut unit = MockUnit::new();
-        unit.expect_find_cover().return_once(|_| Ok(None));
-        let error = create(&with_cover, false, &mut unit).unwrap_err();
-        assert_eq!(error.to_string(), "Cover image is invalid");
+        for media_type in [None, Some("image/svg+xml"), Some("image/avif"), Some("text/html")] {
+            let cover = CoverImage { attachment: file(), filename: Filename::sanitize("cover.png") };
+            let found = media_type.map(|name| (cover, MediaType::from_stored(name.to_owned())));
+            let mut unit = MockUnit::new();
+            unit.expect_find_cover().return_once(|_| Ok(found));
+            let error = create(&with_cover, false, &mut unit).unwrap_err();
+            assert_eq!(error.to_string(), "Cover image is invalid", "{media_type:?}");
+        }
     }
 
     #[test]

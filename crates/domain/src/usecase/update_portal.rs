@@ -28,7 +28,8 @@ pub struct PortalUpdated {
     pub changes: Vec<Change>,
 }
 
-/// Returns the error for a logo that is forged, belongs to another workspace, or does not exist.
+/// Returns the error for a logo that is forged, belongs to another workspace, does not exist, or is no image that browsers
+/// show.
 #[must_use]
 pub fn invalid_logo() -> FieldError {
     let message = "logo_signed_id is not the signed_id of an uploaded image";
@@ -62,7 +63,13 @@ impl Operation for UpdatePortal {
         let old = work.load_portal().await?;
         let settings = old.clone().with_change(change);
         let logo = match settings.logo {
-            Some(logo) => Some(work.find_cover(logo).await?.ok_or_else(invalid_logo)?),
+            Some(logo) => {
+                let (file, media_type) = work.find_cover(logo).await?.ok_or_else(invalid_logo)?;
+                if settings.logo != old.logo && !media_type.is_inline() {
+                    return Err(invalid_logo().into());
+                }
+                Some(file)
+            }
             None => None,
         };
         let changes: Vec<Change> = values(&old)
@@ -86,6 +93,7 @@ mod tests {
     use super::*;
     use crate::model::attachment::Filename;
     use crate::model::id::AttachmentId;
+    use crate::model::media_type::MediaType;
     use crate::model::portal::{Color, PortalAccess};
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, context};
@@ -124,17 +132,20 @@ mod tests {
     #[test]
     fn a_logo_is_an_uploaded_file() {
         let id = AttachmentId::new(Uuid::from_u128(1));
-        for exists in [true, false] {
+
+        for (media_type, is_image) in
+            [(Some("image/png"), true), (None, false), (Some("image/svg+xml"), false), (Some("text/html"), false)]
+        {
             let found = CoverImage { attachment: id, filename: Filename::sanitize("logo.png") };
             let mut unit = MockUnit::new();
             unit.expect_load_portal().returning(|| Ok(PortalSettings::default()));
-            unit.expect_save_portal().times(usize::from(exists)).returning(|_| Ok(()));
-            let cover = exists.then(|| found.clone());
+            unit.expect_save_portal().times(usize::from(is_image)).returning(|_| Ok(()));
+            let cover = media_type.map(|name| (found.clone(), MediaType::from_stored(name.to_owned())));
             unit.expect_find_cover().withf(move |logo| *logo == id).return_once(move |_| Ok(cover));
             let outcome = update(&mut unit, PortalChange { logo: Some(Some(id)), ..PortalChange::default() });
             match outcome {
                 Ok(updated) => assert_eq!((updated.settings.logo, updated.logo), (Some(id), Some(found))),
-                Err(error) => assert_eq!((error.to_string(), exists), (invalid_logo().to_string(), false)),
+                Err(error) => assert_eq!((error.to_string(), is_image), (invalid_logo().to_string(), false)),
             }
         }
     }
@@ -144,8 +155,11 @@ mod tests {
         let id = AttachmentId::new(Uuid::from_u128(1));
         let mut unit = MockUnit::new();
         unit.expect_load_portal().returning(move || Ok(PortalSettings { logo: Some(id), ..PortalSettings::default() }));
-        unit.expect_find_cover()
-            .returning(|attachment| Ok(Some(CoverImage { attachment, filename: Filename::sanitize("logo.png") })));
+        // Also one that could not be chosen any more.
+        let svg = || MediaType::from_stored("image/svg+xml".to_owned());
+        unit.expect_find_cover().returning(move |attachment| {
+            Ok(Some((CoverImage { attachment, filename: Filename::sanitize("logo.svg") }, svg())))
+        });
         let updated = update(&mut unit, PortalChange::default()).unwrap();
         assert_eq!(updated.logo.map(|logo| logo.attachment), Some(id));
         assert_eq!(updated.changes, []);

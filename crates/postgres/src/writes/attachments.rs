@@ -8,6 +8,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Filename, UnusedAttachment};
 use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
 
 use crate::codec::TimestampColumn;
@@ -35,15 +36,18 @@ impl AttachmentWrites for PostgresUnit {
         Ok(())
     }
 
-    async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError> {
+    async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<(CoverImage, MediaType)>, StoreError> {
         // The lock keeps the sweep, which deletes unused files, from deleting this one until the unit ends.
-        let filename = attachments::table
+        let file = attachments::table
             .filter(attachments::workspace_id.eq(self.workspace))
             .filter(attachments::id.eq(attachment.uuid()))
-            .select(attachments::filename)
+            .select((attachments::filename, attachments::content_type))
             .for_key_share();
-        let filename: Option<String> = self.run_optional(filename.first(&mut self.connection()?)).await?;
-        Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::from_stored(filename) }))
+        let row: Option<(String, String)> = self.run_optional(file.first(&mut self.connection()?)).await?;
+        Ok(row.map(|(filename, media_type)| {
+            let filename = Filename::from_stored(filename);
+            (CoverImage { attachment, filename }, MediaType::from_stored(media_type))
+        }))
     }
 
     /// Locks the row with one statement and looks for its uses with the next. A changelog that took the file as its cover

@@ -7,6 +7,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Filename, UnusedAttachment};
 use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
 
 use crate::codec::Id;
@@ -38,15 +39,18 @@ impl AttachmentWrites for SqliteUnit {
         .await
     }
 
-    async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError> {
+    async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<(CoverImage, MediaType)>, StoreError> {
         self.run(move |connection, workspace| {
-            let filename: Option<String> = attachments::table
+            let row: Option<(String, String)> = attachments::table
                 .filter(attachments::workspace_id.eq(workspace))
                 .filter(attachments::id.eq(Id(attachment.uuid())))
-                .select(attachments::filename)
+                .select((attachments::filename, attachments::content_type))
                 .first(connection)
                 .optional()?;
-            Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::from_stored(filename) }))
+            Ok(row.map(|(filename, media_type)| {
+                let filename = Filename::from_stored(filename);
+                (CoverImage { attachment, filename }, MediaType::from_stored(media_type))
+            }))
         })
         .await
     }

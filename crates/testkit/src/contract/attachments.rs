@@ -126,7 +126,7 @@ impl Operation for Paused {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Changelog, RoadmapError> {
-        let cover = work.find_cover(self.cover).await?;
+        let cover = work.find_cover(self.cover).await?.map(|(cover, _)| cover);
         self.found.notify_one();
         self.go_on.notified().await;
         let changelog = Changelog {
