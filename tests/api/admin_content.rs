@@ -452,7 +452,7 @@ fn a_cover_is_kept_shown_and_removed() {
     shows(&page, &[&format!("src=\"{shown}\""), "name=\"cover-name\" value=\"a b.png\"", "Remove cover"]);
     let image = olga.get(&shown);
     assert_eq!((image.status, image.header("content-type"), &image.bytes[..]), (200, Some("image/png"), PNG));
-    assert_eq!(image.header("cache-control"), Some("private, max-age=31536000, immutable"));
+    assert_eq!(image.header("cache-control"), Some("private, max-age=3600"));
     assert_eq!(image.header("cross-origin-resource-policy"), Some("same-origin"));
     assert_eq!(app.count("SELECT count(*) FROM attachments"), 1);
 

@@ -446,9 +446,17 @@ fn covers_of_published_changelogs_and_the_logo_are_served() {
     for file in [&cover, &logo] {
         let image = browser.get(&path(file));
         assert_eq!((image.status, image.header("content-type"), &image.bytes[..]), (200, Some("image/png"), PIXEL));
-        assert_eq!(image.header("cache-control"), Some("public, max-age=31536000, immutable"));
+        assert_eq!(image.header("cache-control"), Some("public, max-age=86400"));
     }
     assert_eq!(browser.get(&path(&other)).status, 404);
     assert!(browser.page("/").contains("/logo.png"));
     app.acme.delete_attachment(logo["id"].as_str().unwrap()).is_error(409, "Attachment is in use.");
 }
+    for visibility in ["private", "off"] {
+        set_portal(&app, &json!({ "visibility": visibility }));
+        assert_eq!(browser.get(&path(&cover)).status, 404);
+        let member = Browser::signed_in(&app, "olga@acme.example");
+        for image in [browser.get(&path(&logo)), member.get(&path(&logo)), member.get(&path(&cover))] {
+            assert_eq!((image.status, image.header("cache-control")), (200, Some("private, max-age=3600")));
+        }
+    }

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use crate::admin::parts::store_image;
 use crate::context::Context;
 use crate::form::{Fields, Problems};
-use crate::portal::images::{IMMUTABLE_FOR_ONE, stream};
+use crate::portal::images::{CACHED_FOR_ONE, stream};
 use crate::reply::PageResult;
 
 /// The image that a form has.
@@ -114,5 +114,5 @@ fn file_of(context: &Context, reference: &str) -> Option<AttachmentId> {
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let file = file_of(&context, context.parameter("id")).ok_or(HttpError::NotFound)?;
     let found = context.run(&FindFile { file }).await?;
-    stream(&context, &found, IMMUTABLE_FOR_ONE, "same-origin").await
+    stream(&context, &found, CACHED_FOR_ONE, "same-origin").await
 }

@@ -15,12 +15,14 @@ use roadmap_domain::usecase::query::portal::FindPublicImage;
 use roadmap_http::content::{body_stream, is_not_modified};
 use roadmap_http::error::HttpError;
 
-use crate::assets::IMMUTABLE;
 use crate::context::{Context, Entrance};
 use crate::reply::{NOSNIFF, PageResult, Reply};
 
-/// How long browsers, but no shared caches, keep an image of a portal that is not open to everybody.
-pub(crate) const IMMUTABLE_FOR_ONE: &str = "private, max-age=31536000, immutable";
+/// How long caches have an image of a portal that is open to everybody. It can be closed later.
+const CACHED_FOR_ALL: &str = "public, max-age=86400";
+
+/// How long browsers, but no shared caches, have an image that is not for everybody.
+pub(crate) const CACHED_FOR_ONE: &str = "private, max-age=3600";
 
 /// `GET /covers/{id}/{name}`. The name is for people and not compared.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
@@ -31,7 +33,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
         return Err(HttpError::NotFound);
     }
     let found = context.run(&FindPublicImage { image }).await?;
-    let cache = if is_logo || context.is_public() { IMMUTABLE } else { IMMUTABLE_FOR_ONE };
+    let cache = if context.is_public() { CACHED_FOR_ALL } else { CACHED_FOR_ONE };
     // Feed readers show covers, too.
     stream(&context, &found, cache, "cross-origin").await
 }
