@@ -123,6 +123,16 @@ impl FeatureRequestRef {
             (None, None) => Self::Unresolvable,
         }
     }
+
+    /// Whether it refers to this feature request itself, and not to one that was merged into it.
+    #[must_use]
+    pub fn is_of(self, request: &FeatureRequestSummary) -> bool {
+        match self {
+            Self::Id(id) => id == request.id,
+            Self::Number(number) => number == request.tag_number,
+            Self::Unresolvable => false,
+        }
+    }
 }
 
 /// A feature request to be stored. The store assigns its tag number.

@@ -100,7 +100,7 @@ pub trait PortalReader: Send + Sync {
     ) -> Result<Option<RequestPage>, StoreError>;
 
     /// Returns a feature request if this viewer may see it. A reference to a merged one leads to what it was merged
-    /// into. One statement.
+    /// into, if the viewer may see both. One statement.
     async fn visible_request(
         &self,
         workspace: WorkspaceId,

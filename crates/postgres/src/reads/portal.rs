@@ -50,7 +50,8 @@ use crate::writes::id_or_number;
 use request_page::{HeldRow, held_comment};
 
 statement! {
-    /// Selects the feature request that a reference means, if a viewer may see it.
+    /// Selects the feature request that a reference means, if a viewer may see it, as well as the one that was merged into
+    /// it, if that is meant.
     VisibleRequest {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
@@ -60,7 +61,14 @@ statement! {
     } -> LinkColumns,
     concat!("SELECT id, tag_number, title FROM feature_requests
      WHERE workspace_id = {workspace} AND id = ", resolved!(), "
-       AND (NOT private OR {is_member} OR author_id = {customer})")
+       AND (NOT private OR {is_member} OR author_id = {customer})
+       AND ({is_member}
+            OR EXISTS (SELECT FROM feature_requests AS named
+                       WHERE named.workspace_id = {workspace} AND named.id = {request}
+                         AND (NOT named.private OR named.author_id = {customer}))
+            OR EXISTS (SELECT FROM feature_requests AS named
+                       WHERE named.workspace_id = {workspace} AND named.tag_number = {number}
+                         AND (NOT named.private OR named.author_id = {customer})))")
 }
 
 statement! {

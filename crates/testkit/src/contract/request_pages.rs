@@ -318,8 +318,8 @@ pub async fn a_page_shows_the_viewer_s_vote_and_subscription(harness: Harness) {
     check(request.id, &[("voter@example.com", false, false), ("of-source@example.com", false, false)]).await;
 }
 
-/// A private feature request is visible to members and to its author. A merged one is as visible as what it was merged
-/// into.
+/// A private feature request is visible to members and to its author. A merged one leads to what it was merged into, for
+/// those who may see both.
 pub async fn private_requests_are_visible_to_members_and_authors(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let public = harness.request(workspace, "Quokka").await;
@@ -333,12 +333,14 @@ pub async fn private_requests_are_visible_to_members_and_authors(harness: Harnes
     let (ann, bob) =
         (harness.viewer(workspace, "ann@example.com").await, harness.viewer(workspace, "bob@example.com").await);
     let check = async |reference: FeatureRequestRef, leads_to: &FeatureRequestSummary, viewers: &[Viewer]| {
+        let is_of_public = leads_to.id == public.id;
         for viewer in [VISITOR, ann, bob, member_viewer(), Viewer { is_member: true, ..bob }] {
             let found = harness.subject.pages.visible_request(workspace, &reference, viewer).await.unwrap();
             let is_visible = viewer.is_member || viewers.contains(&viewer);
             assert_eq!(found, is_visible.then(|| RequestLink::from(leads_to)), "{reference:?} {viewer:?}");
             let page = find(&harness, workspace, reference, viewer).await.unwrap();
-            assert_eq!(page.is_visible_to(viewer), is_visible, "{reference:?} {viewer:?}");
+            // The page itself is the same for every reference to it.
+            assert_eq!(page.is_visible_to(viewer), is_visible || is_of_public, "{reference:?} {viewer:?}");
         }
     };
     for reference in [FeatureRequestRef::Id(public.id), FeatureRequestRef::Number(1)] {
@@ -349,13 +351,17 @@ pub async fn private_requests_are_visible_to_members_and_authors(harness: Harnes
     }
     check(FeatureRequestRef::Id(unowned.id), &unowned, &[]).await;
     check(FeatureRequestRef::Id(held.id), &held, &[ann]).await;
-    // The author of the target counts.
+    // The author of the target counts, too.
     harness.merge(workspace, held.id, unowned.id).await;
     check(FeatureRequestRef::Id(held.id), &unowned, &[]).await;
     harness.merge(workspace, unowned.id, private.id).await;
     check(FeatureRequestRef::Number(held.tag_number), &private, &[ann]).await;
     harness.merge(workspace, private.id, public.id).await;
-    for reference in [private.id, unowned.id, held.id].map(FeatureRequestRef::Id) {
-        check(reference, &public, &[VISITOR, ann, bob]).await;
+    for (reference, viewers) in [(private.id, &[ann][..]), (unowned.id, &[]), (held.id, &[ann])] {
+        check(FeatureRequestRef::Id(reference), &public, viewers).await;
     }
+    check(FeatureRequestRef::parse("2-fern"), &public, &[ann]).await;
+    let other = harness.request(workspace, "Heron").await;
+    harness.merge(workspace, other.id, public.id).await;
+    check(FeatureRequestRef::Id(other.id), &public, &[VISITOR, ann, bob]).await;
 }

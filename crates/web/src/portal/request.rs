@@ -161,12 +161,7 @@ pub(crate) enum Place {
 
 /// Finds out how a path refers to a feature request.
 pub(crate) fn place(reference: FeatureRequestRef, slug: &str, detail: &FeatureRequestDetail) -> Place {
-    let is_itself = match reference {
-        FeatureRequestRef::Id(id) => id == detail.summary.id,
-        FeatureRequestRef::Number(number) => number == detail.summary.tag_number,
-        FeatureRequestRef::Unresolvable => true,
-    };
-    match (is_itself, slug == detail.summary.slug()) {
+    match (reference.is_of(&detail.summary), slug == detail.summary.slug()) {
         (true, true) => Place::Canonical,
         (true, false) => Place::OtherWords,
         (false, _) => Place::Merged,

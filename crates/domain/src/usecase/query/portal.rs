@@ -224,7 +224,7 @@ impl Query for ListPublicRequests {
 /// Shows the page of a feature request. One that the viewer may not see does not exist.
 #[derive(Debug, Clone, Copy)]
 pub struct ShowRequestPage {
-    /// The feature request. A merged one is shown as what it was merged into.
+    /// The feature request. A merged one is shown as what it was merged into, to those who may see both.
     pub request: FeatureRequestRef,
     /// Who looks.
     pub viewer: Viewer,
@@ -238,8 +238,14 @@ impl Query for ShowRequestPage {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<RequestPage, RoadmapError> {
         let page = ports.pages.request_page(workspace, &self.request, self.viewer, self.comments).await?;
-        let visible = page.filter(|page| page.is_visible_to(self.viewer));
-        visible.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+        let missing = || RoadmapError::NotFound(Resource::FeatureRequest);
+        let page = page.filter(|page| page.is_visible_to(self.viewer)).ok_or_else(missing)?;
+        // Of a private one that was merged into a public one, nobody else learns that it exists.
+        if !self.request.is_of(&page.detail.summary) {
+            let visible = ports.pages.visible_request(workspace, &self.request, self.viewer).await?;
+            visible.ok_or_else(missing)?;
+        }
+        Ok(page)
     }
 }
 

@@ -28,22 +28,26 @@ use crate::statement::statement;
 use crate::trees::MergedRow;
 
 /// SQL for the root of the tree of a feature request that is referred to by its ID or its tag number, as common table
-/// expressions: `root (workspace, id, private)`. The parameters are the workspace, the ID, the tag number and the
-/// customer who looks.
+/// expressions: `root (workspace, id, private, is_named_visible)`. The last one is whether the customer who looks, or a
+/// member, may see the one that is referred to. The parameters are the workspace, the ID, the tag number, the customer
+/// and whether a member looks.
 macro_rules! referred_root {
     () => {
         "WITH scope (workspace, request, number, customer, is_member) AS (SELECT ?, ?, ?, ?, ?),
-         named (root) AS (
-             SELECT coalesce(request.root_id, request.id) FROM scope
+         named (root, is_visible) AS (
+             SELECT coalesce(request.root_id, request.id),
+                    NOT request.private OR scope.is_member OR request.author_id = scope.customer FROM scope
              CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace
                     AND request.id = scope.request
              UNION ALL
-             SELECT coalesce(request.root_id, request.id) FROM scope
+             SELECT coalesce(request.root_id, request.id),
+                    NOT request.private OR scope.is_member OR request.author_id = scope.customer FROM scope
              CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace
                     AND request.tag_number = scope.number
          ),
-         root (workspace, id, private) AS (
-             SELECT request.workspace_id, request.id, request.private AND scope.is_member FROM scope CROSS JOIN named
+         root (workspace, id, private, is_named_visible) AS (
+             SELECT request.workspace_id, request.id, request.private AND scope.is_member, named.is_visible
+             FROM scope CROSS JOIN named
              CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace AND request.id = named.root
          )"
     };
@@ -215,7 +219,7 @@ statement! {
 }
 
 statement! {
-    /// Selects a feature request that the viewer may see.
+    /// Selects a feature request that the viewer may see, as well as the one that was merged into it, if that is meant.
     Visible {
         workspace: Id => Binary, request: Option<Id> => Nullable<Binary>, number: Option<i64> => Nullable<BigInt>,
         customer: Option<Id> => Nullable<Binary>, is_member: bool => Bool,
@@ -224,7 +228,8 @@ statement! {
         referred_root!(), "
          SELECT request.id, request.tag_number, request.title FROM scope CROSS JOIN root
          CROSS JOIN feature_requests request ON request.workspace_id = root.workspace AND request.id = root.id
-         WHERE NOT request.private OR scope.is_member OR request.author_id = scope.customer"
+         WHERE root.is_named_visible
+           AND (NOT request.private OR scope.is_member OR request.author_id = scope.customer)"
     )
 }
 
