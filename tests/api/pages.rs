@@ -287,6 +287,56 @@ fn bad_parameters_show_the_default_and_pages_past_the_end_are_empty() {
 }
 
 #[test]
+fn a_private_request_that_was_merged_is_unknown_to_those_who_could_not_see_it() {
+    let app = App::start();
+    let target = page_of(&app.acme.feature_request("Dark mode"));
+    let secret = json!({
+        "feature_request": { "title": "Secret plan", "private": true, "customer": { "email": "ann@example.com" } },
+    });
+    app.acme.post_feature_request(&secret).is_ok();
+    app.acme.feature_request("Night theme");
+    app.acme.merge("2", "1");
+    app.acme.merge("3", "1");
+    let [visitor, other] = [Browser::new(&app), Browser::signed_in(&app, "bob@example.com")];
+    let [author, member] = ["ann@example.com", "olga@acme.example"].map(|email| Browser::signed_in(&app, email));
+    for path in ["2", "2-secret-plan", "2-x", "2.atom", "2-secret-plan.atom", "2/vote", "2-secret-plan/vote"] {
+        let unknown = path.replace('2', "99");
+        for browser in [&visitor, &other] {
+            let [found, unknown] = [path, &unknown].map(|path| browser.get(&format!("/feature_requests/{path}")));
+            assert_eq!((found.status, unknown.status), (404, 404), "{path}");
+        }
+    }
+    for browser in [&author, &member] {
+        for path in ["2", "2-secret-plan", "2-x"] {
+            let found = browser.get(&format!("/feature_requests/{path}"));
+            assert_eq!((found.status, found.header("location")), (302, Some(target.as_str())), "{path}");
+        }
+    }
+    // One that was public before leads everybody on.
+    for browser in [&visitor, &other, &author, &member] {
+        let found = browser.get("/feature_requests/3-night-theme");
+        assert_eq!((found.status, found.header("location")), (302, Some(target.as_str())));
+    }
+}
+
+#[test]
+fn sentences_of_the_team_are_for_the_team() {
+    let app = App::start();
+    let [customer, member] = ["ann@example.com", "olga@acme.example"].map(|email| Browser::signed_in(&app, email));
+    for (done, sentence) in [
+        ("member-removed", "The member was removed."),
+        ("key-revoked", "The key was revoked."),
+        ("settings-saved", "The settings were saved."),
+    ] {
+        let address = format!("/?done={done}");
+        assert!(member.page(&address).contains(sentence), "{done}");
+        for browser in [&Browser::new(&app), &customer] {
+            assert!(!browser.page(&address).contains(sentence), "{done}");
+        }
+    }
+}
+
+#[test]
 fn a_long_address_is_refused_and_never_multiplied() {
     let app = App::start();
     for number in 0..30 {
@@ -450,8 +500,6 @@ fn covers_of_published_changelogs_and_the_logo_are_served() {
     }
     assert_eq!(browser.get(&path(&other)).status, 404);
     assert!(browser.page("/").contains("/logo.png"));
-    app.acme.delete_attachment(logo["id"].as_str().unwrap()).is_error(409, "Attachment is in use.");
-}
     for visibility in ["private", "off"] {
         set_portal(&app, &json!({ "visibility": visibility }));
         assert_eq!(browser.get(&path(&cover)).status, 404);
@@ -460,3 +508,5 @@ fn covers_of_published_changelogs_and_the_logo_are_served() {
             assert_eq!((image.status, image.header("cache-control")), (200, Some("private, max-age=3600")));
         }
     }
+    app.acme.delete_attachment(logo["id"].as_str().unwrap()).is_error(409, "Attachment is in use.");
+}

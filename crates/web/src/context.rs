@@ -161,11 +161,13 @@ impl Context {
         Some(format!("web:{}:{}", session.id, self.state.http.ids.next(now)))
     }
 
-    /// Returns the sentence about what the last action has done, by the parameter `done`. Anything unknown is ignored.
+    /// Returns the sentence about what the last action has done, by the parameter `done`. Anything unknown is ignored, and
+    /// so are actions of the team unless a member looks.
     pub(crate) fn notice(&self) -> Option<String> {
         let (text, done) = (self.text(), self.query.get("done"));
         let count = self.query.get("count").parse().unwrap_or(1);
-        crate::portal::notice(text, done).map(Cow::into_owned).or_else(|| crate::admin::notice(text, done, count))
+        let of_team = || if self.viewer().is_member { crate::admin::notice(text, done, count) } else { None };
+        crate::portal::notice(text, done).map(Cow::into_owned).or_else(of_team)
     }
 
     /// Runs a query.
