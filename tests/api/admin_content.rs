@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, Response, form_with};
+use crate::app::{App, Response, form_with, in_parallel};
 use crate::browser::{Browser, hidden};
 
 const OLGA: &str = "olga@acme.example";
@@ -996,6 +996,29 @@ fn wrong_settings_change_nothing() {
             "javascript:alert(1)",
             "website_url",
             "This is not the address of a website. It should look like https://example.com.",
+#[test]
+fn of_two_forms_of_the_settings_at_once_one_is_saved_and_the_other_is_shown_again() {
+    let (app, olga) = started();
+    let copies = [olga.duplicate(), olga.duplicate()].map(std::sync::Mutex::new);
+    for round in 0..12 {
+        let shown = hidden(&olga.page("/admin/settings"), "shown");
+        let names = ["One", "Two"].map(|name| format!("{name} {round}"));
+        let responses = in_parallel(2, |number| {
+            let fields = settings(&[("shown", shown.as_str()), ("product_name", &names[number])]);
+            let browser = copies[number].lock().unwrap();
+            send(&browser, "/admin/settings", &fields, None)
+        });
+        let saved = app.acme.get_setting().is_ok()["setting"]["product_name"].as_str().unwrap().to_owned();
+        let winner = names.iter().position(|name| *name == saved).expect("one of both");
+        assert_eq!(responses[winner].status, 303, "round {round}: {}", responses[winner].text());
+        let now = format!("It is now: {saved}. ");
+        let page = responses[1 - winner].text();
+        assert_eq!(responses[1 - winner].status, 422, "round {round}: {page}");
+        assert!(page.replace(['\u{2068}', '\u{2069}'], "").contains(&now), "round {round}: {page}");
+    }
+    app.has_logged_no_failure();
+}
+
         ),
         ("access", "hack", "access", "Choose who can see the portal."),
         (

@@ -328,6 +328,7 @@ mock! {
     impl SettingWrites for Unit {
         async fn load_setting(&mut self) -> Result<Setting, StoreError>;
         async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError>;
+        async fn load_synonyms(&mut self) -> Result<Synonyms, StoreError>;
         async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError>;
     }
 

@@ -327,6 +327,9 @@ pub trait SettingWrites {
     /// Replaces the settings.
     async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError>;
 
+    /// Returns the current synonyms.
+    async fn load_synonyms(&mut self) -> Result<Synonyms, StoreError>;
+
     /// Replaces the synonyms.
     async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError>;
 }

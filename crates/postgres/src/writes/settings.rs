@@ -34,6 +34,15 @@ impl SettingWrites for PostgresUnit {
         Ok(())
     }
 
+    async fn load_synonyms(&mut self) -> Result<Synonyms, StoreError> {
+        let phrases = synonyms::table
+            .filter(synonyms::workspace_id.eq(self.workspace))
+            .order((synonyms::group_number, synonyms::position))
+            .select((synonyms::group_number, synonyms::phrase));
+        let rows: Vec<(i32, String)> = self.run(phrases.load(&mut self.connection()?)).await?;
+        Ok(Synonyms::from_stored(rows))
+    }
+
     async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError> {
         // The synonyms of concurrent units must not be mixed.
         let lock = settings::table

@@ -40,6 +40,19 @@ impl SettingWrites for SqliteUnit {
         .await
     }
 
+    async fn load_synonyms(&mut self) -> Result<Synonyms, StoreError> {
+        let rows: Vec<(i32, String)> = self
+            .run(move |connection, workspace| {
+                Ok(synonyms::table
+                    .filter(synonyms::workspace_id.eq(workspace))
+                    .order((synonyms::group_number, synonyms::position))
+                    .select((synonyms::group_number, synonyms::phrase))
+                    .load(connection)?)
+            })
+            .await?;
+        Ok(Synonyms::from_stored(rows))
+    }
+
     async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError> {
         let groups = synonyms.groups().to_vec();
         self.run(move |connection, workspace| {

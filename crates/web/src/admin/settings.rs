@@ -26,8 +26,8 @@ use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
 use roadmap_domain::usecase::query::setting::ListSynonyms;
 use roadmap_domain::usecase::replace_synonyms::ReplaceSynonyms;
-use roadmap_domain::usecase::update_portal::{PortalUpdated, UpdatePortal, invalid_logo};
-use roadmap_domain::usecase::update_setting::{SettingUpdated, UpdateSetting};
+use roadmap_domain::usecase::update_portal::{UpdatePortal, invalid_logo};
+use roadmap_domain::usecase::update_setting::UpdateSetting;
 use roadmap_http::error::HttpError;
 
 use crate::actions::typed_text;
@@ -202,6 +202,7 @@ impl Typed {
 }
 
 /// The valid settings of a form.
+#[derive(Debug, Clone)]
 struct Wanted {
     setting: Setting,
     settings: PortalSettings,
@@ -274,55 +275,65 @@ fn parse_synonyms(t: Text, typed: &str, problems: &mut Problems) -> Option<Synon
     None
 }
 
-/// Changes what was changed in the form, in one unit of work.
+/// Changes what was changed in the form, in one unit of work, unless somebody else has changed a field of it since the form
+/// was opened, too.
 #[derive(Debug, Clone)]
 struct SaveSettings {
-    setting: Option<UpdateSetting>,
-    portal: Option<UpdatePortal>,
-    synonyms: Option<ReplaceSynonyms>,
-    /// The fields that somebody else has changed since the form was opened, too. With any, nothing is saved.
-    contested: Vec<&'static str>,
+    wanted: Wanted,
+    shown: Shown,
 }
 
 #[async_trait]
 impl Operation for SaveSettings {
-    type Output = (Option<SettingUpdated>, Option<PortalUpdated>, Option<Synonyms>);
+    type Output = Audit;
 
-    async fn perform(
-        &self,
-        context: &OperationContext<'_>,
-        work: &mut dyn UnitOfWork,
-    ) -> Result<Self::Output, RoadmapError> {
-        if !self.contested.is_empty() {
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Audit, RoadmapError> {
+        // The settings stay locked until the unit ends.
+        let setting = work.load_setting().await?;
+        let settings = work.load_portal().await?;
+        let synonyms = work.load_synonyms().await?;
+        let changes = Changes::between(&setting, &settings, &synonyms, self.wanted.clone(), &self.shown);
+        if !changes.contested.is_empty() {
             return Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile));
         }
-        let setting = match &self.setting {
-            Some(update) => Some(update.perform(context, work).await?),
-            None => None,
-        };
-        let portal = match &self.portal {
-            Some(update) => Some(update.perform(context, work).await?),
-            None => None,
-        };
-        let synonyms = match &self.synonyms {
-            Some(replace) => Some(replace.perform(context, work).await?),
-            None => None,
-        };
-        Ok((setting, portal, synonyms))
+        let mut audits = Vec::new();
+        if let Some(update) = changes.setting {
+            audits.push(update.audit(&update.perform(context, work).await?));
+        }
+        if let Some(update) = changes.portal {
+            audits.push(update.audit(&update.perform(context, work).await?));
+        }
+        if let Some(replace) = changes.synonyms {
+            audits.push(replace.audit(&replace.perform(context, work).await?));
+        }
+        Ok(Audit::all(audits))
     }
 
-    fn audit(&self, (setting, portal, synonyms): &Self::Output) -> Audit {
-        let setting = self.setting.as_ref().zip(setting.as_ref()).map(|(update, done)| update.audit(done));
-        let portal = self.portal.as_ref().zip(portal.as_ref()).map(|(update, done)| update.audit(done));
-        let synonyms = self.synonyms.as_ref().zip(synonyms.as_ref()).map(|(replace, done)| replace.audit(done));
-        Audit::all([setting, portal, synonyms].into_iter().flatten())
+    fn audit(&self, audit: &Audit) -> Audit {
+        audit.clone()
     }
 }
 
-impl SaveSettings {
-    /// Creates the operation that changes what was changed in the form.
-    fn between(stored: &Portal, old_synonyms: &Synonyms, wanted: Wanted, shown: &Shown) -> Self {
-        let old = texts(&stored.setting, &stored.settings, old_synonyms);
+/// What a form changes of what is stored.
+#[derive(Debug, Clone)]
+struct Changes {
+    setting: Option<UpdateSetting>,
+    portal: Option<UpdatePortal>,
+    synonyms: Option<ReplaceSynonyms>,
+    /// The fields that somebody else has changed since the form was opened, too.
+    contested: Vec<&'static str>,
+}
+
+impl Changes {
+    /// Returns what was changed in the form, compared with what is stored.
+    fn between(
+        setting: &Setting,
+        settings: &PortalSettings,
+        old_synonyms: &Synonyms,
+        wanted: Wanted,
+        shown: &Shown,
+    ) -> Self {
+        let old = texts(setting, settings, old_synonyms);
         let new = texts(&wanted.setting, &wanted.settings, &wanted.synonyms);
         let mut changed = BTreeSet::new();
         let mut contested = Vec::new();
@@ -437,7 +448,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 /// `POST /admin/settings`: saves the settings, or shows the colours.
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, mut problems) = (context.text(), Problems::default());
-    let (stored, synonyms) = load(&context).await?;
+    let stored = context.run(&ShowPortalSettings).await?;
     let mut typed = Typed::of_form(&fields);
     let logo = ImageField::read(&context, &fields, "logo", MAX_LOGO, "settings-logo-gone", &mut problems).await?;
     if fields.get("do") == "colours" {
@@ -449,8 +460,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let Some(wanted) = check(t, &typed, &logo, &stored.settings, &mut problems) else {
         return render(&context, stored, typed, logo, problems).await;
     };
-    let operation = SaveSettings::between(&stored, &synonyms, wanted, &typed.shown);
-    let contested = operation.contested.clone();
+    let operation = SaveSettings { wanted: wanted.clone(), shown: typed.shown.clone() };
     let landing = |_| "/admin/settings?done=settings-saved".to_owned();
     match admin::run_once(&context, &fields, operation, landing).await {
         Err(HttpError::Domain(RoadmapError::Invalid(error))) if error == invalid_logo() => {
@@ -459,12 +469,16 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         Err(HttpError::Domain(RoadmapError::OverBudget(_))) => problems.add("synonyms", t.get("storage-used-up")),
         // Asked only now, because a form that is sent twice is no conflict.
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::ChangedMeanwhile))) => {
+            // What the unit of work has compared with, which may be newer than what was loaded before.
+            let (stored, synonyms) = load(&context).await?;
             let now = Shown::of_stored(&stored, &synonyms);
-            for field in contested {
+            let Portal { setting, settings, .. } = &stored;
+            for field in Changes::between(setting, settings, &synonyms, wanted, &typed.shown).contested {
                 problems.add(field, changed_meanwhile(t, field, &stored, &synonyms));
                 // The next **Save** overwrites it knowingly.
                 typed.shown.0.extend(now.0.get(field).map(|shown| (field.to_owned(), shown.clone())));
             }
+            return render(&context, stored, typed, logo, problems).await;
         }
         outcome => return outcome,
     }
@@ -595,6 +609,10 @@ mod tests {
         Synonyms::parse(&groups.iter().map(owned).collect::<Vec<_>>()).unwrap()
     }
 
+    fn between(stored: &Portal, synonyms: &Synonyms, wanted: Wanted, shown: &Shown) -> Changes {
+        Changes::between(&stored.setting, &stored.settings, synonyms, wanted, shown)
+    }
+
     fn stored() -> Typed {
         Typed::of_stored(&portal(), &synonyms(&[&["2fa", "two-factor"]]))
     }
@@ -653,7 +671,7 @@ mod tests {
     fn what_is_stored_changes_nothing() {
         let old = synonyms(&[&["2fa", "two-factor"]]);
         let wanted = checked(&stored()).ok().unwrap();
-        let operation = SaveSettings::between(&portal(), &old, wanted, &Shown::of_stored(&portal(), &old));
+        let operation = between(&portal(), &old, wanted, &Shown::of_stored(&portal(), &old));
         assert!(operation.setting.is_none() && operation.portal.is_none() && operation.synonyms.is_none());
     }
 
@@ -673,8 +691,8 @@ mod tests {
         };
         let old = synonyms(&[&["2fa", "two-factor"]]);
         let shown = Shown::of_stored(&portal(), &old);
-        let SaveSettings { setting, portal, synonyms, contested } =
-            SaveSettings::between(&portal(), &old, checked(&typed).ok().unwrap(), &shown);
+        let Changes { setting, portal, synonyms, contested } =
+            between(&portal(), &old, checked(&typed).ok().unwrap(), &shown);
         assert_eq!(contested, [""; 0]);
         let change = setting.unwrap().change.unwrap();
         assert_eq!((change.product_name, change.website_url.unwrap().as_str()), (None, "https://new.example"));
@@ -713,7 +731,7 @@ mod tests {
         let save = |typed: &Typed, logo: Option<AttachmentId>| {
             let mut wanted = checked(typed).ok().unwrap();
             wanted.settings.logo = logo;
-            SaveSettings::between(&now, &new, wanted, &shown)
+            between(&now, &new, wanted, &shown)
         };
         let untouched = save(&stored(), None);
         assert!(untouched.setting.is_none() && untouched.portal.is_none() && untouched.synonyms.is_none());
