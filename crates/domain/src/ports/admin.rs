@@ -7,7 +7,7 @@ use crate::model::admin::{
     CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, MissedSearch, MissedWords, Overview,
     OverviewTimes, TeamPage,
 };
-use crate::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::id::{ChangelogId, CustomerId, FeatureRequestId, WorkspaceId};
 use crate::model::pagination::Listing;
 use crate::model::timestamp::Timestamp;
 
@@ -60,6 +60,9 @@ pub trait AdminReader: Send + Sync {
     /// them. One statement.
     async fn count_subscribers(&self, workspace: WorkspaceId, requests: &[FeatureRequestId])
     -> Result<i64, StoreError>;
+
+    /// Whether the voters of a changelog were mailed, which happens once. False for an unknown changelog.
+    async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError>;
 
     /// Returns the records of a customer, private feature requests included. Five statements.
     async fn customer_records(

@@ -8,15 +8,18 @@ mod selections;
 mod team;
 
 use async_trait::async_trait;
+use diesel::QueryDsl;
+use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{
     CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, Overview, OverviewTimes, TeamPage,
 };
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{ChangelogId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::ports::AdminReader;
 
 use crate::PostgresReader;
+use crate::schema::changelogs;
 
 #[async_trait]
 impl AdminReader for PostgresReader {
@@ -66,6 +69,13 @@ impl AdminReader for PostgresReader {
         requests: &[FeatureRequestId],
     ) -> Result<i64, StoreError> {
         team::count_subscribers(&self.session(workspace).await?, workspace.uuid(), requests).await
+    }
+
+    async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError> {
+        let session = self.session(workspace).await?;
+        let row = changelogs::table.find((workspace.uuid(), changelog.uuid())).select(changelogs::notified);
+        let found: Option<bool> = session.run_optional(row.first(&mut session.connection()?)).await?;
+        Ok(found.unwrap_or(false))
     }
 
     async fn customer_records(

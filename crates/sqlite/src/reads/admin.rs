@@ -18,7 +18,7 @@ use roadmap_domain::model::admin::{
     CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, Overview, OverviewTimes, TeamPage,
     TrackCounts,
 };
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{ChangelogId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::ports::AdminReader;
 
@@ -121,6 +121,10 @@ impl AdminReader for SqliteStore {
         requests: &[FeatureRequestId],
     ) -> Result<i64, StoreError> {
         self.count_subscribers_of(Id(workspace.uuid()), requests).await
+    }
+
+    async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError> {
+        self.is_notified(Id(workspace.uuid()), Id(changelog.uuid())).await
     }
 
     async fn customer_records(

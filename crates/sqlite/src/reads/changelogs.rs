@@ -1,6 +1,6 @@
 //! Changelogs.
 
-use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
@@ -36,6 +36,13 @@ impl SqliteStore {
             })
             .await?;
         listing(rows, page, Changelog::try_from)
+    }
+
+    /// Whether the voters of a changelog were mailed.
+    pub(super) async fn is_notified(&self, workspace: Id, changelog: Id) -> Result<bool, StoreError> {
+        let row = changelogs::table.find((workspace, changelog)).select(changelogs::notified);
+        let found: Option<bool> = self.readers.run(move |connection| Ok(row.first(connection).optional()?)).await?;
+        Ok(found.unwrap_or(false))
     }
 
     /// Returns a changelog with the feature requests that it is about.

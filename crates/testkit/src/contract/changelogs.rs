@@ -107,6 +107,15 @@ pub async fn a_changelog_is_scheduled_and_published(harness: Harness) {
     let created = harness.perform(workspace, &create(&fields, false, None)).await;
     assert_eq!(created.changelog.public_from, Some(later));
     assert_eq!(show(&harness, workspace, created.changelog.id).await, Some(created));
+    // Its voters are mailed once, which is stored.
+    let other = harness.workspace("bolt").await;
+    let is_notified =
+        async |workspace, changelog| harness.subject.admin.is_changelog_notified(workspace, changelog).await.unwrap();
+    assert!(!is_notified(workspace, draft.id).await);
+    let notify = PublishChangelog { notify_subscribers: Ok(true), ..publish(draft.id) };
+    assert!(harness.perform(workspace, &notify).await.detail.changelog.public_from.is_some());
+    assert!(is_notified(workspace, draft.id).await);
+    assert!(!is_notified(other, draft.id).await);
 }
 
 /// The fields that were sent change and the others stay. A cover can be replaced and removed.

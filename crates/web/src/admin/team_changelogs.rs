@@ -27,7 +27,7 @@ use roadmap_domain::usecase::change_changelog::{
 };
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
-use roadmap_domain::usecase::query::admin::{CountSubscribers, ListInbox};
+use roadmap_domain::usecase::query::admin::{CountSubscribers, IsChangelogNotified, ListInbox};
 use roadmap_domain::usecase::query::audit::ListAuditEntries;
 use roadmap_domain::usecase::query::changelogs::{ListChangelogs, ShowChangelog};
 use roadmap_domain::usecase::query::portal::ListPublicRequests;
@@ -91,8 +91,8 @@ struct FormTemplate {
     found: Option<Vec<Linkable>>,
     /// How many people a mail would reach.
     people: String,
-    /// When voters were mailed.
-    mailed: Option<Moment>,
+    /// Whether voters were mailed.
+    is_mailed: bool,
     /// The current time in words.
     now: String,
     /// The content as HTML, if a preview was asked for.
@@ -775,9 +775,9 @@ impl Draft {
             .map_or_else(|| t.get("changelog-new").into_owned(), |detail| detail.changelog.title.as_str().to_owned());
         let (page, _) = admin::frame(context, Entry::Changelogs, title).await?;
         let people = context.run(&CountSubscribers { requests: typed.linked.clone() }).await?;
-        let mailed = match stored {
-            Some(detail) => mailed_at(context, detail.changelog.id).await?,
-            None => None,
+        let is_mailed = match stored {
+            Some(detail) => context.run(&IsChangelogNotified { changelog: detail.changelog.id }).await?,
+            None => false,
         };
         let known = stored.map(|detail| detail.feature_requests.as_slice()).unwrap_or_default();
         let mut linked: Vec<Linkable> = known.iter().map(|summary| Linkable::new(t, summary, &typed.linked)).collect();
@@ -798,7 +798,7 @@ impl Draft {
             linked,
             found,
             people: t.count("changelog-people", people),
-            mailed: mailed.map(|at| Moment::new(t, at)),
+            is_mailed,
             now: t.date_time(now),
             preview,
             conflict,
@@ -806,16 +806,6 @@ impl Draft {
         };
         Ok(Reply::page_with(status, &template))
     }
-}
-
-/// Returns when the voters of a changelog were mailed. The audit log knows.
-async fn mailed_at(context: &Context, changelog: ChangelogId) -> Result<Option<Timestamp>, HttpError> {
-    let action = Some("changelog.publish".to_owned());
-    let filter = AuditFilter { subject: Some(changelog.uuid()), action, ..AuditFilter::default() };
-    let page = AuditPage { before: None, size: u32::try_from(AuditPage::MAX_SIZE).unwrap_or(u32::MAX) };
-    let entries = context.run(&ListAuditEntries { filter, page }).await?.entries;
-    let mailed = entries.iter().find(|entry| entry.changes.iter().any(|change| change.field == "notified"));
-    Ok(mailed.map(|entry| entry.at))
 }
 
 #[cfg(test)]
@@ -869,7 +859,7 @@ mod tests {
             linked: if is_full { vec![linkable(1), linkable(2)] } else { Vec::new() },
             found: is_full.then(|| vec![linkable(4)]),
             people: t.count("changelog-people", 3),
-            mailed: None,
+            is_mailed: false,
             now: t.date_time(at(2)),
             preview: is_full.then(|| "<p>Preview</p>".to_owned()),
             conflict: if is_full { Some(full) } else { stored.map(|_| Stored::default()) },
@@ -896,7 +886,7 @@ mod tests {
                     let form = html.split_once("id=\"form\"").unwrap().1;
                     let button = form.split_once("type=\"submit\"").unwrap().1;
                     assert!(button.starts_with(" name=\"do\" value=\"enter\""), "{html}");
-                    template.mailed = Some(Moment::new(Text(language), at(0)));
+                    template.is_mailed = true;
                     template.found = Some(Vec::new());
                     let html = template.render().unwrap();
                     assert_well_formed(&html);

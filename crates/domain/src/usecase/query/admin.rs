@@ -10,7 +10,7 @@ use crate::model::admin::{
 use crate::model::api_key::ApiKey;
 use crate::model::customer::Customer;
 use crate::model::feature_request::FeatureRequestRef;
-use crate::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::id::{ChangelogId, CustomerId, FeatureRequestId, WorkspaceId};
 use crate::model::mail::MailStatus;
 use crate::model::pagination::Listing;
 use crate::model::portal::{RequestPage, Viewer};
@@ -192,6 +192,22 @@ impl Query for CountSubscribers {
             [] => Ok(0),
             requests => Ok(ports.admin.count_subscribers(workspace, requests).await?),
         }
+    }
+}
+
+/// Whether the voters of a changelog were mailed.
+#[derive(Debug, Clone, Copy)]
+pub struct IsChangelogNotified {
+    /// The changelog.
+    pub changelog: ChangelogId,
+}
+
+#[async_trait]
+impl Query for IsChangelogNotified {
+    type Output = bool;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<bool, RoadmapError> {
+        Ok(ports.admin.is_changelog_notified(workspace, self.changelog).await?)
     }
 }
 
