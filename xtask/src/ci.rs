@@ -48,7 +48,12 @@ fn checks(steps: &mut Steps) -> anyhow::Result<()> {
     steps.run("contract coverage", coverage::run)?;
     steps.run("migrations", migrations::run)?;
     steps.run("packaging", packaging::run)?;
-    steps.run("dependencies", || Deny::without_building().run())?;
+    let mut advisories = None;
+    steps.run("dependencies", || {
+        advisories = Deny::without_building().check()?;
+        Ok(())
+    })?;
+    steps.unchecked = advisories;
     // All steps compile the same packages with the same features, so that each dependency is compiled once for checks
     // and once for tests.
     steps.run("lints", || {
@@ -71,9 +76,14 @@ fn checks(steps: &mut Steps) -> anyhow::Result<()> {
     steps.run("fuzzing, a short form", || with_servers(&["fuzz-api", "--short"]))
 }
 
-/// Completed steps with their durations.
+/// Completed steps.
 #[derive(Default)]
-struct Steps(Vec<(&'static str, Duration)>);
+struct Steps {
+    /// Their names and durations.
+    done: Vec<(&'static str, Duration)>,
+    /// What could not be checked. It is the last line, so that nobody overlooks it.
+    unchecked: Option<String>,
+}
 
 impl Steps {
     fn run(&mut self, name: &'static str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
@@ -81,7 +91,7 @@ impl Steps {
         eprintln!("== {name}");
         let checked = check();
         let took = started.elapsed();
-        self.0.push((name, took));
+        self.done.push((name, took));
         let outcome = if checked.is_ok() { "good" } else { "FAILED" };
         eprintln!("== {name}: {outcome} after {:.1} min", minutes(took));
         checked
@@ -89,10 +99,13 @@ impl Steps {
 
     fn print(&self) {
         eprintln!("\n{:30} minutes", "step");
-        for (name, took) in &self.0 {
+        for (name, took) in &self.done {
             eprintln!("{name:30} {:7.1}", minutes(*took));
         }
-        eprintln!("{:30} {:7.1}", "all", minutes(self.0.iter().map(|(_, took)| *took).sum()));
+        eprintln!("{:30} {:7.1}", "all", minutes(self.done.iter().map(|(_, took)| *took).sum()));
+        if let Some(sentence) = &self.unchecked {
+            eprintln!("{sentence}");
+        }
     }
 }
 

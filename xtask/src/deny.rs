@@ -17,7 +17,7 @@ const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Deny {
     /// Fail when the database of known vulnerabilities cannot be fetched
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_build")]
     require_advisories: bool,
     /// Check only `Cargo.lock` when cargo-deny is not installed, instead of building it
     #[arg(long)]
@@ -37,6 +37,14 @@ impl Deny {
     }
 
     pub(crate) fn run(&self) -> anyhow::Result<()> {
+        if let Some(sentence) = self.check()? {
+            eprintln!("{sentence}");
+        }
+        Ok(())
+    }
+
+    /// Runs the checks. Returns the sentence that says why known vulnerabilities were not looked for, if they were not.
+    pub(crate) fn check(&self) -> anyhow::Result<Option<String>> {
         check_lock(&std::fs::read_to_string(root().join("Cargo.lock"))?)?;
         let tool = Tool {
             package: "cargo-deny",
@@ -47,21 +55,22 @@ impl Deny {
         let program = match tool.installed() {
             None if self.no_build => {
                 eprintln!("cargo-deny is not installed: licences and layers were NOT checked, see `cargo xtask deny`.");
-                return Ok(());
+                return Ok(Some(unchecked("cargo-deny is not installed")));
             }
             None => tool.find()?,
             Some(program) => program,
         };
         check(&program, &["licenses", "bans", "sources"])?;
         match fetch_advisories(&program)? {
-            None => check(&program, &["advisories"]),
+            None => check(&program, &["advisories"]).map(|()| None),
             Some(why) if self.require_advisories => bail!("known vulnerabilities cannot be checked: {why}"),
-            Some(why) => {
-                eprintln!("Advisories were NOT checked: the database cannot be fetched ({why}).");
-                Ok(())
-            }
+            Some(why) => Ok(Some(unchecked(&format!("the database cannot be fetched ({why})")))),
         }
     }
+}
+
+fn unchecked(why: &str) -> String {
+    format!("Advisories were NOT checked: {why}. `cargo xtask release` refuses to go on without them.")
 }
 
 /// Checks without cargo-deny: all dependencies are from the registry and none is banned in `deny.toml`.
@@ -114,6 +123,14 @@ mod tests {
         assert_eq!(foreign, "a dependency is from git+https://example.com/time, not from the registry");
         let banned = lock("openssl-sys", REGISTRY).unwrap_err().to_string();
         assert_eq!(banned, "openssl-sys is a dependency, which deny.toml bans");
+    }
+
+    #[test]
+    fn what_was_not_checked_is_one_line() {
+        let line = unchecked("cargo-deny is not installed");
+        let expected = "Advisories were NOT checked: cargo-deny is not installed. `cargo xtask release` refuses to go on \
+                        without them.";
+        assert_eq!(line, expected);
     }
 
     #[test]
