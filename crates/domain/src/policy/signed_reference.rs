@@ -168,15 +168,13 @@ impl ReferenceSigner {
         code(&self.current, workspace, sign_in)
     }
 
-    /// Whether a text is the code of a sign-in. Case, spaces and hyphens are ignored. Compared in constant time.
+    /// Whether a text is the code of a sign-in. Case, spaces, hyphens and dashes of all kinds and invisible characters are
+    /// ignored, because mail programs and keyboards put them in. Compared in constant time.
     #[must_use]
     pub fn verify_sign_in_code(&self, workspace: WorkspaceId, sign_in: Uuid, typed: &str) -> bool {
-        let typed: Vec<u8> = typed
-            .bytes()
-            .filter(|byte| !matches!(byte, b' ' | b'-'))
-            .take(CODE_LENGTH + 1)
-            .map(|byte| byte.to_ascii_uppercase())
-            .collect();
+        let typed = typed.chars().filter(|typed| !is_separator(*typed)).take(CODE_LENGTH + 1);
+        // A character that no code has stays one that is not equal.
+        let typed: Vec<u8> = typed.map(|typed| ascii(typed).map_or(0, |byte| byte.to_ascii_uppercase())).collect();
         let equals = |secret: &Secret| {
             let expected = code(secret, workspace, sign_in);
             let differences = expected.bytes().zip(&typed).fold(0, |all, (one, other)| all | (one ^ other));
@@ -230,6 +228,28 @@ impl ReferenceSigner {
     }
 }
 
+/// Whether a character only separates or formats what was typed: spaces, hyphens, dashes, invisible characters.
+fn is_separator(typed: char) -> bool {
+    typed.is_whitespace()
+        || matches!(
+            typed,
+            '-' | '\u{ad}' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'
+                | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+        )
+}
+
+/// Returns the ASCII character that was meant by a full-width one or by an Arabic digit, of which keyboards have their own.
+fn ascii(typed: char) -> Option<u8> {
+    let code = u32::from(typed);
+    let meant = match typed {
+        '\u{660}'..='\u{669}' => code - 0x660 + u32::from(b'0'),
+        '\u{6f0}'..='\u{6f9}' => code - 0x6f0 + u32::from(b'0'),
+        '\u{ff01}'..='\u{ff5e}' => code - 0xfee0,
+        _ => code,
+    };
+    u8::try_from(meant).ok().filter(u8::is_ascii)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,6 +293,22 @@ mod tests {
         let verify = |typed: &str| references().verify_sign_in_code(workspace(), record(), typed);
         let spaced = format!(" {}-{} ", &code[..4], code[4..].to_lowercase());
         assert!(verify(&code) && verify(&spaced));
+        for separator in [
+            '\u{a0}', '\u{202f}', '\u{2009}', '\u{3000}', '\t', '\n', '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}',
+            '\u{2014}', '\u{2212}', '\u{ad}', '\u{fe63}', '\u{ff0d}', '\u{200b}', '\u{2060}', '\u{feff}', '\u{200e}',
+            '\u{200f}', '\u{2068}', '\u{2069}',
+        ] {
+            let typed = format!("{separator}{}{separator}{}{separator}", &code[..4], &code[4..]);
+            assert!(verify(&typed), "{separator:?}");
+        }
+        let wide: String = code.chars().map(|typed| char::from_u32(u32::from(typed) + 0xfee0).unwrap()).collect();
+        assert!(verify(&wide), "{wide}");
+        let arabic = |zero: u32| -> String {
+            code.chars()
+                .map(|typed| typed.to_digit(10).map_or(typed, |digit| char::from_u32(zero + digit).unwrap()))
+                .collect()
+        };
+        assert!(verify(&arabic(0x660)) && verify(&arabic(0x6f0)));
         let last = if code.ends_with('A') { "B" } else { "A" };
         for wrong in ["", &code[..7], &format!("{code}A"), &format!("{}{last}", &code[..7]), "ÄÄÄÄ"] {
             assert!(!verify(wrong), "{wrong}");
