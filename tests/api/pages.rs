@@ -287,6 +287,26 @@ fn bad_parameters_show_the_default_and_pages_past_the_end_are_empty() {
 }
 
 #[test]
+fn a_roadmap_without_anything_says_where_the_ideas_are() {
+    let app = App::start();
+    let visitor = Browser::new(&app);
+    let (first, elsewhere) = ("so the first word is yours", "Nothing is on the roadmap yet");
+    let page = visitor.page("/");
+    assert!(page.contains(first) && !page.contains(elsewhere), "{page}");
+    // What is private is nothing for visitors.
+    app.acme.feature_request_with(&json!({ "title": "Secret", "private": true }));
+    std::thread::sleep(std::time::Duration::from_millis(1_200));
+    assert!(visitor.page("/").contains(first));
+    app.acme.feature_request("Dark mode");
+    eventually("the page is a new one", || !visitor.page("/").contains(first));
+    let page = visitor.page("/");
+    assert!(
+        page.contains(elsewhere) && page.contains("href=\"/feature_requests\">Show all feature requests"),
+        "{page}"
+    );
+}
+
+#[test]
 fn a_private_request_that_was_merged_is_unknown_to_those_who_could_not_see_it() {
     let app = App::start();
     let target = page_of(&app.acme.feature_request("Dark mode"));

@@ -4,6 +4,7 @@
 roadmap-title = Roadmap von { $name }
 roadmap-lead = Was wir abwägen, was als Nächstes kommt und was schon da ist. Stimmen Sie für das, was Ihnen hilft. Wir schreiben Ihnen, sobald sich etwas bewegt.
 roadmap-empty = Noch steht hier nichts, das erste Wort haben also Sie. Was sollte { $name } können, das heute fehlt?
+roadmap-empty-lanes = Auf der Roadmap steht noch nichts. Sehen Sie, was andere sich wünschen, und stimmen Sie für das, was Ihnen hilft.
 lanes = Spalten
 lane-empty = Hier steht gerade nichts.
 all-in-lane = Alle { $number } in „{ $name }“

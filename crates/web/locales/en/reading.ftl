@@ -4,6 +4,7 @@
 roadmap-title = { $name } roadmap
 roadmap-lead = What we are weighing, what comes next and what is already yours. Vote for what would help you, and we will write when it moves.
 roadmap-empty = Nothing here yet, so the first word is yours. What should { $name } do that it does not do today?
+roadmap-empty-lanes = Nothing is on the roadmap yet. See what others have asked for, and vote for what would help you.
 lanes = Lanes
 lane-empty = Nothing here at the moment.
 all-in-lane = All { $number } in { $name }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use askama::Template;
 use roadmap_domain::model::board::RoadmapLane;
+use roadmap_domain::usecase::query::portal::ListFeatureRequests;
 use roadmap_domain::usecase::query::tracks::ShowRoadmap;
 
 use crate::context::Context;
@@ -21,8 +22,17 @@ pub(crate) const PER_LANE: u32 = 20;
 struct RoadmapPage {
     page: Page,
     lanes: Vec<LaneView>,
-    /// Whether no lane has a feature request.
-    is_empty: bool,
+    /// What is shown instead of lanes without feature requests.
+    empty: Option<Empty>,
+}
+
+/// Why no lane has a feature request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Empty {
+    /// There are no feature requests.
+    Everywhere,
+    /// There are some, but in no lane.
+    InLanes,
 }
 
 /// A lane of the roadmap.
@@ -82,9 +92,15 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     page.is_title_whole = true;
     page.description = Some(t.get("roadmap-lead").into_owned());
     page.feeds = vec![requests::feed(t)];
-    let is_empty = lanes.iter().all(|lane| lane.feature_requests.is_empty());
+    let empty = if lanes.iter().all(|lane| lane.feature_requests.is_empty()) {
+        let first = ListFeatureRequests { viewer: context.viewer(), ..ListFeatureRequests::default() };
+        let has_any = context.run(&first).await?.listing.total > 0;
+        Some(if has_any { Empty::InLanes } else { Empty::Everywhere })
+    } else {
+        None
+    };
     let lanes = lanes.iter().map(|lane| LaneView::new(t, lane)).collect();
-    Ok(Reply::page(&RoadmapPage { page, lanes, is_empty }))
+    Ok(Reply::page(&RoadmapPage { page, lanes, empty }))
 }
 
 #[cfg(test)]
@@ -96,7 +112,8 @@ mod tests {
     #[test]
     fn the_roadmap_is_well_formed_with_and_without_feature_requests() {
         for language in Language::ALL {
-            for is_empty in [false, true] {
+            for empty in [None, Some(Empty::InLanes), Some(Empty::Everywhere)] {
+                let is_empty = empty.is_some();
                 let lane = |listed: &roadmap_domain::model::board::ListedLane| RoadmapLane {
                     lane: listed.clone(),
                     feature_requests: match is_empty || listed.position == 3 {
@@ -107,11 +124,13 @@ mod tests {
                 let lanes: Vec<LaneView> =
                     sample_lanes().0.iter().map(|listed| LaneView::new(Text(language), &lane(listed))).collect();
                 let page = sample_page(language, false, "Roadmap");
-                let html = RoadmapPage { page, lanes, is_empty }.render().unwrap();
+                let html = RoadmapPage { page, lanes, empty }.render().unwrap();
                 assert_well_formed(&html);
                 let regions = html.matches("<section ").count();
                 assert_eq!((regions, html.matches("class=\"card\"").count()), (4, if is_empty { 0 } else { 6 }));
                 assert!(!html.contains("/feature_requests?lane=In+progress"), "an empty lane has no link");
+                let main = html.split_once("<main").unwrap().1;
+                assert_eq!(main.contains("href=\"/feature_requests\""), empty == Some(Empty::InLanes), "{html}");
             }
         }
     }
