@@ -51,6 +51,11 @@ fn a_visitor_s_vote_comes_along_with_the_sign_in() {
         assert_eq!(browser.post(&mail.path, &[("choice", "act")]).status, 404);
     }
     assert!(!browser.has_cookie("__Host-session") && elsewhere.has_cookie("__Host-session"));
+    // Who is signed in does not need a new one, and goes on.
+    let (new, known) = (browser.get(&mail.path).text(), elsewhere.get(&mail.path).text());
+    assert!(new.contains("Send link") && !new.contains("You are signed in already"), "{new}");
+    assert!(known.contains("You are signed in already") && known.contains("Ann@Example.com"), "{known}");
+    assert!(known.contains("href=\"/\">Go on</a>") && !known.contains("Send link"), "{known}");
     // From now on one click is enough.
     assert_eq!(elsewhere.submit(&format!("{path}/unvote"), &[]), format!("{path}?done=unvoted"));
     assert_eq!(votes(&app, &id), 0);
@@ -70,13 +75,50 @@ fn a_code_works_in_the_browser_that_asked() {
         assert!(refused.text().contains("There is a problem") && refused.text().contains("<title>Error: "), "{wrong}");
     }
     assert_eq!(other.post("/sign-in/sent", &[("code", &mail.code)]).status, 422);
-    let typed = mail.code.to_lowercase().replace('-', " ");
+    // As phones and mail programs write it.
+    let typed = format!("\u{2068}{}\u{2069}\u{a0}", mail.code.to_lowercase().replace('-', "\u{2013}"));
     let next = browser.submit("/sign-in/sent", &[("code", &typed)]);
     assert_eq!(next, format!("{path}?done=commented"));
     let comments = app.acme.get_comments(&id, "").json();
     assert_eq!(comments["comments"][0]["content"], "<p><strong>Please!</strong></p>\n");
     assert_eq!(browser.post("/sign-in/sent", &[("code", &mail.code)]).status, 422);
     assert_eq!(browser.get(&mail.path).status, 404);
+}
+
+#[test]
+fn a_slash_behind_a_link_leads_to_its_page() {
+    let app = App::start();
+    let browser = Browser::new(&app);
+    browser.submit("/sign-in", &[("email", "ann@example.com")]);
+    let mail = sign_in_mails(&app, "ann@example.com", 1).remove(0);
+    let slashed = format!("{}/", mail.path);
+    let page = browser.page(&slashed);
+    assert!(page.contains("ann@example.com") && page.contains(&format!("action=\"{}\"", mail.path)), "{page}");
+    browser.submit(&mail.path, &[("choice", "only")]);
+    let gone = Browser::new(&app).get(&slashed);
+    assert_eq!(gone.status, 404);
+    assert!(gone.text().contains("This link does not work any more") && gone.text().contains("Send link"));
+}
+
+#[test]
+fn without_cookies_the_page_after_the_sign_in_says_what_is_missing() {
+    let app = App::start();
+    let browser = Browser::new(&app);
+    browser.submit("/sign-in", &[("email", "ann@example.com")]);
+    let mail = sign_in_mails(&app, "ann@example.com", 1).remove(0);
+    let next = browser.submit(&mail.path, &[("choice", "only")]);
+    assert_eq!(next, "/?done=signed-in");
+    assert!(browser.page(&next).contains("You are signed in."));
+    // A browser that has dropped the cookie.
+    let (forgetful, needed) = (Browser::new(&app), "your browser has not accepted the cookie of this site");
+    let page = forgetful.page(&next);
+    assert!(page.contains(needed) && !page.contains("You are signed in."), "{page}");
+    // A closed portal asks it to sign in again.
+    app.acme.patch_portal(&json!({ "portal": { "visibility": "off" } })).is_ok();
+    eventually("the portal is closed", || forgetful.get("/").status == 303);
+    let again = forgetful.get("/?done=signed-in").header("location").unwrap().to_owned();
+    assert!(forgetful.page(&again).contains(needed), "{again}");
+    assert!(!forgetful.page("/sign-in?next=%2F").contains(needed));
 }
 
 #[test]

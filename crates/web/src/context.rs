@@ -165,6 +165,10 @@ impl Context {
     /// so are actions of the team unless a member looks.
     pub(crate) fn notice(&self) -> Option<String> {
         let (text, done) = (self.text(), self.query.get("done"));
+        if done == "signed-in" && self.session.is_none() {
+            // The browser has not sent the cookie that it has just got.
+            return Some(text.get("cookies-needed").into_owned());
+        }
         let count = self.query.get("count").parse().unwrap_or(1);
         let of_team = || if self.viewer().is_member { crate::admin::notice(text, done, count) } else { None };
         crate::portal::notice(text, done).map(Cow::into_owned).or_else(of_team)

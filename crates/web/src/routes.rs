@@ -87,6 +87,8 @@ fn pages() -> Vec<Endpoint> {
         post("/sign-in/sent", Everybody, sign_in::redeem_code),
         get("/sign-in/{reference}", Everybody, sign_in::confirm),
         post("/sign-in/{reference}", Everybody, sign_in::redeem_link),
+        // Some programs put a slash behind links.
+        get("/sign-in/{reference}/", Everybody, sign_in::confirm),
         post("/sign-out", Everybody, sign_in::sign_out),
         get("/account", SignedIn, account::show),
         post("/account", SignedIn, account::save),

@@ -80,6 +80,14 @@ struct LinkPage {
     pending: Option<Pending>,
 }
 
+/// The page of a link that cannot be used, for somebody who does not need it.
+#[derive(Template)]
+#[template(path = "portal/sign-in-known.html")]
+struct KnownPage {
+    page: Page,
+    lead: String,
+}
+
 /// A kept action in full.
 struct Pending {
     /// What it does.
@@ -127,8 +135,14 @@ fn ask_page(context: &Context, fields: &Fields, problems: Problems) -> Reply {
     let text = context.text();
     let next = next_path(fields);
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let mut page = sign_in_frame(context, text.get("sign-in").into_owned()).with_problem(!problems.is_empty());
+    // The page to which a sign-in led has asked for another one.
+    let is_after_sign_in = next.as_ref().is_some_and(|next| next.as_str().ends_with("done=signed-in"));
+    if is_after_sign_in && context.session.is_none() {
+        page.notice = Some(text.get("cookies-needed").into_owned());
+    }
     let template = AskPage {
-        page: sign_in_frame(context, text.get("sign-in").into_owned()).with_problem(!problems.is_empty()),
+        page,
         lead: text.get("sign-in-lead").into_owned(),
         next: next.as_ref().map(LocalPath::as_str).unwrap_or_default().to_owned(),
         keeps_action: fields.has(AGAIN),
@@ -143,10 +157,15 @@ fn sign_in_frame(context: &Context, title: String) -> Page {
     Page { here: PATH.to_owned(), ..Page::new(context, Nav::Account, title).not_indexed() }
 }
 
-/// Returns the page of a link that cannot be used, which offers a new one.
+/// Returns the page of a link that cannot be used, which offers a new one. Who is signed in does not need it, and goes on.
 fn gone_page(context: &Context) -> Reply {
     context.state.http.observer.sign_in(SignInStep::Refused);
     let text = context.text();
+    if let Some(session) = context.session.as_deref() {
+        let page = Page { notice: None, ..sign_in_frame(context, text.get("link-known-title").into_owned()) };
+        let lead = text.named("link-known-lead", session.email.as_str());
+        return Reply::page_with(StatusCode::NOT_FOUND, &KnownPage { page, lead }).not_indexed();
+    }
     let page = Page { notice: None, ..sign_in_frame(context, text.get("link-gone-title").into_owned()) };
     let template = AskPage {
         page,
