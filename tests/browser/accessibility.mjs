@@ -119,6 +119,23 @@ function cutText(page) {
   });
 }
 
+/** Returns fields with text below 16 px, in which phones zoom in. */
+function smallFields(page) {
+  return page.evaluate(() => {
+    const fields = [...document.querySelectorAll("input, select, textarea")].filter((field) =>
+      !["hidden", "checkbox", "radio", "color", "file"].includes(field.type) && field.checkVisibility() && !field.closest(".hidden"));
+    return fields.filter((field) => parseFloat(getComputedStyle(field).fontSize) < 16).map((field) => field.name);
+  });
+}
+
+/** Opens everything that can be unfolded, or folds it as it was. */
+const unfold = (page, isOpen) => page.evaluate((isOpen) => {
+  for (const details of document.querySelectorAll(isOpen ? "details:not([open])" : "details[data-unfolded]")) {
+    details.open = isOpen;
+    details.toggleAttribute("data-unfolded", isOpen);
+  }
+}, isOpen);
+
 /** Checks that the page bears 320 px, larger spacing, larger text and zoom. */
 export async function checkReflow(page) {
   const problems = [];
@@ -126,6 +143,10 @@ export async function checkReflow(page) {
   const { width, height } = page.viewportSize();
   await page.setViewportSize({ width: 320, height: 800 });
   note("scrolls sideways at 320 px", await sidewaysScroll(page));
+  await unfold(page, true);
+  note("scrolls sideways at 320 px when unfolded", await sidewaysScroll(page));
+  for (const field of await smallFields(page)) note("has a field with text below 16 px", field);
+  await unfold(page, false);
   await withStyle(page, SPACING, async () => {
     note("scrolls sideways at 320 px with more spacing", await sidewaysScroll(page));
     for (const cut of await cutText(page)) note("cuts off text with more spacing", cut);

@@ -66,6 +66,9 @@ export async function extendDemo(service) {
   await createRequest(service, "demo", { title: word, description: `<p>${word.repeat(3)}</p><pre><code>${"x".repeat(300)}</code></pre>` });
   const arabic = ["اتجاه الكتابة من اليمين إلى اليسار في محرر الردود", "<p>عندما نكتب بالعربية يبقى المؤشر في الجهة اليسرى.</p>"];
   await createRequest(service, "demo", { title: arabic[0], description: arabic[1] });
+  // 36 letters without a place to break, behind the lanes and tracks of the demo.
+  const { lane } = await service.must("demo", "POST", "/lanes", { lane: { name: word.slice(0, 36) } });
+  await service.must("demo", "POST", "/tracks", { track: { name: word.slice(0, 36), lane_id: lane.id } });
   const { tracks } = await service.must("demo", "GET", "/tracks");
   const description =
     `<h1>Heading</h1><p>A <a href="https://elsewhere.example/">link</a>, <code>code</code>.</p>` +
