@@ -668,6 +668,18 @@ fn voters_are_listed_in_pages_and_in_a_file() {
 }
 
 #[test]
+fn a_file_has_many_voters_each_once() {
+    let panel = Panel::start();
+    panel.app.data.add_voters(&panel.id, 20_000);
+    let started = std::time::Instant::now();
+    let text = panel.olga.page(&format!("{}/voters.csv", panel.path));
+    println!("a file with 20,001 voters took {:?}", started.elapsed());
+    let addresses: std::collections::BTreeSet<&str> =
+        text.lines().skip(1).map(|line| line.split(',').nth(1).expect("an address")).collect();
+    assert_eq!((text.lines().count(), addresses.len()), (20_002, 20_001));
+}
+
+#[test]
 fn a_comment_is_changed_and_deleted() {
     let panel = Panel::start();
     let comment = panel.app.acme.comment(&panel.id, "<p>Soon</p>");

@@ -28,6 +28,13 @@ impl PageRequest {
         })
     }
 
+    /// Creates the request for the first `size` items, which may be more than a page of the API has: for files, whose items
+    /// are then those of one point in time, and are read once.
+    #[must_use]
+    pub const fn first(size: u64) -> Self {
+        Self { page: 1, size }
+    }
+
     /// Returns the page number, from 1.
     #[must_use]
     pub fn page(self) -> u64 {
