@@ -18,6 +18,10 @@ const INSPECT: &str = "
                    AND pg_has_role(current_user, relowner, 'USAGE')) AS owner,
            EXISTS (SELECT FROM pg_class JOIN pg_policy ON polrelid = pg_class.oid
                    WHERE relnamespace = current_schema()::regnamespace AND NOT relrowsecurity) AS open,
+           -- Translated like the messages of errors.
+           (SELECT category FROM pg_settings WHERE name = 'deadlock_timeout') AS category,
+           current_setting('lc_messages') AS language,
+           session_user::text AS login,
            ARRAY(SELECT setting FROM unnest(ARRAY[
                'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
                'application_name', 'synchronous_commit', 'default_transaction_isolation', 'fsync'
@@ -33,9 +37,18 @@ struct SessionProperties {
     owner: bool,
     #[diesel(sql_type = Bool)]
     open: bool,
+    #[diesel(sql_type = Text)]
+    category: String,
+    #[diesel(sql_type = Text)]
+    language: String,
+    #[diesel(sql_type = Text)]
+    login: String,
     #[diesel(sql_type = Array<Text>)]
     settings: Vec<String>,
 }
+
+/// The category of a setting about locks, in English.
+const ENGLISH_CATEGORY: &str = "Lock Management";
 
 /// Verifies the role and the settings of the pool's connections. Returns whether the server is durable (`fsync`).
 ///
@@ -48,7 +61,7 @@ pub(crate) async fn verify_connection(pool: &Pool, options: &PostgresOptions) ->
 }
 
 fn verify(inspected: &SessionProperties, options: &PostgresOptions) -> Result<bool, String> {
-    let SessionProperties { role, above_rules, owner, open, settings } = inspected;
+    let SessionProperties { role, above_rules, owner, open, category, language, login, settings } = inspected;
     let refused = Err;
     if *role != options.role {
         return refused(format!("the connection uses the role {role} instead of {}", options.role));
@@ -63,6 +76,13 @@ fn verify(inspected: &SessionProperties, options: &PostgresOptions) -> Result<bo
     }
     if *open && options.row_security {
         return refused("row-level security is off on some tables; `roadmap migrate` switches it on".to_owned());
+    }
+    // Diesel drops the SQLSTATE of most errors, so that `errors.rs` reads their messages.
+    if category != ENGLISH_CATEGORY {
+        return refused(format!(
+            "the messages of the server are not in English (lc_messages is {language}), and the service would take conflicts \
+             and full disks for defects. An administrator runs: ALTER ROLE {login} SET lc_messages = 'C';"
+        ));
     }
     let statement_timeout = options.statement_timeout.as_millis().to_string();
     let lock_timeout = options.lock_timeout().as_millis().to_string();
@@ -97,6 +117,9 @@ mod tests {
             above_rules: false,
             owner: false,
             open: false,
+            category: "Lock Management".to_owned(),
+            language: "C".to_owned(),
+            login: "roadmap".to_owned(),
             settings: settings
                 .iter()
                 .enumerate()
@@ -105,6 +128,11 @@ mod tests {
         };
         assert_eq!(verify(&inspected(6, "off"), &options), Ok(false));
         assert_eq!(verify(&inspected(6, "on"), &options), Ok(true));
+        let (category, language) = ("Sperrenverwaltung".to_owned(), "de_DE.UTF-8".to_owned());
+        let german = SessionProperties { category, language, ..inspected(6, "on") };
+        let problem = verify(&german, &options).unwrap_err();
+        assert!(problem.contains("(lc_messages is de_DE.UTF-8)"), "{problem}");
+        assert!(problem.ends_with("ALTER ROLE roadmap SET lc_messages = 'C';"), "{problem}");
         for (setting, value, problem) in [
             (0, "0", "statement_timeout is 0 on the connection instead of 2000"),
             (1, "0", "lock_timeout is 0 on the connection instead of 1500"),

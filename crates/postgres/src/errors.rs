@@ -44,9 +44,8 @@ impl From<ConnectError> for StoreError {
 /// Classifies the failure of a statement that took this long, on a connection with this `lock_timeout`.
 ///
 /// Diesel distinguishes a few kinds of errors and drops the SQLSTATE of all others. For these there are two
-/// indications: the duration of the statement, for the server's own time limits, and the message, which is in English
-/// unless the server is configured for another language. An unknown message is classified, and reported, as a defect of
-/// the service.
+/// indications: the duration of the statement, for the server's own time limits, and the message. It is in English:
+/// `check.rs` verifies that at the start. An unknown message is classified, and reported, as a defect of the service.
 pub(crate) fn store_error(error: DieselError, took: Duration, lock_timeout: Duration) -> StoreError {
     match &error {
         // Names that clients choose are inserted with "on conflict do nothing". The remaining case is two concurrent
