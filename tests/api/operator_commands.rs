@@ -343,7 +343,7 @@ fn the_audit_log_is_listed_and_exported() {
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 2, "{csv}");
     assert!(
-        lines[0].starts_with("\"id\",\"created_at\",\"actor_kind\",\"actor_id\",\"actor_name\",\"channel\","),
+        lines[0].starts_with("\u{feff}\"id\",\"created_at\",\"actor_kind\",\"actor_id\",\"actor_name\",\"channel\","),
         "{csv}"
     );
     assert!(lines[1].contains(",\"operator\",\"\",\"'=olga\",\"command\",\"\",\"lane.update\",\"lane\","), "{csv}");

@@ -239,7 +239,8 @@ impl AuditCommand {
                 let filter = filter.parse()?;
                 let application = Application::open(settings).await?;
                 let workspace = target.find(&application).await?.id;
-                if csv && !write_lines(&[CSV_HEADER.map(cell).join(",")])? {
+                // The byte order mark marks the file as UTF-8 for spreadsheets.
+                if csv && !write_lines(&[format!("\u{feff}{}", CSV_HEADER.map(cell).join(","))])? {
                     return Ok(());
                 }
                 let line = |entry: &AuditEntry| {

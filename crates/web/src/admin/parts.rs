@@ -87,11 +87,11 @@ impl From<&CustomerName> for Person {
     }
 }
 
+/// Marks a file as UTF-8 for spreadsheets, which otherwise take it for the local encoding.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
 /// A table of comma-separated values (RFC 4180), as a file to download.
 pub(crate) struct CsvFile(String);
-
-/// Without it, spreadsheets read UTF-8 as something else.
-const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 impl CsvFile {
     /// Creates a table with the names of its columns.
