@@ -37,7 +37,7 @@ impl OutputFormat {
         for column in R::COLUMNS {
             table.add_row([(*column).to_owned(), cell(&value, column)]);
         }
-        print(&table.to_string())
+        print(&table.trim_fmt())
     }
 
     /// Prints several rows: a JSON array, or a table.
@@ -51,7 +51,7 @@ impl OutputFormat {
             let value = serde_json::to_value(row)?;
             table.add_row(R::COLUMNS.iter().map(|column| cell(&value, column)));
         }
-        print(&table.to_string())
+        print(&table.trim_fmt())
     }
 }
 
