@@ -35,6 +35,18 @@ fn a_second_signal_ends_the_delay() {
     assert!(status.success(), "{status}");
 }
 
+/// A closed terminal sends this signal.
+#[test]
+fn a_hangup_is_a_graceful_stop() {
+    let mut app = App::start();
+    let killed = std::process::Command::new("kill").args(["-HUP", &app.process_id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let status = app.wait_for_exit();
+    assert!(status.success(), "{status}");
+    let log = std::fs::read_to_string(app.data_dir().join("server.log")).unwrap();
+    assert!(log.contains("shutting down"), "{log}");
+}
+
 #[test]
 fn searches_that_found_nothing_are_written_at_the_end() {
     let mut app = App::start();

@@ -44,10 +44,12 @@ impl Health for ShutdownAwareHealth {
     }
 }
 
-/// The signals that stop the process: SIGTERM and SIGINT.
+/// The signals that stop the process: SIGTERM, SIGINT, and SIGHUP, which a closed terminal sends. No signal reads the
+/// settings again.
 pub(crate) struct ShutdownSignals {
     terminate: Signal,
     interrupt: Signal,
+    hangup: Signal,
 }
 
 impl ShutdownSignals {
@@ -57,6 +59,7 @@ impl ShutdownSignals {
         Ok(Self {
             terminate: signal(SignalKind::terminate()).context(failed)?,
             interrupt: signal(SignalKind::interrupt()).context(failed)?,
+            hangup: signal(SignalKind::hangup()).context(failed)?,
         })
     }
 
@@ -65,6 +68,7 @@ impl ShutdownSignals {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+            _ = self.hangup.recv() => {}
         }
     }
 
