@@ -1,5 +1,7 @@
 //! The base URL of the service and the URLs of workspaces.
 
+use std::net::IpAddr;
+
 use url::Url;
 
 use crate::error::{FieldError, FieldProblem, Validated};
@@ -9,6 +11,8 @@ use crate::model::workspace::Subdomain;
 ///
 /// Workspace `acme` then has the URL `https://acme.roadmap.example.com`. URLs in responses are built from this setting
 /// and a stored subdomain, never from a request header.
+///
+/// The host may be an IP address, below which there are no workspaces: only the default workspace has a URL then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     scheme: String,
@@ -18,29 +22,34 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// Parses a base URL: scheme, host name and optional port, without a path.
+    /// Parses a base URL: scheme, host and optional port, without a path.
     ///
     /// # Errors
-    /// Any other value.
+    /// Any other value. The error says which part is wrong.
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
-        let expected = "a URL such as https://roadmap.example.com (http or https, a host name, no path)";
-        let malformed = || FieldError::new(field, FieldProblem::Malformed { expected });
-        let url = Url::parse(raw.trim()).map_err(|_| malformed())?;
-        let bare = matches!(url.scheme(), "http" | "https")
-            && matches!(url.path(), "" | "/")
-            && url.query().is_none()
-            && url.fragment().is_none()
-            && url.username().is_empty()
-            && url.password().is_none();
-        match url.host() {
-            Some(url::Host::Domain(host)) if bare => Ok(Self {
-                scheme: url.scheme().to_owned(),
-                host: host.trim_end_matches('.').to_owned(),
-                port: url.port(),
-                default_workspace: None,
-            }),
-            _ => Err(malformed()),
+        let malformed = |expected| Err(FieldError::new(field, FieldProblem::Malformed { expected }));
+        let raw = raw.trim();
+        let scheme = raw.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+        if !matches!(scheme.as_deref(), Some("http" | "https")) {
+            return malformed("a URL such as https://roadmap.example.com: it must begin with http:// or https://");
         }
+        let Ok(url) = Url::parse(raw) else {
+            return malformed("a URL such as https://roadmap.example.com: its host or port is invalid");
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            return malformed("a URL such as https://roadmap.example.com: it must have no user and no password");
+        }
+        if !matches!(url.path(), "" | "/") {
+            return malformed("a URL such as https://roadmap.example.com: it must have no path behind the host");
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return malformed("a URL such as https://roadmap.example.com: it must have no `?` and no `#`");
+        }
+        let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+        if host.is_empty() {
+            return malformed("a URL such as https://roadmap.example.com: it must have a host");
+        }
+        Ok(Self { scheme: url.scheme().to_owned(), host: host.to_owned(), port: url.port(), default_workspace: None })
     }
 
     /// Returns the base URL of a service whose bare base host is the address of a workspace.
@@ -63,10 +72,22 @@ impl BaseUrl {
         }
     }
 
-    /// Returns the host name of the service.
+    /// Returns the host of the service: a name, an IPv4 address, or an IPv6 address in brackets.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
+    }
+
+    /// Whether the host is an IP address.
+    #[must_use]
+    pub fn has_ip_address(&self) -> bool {
+        ip_address(&self.host).is_some()
+    }
+
+    /// Whether there is a default workspace.
+    #[must_use]
+    pub fn has_default_workspace(&self) -> bool {
+        self.default_workspace.is_some()
     }
 
     /// Whether the scheme is HTTPS.
@@ -86,6 +107,10 @@ impl BaseUrl {
         if name == self.host {
             return HostTarget::Service;
         }
+        if let Some(address) = ip_address(&self.host) {
+            // An IPv6 address may be written in several ways, and nothing is below an address.
+            return if ip_address(&name) == Some(address) { HostTarget::Service } else { HostTarget::Unknown };
+        }
         name.strip_suffix(&self.host)
             .and_then(|rest| rest.strip_suffix('.'))
             .and_then(Subdomain::from_label)
@@ -100,6 +125,14 @@ impl std::fmt::Display for BaseUrl {
             Some(port) => write!(f, "{scheme}://{host}:{port}"),
             None => write!(f, "{scheme}://{host}"),
         }
+    }
+}
+
+/// Parses a host that is an IP address. IPv6 addresses are in brackets.
+fn ip_address(host: &str) -> Option<IpAddr> {
+    match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(address) => address.parse().ok().map(IpAddr::V6),
+        None => host.parse().ok().map(IpAddr::V4),
     }
 }
 
@@ -181,17 +214,44 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_scheme_and_host_only() {
-        for raw in [
-            "",
-            "roadmap.example.com",
-            "ftp://a.example",
-            "https://a.example/path",
-            "https://a.example?q",
-            "https://u@a.example",
-            "http://127.0.0.1:8080",
+    fn an_address_has_no_workspaces_below_it() {
+        for (raw, shown, hosts) in [
+            ("http://192.0.2.7:8080", "http://192.0.2.7:8080", ["192.0.2.7:8080", "192.0.2.7"]),
+            ("http://[0:0::1]:8080/", "http://[::1]:8080", ["[::1]:8080", "[0:0:0:0:0:0:0:1]"]),
+            ("http://[2001:DB8::7]", "http://[2001:db8::7]", ["[2001:DB8::7]", "[2001:db8::7]:80"]),
         ] {
-            assert!(BaseUrl::parse("base_url", raw).is_err(), "{raw}");
+            let base = base(raw).with_default_workspace(Some(acme()));
+            assert!(base.has_ip_address() && base.to_string() == shown, "{base}");
+            assert_eq!(base.workspace_url(&acme()), shown);
+            for host in hosts {
+                assert_eq!(base.resolve_host(host), HostTarget::Service, "{host}");
+            }
+            for host in ["acme.192.0.2.7", "acme.[::1]", "localhost", "192.0.2.8", "[::2]", "::1", ""] {
+                assert_eq!(base.resolve_host(host), HostTarget::Unknown, "{host}");
+            }
+        }
+        assert!(!base("https://roadmap.example.com").has_ip_address());
+    }
+
+    #[test]
+    fn an_error_says_which_part_is_wrong() {
+        for (raw, says) in [
+            ("", "it must begin with http:// or https://"),
+            ("roadmap.example.com", "it must begin with http:// or https://"),
+            ("localhost:8080", "it must begin with http:// or https://"),
+            ("ftp://a.example", "it must begin with http:// or https://"),
+            ("http://", "its host or port is invalid"),
+            ("http://a b.example", "its host or port is invalid"),
+            ("http://a.example:99999", "its host or port is invalid"),
+            ("http://.", "it must have a host"),
+            ("https://a.example/path", "it must have no path behind the host"),
+            ("https://a.example?q", "it must have no `?` and no `#`"),
+            ("https://a.example/#top", "it must have no `?` and no `#`"),
+            ("https://u@a.example", "it must have no user and no password"),
+            ("https://u:p@a.example", "it must have no user and no password"),
+        ] {
+            let error = BaseUrl::parse("base_url", raw).unwrap_err().to_string();
+            assert_eq!(error, format!("base_url is not a URL such as https://roadmap.example.com: {says}"), "{raw}");
         }
     }
 }
