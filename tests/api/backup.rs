@@ -451,6 +451,27 @@ fn a_backup_that_is_not_whole_restores_nothing() {
 }
 
 #[test]
+fn a_compressed_backup_and_a_folder_are_named() {
+    let (shelf, _) = backup_path();
+    let empty = Data::file();
+    for (bytes, tool) in
+        [(&b"\x1f\x8b\x08\0 and more"[..], "gunzip"), (b"\x28\xb5\x2f\xfd and", "unzstd"), (b"BZh91AY", "bunzip2")]
+    {
+        let file = shelf.path().join("backup.tar.x");
+        std::fs::write(&file, bytes).unwrap();
+        let said = failure(empty.path(), &["restore", path(&file)]);
+        assert!(said.contains(&format!("it is compressed: run `{tool}` on it first")), "{said}");
+    }
+    let said = failure(empty.path(), &["restore", path(shelf.path())]);
+    assert!(said.contains("it is a folder; name the file that `roadmap backup` has written"), "{said}");
+    let app = Embedded::start(&[]);
+    for force in [&[][..], &["--force"]] {
+        let said = failure(app.folder(), &[&["backup", path(shelf.path())], force].concat());
+        assert!(said.contains("it is a folder; name the file to write in it"), "{said}");
+    }
+}
+
+#[test]
 fn damaged_data_is_not_backed_up() {
     let mut app = Embedded::start(&[]);
     app.client().post_attachment(&form_with("a.txt", b"hello")).json();

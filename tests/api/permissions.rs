@@ -1,7 +1,8 @@
 //! File permissions: everything that the service writes is private to its owner, whatever its umask.
 
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -104,4 +105,128 @@ fn written_files_are_private_to_their_owner_with_any_umask() {
     drop(serving);
     done(folder.path(), "restored", &["restore", "roadmap.tar"]);
     are_private(&folder.path().join("restored"), &["restored", "roadmap.db", "secret", "blobs"]);
+}
+
+/// A user without a name on the machine.
+const SERVICE: u32 = 10_001;
+
+/// The tests of other users need root, as which the tests of a container run.
+fn is_root() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        eprintln!("not tested: only root can act as other users");
+    }
+    is_root
+}
+
+/// A folder below a temporary one, both of which belong to the service's user.
+fn folder_of_service() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    for path in all_below(folder.path()) {
+        std::os::unix::fs::chown(path, Some(SERVICE), Some(SERVICE)).unwrap();
+    }
+    folder
+}
+
+const CREATE: [&str; 7] =
+    ["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"];
+
+/// Runs a command as the service's user, and returns its standard output and error.
+fn as_service(folder: &Path, arguments: &[&str]) -> (String, String) {
+    let output = roadmap(folder, "data", arguments).uid(SERVICE).gid(SERVICE).output().expect("a shell");
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn files_that_root_creates_belong_to_the_owner_of_their_folder() {
+    if !is_root() {
+        return;
+    }
+    let folder = folder_of_service();
+    let data = folder.path().join("data");
+    done(folder.path(), "data", &CREATE);
+    let key = done(folder.path(), "data", &["api-key", "create", "--workspace", "acme", "--name", "tests"]);
+    let serving = RunningService::start(folder.path(), "data");
+    let key = Some(key["key"].as_str().expect("a key").to_owned());
+    let client = Client { port: serving.1, host: "acme.roadmap.example.com".to_owned(), key };
+    assert_eq!(client.post_attachment(&form_with("a.txt", b"hello")).status, 201);
+    client.feature_request("Dark mode");
+    assert_eq!(client.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } })).status, 201);
+    let comment = json!({ "comment": { "content": "<p>Soon</p>" }, "notify_all_voters": true });
+    assert_eq!(client.post_comment("1", &comment).status, 201);
+    let is_mail = |path: &PathBuf| path.extension().is_some_and(|end| end == "eml");
+    eventually("a mail is written", || all_below(&data).iter().any(is_mail));
+    let foreign = || -> Vec<PathBuf> {
+        let is_foreign = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| found.uid() != SERVICE);
+        all_below(&data).into_iter().filter(is_foreign).collect()
+    };
+    let all = all_below(&data);
+    for name in ["roadmap.db", "roadmap.db-wal", "roadmap.db-shm", "secret", "blobs", "mail"] {
+        assert!(all.iter().any(|path| path.ends_with(name)), "no {name} in {all:?}");
+    }
+    assert_eq!(foreign(), [] as [PathBuf; 0]);
+    drop(serving);
+    done(folder.path(), "data", &["backup", "roadmap.tar"]);
+    done(folder.path(), "data", &["restore", "roadmap.tar", "--force"]);
+    assert_eq!(foreign(), [] as [PathBuf; 0]);
+    std::fs::remove_dir_all(&data).unwrap();
+    done(folder.path(), "data", &["restore", "roadmap.tar"]);
+    assert_eq!(foreign(), [] as [PathBuf; 0]);
+    let (listed, error) = as_service(folder.path(), &["workspace", "list", "--json"]);
+    assert!(listed.contains("\"acme\""), "{listed}{error}");
+}
+
+#[test]
+fn a_file_of_another_user_is_named_with_its_owner_and_the_command() {
+    use std::os::unix::fs::chown;
+    if !is_root() {
+        return;
+    }
+    let folder = folder_of_service();
+    let data = folder.path().join("data");
+    done(folder.path(), "data", &CREATE);
+    done(folder.path(), "data", &["sign-in", "link", "--workspace", "acme", "--email", "ann@acme.example"]);
+    let run = |arguments: &[&str]| as_service(folder.path(), arguments);
+    for name in ["roadmap.db", "secret"] {
+        let file = data.join(name);
+        chown(&file, Some(0), Some(0)).unwrap();
+        for arguments in [&["workspace", "list"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+            if name == "secret" && arguments[0] != "serve" {
+                continue;
+            }
+            let (_, error) = run(arguments);
+            for part in [
+                &*format!("data/{name} belongs to root (user 0), mode 600, and this process runs as user 10001"),
+                "as root: chown -R 10001 data",
+            ] {
+                assert!(error.contains(part), "{arguments:?}: {error}");
+            }
+            assert!(!error.contains("temporarily unavailable") && !error.contains("backup"), "{error}");
+        }
+        let (found, _) = run(&["doctor"]);
+        assert!(found.contains("problem  access     data/"), "{found}");
+        assert!(found.contains("chown -R 10001 data") && !found.contains("restore a backup"), "{found}");
+        // Root may use everything, and still reports it.
+        let doctor = roadmap(folder.path(), "data", &["doctor"]).output().unwrap();
+        let found = String::from_utf8(doctor.stdout).unwrap();
+        let problem = format!("data/{name} belongs to root (user 0), but the data folder belongs to user 10001");
+        assert!(found.contains(&problem), "{found}");
+        chown(&file, Some(SERVICE), Some(SERVICE)).unwrap();
+    }
+    // A folder without the permission to write.
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o500)).unwrap();
+    let (_, error) = run(&CREATE);
+    assert!(error.contains("mode 500, which does not allow its owner to use it; chmod -R u+rwX data"), "{error}");
+    let (found, _) = run(&["doctor"]);
+    assert!(found.contains("chmod -R u+rwX data") && !found.contains("restore a backup"), "{found}");
+    // A folder of somebody else, in which nothing can be seen.
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).unwrap();
+    chown(&data, Some(10_002), Some(10_002)).unwrap();
+    for arguments in [&["workspace", "list"][..], &["doctor"]] {
+        let (found, error) = run(arguments);
+        let said = format!("{found}{error}");
+        assert!(said.contains("belongs to user 10002, mode 700, and this process runs as user 10001"), "{said}");
+        assert!(!said.contains("there is no database") && !said.contains("restore a backup"), "{said}");
+    }
 }

@@ -35,6 +35,7 @@ const PAGE_SIZE: usize = 1_000;
 pub struct LocalBlobs {
     files: Arc<LocalFileSystem>,
     root: Arc<Path>,
+    on_created: fn(&Path),
 }
 
 impl LocalBlobs {
@@ -46,7 +47,13 @@ impl LocalBlobs {
         let root = std::path::absolute(folder).map_err(disk_error)?;
         create_durably(&root).map_err(disk_error)?;
         let files = LocalFileSystem::new_with_prefix(&root).map_err(store_error)?.with_fsync(true);
-        Ok(Self { files: Arc::new(files), root: root.into() })
+        Ok(Self { files: Arc::new(files), root: root.into(), on_created: |_| {} })
+    }
+
+    /// Sets what is done with each new file, and before with its folder, for example to change their owners.
+    #[must_use]
+    pub fn on_created(self, on_created: fn(&Path)) -> Self {
+        Self { on_created, ..self }
     }
 }
 
@@ -67,7 +74,15 @@ impl Blobs for LocalBlobs {
             sync_folder(&root).map_err(disk_error)?;
             Ok(upload)
         });
-        Ok(Box::new(LocalUpload { upload: Some(upload.await?), buffer: empty_buffer(), is_broken: false }))
+        let file = self.root.join(key.to_string());
+        let on_created = self.on_created;
+        Ok(Box::new(LocalUpload {
+            upload: Some(upload.await?),
+            buffer: empty_buffer(),
+            is_broken: false,
+            file,
+            on_created,
+        }))
     }
 
     async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError> {
@@ -130,6 +145,9 @@ struct LocalUpload {
     buffer: PutPayloadMut,
     /// Whether a write failed or was cancelled: the file may have a gap.
     is_broken: bool,
+    /// The file's name once the upload is finished.
+    file: PathBuf,
+    on_created: fn(&Path),
 }
 
 impl LocalUpload {
@@ -170,6 +188,7 @@ impl BlobUpload for LocalUpload {
         }
         if let Some(mut upload) = self.upload.take() {
             upload.complete().await.map_err(store_error)?;
+            self.file.parent().into_iter().chain([&*self.file]).for_each(self.on_created);
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use crate::options::{MailSettingError, SERVICE_NAME, sender};
 pub struct FileMailer {
     folder: PathBuf,
     composer: Composer,
+    on_created: fn(&Path),
 }
 
 impl FileMailer {
@@ -28,7 +29,7 @@ impl FileMailer {
         let folder = folder.into();
         std::fs::create_dir_all(&folder).map_err(|error| MailSettingError::Folder(folder.clone(), error))?;
         let sender = Sender { mailbox: sender(from)?, service_name: SERVICE_NAME.to_owned() };
-        Ok(Self { folder, composer: Composer::new(sender) })
+        Ok(Self { folder, composer: Composer::new(sender), on_created: |_| {} })
     }
 
     /// Replaces the name of the service.
@@ -36,6 +37,12 @@ impl FileMailer {
     pub fn with_service_name(self, service_name: &str) -> Self {
         let mailbox = self.composer.sender().mailbox.clone();
         Self { composer: Composer::new(Sender { mailbox, service_name: service_name.to_owned() }), ..self }
+    }
+
+    /// Sets what is done with each file before it gets its name, for example to change its owner.
+    #[must_use]
+    pub fn on_created(self, on_created: fn(&Path)) -> Self {
+        Self { on_created, ..self }
     }
 }
 
@@ -61,9 +68,10 @@ impl Mailer for FileMailer {
 impl FileMailer {
     /// Returns where the mail is.
     async fn write(&self, message: lettre::Message, name: String) -> Result<String, SendError> {
-        let folder = self.folder.clone();
+        let (folder, on_created) = (self.folder.clone(), self.on_created);
         let response = format!("written to {}", folder.join(&name).display());
-        let written = tokio::task::spawn_blocking(move || write(&folder, &name, &message.formatted())).await;
+        let written =
+            tokio::task::spawn_blocking(move || write(&folder, &name, &message.formatted(), on_created)).await;
         let transient = |reason: String| SendError::Transient { reason };
         let written = written.map_err(|panic| transient(format!("the mail could not be written: {panic}")))?;
         let failed = |error| transient(format!("the mail cannot be written to {}: {error}", self.folder.display()));
@@ -72,9 +80,10 @@ impl FileMailer {
 }
 
 /// Writes a file atomically and durably. Only its owner can read it: the mail of a sign-in has a link that works.
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+fn write(folder: &Path, name: &str, bytes: &[u8], on_created: fn(&Path)) -> std::io::Result<()> {
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
+    on_created(file.path());
     file.as_file().sync_all()?;
     file.persist(folder.join(name)).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()
@@ -134,7 +143,11 @@ mod tests {
             ContentParts::render(content)
         });
         let sender = Sender { mailbox: sender("hello@acme.example").unwrap(), service_name: "Acme".to_owned() };
-        let mailer = FileMailer { folder: folder.path().to_owned(), composer: Composer::with_cache(sender, contents) };
+        let mailer = FileMailer {
+            folder: folder.path().to_owned(),
+            composer: Composer::with_cache(sender, contents),
+            on_created: |_| {},
+        };
         // At least as deep as a stored comment may be.
         let content = Arc::new(CleanHtml::from_stored("<ul><li>".repeat(12_500)));
         let before = processor_time();

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
@@ -23,6 +23,8 @@ use roadmap_sqlite::StoredFile;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tar::{Archive, Builder, EntryType, Header};
+
+use crate::ownership;
 
 /// The only format version so far.
 const FORMAT_VERSION: u32 = 1;
@@ -137,6 +139,9 @@ pub(crate) struct Unpacked {
 /// Reads an archive and verifies it: checksums, the integrity of the database, and that each file with a row in the
 /// database is present.
 pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Result<Unpacked> {
+    if let Some(tool) = decompressor(archive)? {
+        bail!("it is compressed: run `{tool}` on it first");
+    }
     let mut archive = Archive::new(archive);
     let mut entries = archive.entries()?;
     let mut next = || -> anyhow::Result<Option<(String, tar::Entry<'_, &File>)>> {
@@ -198,6 +203,21 @@ pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Resul
     Ok(Unpacked { manifest, secret, files })
 }
 
+/// Returns the program that decompresses a file, by its first bytes. An archive is not compressed.
+fn decompressor(mut file: &File) -> anyhow::Result<Option<&'static str>> {
+    let mut start = Vec::new();
+    file.take(6).read_to_end(&mut start)?;
+    file.rewind()?;
+    let known: [(&[u8], &str); 5] = [
+        (b"\x1f\x8b", "gunzip"),
+        (b"\x28\xb5\x2f\xfd", "unzstd"),
+        (b"\xfd7zXZ\0", "unxz"),
+        (b"BZh", "bunzip2"),
+        (b"PK\x03\x04", "unzip"),
+    ];
+    Ok(known.into_iter().find_map(|(bytes, tool)| start.starts_with(bytes).then_some(tool)))
+}
+
 /// Returns a filter that accepts only the entry with this name.
 fn entry_named<E>(name: &str) -> impl FnOnce((String, E)) -> Option<E> {
     move |(found, entry)| (found == name).then_some(entry)
@@ -227,10 +247,11 @@ pub(crate) fn move_blobs(from: &Path, to: &Path, keys: impl Iterator<Item = Blob
         let moved = to.join(key.to_string());
         let folder = moved.parent().unwrap_or(to).to_owned();
         if folders.last() != Some(&folder) {
-            std::fs::create_dir_all(&folder)?;
+            ownership::create_folder(&folder)?;
             folders.push(folder);
         }
-        std::fs::rename(from.join(key.to_string()), moved)?;
+        std::fs::rename(from.join(key.to_string()), &moved)?;
+        ownership::adopt(&moved);
     }
     folders.push(to.to_owned());
     folders.iter().try_for_each(|folder| sync_folder(folder))

@@ -25,7 +25,7 @@ mod workspace;
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::{Parser, Subcommand};
 use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::base_url::BaseUrl;
@@ -35,6 +35,8 @@ use roadmap_domain::model::workspace::{Subdomain, Workspace};
 pub(crate) use api_key::generate as generate_api_key;
 pub(crate) use sign_in::start as start_sign_in;
 
+use crate::ownership::{self, Obstacle};
+use crate::report;
 use crate::secret;
 use crate::settings::{SettingFlags, Settings};
 use crate::telemetry;
@@ -132,11 +134,20 @@ impl Arguments {
             Command::Configured(command) => {
                 let settings = settings()?;
                 let telemetry = telemetry::start(&settings, matches!(command, ConfiguredCommand::Serve(_)))?;
-                let outcome = command.run(settings).await;
+                let outcome = command.run(settings.clone()).await;
                 telemetry.shut_down().await;
-                outcome
+                outcome.map_err(|error| explain(error, &settings))
             }
         }
+    }
+}
+
+/// Adds who owns which file, and the command that changes it, to an error that may come from that.
+fn explain(error: anyhow::Error, settings: &Settings) -> anyhow::Error {
+    let line = report::error_line(&error);
+    match ownership::find_obstacle(settings).filter(|_| ownership::may_be_obstacle(&line)) {
+        Some(Obstacle { found, fix }) => anyhow!("{line}: {found}; {fix}"),
+        None => error,
     }
 }
 
@@ -207,5 +218,12 @@ fn base_url_at(settings: &Settings, port: &str) -> anyhow::Result<BaseUrl> {
         Some(base_url) => base_url.clone(),
         None => BaseUrl::parse("the address to listen on", &format!("http://localhost:{port}"))?,
     };
-    Ok(base_url.with_default_workspace(settings.default_workspace.clone()))
+    let base_url = base_url.with_default_workspace(settings.default_workspace.clone());
+    anyhow::ensure!(
+        !base_url.has_ip_address() || base_url.has_default_workspace(),
+        "the setting base_url has the IP address {}, below which there can be no workspaces: set default_workspace to the one \
+         workspace that is served there, or use a host name",
+        base_url.host()
+    );
+    Ok(base_url)
 }

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::ownership;
+use crate::report;
 use crate::settings::Settings;
 
 /// Time limit of the storage check. The other checks have their own limits.
@@ -91,7 +93,16 @@ async fn with_timeout(check: &'static str, finding: impl Future<Output = Finding
 
 /// Formats an error with all its causes.
 fn chain(error: impl Into<anyhow::Error>) -> String {
-    format!("{:#}", error.into())
+    report::error_line(&error.into())
+}
+
+/// A problem with the data. If it may come from an owner, a mode or a disk, these are reported with the fix for them,
+/// otherwise `fix`.
+fn data_problem(check: &'static str, settings: &Settings, found: String, fix: &str) -> Finding {
+    match ownership::find_obstacle(settings).filter(|_| ownership::may_be_obstacle(&found)) {
+        Some(obstacle) => Finding::problem(check, format!("{found}: {}", obstacle.found), obstacle.fix),
+        None => Finding::problem(check, found, fix),
+    }
 }
 
 #[cfg(test)]

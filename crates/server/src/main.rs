@@ -4,6 +4,8 @@
 //! - [`wiring`]: connects the domain with its adapters.
 //! - [`operator`]: who runs a command.
 //! - [`system`]: clock, ids, random numbers, operation locks and caches in front of the store.
+//! - [`ownership`]: who owns the data, and who may not use it.
+//! - [`report`]: errors as an operator reads them.
 //! - [`secret`]: the secret that signs references.
 //! - [`telemetry`]: logging and traces.
 //! - [`metrics`]: metrics for Prometheus.
@@ -21,6 +23,8 @@ mod demo;
 mod doctor;
 mod metrics;
 mod operator;
+mod ownership;
+mod report;
 mod secret;
 mod settings;
 mod shutdown;
@@ -45,7 +49,7 @@ async fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // The whole chain of causes on one line.
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", report::error_line(&error));
             ExitCode::FAILURE
         }
     }

@@ -9,6 +9,7 @@ use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
 use roadmap_domain::ports::Random;
 use tempfile::NamedTempFile;
 
+use crate::ownership;
 use crate::settings::{Database, Settings};
 use crate::system::SystemRandom;
 
@@ -27,6 +28,25 @@ pub(crate) const REPLACE_HINT: &str =
 
 /// The fix for a guessable previous secret.
 pub(crate) const REMOVE_PREVIOUS_HINT: &str = "remove it, because anyone who guesses it can forge references";
+
+/// The description of a secret that is missing although it was used.
+pub(crate) const LOST_MESSAGE: &str = "there was data, but no secret: with a new one, links in earlier mails and links to files \
+                                       and covers do not work any more";
+
+/// The fix for a lost secret.
+pub(crate) const LOST_HINT: &str =
+    "if there is a backup of the file `secret`, stop the service and put it back; otherwise nothing is to be done";
+
+/// Whether the secret's file is missing although a service has already run on the data.
+pub(crate) fn is_lost(settings: &Settings) -> bool {
+    match &settings.database {
+        Database::File(file) if settings.secret.is_none() && !settings.data_dir.join(FILE).exists() => {
+            // Without a readable schema, no service has run.
+            file.exists() && roadmap_sqlite::has_been_served(file).unwrap_or(false)
+        }
+        _ => false,
+    }
+}
 
 /// Fails if a secret is guessable, because anyone could then forge references. Creates no files.
 pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
@@ -68,7 +88,14 @@ pub(crate) fn references(settings: &Settings) -> anyhow::Result<ReferenceSigner>
             "the setting secret is required with a database server, because all processes must share it: \
              {REPLACE_HINT}"
         ),
-        (None, Database::File(_)) => load_or_create(&settings.data_dir)?,
+        (None, Database::File(_)) => {
+            let is_lost = is_lost(settings);
+            let secret = load_or_create(&settings.data_dir)?;
+            if is_lost {
+                tracing::warn!("{LOST_MESSAGE}: {LOST_HINT}");
+            }
+            secret
+        }
     };
     Ok(ReferenceSigner::new(current, settings.previous_secrets.clone()))
 }
@@ -80,7 +107,7 @@ fn load_or_create(folder: &Path) -> anyhow::Result<Secret> {
     if let Some(written) = read_if_present(&path).with_context(failed)? {
         return Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?);
     }
-    std::fs::create_dir_all(folder).with_context(failed)?;
+    ownership::create_folder(folder).with_context(failed)?;
     // Created atomically and readable by its owner only. Of concurrent starts, the first one's secret is used by all.
     let mut file = NamedTempFile::new_in(folder).with_context(failed)?;
     writeln!(file, "{}", SystemRandom.base62(LENGTH)).with_context(failed)?;
@@ -89,6 +116,7 @@ fn load_or_create(folder: &Path) -> anyhow::Result<Secret> {
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {}
         persisted => drop(persisted.with_context(failed)?),
     }
+    ownership::adopt(&path);
     File::open(folder).and_then(|folder| folder.sync_all()).with_context(failed)?;
     let written = read_if_present(&path).with_context(failed)?.unwrap_or_default();
     Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?)
@@ -112,7 +140,7 @@ pub(crate) fn is_readable_by_others(settings: &Settings) -> bool {
 pub(crate) fn write_to_folder(settings: &Settings, secret: &[u8], replace: bool) -> anyhow::Result<()> {
     let path = settings.data_dir.join(FILE);
     let failed = || format!("the secret in {} cannot be written", settings.data_dir.display());
-    std::fs::create_dir_all(&settings.data_dir).with_context(failed)?;
+    ownership::create_folder(&settings.data_dir).with_context(failed)?;
     let mut file = NamedTempFile::new_in(&settings.data_dir).with_context(failed)?;
     file.write_all(secret).with_context(failed)?;
     file.as_file().sync_all().with_context(failed)?;
@@ -128,6 +156,7 @@ pub(crate) fn write_to_folder(settings: &Settings, secret: &[u8], replace: bool)
             persisted => drop(persisted.with_context(failed)?),
         }
     }
+    ownership::adopt(&path);
     File::open(&settings.data_dir).and_then(|folder| folder.sync_all()).with_context(failed)
 }
 

@@ -38,6 +38,7 @@ use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::operator;
+use crate::ownership;
 use crate::settings::{Database, Mail, Settings, Storage, environment};
 use crate::shutdown::ShutdownState;
 use crate::system::{
@@ -301,7 +302,11 @@ impl Application {
     /// Opens the storage of files.
     pub(crate) fn open_blobs(settings: &Settings) -> anyhow::Result<Arc<dyn Blobs>> {
         let opened: Result<Arc<dyn Blobs>, StoreError> = match &settings.storage {
-            Storage::Folder(folder) => LocalBlobs::open(folder).map(|blobs| Arc::new(blobs) as _),
+            Storage::Folder(folder) => {
+                // Created by `LocalBlobs`, with its parents, unless it exists.
+                let _ = ownership::create_folder(folder);
+                LocalBlobs::open(folder).map(|blobs| Arc::new(blobs.on_created(ownership::adopt)) as _)
+            }
             Storage::Bucket(url) => S3Blobs::open(url, environment()).map(|blobs| Arc::new(blobs) as _),
         };
         opened.with_context(|| format!("the storage {} cannot be opened", settings.storage))
@@ -316,9 +321,12 @@ impl Application {
     ) -> anyhow::Result<DeliverMail> {
         let mailer: Arc<dyn Mailer> = match &settings.mail {
             Mail::Folder(folder, from) => {
-                let default = format!("noreply@{}", base_url.host());
+                // An address literal is no domain of a sender.
+                let domain = if base_url.has_ip_address() { "localhost" } else { base_url.host() };
+                let default = format!("noreply@{domain}");
+                let _ = ownership::create_folder(folder);
                 let mailer = FileMailer::new(folder, from.as_deref().unwrap_or(&default))?;
-                Arc::new(mailer.with_service_name(&settings.service_name))
+                Arc::new(mailer.with_service_name(&settings.service_name).on_created(ownership::adopt))
             }
             Mail::Smtp(options) => {
                 let service_name = settings.service_name.clone();
@@ -418,8 +426,9 @@ pub(crate) async fn migrate(settings: &Settings) -> anyhow::Result<Vec<String>> 
     let migrated = match &settings.database {
         Database::File(file) => {
             let folder = file.parent().unwrap_or(&settings.data_dir);
-            std::fs::create_dir_all(folder)
+            ownership::create_folder(folder)
                 .with_context(|| format!("the folder {} cannot be created", folder.display()))?;
+            ownership::prepare_database(file);
             roadmap_sqlite::migrate(&sqlite_options(settings, file))
         }
         Database::Server(url) => roadmap_postgres::migrate(&postgres_options(settings, url)).await,

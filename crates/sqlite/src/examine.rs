@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use diesel::{QueryableByName, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -94,6 +94,25 @@ pub fn newest_timestamp(path: &Path) -> Result<Option<Timestamp>, StoreError> {
     Ok(row.newest.and_then(Timestamp::from_millis))
 }
 
+#[derive(QueryableByName)]
+struct Found {
+    #[diesel(sql_type = Bool)]
+    found: bool,
+}
+
+/// Whether the data is of a service that has run: there are customers, sign-ins or uploaded files, to all of which signed
+/// links may exist.
+///
+/// # Errors
+/// The file cannot be read, or has no schema.
+pub fn has_been_served(path: &Path) -> Result<bool, StoreError> {
+    let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
+    let query = "SELECT EXISTS (SELECT 1 FROM customers) OR EXISTS (SELECT 1 FROM sign_ins)
+                        OR EXISTS (SELECT 1 FROM attachments) AS found";
+    let row: Found = diesel::sql_query(query).get_result(&mut connection).map_err(SqlError::from)?;
+    Ok(row.found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +145,22 @@ mod tests {
         let mut elsewhere = connection(&options.path);
         elsewhere.batch_execute("BEGIN IMMEDIATE").unwrap();
         assert!(matches!(check_writable(&options), Err(StoreError::Unavailable(_))));
+    }
+
+    #[test]
+    fn data_that_was_served_has_people_or_files() {
+        let (_folder, options) = database();
+        assert!(!has_been_served(&options.path).unwrap());
+        run(&options.path, "INSERT INTO workspaces VALUES (1, x'01', 'acme', 5000)");
+        assert!(!has_been_served(&options.path).unwrap());
+        run(
+            &options.path,
+            "INSERT INTO customers (workspace_id, id, email, email_folded, created_at)
+             VALUES (x'01', x'02', 'a@b.example', 'a@b.example', 0)",
+        );
+        assert!(has_been_served(&options.path).unwrap());
+        let (_empty, place) = place();
+        assert!(has_been_served(&place.path).is_err());
     }
 
     #[test]

@@ -44,7 +44,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::ports::{ConnectionPools, PoolStatus};
 
 pub use copy::{ExclusiveLock, StoredFile, copy_to, integrity_errors, lock_exclusively, stored_files};
-pub use examine::{check_writable, missing_migrations, newest_timestamp, unknown_migrations};
+pub use examine::{check_writable, has_been_served, missing_migrations, newest_timestamp, unknown_migrations};
 pub use migrate::{pending_migrations, revert_all, run as migrate};
 
 use crate::checkpointer::Checkpointer;

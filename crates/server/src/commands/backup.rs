@@ -13,6 +13,7 @@ use tempfile::{NamedTempFile, TempDir, TempPath};
 
 use super::output::{OutputFormat, Row};
 use crate::archive::{self, Contents, Manifest, UnpackTarget, Unpacked};
+use crate::ownership;
 use crate::secret;
 use crate::settings::{Database, Settings, Storage};
 use crate::system::SystemClock;
@@ -107,6 +108,7 @@ fn embedded_database_file(settings: &Settings, what: &str, tool: &str) -> anyhow
 
 /// Writes a backup under a temporary name, verifies it and renames it.
 fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> anyhow::Result<Manifest> {
+    ensure!(!target.is_dir(), "it is a folder; name the file to write in it");
     ensure!(force || !target.exists(), "the file exists already; --force replaces it");
     ensure!(database.is_file(), "there is no database {}", database.display());
     let folder = parent_folder(target);
@@ -140,6 +142,7 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
     } else {
         drop(file.persist_noclobber(target).context("the file was created meanwhile; --force replaces it")?);
     }
+    ownership::adopt(target);
     archive::sync_folder(&folder)?;
     Ok(written)
 }
@@ -148,6 +151,7 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
 /// that an interrupted restore can be repeated.
 fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> anyhow::Result<Manifest> {
     let archive = File::open(from).context("it cannot be opened")?;
+    ensure!(!archive.metadata()?.is_dir(), "it is a folder; name the file that `roadmap backup` has written");
     let lock = if database.exists() {
         ensure!(force, "the database {} exists already; --force replaces it", database.display());
         let lock = roadmap_sqlite::lock_exclusively(database);
@@ -160,13 +164,13 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
         bail!("the log of another database exists already, {}; --force removes it", log.display());
     }
     let folder = parent_folder(database);
-    std::fs::create_dir_all(&folder)?;
+    ownership::create_folder(&folder)?;
     let blobs = match &settings.storage {
         Storage::Folder(folder) => Some(folder.as_path()),
         Storage::Bucket(_) => None,
     };
     if let Some(folder) = blobs {
-        std::fs::create_dir_all(folder)?;
+        ownership::create_folder(folder)?;
     }
     // Both may be the same folder.
     [Some(folder.as_path()), blobs].into_iter().flatten().for_each(remove_remains);
@@ -201,6 +205,7 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
         }
         persist_as(restored, database)?;
     }
+    ownership::adopt(database);
     archive::sync_folder(&folder)?;
     drop(lock);
     Ok(manifest)

@@ -11,7 +11,7 @@ use roadmap_domain::usecase::reindex_search;
 use roadmap_postgres::{PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::SqliteStore;
 
-use super::{Finding, chain};
+use super::{Finding, chain, data_problem};
 use crate::settings::{Database, Settings};
 use crate::system::SystemClock;
 use crate::wiring;
@@ -25,6 +25,9 @@ const NEARLY_USED_UP: u64 = 90;
 const ROLE_HINT: &str =
     "docs/operations.md (PostgreSQL) describes how to set up the role; `roadmap migrate` grants its privileges";
 
+const OWNER_HINT: &str =
+    "make the service's user the owner of the file and its folder, and stop other programs that lock the file";
+
 const MIGRATE_HINT: &str = "run `roadmap migrate`, or start the service, which also runs migrations";
 
 pub(super) async fn check(settings: &Settings) -> Vec<Finding> {
@@ -36,6 +39,9 @@ pub(super) async fn check(settings: &Settings) -> Vec<Finding> {
 
 async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
     let shown = file.display();
+    if let Err(error) = file.try_exists() {
+        return vec![data_problem("database", settings, format!("{shown} cannot be read: {error}"), OWNER_HINT)];
+    }
     if !file.exists() {
         let found = format!("there is no database {shown} yet");
         return vec![Finding::warning("database", found, "create a workspace, or check data_dir and database_url")];
@@ -48,7 +54,8 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
     let (errors, missing, unknown) = match examined {
         Ok(examined) => examined,
         Err(error) => {
-            return vec![Finding::problem("database", format!("{shown} cannot be read: {}", chain(error)), restore)];
+            let fix = if matches!(error, StoreError::Unavailable(_)) { OWNER_HINT } else { restore };
+            return vec![data_problem("database", settings, format!("{shown} cannot be read: {}", chain(error)), fix)];
         }
     };
     if !errors.is_empty() {
@@ -57,11 +64,9 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.push(match roadmap_sqlite::check_writable(&options) {
         Ok(()) => Finding::ok("database", format!("{shown} is intact and can be written")),
-        Err(error) => Finding::problem(
-            "database",
-            format!("{shown} cannot be written: {}", chain(error)),
-            "make the service's user the owner of the file and its folder, and stop other programs that lock the file",
-        ),
+        Err(error) => {
+            data_problem("database", settings, format!("{shown} cannot be written: {}", chain(error)), OWNER_HINT)
+        }
     });
     if let Some(version) = unknown.last() {
         findings.push(Finding::problem(
@@ -81,11 +86,11 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
             findings.push(usage(settings, &store).await);
             findings.push(search_index(&store).await);
         }
-        Err(error) => findings.push(Finding::problem("database", chain(error), restore)),
+        Err(error) => findings.push(data_problem("database", settings, chain(error), restore)),
     }
     findings.push(match roadmap_sqlite::newest_timestamp(file) {
         Ok(newest) => check_newest_row(newest, SystemClock.now()),
-        Err(error) => Finding::problem("clock", chain(error), restore),
+        Err(error) => data_problem("clock", settings, chain(error), restore),
     });
     findings
 }

@@ -9,7 +9,8 @@ use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::ports::{Blobs, Clock, IdGenerator};
 use uuid::Uuid;
 
-use super::{Finding, chain};
+use super::{Finding, chain, data_problem};
+use crate::ownership::{self, Obstacle};
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::system::{MonotonicIds, SystemClock};
 use crate::wiring::{self, Application};
@@ -47,7 +48,7 @@ pub(super) async fn storage(settings: &Settings) -> Finding {
     }
     match tried {
         Ok(()) => Finding::ok(CHECK, format!("{storage} can be written, read and deleted from")),
-        Err(error) => Finding::problem(CHECK, format!("{storage} does not work: {}", chain(error)), fix),
+        Err(error) => data_problem(CHECK, settings, format!("{storage} does not work: {}", chain(error)), fix),
     }
 }
 
@@ -78,10 +79,13 @@ async fn read(blobs: &dyn Blobs, key: BlobKey) -> anyhow::Result<Vec<u8>> {
     Ok(read)
 }
 
-/// Checks whether other users have access to the data. This version creates private files, but does not change the mode of
-/// existing ones.
+/// Checks whether the data belongs to the user of the service, and whether others have access to it. This version creates
+/// private files, but does not change the mode of existing ones.
 pub(super) fn access(settings: &Settings) -> Finding {
     const CHECK: &str = "access";
+    if let Some(Obstacle { found, fix }) = ownership::find_foreign(settings) {
+        return Finding::problem(CHECK, found, fix);
+    }
     let folder = settings.data_dir.as_path();
     let mut places = Vec::new();
     if let Database::File(file) = &settings.database {

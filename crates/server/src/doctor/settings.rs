@@ -1,12 +1,12 @@
 //! Checks of the settings, alone and in combination.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_http::client_address::{HeaderFamily, Proxies};
 
-use super::{Finding, chain};
+use super::{Finding, chain, data_problem};
 use crate::commands;
 use crate::secret;
 use crate::settings::{Database, Mail, Settings, Storage};
@@ -114,6 +114,18 @@ fn base_url(settings: &Settings) -> Finding {
             )
         };
     }
+    if url.has_ip_address() {
+        return match &settings.default_workspace {
+            Some(subdomain) => {
+                Finding::ok(CHECK, format!("{url}, the URL of {subdomain}; other workspaces need a host name"))
+            }
+            None => Finding::problem(
+                CHECK,
+                format!("{url} has an IP address, below which there can be no workspaces"),
+                "set default_workspace to the one workspace that is served there, or use a host name",
+            ),
+        };
+    }
     let (host, certificate) = (url.host(), if url.is_https() { ", with a certificate" } else { "" });
     match &settings.default_workspace {
         Some(subdomain) => Finding::ok(
@@ -154,6 +166,7 @@ fn origin(settings: &Settings) -> Finding {
     };
     let of_others = base_url.to_string().replacen("://", "://*.", 1);
     let origins = match &settings.default_workspace {
+        Some(subdomain) if base_url.has_ip_address() => format!("{base_url} ({subdomain})"),
         Some(subdomain) => format!("{} ({subdomain}) and {of_others} (other workspaces)", base_url),
         None => of_others,
     };
@@ -212,7 +225,10 @@ fn proxy(settings: &Settings) -> Finding {
 }
 
 fn is_local(url: &BaseUrl) -> bool {
-    url.host() == "localhost" || url.host().ends_with(".localhost")
+    let address = url.host().trim_matches(['[', ']']).parse::<IpAddr>();
+    url.host() == "localhost"
+        || url.host().ends_with(".localhost")
+        || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn secret(settings: &Settings) -> Finding {
@@ -230,13 +246,18 @@ fn secret(settings: &Settings) -> Finding {
     }
     let kept = match secret::read_from_folder(settings) {
         Ok(Some(kept)) => kept,
+        Ok(None) if secret::is_lost(settings) => {
+            let file = settings.data_dir.join(secret::FILE);
+            return Finding::warning(
+                CHECK,
+                format!("{} is missing: {}", file.display(), secret::LOST_MESSAGE),
+                secret::LOST_HINT,
+            );
+        }
         Ok(None) => return Finding::ok(CHECK, "it is generated at the first start"),
         Err(error) => {
-            return Finding::problem(
-                CHECK,
-                chain(error),
-                "make the service's user the owner of data_dir and its content",
-            );
+            let fix = "make the service's user the owner of data_dir and its content";
+            return data_problem(CHECK, settings, chain(error), fix);
         }
     };
     let file = settings.data_dir.join(secret::FILE);
