@@ -243,6 +243,8 @@ pub fn roadmap_command(data_dir: &Path) -> Command {
     for limit in ["", "_WORKSPACE", "_FAILURES", "_ANONYMOUS", "_SIGN_IN", "_POSTS"] {
         command.env(format!("ROADMAP_RATE_LIMIT{limit}"), "off");
     }
+    // Tests of connections wait until idle ones are closed.
+    command.env("ROADMAP_KEEP_ALIVE", "5s");
     command.env("ROADMAP_SECRET", SECRET);
     command.current_dir(data_dir).args(["--data-dir", "."]).env("RUST_BACKTRACE", "0");
     command

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use roadmap_testkit::postgres::{self, Connection, Database};
-use roadmap_testkit::smtp::{Setup, Sink};
+use roadmap_testkit::smtp::{Reply, Setup, Sink, Step};
 use serde_json::{Value, json};
 
 use crate::app::{App, BASE_HOST, Client, Server, run};
@@ -153,7 +153,7 @@ fn a_healthy_service_has_no_problems() {
     expected.extend(database_findings(&app.data));
     expected.push(ok("storage", "./blobs can be written, read and deleted from"));
     expected.push(ok("access", "only the owner has access to the data"));
-    expected.push(ok("mail", &format!("smtp://127.0.0.1:{} accepts connections", sink.port())));
+    expected.push(ok("mail", &format!("smtp://127.0.0.1:{} accepts mail from a@acme.example", sink.port())));
     expected.push(json!("disk"));
     assert_eq!(run_doctor(app.data_dir(), &environment), expected);
     // Nothing was sent, and no files are left.
@@ -191,7 +191,7 @@ fn text_output_has_a_line_for_each_finding_and_each_fix() {
         "ok       search     all feature requests are indexed by this version",
         "ok       clock      no row is newer than now",
         "problem  storage    ./roadmap.db does not work: the storage ./roadmap.db cannot be opened: \
-         Service is temporarily unavailable: File exists (os error 17)",
+         File exists (os error 17)",
         "                    fix: make the service's user the owner of the folder and its content, and check the free disk space",
         "ok       access     only the owner has access to the data",
         "warning  mail       there is no mail server: mail is written to files in ./mail",
@@ -397,6 +397,27 @@ fn an_invalid_secret_is_reported() {
     assert_eq!(finding_of("secret", &run_doctor(data.path(), &server)), problem("secret", unset, how));
 }
 
+/// A lost secret makes earlier links invalid, which nobody sees before somebody opens one.
+#[test]
+fn a_secret_that_is_gone_is_reported_if_the_service_has_run() {
+    let data = embedded();
+    let secret = || finding_of("secret", &run_doctor(data.path(), &[("ROADMAP_SECRET", "")]));
+    assert_eq!(secret(), ok("secret", "it is generated at the first start"));
+    data.execute(
+        "INSERT INTO customers (workspace_id, id, email, email_folded, created_at)
+                  SELECT id, x'00000000000000000000000000000007', 'a@b.example', 'a@b.example', 0 FROM workspaces",
+    );
+    let lost = secret();
+    assert_eq!(lost["result"], "warning");
+    let found = lost["found"].as_str().unwrap();
+    assert!(found.starts_with("./secret is missing: there was data, but no secret"), "{lost}");
+    let server = Server::start(data.path(), &[], &[("ROADMAP_SECRET".to_owned(), String::new())]);
+    let log = std::fs::read_to_string(data.path().join("server.log")).unwrap();
+    assert!(log.contains("there was data, but no secret"), "{log}");
+    drop(server);
+    assert_eq!(secret()["result"], "ok");
+}
+
 #[test]
 fn data_that_others_can_read_is_reported() {
     use std::os::unix::fs::PermissionsExt;
@@ -497,7 +518,7 @@ fn a_file_that_is_no_good_database_is_reported() {
 fn a_file_that_cannot_be_written_is_reported() {
     let data = embedded();
     let connection = diesel_connection(data.path());
-    let found = "./roadmap.db cannot be written: Service is temporarily unavailable: database is locked";
+    let found = "./roadmap.db cannot be written: database is locked";
     let fix =
         "make the service's user the owner of the file and its folder, and stop other programs that lock the file";
     let findings = run_doctor(data.path(), &[("ROADMAP_WRITE_WAIT", "10ms")]);
@@ -549,7 +570,7 @@ fn a_mail_server_that_rejects_the_login_is_reported() {
     let data = embedded();
     let from = ("ROADMAP_MAIL_FROM", "a@acme.example");
     let mail = |url: &str| finding_of("mail", &run_doctor(data.path(), &[("ROADMAP_SMTP_URL", url), from]));
-    let fix = "check smtp_url; `roadmap mail test` shows the dialog with the server";
+    let fix = "check host and port in smtp_url, and that a mail server runs at 127.0.0.1:1";
     let away = "smtp://127.0.0.1:1 does not work: at connecting: Connection refused (os error 111)";
     assert_eq!(mail("smtp://127.0.0.1:1"), problem("mail", away, fix));
     let login = Some(("ann".to_owned(), "right".to_owned()));
@@ -567,12 +588,73 @@ fn a_mail_server_that_rejects_the_login_is_reported() {
     assert_eq!(sink.count(), 0);
 }
 
+/// What a mail server refuses before it sees a mail, and what an operator does about it. Nothing is sent.
+#[test]
+fn a_mail_server_that_would_refuse_mail_is_reported_with_the_fix() {
+    let data = embedded();
+    let sink = Sink::start();
+    let (url, port) = (sink.url(), sink.port());
+    let mail = |more: &[(&str, &str)]| {
+        let server = [("ROADMAP_SMTP_URL", url.as_str()), ("ROADMAP_MAIL_FROM", "a@acme.example")];
+        finding_of("mail", &run_doctor(data.path(), &[&server[..], more].concat()))
+    };
+    let refuses = |step: &str, code: u16, text: &str| {
+        let kind = if code < 500 { "transient" } else { "permanent" };
+        let fault = if code < 500 { "has refused a mail to mail_from" } else { "does not work" };
+        format!("smtp://127.0.0.1:{port} {fault}: at {step}: {kind} error ({code}): {text}")
+    };
+    assert_eq!(mail(&[])["result"], "ok");
+    for (step, reply, code, fix) in [
+        ("RCPT TO", "504 5.5.2 <a1>: Helo command rejected: need fully-qualified hostname", 504, "set smtp_hello to"),
+        ("MAIL FROM", "530 5.7.0 Authentication required", 530, "the server wants a login: put user and password"),
+        ("MAIL FROM", "530 5.7.0 Must issue a STARTTLS command first", 530, "add ?tls=required to smtp_url"),
+        (
+            "MAIL FROM",
+            "550 5.7.1 Sender rejected",
+            550,
+            "set mail_from to an address that this server may send mail for",
+        ),
+        ("RCPT TO", "554 5.7.1 Relay access denied", 554, "the server wants a login for mail to others"),
+        ("RCPT TO", "554 5.7.1 Client host blocked using zen.example", 554, "ask the operator of the mail server"),
+    ] {
+        let text = reply.split_once(' ').unwrap().1;
+        sink.script(move |now| match (now, step) {
+            (Step::From(_), "MAIL FROM") | (Step::To(_), "RCPT TO") => Reply::Custom(reply),
+            _ => Reply::Default,
+        });
+        let finding = mail(&[]);
+        assert_eq!((&finding["result"], &finding["found"]), (&json!("problem"), &json!(refuses(step, code, text))));
+        assert!(finding["fix"].as_str().unwrap().contains(fix), "{finding}");
+    }
+    // Neither a mailbox that does not exist nor greylisting keeps all mail from being sent.
+    for (reply, code) in [("550 5.1.1 No such user", 550), ("450 4.2.0 Greylisted", 450)] {
+        sink.script(move |step| if matches!(step, Step::To(_)) { Reply::Custom(reply) } else { Reply::Default });
+        let finding = mail(&[]);
+        assert_eq!(finding["result"], "warning", "{finding}");
+        let found = finding["found"].as_str().unwrap();
+        assert!(found.contains("has refused a mail to mail_from") && found.contains(&code.to_string()), "{finding}");
+    }
+    // The name is the host of the base URL, or the setting.
+    for (more, name) in [
+        (vec![], BASE_HOST),
+        (vec![("ROADMAP_SMTP_HELLO", "mail.acme.example")], "mail.acme.example"),
+        (vec![("ROADMAP_SMTP_HELLO", "192.0.2.7")], "[192.0.2.7]"),
+    ] {
+        sink.script(move |step| match step {
+            Step::Hello(given) if *given != name => Reply::Custom("550 5.7.1 Helo command rejected"),
+            _ => Reply::Default,
+        });
+        assert_eq!(mail(&more)["result"], "ok", "{name}");
+    }
+    assert_eq!(sink.count(), 0);
+}
+
 #[test]
 fn an_unreachable_database_server_is_reported_without_its_password() {
     let data = Data::file();
     let url = "postgres://ann:s3cret@127.0.0.1:1/roadmap";
     let finding = finding_of("database", &run_doctor(data.path(), &[("ROADMAP_DATABASE_URL", url)]));
-    let begins = "postgres://ann@127.0.0.1:1/roadmap cannot be reached: Service is temporarily unavailable: \
+    let begins = "postgres://ann@127.0.0.1:1/roadmap cannot be reached: \
                   the database server cannot be reached: ";
     assert!(finding["found"].as_str().unwrap().starts_with(begins), "{finding}");
     assert_eq!(finding["result"], "problem");
@@ -668,7 +750,7 @@ fn a_locked_schema_is_reported_and_not_waited_for() {
     holder.execute("BEGIN; LOCK TABLE __diesel_schema_migrations");
     let locked = problem(
         "schema",
-        "Service is temporarily unavailable: canceling statement due to lock timeout",
+        "canceling statement due to lock timeout",
         "run `roadmap migrate`, or start the service, which also runs migrations",
     );
     assert_eq!(finding_of("schema", &run_doctor_in_time(data.path(), &environment)), locked);
@@ -687,7 +769,7 @@ fn a_silent_database_server_is_reported_and_not_waited_for() {
         ("ROADMAP_STATEMENT_TIMEOUT", "100ms"),
     ];
     let found = format!(
-        "postgres://ann@127.0.0.1:{port}/roadmap cannot be reached: Service is temporarily unavailable: \
+        "postgres://ann@127.0.0.1:{port}/roadmap cannot be reached: \
          the database server did not respond within 1.3s"
     );
     let fix = "check database_url, and that the server runs and accepts this login from this machine";
@@ -708,6 +790,10 @@ fn a_mail_server_that_does_not_close_the_session_is_not_waited_for() {
         let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
         assert!(lines.next().unwrap().unwrap().starts_with("EHLO"));
         connection.write_all(b"250 mail.example.com\r\n").unwrap();
+        for expected in ["MAIL FROM:<a@acme.example>", "RCPT TO:<a@acme.example>", "RSET"] {
+            assert_eq!(lines.next().unwrap().unwrap().trim_end(), expected);
+            connection.write_all(b"250 2.0.0 OK\r\n").unwrap();
+        }
         // Reads until the client disconnects.
         lines.map_while(Result::ok).collect::<Vec<String>>()
     });
@@ -717,7 +803,7 @@ fn a_mail_server_that_does_not_close_the_session_is_not_waited_for() {
         ("ROADMAP_MAIL_FROM", "a@acme.example"),
         ("ROADMAP_MAIL_TIMEOUT", "200ms"),
     ];
-    let lets_in = ok("mail", &format!("smtp://127.0.0.1:{port} accepts connections"));
+    let lets_in = ok("mail", &format!("smtp://127.0.0.1:{port} accepts mail from a@acme.example"));
     assert_eq!(finding_of("mail", &run_doctor_in_time(data.path(), &environment)), lets_in);
     assert_eq!(server.join().unwrap(), ["QUIT"]);
 }

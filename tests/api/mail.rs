@@ -260,7 +260,7 @@ fn rejected_mail_is_reported_and_can_be_retried() {
     let sink = Sink::start();
     sink.script(|step| match step {
         Step::To("gone@example.com") => Reply::Custom("550 5.1.1 no such user"),
-        Step::To("listed@example.com") => Reply::Custom("550 5.7.1 you are listed"),
+        Step::To("listed@example.com") => Reply::Custom("550 5.7.1 this list is closed"),
         Step::To("busy@example.com") => Reply::Custom("450 4.2.1 busy"),
         _ => Reply::Default,
     });
@@ -286,9 +286,13 @@ fn rejected_mail_is_reported_and_can_be_retried() {
         assert_eq!(failure["attempts"], 1);
     }
     let human = app.roadmap_as_text(&["mail", "status"]);
-    for part in
-        ["smtp://127.0.0.1:", "The latest failures of acme", "5.7.1 you are listed", "given up", "mail retry --dead"]
-    {
+    for part in [
+        "smtp://127.0.0.1:",
+        "The latest failures of acme",
+        "5.7.1 this list is closed",
+        "given up",
+        "mail retry --dead",
+    ] {
         assert!(human.contains(part), "{part} in {human}");
     }
     sink.script(|_| Reply::Default);
@@ -336,6 +340,31 @@ fn an_unreachable_mail_server_slows_nothing_and_gets_all_when_it_is_back() {
     });
     eventually("all is settled", || all_settled(&app));
     assert_eq!(recipients(&sink.received()).len(), 20);
+}
+
+#[test]
+fn a_refused_connection_is_no_try_of_a_mail() {
+    let sink = Sink::start();
+    sink.script(|step| match step {
+        Step::Connect => Reply::Custom("421 4.7.0 too many connections"),
+        _ => Reply::Default,
+    });
+    let app = app_with_smtp(&sink, "5s");
+    let request = app.acme.feature_request("Dark mode");
+    for voter in 0..3 {
+        vote(&app.acme, &request, &format!("v{voter}@example.com"));
+    }
+    announce(&app.acme, &request, "Soon");
+    let failures = || app.roadmap(&["mail", "status"]).json()[0]["failures"].as_array().unwrap().clone();
+    eventually("all wait for a connection", || failures().len() == 3);
+    for failure in failures() {
+        assert_eq!((&failure["attempts"], failure["next"].is_null()), (&json!(0), false), "{failure}");
+        assert!(failure["reason"].as_str().unwrap().contains("421"), "{failure}");
+    }
+    sink.script(|_| Reply::Default);
+    assert_eq!(app.roadmap(&["mail", "retry"]).json()[0]["retried"], 3);
+    eventually("all have it", || sink.count() == 3 && all_settled(&app));
+    assert_eq!(app.count("SELECT max(attempts) FROM outbox"), 1);
 }
 
 /// Counts mails per recipient. All mails of a recipient must have the same `Message-ID`.

@@ -45,6 +45,7 @@ mod faults;
 mod feature_request_detail;
 mod feature_requests;
 mod hostile_http;
+mod ip_address;
 mod lanes;
 mod linearizability;
 mod log;

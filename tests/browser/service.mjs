@@ -88,7 +88,7 @@ export class Service {
       let text = "";
       this.#process.stdout.on("data", (piece) => {
         text += piece;
-        if (text.includes("Listening on")) setTimeout(() => resolve(text), 200);
+        if (text.includes("listening on")) setTimeout(() => resolve(text), 200);
       });
       this.#process.once("exit", (code) => reject(new Error(`the service ended with ${code}: ${text}`)));
     });

@@ -66,7 +66,7 @@ impl DemoService {
         let mut service = Self { process, folder, url, key, database, _server: server };
         for line in output.lines() {
             let line = line?;
-            if let Some((_, port)) = line.strip_prefix("Listening on ").and_then(|address| address.rsplit_once(':')) {
+            if let Some((_, port)) = line.strip_prefix("Serving ").and_then(|served| served.rsplit_once(':')) {
                 service.url = format!("http://localhost:{port}");
             }
             if let Some(key) = line.strip_prefix("API key: ") {

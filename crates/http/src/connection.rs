@@ -15,9 +15,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Longest idle time between two requests, a little longer than the library's own. It covers a head whose beginning
-/// arrived with the previous request: the library does not consider that connection idle.
-const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(6);
+/// How much longer than the library's own the longest idle time between two requests is here. It covers a head whose
+/// beginning arrived with the previous request: the library does not consider that connection idle.
+const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
 
 /// Longest time for a head from its first byte, equal to the library's limit for the first head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
@@ -61,6 +61,8 @@ impl Drop for InFlightGuard {
 /// A connection that is closed after a timeout of its peer.
 pub(crate) struct Connection<T> {
     io: T,
+    /// Longest idle time between two requests.
+    keep_alive: Duration,
     tracker: RequestTracker,
     /// `Some` while no request is in flight.
     idle: Option<IdleState>,
@@ -79,8 +81,8 @@ struct IdleState {
 }
 
 impl IdleState {
-    fn new(requests_before: u64) -> Self {
-        Self { requests_before, has_head_bytes: false, bytes: 0, deadline: Box::pin(sleep(KEEP_ALIVE_TIMEOUT)) }
+    fn new(requests_before: u64, keep_alive: Duration) -> Self {
+        Self { requests_before, has_head_bytes: false, bytes: 0, deadline: Box::pin(sleep(keep_alive)) }
     }
 
     /// Counts received bytes of a head. The first of them starts the head's timeout.
@@ -93,9 +95,10 @@ impl IdleState {
 }
 
 impl<T> Connection<T> {
-    /// Wraps `io`.
-    pub(crate) fn new(io: T) -> Self {
-        Self { io, tracker: RequestTracker::default(), idle: None, write_timer: None }
+    /// Wraps `io`, which the library closes when it is idle for longer than `keep_alive` between two requests.
+    pub(crate) fn new(io: T, keep_alive: Duration) -> Self {
+        let keep_alive = keep_alive.saturating_add(KEEP_ALIVE_MARGIN);
+        Self { io, keep_alive, tracker: RequestTracker::default(), idle: None, write_timer: None }
     }
 
     /// The tracker of its requests.
@@ -110,7 +113,7 @@ impl<T> Connection<T> {
         if is_in_flight.get() {
             return None;
         }
-        Some(self.idle.insert(running.unwrap_or_else(|| IdleState::new(started.get()))))
+        Some(self.idle.insert(running.unwrap_or_else(|| IdleState::new(started.get(), self.keep_alive))))
     }
 
     /// Whether writes have been blocked for too long.
@@ -179,9 +182,11 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, BufWriter, DuplexStream, duplex};
 
+    const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
     fn connected(buffer: usize) -> (Connection<DuplexStream>, DuplexStream) {
         let (ours, theirs) = duplex(buffer);
-        (Connection::new(ours), theirs)
+        (Connection::new(ours, KEEP_ALIVE), theirs)
     }
 
     /// Runs `work` for at most an hour of the paused clock, which passes at once.
@@ -218,7 +223,7 @@ mod tests {
         let (mut ours, _theirs) = connected(64);
         let began = Instant::now();
         assert_eq!(within_an_hour(ours.read(&mut [0; 8])).await.unwrap(), 0);
-        assert!(began.elapsed() >= KEEP_ALIVE_TIMEOUT && began.elapsed() < KEEP_ALIVE_TIMEOUT + Duration::from_secs(1));
+        assert!(began.elapsed() >= KEEP_ALIVE && began.elapsed() < KEEP_ALIVE + Duration::from_secs(2));
     }
 
     #[tokio::test(start_paused = true)]
@@ -250,7 +255,7 @@ mod tests {
             if flushed == 1 { Poll::Pending } else { Poll::Ready(()) }
         }))
         .await;
-        assert!(began.elapsed() >= KEEP_ALIVE_TIMEOUT && began.elapsed() < KEEP_ALIVE_TIMEOUT + Duration::from_secs(1));
+        assert!(began.elapsed() >= KEEP_ALIVE && began.elapsed() < KEEP_ALIVE + Duration::from_secs(2));
     }
 
     #[tokio::test(start_paused = true)]
@@ -260,10 +265,10 @@ mod tests {
             theirs.write_all(b"a head").await.unwrap();
             assert_eq!(ours.read(&mut [0; 8]).await.unwrap(), 6);
             let request = ours.tracker().begin_request();
-            let waiting = tokio::time::timeout(10 * KEEP_ALIVE_TIMEOUT, ours.read(&mut [0; 8])).await;
+            let waiting = tokio::time::timeout(10 * KEEP_ALIVE, ours.read(&mut [0; 8])).await;
             assert!(waiting.is_err(), "a request is in progress");
             drop(request);
-            let waiting = tokio::time::timeout(KEEP_ALIVE_TIMEOUT * 9 / 10, ours.read(&mut [0; 8])).await;
+            let waiting = tokio::time::timeout(KEEP_ALIVE * 9 / 10, ours.read(&mut [0; 8])).await;
             assert!(waiting.is_err(), "the pause is not over");
         }
         assert_eq!(within_an_hour(ours.read(&mut [0; 8])).await.unwrap(), 0);
@@ -294,7 +299,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn flush_and_shutdown_are_forwarded() {
         let (ours, mut theirs) = duplex(64);
-        let mut ours = Connection::new(BufWriter::new(ours));
+        let mut ours = Connection::new(BufWriter::new(ours), KEEP_ALIVE);
         ours.write_all(b"x").await.unwrap();
         ours.flush().await.unwrap();
         within_an_hour(theirs.read_exact(&mut [0; 1])).await.unwrap();

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use actix_http::HttpService;
+use actix_http::{HttpService, KeepAlive};
 use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::dev::{AppConfig, Server};
 use actix_web::rt::net::TcpStream;
@@ -18,7 +18,8 @@ use crate::connection::Connection;
 /// How long a closing connection may continue to send an unread body.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Serves requests with one worker thread for each of `applications`, until `stop` is ready.
+/// Serves requests with one worker thread for each of `applications`, until `stop` is ready. Connections that are idle for
+/// `keep_alive` between two requests are closed. Requests may take `shutdown_wait` after `stop`.
 ///
 /// # Errors
 /// The listener cannot be used.
@@ -26,7 +27,7 @@ pub fn serve<F: Fn(&mut web::ServiceConfig) + Clone + Send + 'static>(
     listener: TcpListener,
     applications: Vec<F>,
     stop: impl Future<Output = ()> + Send + 'static,
-    shutdown_wait: Duration,
+    (keep_alive, shutdown_wait): (Duration, Duration),
 ) -> io::Result<Server> {
     raise_open_files();
     let builder = Server::build().workers(applications.len()).shutdown_signal(stop);
@@ -46,15 +47,16 @@ pub fn serve<F: Fn(&mut web::ServiceConfig) + Clone + Send + 'static>(
                 let stopping = stopping.clone();
                 async move { stopping.notified().await }
             })
+            .keep_alive(KeepAlive::Timeout(keep_alive))
             .client_disconnect_timeout(LINGER)
             .local_addr(address)
             .on_connect_ext(|connection: &Connection<TcpStream>, extensions| {
                 extensions.insert(connection.tracker().clone());
             })
             .h1(map_config(app, |()| AppConfig::default()));
-        fn_service(|stream: TcpStream| async {
+        fn_service(move |stream: TcpStream| async move {
             let peer = stream.peer_addr().ok();
-            Ok((Connection::new(stream), peer))
+            Ok((Connection::new(stream, keep_alive), peer))
         })
         .and_then(http)
     })?;

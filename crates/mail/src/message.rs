@@ -159,6 +159,12 @@ plain_header! {
     AutoSubmitted, "Auto-Submitted"
 }
 
+plain_header! {
+    /// Tells mail servers of Microsoft that nobody reads automatic replies, which they send in spite of `Auto-Submitted`
+    /// (MS-OXCMAIL section 2.2.3.2.14).
+    AutoResponseSuppress, "X-Auto-Response-Suppress"
+}
+
 /// Builds a notification.
 pub(crate) fn notification(
     notification: &Notification,
@@ -249,7 +255,8 @@ struct HeaderFields<'a> {
 fn start(head: &HeaderFields<'_>, sender: &Sender) -> Result<MessageBuilder, SendError> {
     let from = &sender.mailbox;
     let host = head.url.split('/').nth(2).unwrap_or("localhost");
-    let host = host.split(':').next().unwrap_or(host);
+    // Without the port. The colons of an IPv6 address are in brackets.
+    let host = host.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(host, |(name, _)| name);
     let to: Address = head.to.parse().map_err(|error| SendError::Permanent {
         reason: format!("the address is invalid: {error}"),
         no_such_mailbox: true,
@@ -267,6 +274,10 @@ fn start(head: &HeaderFields<'_>, sender: &Sender) -> Result<MessageBuilder, Sen
 /// The subject of mail about something, which begins with the product's name.
 fn prefixed(product_name: &Name, about: &str) -> String {
     format!("[{product_name}] {about}")
+}
+
+fn no_automatic_replies() -> AutoResponseSuppress {
+    AutoResponseSuppress("OOF, AutoReply".to_owned())
 }
 
 fn auto_submitted() -> AutoSubmitted {
@@ -289,6 +300,7 @@ fn finish(
     let mut message = message.map_err(|error| compose_error(&error))?;
     message.headers_mut().insert_raw(from_header(sender, head.product_name));
     message.headers_mut().insert_raw(subject(&head.subject));
+    message.headers_mut().set(no_automatic_replies());
     Ok(message)
 }
 
@@ -301,6 +313,7 @@ pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, SendError> {
         .to(to)
         .subject(TEST_SUBJECT)
         .header(auto_submitted())
+        .header(no_automatic_replies())
         .body("This mail was sent by `roadmap mail test`. It has arrived, so mail works.\n".to_owned())
         .map_err(|error| compose_error(&error))
 }

@@ -1,9 +1,11 @@
 //! Options of the mail server, parsed from `smtp://user:password@host:port` or `smtps://…`.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use lettre::message::Mailbox;
+use lettre::transport::smtp::extension::ClientId;
 use percent_encoding::percent_decode_str;
 use thiserror::Error;
 use url::{Host, Url};
@@ -12,13 +14,21 @@ use url::{Host, Url};
 #[derive(Debug, Error)]
 pub enum MailSettingError {
     /// Not a URL of a mail server.
-    #[error("the URL of the mail server is not of the form smtp://user:password@host:port or smtps://…")]
+    #[error(
+        "the URL of the mail server is not of the form smtp://user:password@host:port or smtps://…; characters of user and \
+         password other than letters and digits are percent-encoded: `@` is %40, `/` is %2F, `#` is %23, `?` is %3F"
+    )]
     Url,
     /// An unknown parameter or an invalid value of a parameter.
     #[error(
         "the URL of the mail server has the parameter `{0}`; allowed are tls=none|opportunistic|required and ca=FILE"
     )]
     Parameter(String),
+    /// Not a name for EHLO.
+    #[error(
+        "`{0}` is neither a host name such as roadmap.example.com nor an IP address such as [192.0.2.7] or [IPv6:2001:db8::7]"
+    )]
+    Hello(String),
     /// Not a valid sender.
     #[error("the sender `{0}` is neither an address nor of the form Name <address>")]
     Sender(String),
@@ -46,6 +56,56 @@ pub enum Security {
     Implicit,
 }
 
+/// The name by which the service introduces itself to mail servers, in EHLO (RFC 5321 section 4.1.1.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HelloName(pub(crate) ClientId);
+
+impl HelloName {
+    /// Parses a host name or an IP address, which may be written as an address literal (RFC 5321 section 4.1.3).
+    ///
+    /// # Errors
+    /// Any other value.
+    pub fn parse(raw: &str) -> Result<Self, MailSettingError> {
+        let malformed = || MailSettingError::Hello(raw.to_owned());
+        let name = raw.trim();
+        let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+        let literal = bare.map(|address| match address.get(..5) {
+            Some(tag) if tag.eq_ignore_ascii_case("IPv6:") => &address[5..],
+            _ => address,
+        });
+        match literal.unwrap_or(name).parse::<IpAddr>() {
+            Ok(IpAddr::V4(address)) => return Ok(Self(ClientId::Ipv4(address))),
+            Ok(IpAddr::V6(address)) => return Ok(Self(ClientId::Ipv6(address))),
+            Err(_) if literal.is_some() => return Err(malformed()),
+            Err(_) => {}
+        }
+        let Ok(Host::<String>::Domain(host)) = Host::parse(name) else { return Err(malformed()) };
+        let host = host.trim_end_matches('.');
+        let is_label = |label: &str| {
+            (1..=63).contains(&label.len())
+                && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+        };
+        if host.len() > 253 || !host.split('.').all(is_label) {
+            return Err(malformed());
+        }
+        Ok(Self(ClientId::Domain(host.to_owned())))
+    }
+
+    /// The name of this machine for itself.
+    #[must_use]
+    pub fn localhost() -> Self {
+        Self(ClientId::Domain("localhost".to_owned()))
+    }
+}
+
+impl std::fmt::Display for HelloName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// The default name of the service.
 pub(crate) const SERVICE_NAME: &str = "Roadmap";
 
@@ -66,9 +126,16 @@ pub struct SmtpOptions {
     pub from: Mailbox,
     /// The name of the service.
     pub service_name: String,
-    /// Time limit for one mail, including the connection.
+    /// Time limit for a connection, and for one mail over it.
     pub timeout: Duration,
+    /// The name in EHLO. Servers may refuse one that is no full host name.
+    pub hello: HelloName,
+    /// Maximum connections to the server.
+    pub connections: usize,
 }
+
+/// The default maximum of connections to the server.
+const CONNECTIONS: usize = 8;
 
 impl SmtpOptions {
     /// Parses a URL and a sender.
@@ -135,6 +202,8 @@ impl SmtpOptions {
             from: sender(from)?,
             service_name: SERVICE_NAME.to_owned(),
             timeout,
+            hello: HelloName::localhost(),
+            connections: CONNECTIONS,
         })
     }
 
@@ -143,7 +212,13 @@ impl SmtpOptions {
     pub fn redacted(&self) -> String {
         let scheme = if self.security == Security::Implicit { "smtps" } else { "smtp" };
         let user = self.login.as_ref().map(|(user, _)| format!("{user}@")).unwrap_or_default();
-        format!("{scheme}://{user}{}:{}", self.host, self.port)
+        format!("{scheme}://{user}{}", self.server())
+    }
+
+    /// The host and the port of the mail server.
+    pub(crate) fn server(&self) -> String {
+        let Self { host, port, .. } = self;
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 }
 
@@ -197,6 +272,55 @@ mod tests {
     }
 
     #[test]
+    fn the_address_of_a_server_has_brackets_in_messages() {
+        for (url, shown) in [
+            ("smtp://[::1]:25", "smtp://[::1]:25"),
+            ("smtps://ann:x@[2001:db8::7]", "smtps://ann@[2001:db8::7]:465"),
+            ("smtp://192.0.2.7", "smtp://192.0.2.7:587"),
+        ] {
+            assert_eq!(parse(url).unwrap().redacted(), shown);
+        }
+    }
+
+    #[test]
+    fn a_name_for_ehlo_is_a_host_name_or_an_address() {
+        for (raw, name) in [
+            ("roadmap.example.com", "roadmap.example.com"),
+            (" Roadmap.Example.com. ", "roadmap.example.com"),
+            ("localhost", "localhost"),
+            ("exämple.de", "xn--exmple-cua.de"),
+            ("192.0.2.7", "[192.0.2.7]"),
+            ("[192.0.2.7]", "[192.0.2.7]"),
+            ("[::1]", "[IPv6:::1]"),
+            ("[IPv6:2001:db8::7]", "[IPv6:2001:db8::7]"),
+            ("[ipv6:2001:db8::7]", "[IPv6:2001:db8::7]"),
+            ("2001:db8::7", "[IPv6:2001:db8::7]"),
+        ] {
+            assert_eq!(HelloName::parse(raw).unwrap().to_string(), name, "{raw}");
+        }
+        let long = format!("{}.example", "a".repeat(64));
+        for raw in [
+            "",
+            " ",
+            "a b",
+            "a_b.example",
+            "-a.example",
+            "a-.example",
+            "a..example",
+            ".",
+            "[roadmap.example.com]",
+            "[]",
+            "a.example\r\nMAIL FROM:<x@y.example>",
+            "https://a.example",
+            "a.example:25",
+            "999.1.1.1",
+            &long,
+        ] {
+            assert!(matches!(HelloName::parse(raw), Err(MailSettingError::Hello(_))), "{raw}");
+        }
+    }
+
+    #[test]
     fn option_errors_never_show_a_password() {
         for (url, expected) in [
             ("mail.example.com", "not of the form smtp://"),
@@ -217,6 +341,8 @@ mod tests {
         ] {
             let message = parse(url).unwrap_err().to_string();
             assert!(message.contains(expected) && !message.contains("secret"), "{url}: {message}");
+            // The usual reason of a URL that cannot be read.
+            assert_eq!(message.contains("are percent-encoded"), expected.contains("smtp://"), "{message}");
         }
         for from in ["", "Acme", "a@b@c", "Acme <hello>"] {
             let error = SmtpOptions::parse("smtp://localhost", from).unwrap_err();

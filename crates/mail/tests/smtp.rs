@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used)]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use roadmap_domain::model::email_address::EmailAddress;
@@ -16,7 +17,7 @@ use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::Mailer;
-use roadmap_mail::{SmtpMailer, SmtpOptions};
+use roadmap_mail::{HelloName, SmtpMailer, SmtpOptions};
 use roadmap_testkit::smtp::{Reply, Setup, Sink, Step};
 use uuid::Uuid;
 
@@ -55,6 +56,7 @@ fn with_login(sink: &Sink, login: &str) -> String {
 fn kind_and_reason(outcome: Result<String, SendError>) -> (&'static str, String) {
     match outcome {
         Ok(_) => ("sent", String::new()),
+        Err(SendError::NoConnection { reason }) => ("no connection", reason),
         Err(SendError::Transient { reason }) => ("transient", reason),
         Err(SendError::Permanent { reason, no_such_mailbox: false }) => ("permanent", reason),
         Err(SendError::Permanent { reason, no_such_mailbox: true }) => ("no mailbox", reason),
@@ -87,6 +89,7 @@ async fn a_mail_arrives_as_it_was_composed() {
             "Message-ID",
             "Subject",
             "To",
+            "X-Auto-Response-Suppress",
         ]
     );
     for line in [
@@ -95,6 +98,7 @@ async fn a_mail_arrives_as_it_was_composed() {
         "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
         "Message-ID: <00000000-0000-0000-0000-000000000001.00000000-0000-0000-0000-000000000002@acme.example>",
         "To: ann@example.com",
+        "X-Auto-Response-Suppress: OOF, AutoReply",
     ] {
         assert!(head.lines().any(|written| written == line), "{line} is not in {head}");
     }
@@ -150,9 +154,13 @@ async fn a_rejection_is_classified_by_step_and_code() {
     let mailer = mailer(&sink.url());
     // The step, the reply, the outcome.
     for (step, reply, outcome) in [
-        ("connect", "554 5.7.1 Go away", "transient"),
-        ("hello", "550 5.7.1 Go away", "transient"),
-        ("from", "450 4.7.1 Later", "transient"),
+        ("connect", "554 5.7.1 Go away", "no connection"),
+        ("connect", "421 4.7.0 Too many connections", "no connection"),
+        ("hello", "550 5.7.1 Go away", "no connection"),
+        ("hello", "504 5.5.2 Helo command rejected: need fully-qualified hostname", "no connection"),
+        ("from", "450 4.7.1 Later", "no connection"),
+        ("from", "421 4.4.2 Too many mails over this connection", "no connection"),
+        ("from", "504 5.5.2 Helo command rejected: need fully-qualified hostname", "transient"),
         ("from", "550 5.7.1 Unknown sender", "transient"),
         ("from", "530 5.7.0 Authentication required", "transient"),
         ("to", "450 4.2.0 Greylisted", "transient"),
@@ -161,7 +169,12 @@ async fn a_rejection_is_classified_by_step_and_code() {
         ("to", "501 5.1.3 No such form", "no mailbox"),
         ("to", "551 5.1.6 Moved", "no mailbox"),
         ("to", "556 5.1.10 Null MX", "no mailbox"),
-        ("to", "554 5.7.1 Relay access denied", "permanent"),
+        ("to", "504 5.5.2 <a1b2>: Helo command rejected: need fully-qualified hostname", "transient"),
+        ("to", "550 5.7.1 Client host [192.0.2.7] blocked using zen.spamhaus.org", "transient"),
+        ("to", "554 5.7.1 Relay access denied", "transient"),
+        ("to", "553 5.7.1 Sender address rejected: not owned by user ann", "transient"),
+        ("to", "503 5.5.1 Bad sequence of commands", "transient"),
+        ("to", "554 5.7.1 Recipient address rejected: Access denied", "permanent"),
         ("to", "552 5.2.2 Mailbox full", "permanent"),
         ("to", "530 5.7.0 Authentication required", "transient"),
         ("to", "421 4.3.2 Closing", "transient"),
@@ -169,6 +182,7 @@ async fn a_rejection_is_classified_by_step_and_code() {
         ("data", "554 5.6.0 Never", "permanent"),
         ("message", "452 4.3.1 Disk full", "transient"),
         ("message", "554 5.7.1 Spam", "permanent"),
+        ("message", "550 5.7.26 Unauthenticated mail: SPF did not pass", "transient"),
         ("message", "550 5.1.1 No such user", "no mailbox"),
     ] {
         sink.script(move |now| {
@@ -184,7 +198,11 @@ async fn a_rejection_is_classified_by_step_and_code() {
             if name == step { Reply::Custom(reply) } else { Reply::Default }
         });
         // The early steps need a new connection.
-        let fresh = if matches!(step, "connect" | "hello") { self::mailer(&sink.url()) } else { mailer.clone() };
+        let fresh = if matches!(step, "connect" | "hello") || reply.starts_with("421") {
+            self::mailer(&sink.url())
+        } else {
+            mailer.clone()
+        };
         let (kind, reason) = kind_and_reason(fresh.send(&ann()).await);
         assert_eq!(kind, outcome, "{reply} at {step}: {reason}");
         let (code, words) = reply.split_at(3);
@@ -258,14 +276,14 @@ async fn a_restarted_server_is_reconnected() {
     let mailer = mailer(&sink.url());
     mailer.send(&ann()).await.unwrap();
     sink.stop();
-    assert_eq!(kind_and_reason(mailer.send(&ann()).await).0, "transient");
+    assert_eq!(kind_and_reason(mailer.send(&ann()).await).0, "no connection");
     sink.restart();
-    // A connection from before the restart may fail once more. That is a transient error.
+    // A connection from before the restart may fail once more. That does not concern the mail.
     let give_up = Instant::now() + Duration::from_secs(10);
     loop {
         match kind_and_reason(mailer.send(&ann()).await) {
             ("sent", _) => break,
-            (kind, reason) => assert!(kind == "transient" && Instant::now() < give_up, "{kind}: {reason}"),
+            (kind, reason) => assert!(kind == "no connection" && Instant::now() < give_up, "{kind}: {reason}"),
         }
     }
     assert_eq!(sink.count(), 2);
@@ -278,7 +296,10 @@ async fn a_wrong_password_is_transient_with_the_servers_message() {
         let sink = Sink::with_setup(Setup { login: login.clone(), mechanisms, ..Setup::default() });
         mailer(&with_login(&sink, "ann%40acme:s3%3Acret")).send(&ann()).await.unwrap();
         let (kind, reason) = kind_and_reason(mailer(&with_login(&sink, "ann%40acme:wr0ng")).send(&ann()).await);
-        assert!(kind == "transient" && reason.contains("535") && reason.contains("Wrong user or password"), "{reason}");
+        assert!(
+            kind == "no connection" && reason.contains("535") && reason.contains("Wrong user or password"),
+            "{reason}"
+        );
         assert!(!reason.contains("wr0ng"), "{reason}");
         let (kind, reason) = kind_and_reason(mailer(&sink.url()).send(&ann()).await);
         assert!(kind == "transient" && reason.contains("530"), "{reason}");
@@ -315,7 +336,10 @@ async fn a_transcript_has_everything_but_the_password() {
     assert_eq!(sink.count(), 1);
 
     let wrong = mailer(&with_login(&sink, "ann:wr0ngpass")).send_test_mail(&address).await;
-    assert!(wrong.outcome.as_ref().is_err_and(|why| why.contains("535") && why.contains("Wrong user")), "{wrong:?}");
+    assert!(
+        wrong.outcome.as_ref().is_err_and(|why| why.reason.contains("535") && why.reason.contains("Wrong user")),
+        "{wrong:?}"
+    );
     assert!(!format!("{wrong:?}").contains("wr0ngpass"), "{wrong:?}");
 
     sink.script(|step| match step {
@@ -323,10 +347,10 @@ async fn a_transcript_has_everything_but_the_password() {
         _ => Reply::Default,
     });
     let refused = mailer(&with_login(&sink, "ann:s3cretpass")).send_test_mail(&address).await;
-    assert!(refused.outcome.is_err_and(|why| why.contains("5.1.1 No such user")));
+    assert!(refused.outcome.is_err_and(|why| why.reason.contains("5.1.1 No such user")));
     sink.stop();
     let away = mailer(&sink.url()).send_test_mail(&address).await;
-    assert!(away.outcome.is_err_and(|why| why.to_lowercase().contains("refused")));
+    assert!(away.outcome.is_err_and(|why| why.reason.to_lowercase().contains("refused")));
 }
 
 /// A sink with a self-signed certificate, and the file with that certificate.
@@ -349,13 +373,151 @@ async fn required_encryption_is_enforced() {
         // Without the file, the certificate is not trusted.
         let untrusted = format!("{}?{tls}", sink.url());
         let (kind, reason) = kind_and_reason(mailer(untrusted.trim_end_matches(['?', '&'])).send(&ann()).await);
-        assert_eq!((kind, sink.count()), ("transient", 1), "{reason}");
+        assert_eq!((kind, sink.count()), ("no connection", 1), "{reason}");
     }
     let plain = Sink::start();
     let (kind, reason) = kind_and_reason(mailer(&format!("{}?tls=required", plain.url())).send(&ann()).await);
-    assert_eq!((kind, plain.count()), ("transient", 0), "{reason}");
+    assert_eq!((kind, plain.count()), ("no connection", 0), "{reason}");
     mailer(&format!("{}?tls=opportunistic", plain.url())).send(&ann()).await.unwrap();
     assert_eq!(plain.count(), 1);
+}
+
+/// A self-signed certificate as `openssl req -x509` makes it: one of an issuer, without a name of the server.
+fn issuer_certificate() -> (Vec<u8>, Vec<u8>, String) {
+    let mut parameters = rcgen::CertificateParams::new(vec!["mail.elsewhere.example".to_owned()]).unwrap();
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = parameters.self_signed(&key).unwrap();
+    (certificate.der().to_vec(), key.serialize_der(), certificate.pem())
+}
+
+#[tokio::test]
+async fn the_servers_own_certificate_is_trusted_whatever_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, pem: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, pem).unwrap();
+        file.display().to_string()
+    };
+    for is_implicit in [false, true] {
+        let (der, key, pem) = issuer_certificate();
+        let (_, _, another) = issuer_certificate();
+        let setup = Setup { certificate: Some((der, key)), is_implicit, ..Setup::default() };
+        let sink = Sink::with_setup(setup);
+        let tls = if is_implicit { "" } else { "tls=required&" };
+        for pem in [pem.clone(), format!("{another}{pem}")] {
+            mailer(&format!("{}?{tls}ca={}", sink.url(), file("own.pem", &pem))).send(&ann()).await.unwrap();
+        }
+        assert_eq!(sink.count(), 2);
+        // Another certificate, even with the same name, is not.
+        let (kind, reason) = kind_and_reason(
+            mailer(&format!("{}?{tls}ca={}", sink.url(), file("other.pem", &another))).send(&ann()).await,
+        );
+        assert_eq!((kind, sink.count()), ("no connection", 2), "{reason}");
+    }
+    // Without verification, the name does not matter either.
+    let (der, key, _) = issuer_certificate();
+    let sink = Sink::with_setup(Setup { certificate: Some((der, key)), ..Setup::default() });
+    mailer(&sink.url()).send(&ann()).await.unwrap();
+    assert_eq!(sink.count(), 1);
+    let empty = SmtpOptions::parse(&format!("smtp://mail.example.com?ca={}", file("empty.pem", "")), FROM).unwrap();
+    let error = SmtpMailer::new(&empty).err().unwrap();
+    assert!(std::error::Error::source(&error).unwrap().to_string().contains("no certificate"), "{error}");
+}
+
+#[tokio::test]
+async fn wrong_settings_are_named_with_their_fix() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = async |url: String| {
+        let mut options = SmtpOptions::parse(&url, FROM).unwrap();
+        options.timeout = Duration::from_secs(2);
+        SmtpMailer::new(&options).unwrap().check_connection().await.outcome.unwrap_err()
+    };
+    let plain = Sink::start();
+    let (starttls, _) = encrypted(&folder, false);
+    let (implicit, _) = encrypted(&folder, true);
+    let port_of = |scheme: &str, sink: &Sink| format!("{scheme}://127.0.0.1:{}", sink.port());
+    let with_login = port_of("smtp", &plain).replace("://", "://ann:secret@");
+    for (url, reason, fix) in [
+        (port_of("smtp", &implicit), "did not respond within 2s", "a server that waits for TLS wants smtps://"),
+        (port_of("smtps", &plain), "does not speak TLS on port", "smtp:// instead of smtps:// uses STARTTLS"),
+        (port_of("smtps", &starttls), "does not speak TLS on port", "smtp:// instead of smtps:// uses STARTTLS"),
+        (format!("{}?tls=required", starttls.url()), "invalid peer certificate: UnknownIssuer", "?ca=FILE"),
+        (implicit.url(), "invalid peer certificate: UnknownIssuer", "?ca=FILE"),
+        (format!("{}?tls=required", plain.url()), "STARTTLS is not supported", "does not offer STARTTLS"),
+        (with_login, "No compatible authentication mechanism", "leave user and password out of smtp_url"),
+        ("smtp://127.0.0.1:1".to_owned(), "Connection refused", "that a mail server runs at 127.0.0.1:1"),
+        ("smtps://127.0.0.1:1".to_owned(), "Connection refused", "that a mail server runs at 127.0.0.1:1"),
+        ("smtp://[::1]:1".to_owned(), "at connecting", "[::1]:1"),
+    ] {
+        let problem = check(url.clone()).await;
+        assert!(problem.reason.contains(reason), "{url}: {problem:?}");
+        assert!(problem.fix.contains(fix), "{url}: {problem:?}");
+        assert!(problem.is_fatal && !format!("{problem:?}").contains("secret"), "{url}: {problem:?}");
+    }
+    assert_eq!(plain.count() + starttls.count() + implicit.count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mails_wait_for_the_connections_that_a_server_allows() {
+    const MAILS: usize = 300;
+    let sink = Sink::start();
+    let open = AtomicUsize::new(0);
+    sink.script(move |step| match step {
+        // No connection is closed in this test.
+        Step::Connect if open.fetch_add(1, Ordering::SeqCst) >= 3 => Reply::Custom("421 4.7.0 Too many connections"),
+        Step::Message(_) => Reply::Stall(Duration::from_millis(10)),
+        _ => Reply::Default,
+    });
+    let mailer = mailer(&sink.url());
+    // As many as a worker may send at a time, and more.
+    let senders = (0..24).map(|_| {
+        let mailer = mailer.clone();
+        tokio::spawn(async move {
+            for _ in 0..MAILS / 24 {
+                // None fails: a refused connection is no try of a mail.
+                mailer.send(&ann()).await.unwrap();
+            }
+        })
+    });
+    let begun = Instant::now();
+    for sender in senders.collect::<Vec<_>>() {
+        sender.await.unwrap();
+    }
+    eprintln!("{MAILS} mails over {} connections in {:?}", sink.connections(), begun.elapsed());
+    assert_eq!(sink.count(), MAILS / 24 * 24);
+    assert!(sink.connections() < 40, "{}", sink.connections());
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_all_connections_costs_no_try() {
+    let sink = Sink::start();
+    sink.script(|step| match step {
+        Step::Connect => Reply::Custom("421 4.3.2 Closed on Sundays"),
+        _ => Reply::Default,
+    });
+    let mailer = mailer(&sink.url());
+    for _ in 0..3 {
+        let (kind, reason) = kind_and_reason(mailer.send(&ann()).await);
+        assert!(kind == "no connection" && reason.contains("421"), "{kind}: {reason}");
+    }
+    sink.script(|_| Reply::Default);
+    mailer.send(&ann()).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_name_of_the_options_is_in_ehlo() {
+    for (name, expected) in [("roadmap.example.com", "roadmap.example.com"), ("192.0.2.7", "[192.0.2.7]")] {
+        let sink = Sink::start();
+        sink.script(move |step| match step {
+            Step::Hello(given) if *given != expected => Reply::Custom("504 5.5.2 Another name was expected"),
+            _ => Reply::Default,
+        });
+        let hello = HelloName::parse(name).unwrap();
+        let options = SmtpOptions { hello, ..SmtpOptions::parse(&sink.url(), FROM).unwrap() };
+        SmtpMailer::new(&options).unwrap().send(&ann()).await.unwrap();
+        assert_eq!(sink.count(), 1);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -165,6 +165,21 @@ statement! {
 }
 
 statement! {
+    /// Returns a message that had no connection to the mail server to the queue, with the reason.
+    Defer {
+        workspace: Uuid => SqlUuid,
+        id: String => Text,
+        leased_until: TimestampColumn => Timestamptz,
+        due_at: TimestampColumn => Timestamptz,
+        failure: String => Text,
+        now: TimestampColumn => Timestamptz,
+    } -> Untyped,
+    "UPDATE outbox SET leased_until = NULL, due_at = {due_at}, failure = {failure}, tried_at = {now},
+                       attempts = attempts - 1
+     WHERE workspace_id = {workspace} AND id = {id} AND leased_until = {leased_until}"
+}
+
+statement! {
     /// Deletes a message that is no longer wanted.
     Drop { workspace: Uuid => SqlUuid, id: String => Text, leased_until: TimestampColumn => Timestamptz } -> Untyped,
     "DELETE FROM outbox WHERE workspace_id = {workspace} AND id = {id} AND leased_until = {leased_until}"
@@ -362,6 +377,11 @@ impl OutboxQueue for PostgresStore {
             }
             MessageOutcome::Dead { reason, no_such_mailbox } => {
                 Settle { failure: Some(reason.clone()), stop_mail: *no_such_mailbox, ..unsent }
+            }
+            MessageOutcome::Deferred { until, reason } => {
+                let (due_at, failure) = ((*until).into(), reason.clone());
+                let defer = Defer { workspace, id, leased_until, due_at, failure, now };
+                return Ok(session.run(defer.execute(&mut session.connection()?)).await? > 0);
             }
             MessageOutcome::Returned => {
                 let put_back = Return { workspace, id, leased_until, now };

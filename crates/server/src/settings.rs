@@ -17,13 +17,14 @@ use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_domain::policy::storage::StorageLimits;
 use roadmap_http::client_address::Proxies;
 use roadmap_http::limits::Rates;
+use roadmap_mail::HelloName;
 use serde::Serialize;
 
 use source::Source;
 use values::{
-    audit_retention, collector, count, header_family, mail_per_address, mail_per_day, mail_timeout, origins, path,
-    proxy_networks, rate, retention, role, secrets, service_name, size, statement_timeout, switch, text,
-    unused_uploads,
+    Tuning, audit_retention, collector, connections, count, header_family, hello_name, keep_alive, mail_per_address,
+    mail_per_day, mail_timeout, origins, path, proxy_networks, rate, retention, role, secrets, service_name, size,
+    statement_timeout, switch, text, unused_uploads,
 };
 
 pub(crate) use values::{Database, LogFormat, Mail, Storage, duration};
@@ -138,6 +139,8 @@ pub(crate) struct Settings {
     pub(crate) statement_timeout: Duration,
     /// The time limit for receiving the body of a request.
     pub(crate) body_timeout: Duration,
+    /// How long a connection may be idle between two requests.
+    pub(crate) keep_alive: Duration,
     /// How long a request waits for a concurrent one with the same operation key.
     pub(crate) operation_wait: Duration,
     /// How long responses are saved under their operation keys.
@@ -173,18 +176,28 @@ impl Settings {
         let data_dir = source.value("data_dir", "./roadmap-data", path)?;
         let database = Database::parse(source.optional("database_url", text)?.as_deref(), &data_dir)?;
         let mail_timeout = source.value("mail_timeout", "30s", mail_timeout)?;
+        let base_url = source.optional("base_url", |name, raw| Ok(BaseUrl::parse(name, raw)?))?;
+        let default_name = || base_url.as_ref().and_then(|url| HelloName::parse(url.host()).ok());
+        let smtp = Tuning {
+            timeout: mail_timeout,
+            hello: source
+                .optional("smtp_hello", hello_name)?
+                .or_else(default_name)
+                .unwrap_or_else(HelloName::localhost),
+            connections: source.value("smtp_connections", "8", connections)?,
+        };
         let (smtp_url, mail_from) = (source.optional("smtp_url", text)?, source.optional("mail_from", text)?);
         Ok(Self {
             listen: source.value("listen", "127.0.0.1:8080", text)?,
             metrics_listen: source.optional("metrics_listen", text)?,
             otlp_endpoint: source.optional("otlp_endpoint", collector)?,
-            base_url: source.optional("base_url", |name, raw| Ok(BaseUrl::parse(name, raw)?))?,
+            base_url,
             database_role: source.value("database_role", "roadmap_service", role)?,
             row_security: source.value("row_security", "true", switch)?,
             storage: Storage::parse(source.optional("storage_url", text)?.as_deref(), &data_dir)?,
             secret: source.optional("secret", |name, raw| Ok(Secret::parse(name, raw)?))?,
             previous_secrets: source.optional("previous_secrets", secrets)?.unwrap_or_default(),
-            mail: Mail::parse(smtp_url.as_deref(), mail_from.as_deref(), &data_dir, mail_timeout)?,
+            mail: Mail::parse(smtp_url.as_deref(), mail_from.as_deref(), &data_dir, smtp)?,
             mail_timeout,
             mail_worker: source.value("mail_worker", "true", switch)?,
             mail_per_day: source.value("mail_per_day", "10000", mail_per_day)?,
@@ -216,6 +229,7 @@ impl Settings {
             read_wait: source.value("read_wait", "2s", duration)?,
             statement_timeout: source.value("statement_timeout", "2s", statement_timeout)?,
             body_timeout: source.value("body_timeout", "30s", duration)?,
+            keep_alive: source.value("keep_alive", "75s", keep_alive)?,
             operation_wait: source.value("operation_wait", "30s", duration)?,
             operation_retention: source.value("operation_retention", "30d", retention)?,
             audit_retention: source.value("audit_retention", "400d", audit_retention)?,
@@ -286,7 +300,7 @@ mod tests {
         assert_eq!((settings.database_role.as_str(), settings.row_security), ("roadmap_service", true));
         assert_eq!(settings.storage, Storage::Folder("./roadmap-data/blobs".into()));
         assert_eq!((settings.secret, settings.previous_secrets), (None, vec![]));
-        assert_eq!(settings.operation_wait, Duration::from_secs(30));
+        assert_eq!((settings.operation_wait, settings.keep_alive), (Duration::from_secs(30), Duration::from_secs(75)));
         assert_eq!(settings.operation_retention, Duration::from_secs(30 * 24 * 3600));
         assert_eq!(settings.audit_retention, Duration::from_secs(400 * 24 * 3600));
         assert_eq!((settings.metrics_listen, settings.otlp_endpoint), (None, None));
@@ -342,6 +356,19 @@ mod tests {
             ("ROADMAP_SMTP_URL", "smtp://u:secret@mail.example.com", "the setting mail_from is required with smtp_url"),
             ("ROADMAP_MAIL_TIMEOUT", "1h", "must be between 100ms and 10m"),
             (
+                "ROADMAP_SMTP_HELLO",
+                "my_host",
+                "the setting smtp_hello: `my_host` is neither a host name such as roadmap.example.com nor an IP address",
+            ),
+            ("ROADMAP_SMTP_HELLO", "https://a.example", "the setting smtp_hello: `https://a.example` is neither"),
+            (
+                "ROADMAP_SMTP_CONNECTIONS",
+                "0",
+                "the setting smtp_connections is `0`, which is not a number between 1 and 64",
+            ),
+            ("ROADMAP_SMTP_CONNECTIONS", "65", "the setting smtp_connections is `65`"),
+            ("ROADMAP_SMTP_CONNECTIONS", "many", "the setting smtp_connections is `many`"),
+            (
                 "ROADMAP_MAIL_PER_DAY",
                 "0",
                 "the setting mail_per_day is `0`, which is neither `off` nor a number between 1 and 10000000",
@@ -396,6 +423,9 @@ mod tests {
             ("ROADMAP_UNUSED_UPLOADS", "59m", "clients need at least 1h to use what they have uploaded"),
             ("ROADMAP_UNUSED_UPLOADS", "never", "unused_uploads is `never`, which is not a number and a unit"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
+            ("ROADMAP_KEEP_ALIVE", "0s", "the setting keep_alive is `0s`; it must be between 1s and 1h"),
+            ("ROADMAP_KEEP_ALIVE", "61m", "the setting keep_alive is `61m`"),
+            ("ROADMAP_KEEP_ALIVE", "75", "keep_alive is `75`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
             ("ROADMAP_AUDIT_RETENTION", "29d", "the setting audit_retention is `29d`; it must be at least 30d"),
             ("ROADMAP_AUDIT_RETENTION", "off", "audit_retention is `off`, which is not a number and a unit"),
@@ -591,6 +621,28 @@ mod tests {
         assert_eq!(mail(&[]), "files in ./roadmap-data/mail");
         let url = ("ROADMAP_SMTP_URL", "smtps://ann:secret@mail.example.com");
         assert_eq!(mail(&[url, ("ROADMAP_MAIL_FROM", "a@b.example")]), "smtps://ann@mail.example.com:465");
+    }
+
+    #[test]
+    fn mail_servers_are_greeted_with_the_host_of_the_base_url_unless_another_name_is_set() {
+        let options = |environment: &[(&str, &str)]| {
+            let server = [("ROADMAP_SMTP_URL", "smtp://mail.example.com"), ("ROADMAP_MAIL_FROM", "a@b.example")];
+            match read(&SettingFlags::default(), &[&server[..], environment].concat()).unwrap().mail {
+                Mail::Smtp(options) => options,
+                other => panic!("{other}"),
+            }
+        };
+        let base_url = ("ROADMAP_BASE_URL", "https://roadmap.example.com:8443");
+        for (environment, name) in [
+            (vec![], "localhost"),
+            (vec![base_url], "roadmap.example.com"),
+            (vec![base_url, ("ROADMAP_SMTP_HELLO", "mail.acme.example")], "mail.acme.example"),
+            (vec![("ROADMAP_SMTP_HELLO", "192.0.2.7")], "[192.0.2.7]"),
+        ] {
+            assert_eq!(options(&environment).hello.to_string(), name);
+        }
+        assert_eq!(options(&[]).connections, 8);
+        assert_eq!(options(&[("ROADMAP_SMTP_CONNECTIONS", "64")]).connections, 64);
     }
 
     #[test]

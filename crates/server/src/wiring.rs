@@ -337,7 +337,11 @@ impl Application {
         let longest = settings.mail_timeout.try_into()?;
         let reader = self.backend.mail_reader();
         let deliver = DeliverMail::new(queue, reader, mailer, clock, references, base_url, longest);
-        Ok(deliver.with_limit(settings.mail_per_address))
+        let deliver = deliver.with_limit(settings.mail_per_address);
+        Ok(match &settings.mail {
+            Mail::Smtp(options) => deliver.with_concurrent_sends(options.connections),
+            Mail::Folder(..) => deliver,
+        })
     }
 
     /// Creates the use case that removes orphaned and unused uploads.

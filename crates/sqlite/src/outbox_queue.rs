@@ -310,6 +310,15 @@ impl OutboxQueue for SqliteStore {
                         outbox::failure.eq(reason),
                     ))
                     .execute(connection)?,
+                MessageOutcome::Deferred { until, reason } => update(row)
+                    .set((
+                        no_lease,
+                        outbox::due_at.eq(until.millis()),
+                        outbox::tried_at.eq(now),
+                        outbox::failure.eq(reason),
+                        outbox::attempts.eq(outbox::attempts - 1),
+                    ))
+                    .execute(connection)?,
                 MessageOutcome::Dead { reason, no_such_mailbox } => {
                     let dead = (
                         no_lease,

@@ -120,6 +120,7 @@ macro_rules! contract_tests {
                 a_mail_is_leased_to_one_worker,
                 concurrent_workers_share_the_mails,
                 the_outcome_of_an_expired_lease_is_rejected,
+                a_deferred_mail_waits_without_an_attempt,
                 a_postponed_mail_waits,
                 dead_mail_can_be_retried,
                 a_big_audience_is_expanded_in_batches,

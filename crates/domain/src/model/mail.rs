@@ -61,6 +61,8 @@ pub struct LeasedMail {
     pub leased_until: Timestamp,
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
+    /// When it was created.
+    pub created_at: Timestamp,
     /// The recipient's address.
     pub to: EmailAddress,
     /// The record that it is about.
@@ -151,6 +153,8 @@ pub struct LeasedTestMail {
     pub lease: Lease,
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
+    /// When it was queued.
+    pub created_at: Timestamp,
     /// The recipient's address.
     pub to: EmailAddress,
     /// The sender.
@@ -333,8 +337,14 @@ pub struct SignInMail {
 /// Why a mail was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendError {
-    /// A later attempt may succeed: the mail server is unreachable, responded with 4xx, or requires an action of the
-    /// operator, such as a correct password.
+    /// The mail was not tried, because there was no connection to the mail server for it: none could be opened, or all
+    /// open ones were in use for too long.
+    NoConnection {
+        /// The reason, in the mail server's words if it responded.
+        reason: String,
+    },
+    /// A later attempt may succeed: the mail server responded with 4xx, or requires an action of the operator, such as
+    /// a correct name in EHLO.
     Transient {
         /// The reason, in the mail server's words if it responded.
         reason: String,

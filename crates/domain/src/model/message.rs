@@ -320,6 +320,13 @@ pub enum MessageOutcome {
         /// The reason of the failure.
         reason: String,
     },
+    /// Not attempted, because there was no connection to the mail server. The attempt does not count.
+    Deferred {
+        /// The time of the next attempt.
+        until: Timestamp,
+        /// Why there was no connection.
+        reason: String,
+    },
     /// The message is not retried, unless an operator requests it.
     Dead {
         /// The reason of the failure.

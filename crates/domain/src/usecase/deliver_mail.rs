@@ -30,14 +30,14 @@ use crate::ports::{Clock, MailReader, Mailer, OutboxQueue};
 use crate::usecase::batches;
 
 pub use leases::{LeasedAudience, Leases, LoadedMessage, LoadedMessages};
-pub use schedule::MAX_CONCURRENT_SENDS;
-use schedule::Schedules;
+use schedule::{MAX_CONCURRENT_SENDS, Schedules};
 
 /// Maximum messages created by one expansion of a large audience.
 const AUDIENCE: u32 = 500;
 
 /// The duration of a lease, as a multiple of the time that one mail may take. Mails are only started in the first half
-/// of the lease, so that no other worker leases a mail that is being sent.
+/// of the lease, so that no other worker leases a mail that is being sent: half of a lease is enough to wait for a
+/// connection and to send the mail.
 const LEASE: i32 = 4;
 
 /// How long sent messages are kept.
@@ -88,11 +88,12 @@ pub struct DeliverMail {
     base_url: BaseUrl,
     longest: Duration,
     per_address: Option<u32>,
+    concurrent_sends: usize,
 }
 
 impl DeliverMail {
-    /// Creates the use case: messages from `queue`, their content from `reader`, sent with `mailer`, which takes at
-    /// most `longest` for one mail.
+    /// Creates the use case: messages from `queue`, their content from `reader`, sent with `mailer`, which waits at most
+    /// `longest` for a connection, and takes at most `longest` for one mail.
     #[must_use]
     pub fn new(
         queue: Arc<dyn OutboxQueue>,
@@ -104,13 +105,29 @@ impl DeliverMail {
         longest: Duration,
     ) -> Self {
         let leases = Leases::new(queue.clone(), reader);
-        Self { queue, leases, mailer, clock, references, base_url, longest, per_address: None }
+        Self {
+            queue,
+            leases,
+            mailer,
+            clock,
+            references,
+            base_url,
+            longest,
+            per_address: None,
+            concurrent_sends: MAX_CONCURRENT_SENDS,
+        }
     }
 
     /// Limits the single mails to one customer in an hour. Further mails go out as one digest at the end of the hour.
     #[must_use]
     pub fn with_limit(self, per_address: Option<u32>) -> Self {
         Self { per_address, ..self }
+    }
+
+    /// Sets the maximum number of concurrent sends: the connections that the mailer may have.
+    #[must_use]
+    pub fn with_concurrent_sends(self, concurrent_sends: usize) -> Self {
+        Self { concurrent_sends, ..self }
     }
 
     /// Sends messages until `stop` returns true. Then it starts no more, waits for those being sent, and returns the
@@ -122,7 +139,7 @@ impl DeliverMail {
     /// An error of one message or workspace is logged and does not delay any other. A message that could not be settled
     /// is sent again when its lease expires.
     pub async fn run<P: Future<Output = ()> + Send>(&self, stop: Stop<'_>, pause: impl Fn() -> P) {
-        let mut schedules = Schedules::new();
+        let mut schedules = Schedules::new(self.concurrent_sends);
         let mut under_way: FuturesUnordered<Work<'_>> = FuturesUnordered::new();
         under_way.push(Box::pin(self.find_due_workspaces()));
         // `None` while the worker looks for messages.
@@ -199,7 +216,7 @@ impl DeliverMail {
         for (lease, attempt, error) in &leased.unknown {
             // A newer version may be able to send it.
             let outcome =
-                self.outcome(&lease.message, *attempt, Err(SendError::Transient { reason: error.to_string() }));
+                self.outcome(&lease.message, *attempt, now, Err(SendError::Transient { reason: error.to_string() }));
             self.settle(workspace, lease, &outcome).await;
         }
         let messages = self.hold(workspace, leased.messages, now).await;
@@ -268,7 +285,7 @@ impl DeliverMail {
             }
             LoadedMessage::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(test)).await),
         };
-        let outcome = self.outcome(&lease.message, attempt, sent);
+        let outcome = self.outcome(&lease.message, attempt, message.waiting_since(), sent);
         self.settle(workspace, &lease, &outcome).await;
         Done::Sent(priority, workspace)
     }
@@ -314,16 +331,25 @@ impl DeliverMail {
         stop() || self.clock.now().plus(self.longest * (LEASE / 2)) > leased_until
     }
 
-    fn outcome(&self, message: &MessageId, attempt: NonZeroU32, sent: Result<String, SendError>) -> MessageOutcome {
+    fn outcome(
+        &self,
+        message: &MessageId,
+        attempt: NonZeroU32,
+        waiting_since: Timestamp,
+        sent: Result<String, SendError>,
+    ) -> MessageOutcome {
         let send_error = match sent {
             Ok(response) => return MessageOutcome::Sent { response },
             Err(send_error) => send_error,
         };
-        let outcome = mail_retry::outcome_after_failure(message, attempt, send_error, self.clock.now());
+        let outcome = mail_retry::outcome_after_failure(message, attempt, waiting_since, send_error, self.clock.now());
         match &outcome {
             MessageOutcome::Dead { reason, .. } => tracing::warn!(%message, attempt, reason, "a message is dead"),
             MessageOutcome::Postponed { until, reason } => {
                 tracing::info!(%message, attempt, %until, reason, "a message is retried later");
+            }
+            MessageOutcome::Deferred { until, reason } => {
+                tracing::info!(%message, %until, reason, "a message waits for a connection to the mail server");
             }
             MessageOutcome::Sent { .. }
             | MessageOutcome::Held { .. }

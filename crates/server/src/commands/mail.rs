@@ -174,7 +174,7 @@ async fn send_test_mail(settings: &Settings, to: &EmailAddress) -> anyhow::Resul
     }
     match transcript.outcome {
         Ok(()) => print(&format!("The server has accepted the mail to {}.", to.as_str())),
-        Err(reason) => bail!("the mail was not sent: {reason}"),
+        Err(problem) => bail!("the mail was not sent: {}", problem.reason),
     }
 }
 

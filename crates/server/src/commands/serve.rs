@@ -1,6 +1,6 @@
 //! `roadmap serve`
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +10,7 @@ use std::time::Duration;
 use actix_web::web::ServiceConfig;
 use anyhow::Context;
 use roadmap_domain::error::ErrorChain;
+use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::ports::{Clock, MissedSearchStore};
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
@@ -119,7 +120,7 @@ impl Serve {
         let stop = ShutdownSignals::listen()?.begin_shutdown(shutdown, settings.shutdown_delay);
         let surfaces: Vec<_> =
             surfaces.into_iter().map(|surfaces| move |config: &mut ServiceConfig| surfaces.configure(config)).collect();
-        let server = server::serve(listener, surfaces, stop, settings.shutdown_wait)?;
+        let server = server::serve(listener, surfaces, stop, (settings.keep_alive, settings.shutdown_wait))?;
         let maintenance = tokio::spawn(run_maintenance(
             application.purge_operation_keys(&settings),
             application.purge_audit_entries(&settings),
@@ -138,7 +139,7 @@ impl Serve {
         let reindexing = tokio::spawn(reindex_search(application.reindex_search(), outdated_documents.clone()));
 
         let worker = settings.mail_worker.then(|| Worker::start(deliver)).transpose()?;
-        let mut listening = format!("Listening on http://{address}");
+        let mut listening = first_line(&base_url, address);
         let metrics_server = match metrics {
             None => None,
             Some((at, metrics)) => {
@@ -310,6 +311,16 @@ async fn run_maintenance(
     }
 }
 
+/// The first line: the URL that works in a browser, and the address of the socket.
+fn first_line(base_url: &BaseUrl, address: SocketAddr) -> String {
+    let served = if base_url.has_default_workspace() {
+        base_url.to_string()
+    } else {
+        base_url.to_string().replacen("://", "://<workspace>.", 1)
+    };
+    format!("Serving {served}, listening on {address}")
+}
+
 /// The commands that set up the first workspace.
 fn first_steps(settings: &Settings) -> String {
     let data = settings.data_dir.display();
@@ -339,4 +350,26 @@ async fn hints_without_members(application: &Application, settings: &Settings) -
 fn add_member(subdomain: &str, settings: &Settings) -> String {
     let data = settings.data_dir.display();
     format!("roadmap member add --workspace {subdomain} --email you@acme.example --name 'You' --data-dir '{data}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_domain::model::workspace::Subdomain;
+
+    #[test]
+    fn the_first_line_has_the_url_that_works() {
+        let address = "127.0.0.1:8080".parse().unwrap();
+        let line = |base_url: &str, default: Option<&str>| {
+            let base_url = BaseUrl::parse("base_url", base_url).unwrap();
+            first_line(&base_url.with_default_workspace(default.and_then(Subdomain::from_label)), address)
+        };
+        for (base_url, default, url) in [
+            ("http://localhost:8080", Some("acme"), "http://localhost:8080"),
+            ("https://roadmap.example.com", None, "https://<workspace>.roadmap.example.com"),
+            ("http://[::1]:8080", Some("acme"), "http://[::1]:8080"),
+        ] {
+            assert_eq!(line(base_url, default), format!("Serving {url}, listening on 127.0.0.1:8080"));
+        }
+    }
 }

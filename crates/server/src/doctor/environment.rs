@@ -121,7 +121,7 @@ fn open_mode(path: &Path) -> Option<u32> {
     (mode & 0o077 != 0).then_some(mode)
 }
 
-/// Connects to the mail server, with encryption and login.
+/// Connects to the mail server, with encryption and login, and asks whether it takes mail from the sender.
 pub(super) async fn mail(settings: &Settings) -> Finding {
     const CHECK: &str = "mail";
     let options = match &settings.mail {
@@ -132,18 +132,24 @@ pub(super) async fn mail(settings: &Settings) -> Finding {
         }
     };
     let server = options.redacted();
-    let fix = "check smtp_url; `roadmap mail test` shows the dialog with the server";
     let transcript = match wiring::smtp_mailer(options) {
         Ok(mailer) => mailer.check_connection().await,
-        Err(error) => return Finding::problem(CHECK, chain(error), fix),
+        Err(error) => return Finding::problem(CHECK, chain(error), "check smtp_url, also the file behind ?ca="),
     };
     match transcript.outcome {
-        Err(reason) => Finding::problem(CHECK, format!("{server} does not work: {reason}"), fix),
+        Err(problem) if problem.is_fatal => {
+            Finding::problem(CHECK, format!("{server} does not work: {}", problem.reason), problem.fix)
+        }
+        Err(problem) => Finding::warning(
+            CHECK,
+            format!("{server} has refused a mail to mail_from: {}", problem.reason),
+            problem.fix,
+        ),
         Ok(()) if transcript.lines.iter().any(|line| line == "(not encrypted)") && options.login.is_some() => {
             let found = format!("{server} receives the password unencrypted");
             Finding::warning(CHECK, found, "use smtps://, or ?tls=required, unless the server is on this machine")
         }
-        Ok(()) => Finding::ok(CHECK, format!("{server} accepts connections")),
+        Ok(()) => Finding::ok(CHECK, format!("{server} accepts mail from {}", options.from.email)),
     }
 }
 

@@ -13,7 +13,7 @@ use roadmap_domain::model::portal::EmbedOrigin;
 use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_http::client_address::HeaderFamily;
 use roadmap_http::limits::Rate;
-use roadmap_mail::SmtpOptions;
+use roadmap_mail::{HelloName, SmtpOptions};
 
 /// Maximum number of requests of a rate. A higher one would not limit anything.
 const MAX_RATE: u32 = 1_000_000;
@@ -25,6 +25,9 @@ const MAX_SIZE: u64 = 1 << 50;
 const MIN_UNUSED_AGE: Duration = Duration::from_secs(3_600);
 /// More mails in a day than that are no limit.
 const MAX_MAILS_PER_DAY: u64 = 10_000_000;
+
+/// More connections to one mail server are taken for an attack.
+const MAX_SMTP_CONNECTIONS: usize = 64;
 
 /// Most bytes of the name of the service.
 const MAX_SERVICE_NAME_LENGTH: usize = 36;
@@ -161,6 +164,13 @@ impl std::fmt::Display for Storage {
     }
 }
 
+/// How the mail server is used.
+pub(super) struct Tuning {
+    pub(super) timeout: Duration,
+    pub(super) hello: HelloName,
+    pub(super) connections: usize,
+}
+
 /// How mail is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Mail {
@@ -171,18 +181,14 @@ pub(crate) enum Mail {
 }
 
 impl Mail {
-    pub(super) fn parse(
-        url: Option<&str>,
-        from: Option<&str>,
-        data_dir: &Path,
-        timeout: Duration,
-    ) -> anyhow::Result<Self> {
+    pub(super) fn parse(url: Option<&str>, from: Option<&str>, data_dir: &Path, smtp: Tuning) -> anyhow::Result<Self> {
         let Some(url) = url else { return Ok(Self::Folder(data_dir.join("mail"), from.map(str::to_owned))) };
         let Some(from) = from else {
             bail!("the setting mail_from is required with smtp_url: the address that mail is sent from");
         };
         let options = SmtpOptions::parse(url, from).context("the settings smtp_url and mail_from cannot be used")?;
-        Ok(Self::Smtp(SmtpOptions { timeout, ..options }))
+        let Tuning { timeout, hello, connections } = smtp;
+        Ok(Self::Smtp(SmtpOptions { timeout, hello, connections, ..options }))
     }
 }
 
@@ -194,6 +200,18 @@ impl std::fmt::Display for Mail {
             Self::Smtp(options) => f.write_str(&options.redacted()),
         }
     }
+}
+
+/// A host name or an address.
+pub(super) fn hello_name(name: &str, raw: &str) -> anyhow::Result<HelloName> {
+    HelloName::parse(raw).with_context(|| name.to_owned())
+}
+
+/// A number of connections to the mail server.
+pub(super) fn connections(name: &str, raw: &str) -> anyhow::Result<usize> {
+    let connections = raw.parse().ok().filter(|number| (1..=MAX_SMTP_CONNECTIONS).contains(number));
+    connections
+        .with_context(|| format!("{name} is `{raw}`, which is not a number between 1 and {MAX_SMTP_CONNECTIONS}"))
 }
 
 pub(super) fn mail_timeout(name: &str, raw: &str) -> anyhow::Result<Duration> {
@@ -248,6 +266,15 @@ pub(super) fn role(setting: &str, name: &str) -> anyhow::Result<String> {
         bail!("{setting} is `{name}`, which is not a name of lower-case letters, digits and `_`");
     }
     Ok(name.to_owned())
+}
+
+/// How long a connection may be idle.
+pub(super) fn keep_alive(name: &str, raw: &str) -> anyhow::Result<Duration> {
+    let time = duration(name, raw)?;
+    if time < Duration::from_secs(1) || time > Duration::from_secs(3_600) {
+        bail!("{name} is `{raw}`; it must be between 1s and 1h");
+    }
+    Ok(time)
 }
 
 pub(super) fn statement_timeout(name: &str, raw: &str) -> anyhow::Result<Duration> {

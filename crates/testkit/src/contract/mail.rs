@@ -191,6 +191,30 @@ pub async fn the_outcome_of_an_expired_lease_is_rejected(harness: Harness) {
     assert_eq!(lease(&harness, workspace, 1).await.len(), 1);
 }
 
+/// A mail without a connection waits, and its lease does not count as an attempt. Its failure is shown until it is sent.
+pub async fn a_deferred_mail_waits_without_an_attempt(harness: Harness) {
+    let (workspace, _) = announced(&harness, "acme", 1).await;
+    let queue = &harness.subject.queue;
+    let first = lease(&harness, workspace, 1).await.remove(0);
+    let until = harness.now().plus(MINUTE);
+    assert!(
+        settle(&harness, workspace, &first, MessageOutcome::Deferred { until, reason: "421 full".to_owned() }).await
+    );
+    assert_eq!(lease(&harness, workspace, 1).await, []);
+    let status = queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.dead), (1, 0));
+    let failure = &status.failures[0];
+    assert_eq!((failure.attempts, failure.next_attempt_at, failure.reason.as_str()), (0, Some(until), "421 full"));
+    // The lease is over: nobody else may settle it.
+    assert!(!settle(&harness, workspace, &first, MessageOutcome::Deferred { until, reason: "late".to_owned() }).await);
+    // An operator need not wait for it.
+    assert_eq!(harness.retry_mail(workspace, false).await, 1);
+    let mail = lease(&harness, workspace, 1).await.remove(0);
+    assert_eq!((mail.attempt.get(), mail.created_at), (1, first.created_at));
+    assert!(settle(&harness, workspace, &mail, MessageOutcome::Sent { response: "250 OK".to_owned() }).await);
+    assert!(queue.status(workspace, 5).await.unwrap().failures.is_empty());
+}
+
 /// A failed mail waits for its next attempt. A returned mail does not wait, and its lease does not count as an attempt.
 pub async fn a_postponed_mail_waits(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;

@@ -66,6 +66,18 @@ impl LoadedMessage {
             Self::Test(test) => test.lease.clone(),
         }
     }
+
+    /// Returns since when the message waits to be sent.
+    #[must_use]
+    pub fn waiting_since(&self) -> Timestamp {
+        match self {
+            Self::Audience(audience) => audience.created_at,
+            Self::Mail(mail) => mail.created_at,
+            Self::Digest(digest) => digest.id.at,
+            Self::SignIn(sign_in) => sign_in.sign_in.created_at,
+            Self::Test(test) => test.created_at,
+        }
+    }
 }
 
 /// The result of one lease statement, by what can be done with the messages.
@@ -202,8 +214,8 @@ impl Leases {
                     })
                 }
                 Found::Test(to) => {
-                    let LeasedMessage { lease, attempt, .. } = message;
-                    Some(LoadedMessage::Test(LeasedTestMail { lease, attempt, to, sender: sender.clone() }))
+                    let LeasedMessage { lease, attempt, created_at, .. } = message;
+                    Some(LoadedMessage::Test(LeasedTestMail { lease, attempt, created_at, to, sender: sender.clone() }))
                 }
             };
             match loaded {
@@ -388,6 +400,7 @@ impl Contents {
             id: mail,
             leased_until: message.lease.until,
             attempt: message.attempt,
+            created_at: message.created_at,
             to: recipient.to.clone(),
             about: about.clone(),
             content: content.clone(),

@@ -5,14 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::model::id::WorkspaceId;
 use crate::model::message::Priority;
 
-/// Maximum concurrent sends of the priority [`Priority::Bulk`], for all workspaces together.
-const BULK_SENDS: usize = 16;
-
-/// Maximum concurrent sends of the priority [`Priority::Urgent`], in addition to the bulk sends.
-const URGENT_SENDS: usize = 8;
-
-/// Maximum concurrent sends of all priorities together. Mailers keep the same number of connections.
-pub const MAX_CONCURRENT_SENDS: usize = BULK_SENDS + URGENT_SENDS;
+/// Concurrent sends of all priorities and workspaces together, of a mailer without a limit of its own.
+pub(super) const MAX_CONCURRENT_SENDS: usize = 24;
 
 /// Maximum workspaces whose leased messages wait for a slot.
 const WORKSPACES: usize = 64;
@@ -31,8 +25,10 @@ pub(super) struct Schedules<T> {
 }
 
 impl<T> Schedules<T> {
-    pub(super) fn new() -> Self {
-        Self { urgent: Schedule::new(URGENT_SENDS), bulk: Schedule::new(BULK_SENDS) }
+    /// Shares `slots` among the priorities: a third for urgent messages, the rest for bulk mail, at least one for each.
+    pub(super) fn new(slots: usize) -> Self {
+        let urgent = (slots / 3).max(1);
+        Self { urgent: Schedule::new(urgent), bulk: Schedule::new(slots.saturating_sub(urgent).max(1)) }
     }
 
     /// Returns the schedule of a priority.
@@ -235,6 +231,9 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
+    const BULK_SENDS: usize = 16;
+    const URGENT_SENDS: usize = 8;
+
     fn workspace(number: usize) -> WorkspaceId {
         WorkspaceId::new(Uuid::from_u128(number as u128))
     }
@@ -360,8 +359,16 @@ mod tests {
     }
 
     #[test]
+    fn a_third_of_the_slots_is_for_urgent_messages() {
+        for (slots, urgent, bulk) in [(24, 8, 16), (8, 2, 6), (3, 1, 2), (2, 1, 1), (1, 1, 1), (64, 21, 43)] {
+            let schedules = Schedules::<usize>::new(slots);
+            assert_eq!((schedules.urgent.slots, schedules.bulk.slots), (urgent, bulk), "{slots}");
+        }
+    }
+
+    #[test]
     fn urgent_messages_come_first_and_have_their_own_slots() {
-        let mut schedules = Schedules::<usize>::new();
+        let mut schedules = Schedules::<usize>::new(MAX_CONCURRENT_SENDS);
         let all: Vec<WorkspaceId> = (0..100).map(workspace).collect();
         schedules.schedule(Priority::Bulk).add(all);
         while let Some((_, workspace, _)) = schedules.next_lease() {
