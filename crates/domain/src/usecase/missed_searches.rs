@@ -17,12 +17,13 @@ use crate::ports::{MissedSearchLog, MissedSearchStore};
 /// Counts searches in memory until they are written.
 #[derive(Debug, Default)]
 pub struct MissedSearches {
-    counts: Mutex<HashMap<(WorkspaceId, MissedWords), i64>>,
+    counts: Mutex<HashMap<WorkspaceId, HashMap<MissedWords, i64>>>,
 }
 
 impl MissedSearches {
-    /// Maximum number of different texts in memory. Others are left out until the next write.
-    pub const MAX_IN_MEMORY: usize = 2_000;
+    /// Maximum number of different texts of a workspace in memory. Others of this workspace are left out until the next
+    /// write.
+    pub const MAX_IN_MEMORY: usize = 500;
     /// Maximum number of different texts of a workspace and day.
     pub const MAX_PER_DAY: u32 = 500;
     /// How long counts are stored.
@@ -36,11 +37,9 @@ impl MissedSearches {
     /// The store fails. What could not be written is lost: it is not worth a retry.
     pub async fn flush(&self, store: &dyn MissedSearchStore, now: Timestamp) -> Result<(), StoreError> {
         let counts = std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut by_workspace: HashMap<WorkspaceId, Vec<MissedSearch>> = HashMap::new();
-        for ((workspace, words), count) in counts {
-            by_workspace.entry(workspace).or_default().push(MissedSearch { words, count });
-        }
-        for (workspace, mut searches) in by_workspace {
+        for (workspace, counts) in counts {
+            let searches = counts.into_iter().map(|(words, count)| MissedSearch { words, count });
+            let mut searches: Vec<MissedSearch> = searches.collect();
             searches.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.words.cmp(&b.words)));
             store.add_missed_searches(workspace, now, &searches, Self::MAX_PER_DAY).await?;
         }
@@ -52,9 +51,9 @@ impl MissedSearches {
 impl MissedSearchLog for MissedSearches {
     fn record(&self, workspace: WorkspaceId, words: MissedWords) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (workspace, words);
-        if counts.len() < Self::MAX_IN_MEMORY || counts.contains_key(&key) {
-            *counts.entry(key).or_default() += 1;
+        let counts = counts.entry(workspace).or_default();
+        if counts.len() < Self::MAX_IN_MEMORY || counts.contains_key(&words) {
+            *counts.entry(words).or_default() += 1;
         }
     }
 }
@@ -65,6 +64,7 @@ mod tests {
     use crate::ports::mocks::MockMissedSearchStore;
     use crate::usecase::fixtures::{now, workspace};
     use pollster::block_on;
+    use uuid::Uuid;
 
     fn words(text: &str) -> MissedWords {
         MissedWords::of_query(text).unwrap()
@@ -91,14 +91,17 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded() {
+    fn memory_is_bounded_for_each_workspace() {
         let searches = MissedSearches::default();
+        let neighbour = WorkspaceId::new(Uuid::from_u128(99));
         for number in 0..3_000 {
             searches.record(workspace(), words(&format!("word{number}")));
         }
         searches.record(workspace(), words("word7"));
+        searches.record(neighbour, words("word2999"));
         let counts = searches.counts.lock().unwrap();
-        assert_eq!(counts.len(), MissedSearches::MAX_IN_MEMORY);
-        assert_eq!(counts.get(&(workspace(), words("word7"))), Some(&2));
+        assert_eq!(counts[&workspace()].len(), MissedSearches::MAX_IN_MEMORY);
+        assert_eq!(counts[&workspace()].get(&words("word7")), Some(&2));
+        assert_eq!(counts[&neighbour].get(&words("word2999")), Some(&1));
     }
 }
