@@ -37,6 +37,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 12] = [
             "thiserror",
             "time",
             "tracing",
+            "unicode-normalization",
             "url",
             "uuid",
         ],

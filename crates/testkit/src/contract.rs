@@ -250,6 +250,7 @@ macro_rules! contract_tests {
                 better_and_more_wanted_matches_come_first,
                 better_coverage_comes_first,
                 other_spellings_and_phrases_are_found,
+                all_scripts_and_signs_are_searched,
                 typing_errors_are_corrected,
                 no_syntax_leaks_through,
                 private_requests_are_never_found,

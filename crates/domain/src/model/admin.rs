@@ -1,6 +1,7 @@
 //! What the admin panel shows: the inbox, the records of a customer, and the overview.
 
 use sha2::{Digest, Sha256};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::changelog::Changelog;
@@ -295,10 +296,11 @@ impl MissedWords {
     /// Maximum number of characters. Longer searches are cut.
     pub const MAX: usize = 80;
 
-    /// Returns the words of a search. A word with an `@` is left out. `None` if nothing is left.
+    /// Returns the words of a search, with normalized characters (NFKC): full-width letters and signs count as plain ones.
+    /// A word with an `@` is left out. `None` if nothing is left.
     #[must_use]
     pub fn of_query(query: &str) -> Option<Self> {
-        let start = truncate(query, Self::MAX * 2).to_lowercase();
+        let start = truncate(query, Self::MAX * 2).nfkc().collect::<String>().to_lowercase();
         let words: Vec<&str> = start.split_whitespace().filter(|word| !word.contains(['@', '\0'])).collect();
         let joined = words.join(" ");
         let cut = truncate(&joined, Self::MAX).trim_end();
@@ -565,6 +567,7 @@ mod tests {
             ("  Dark\tMODE ", Some("dark mode")),
             ("mail of ann@example.com please", Some("mail of please")),
             ("ann@example.com", None),
+            ("ann＠example.com ｸﾞﾙｰﾌﾟ", Some("グループ")),
             (" ", None),
         ] {
             assert_eq!(MissedWords::of_query(query).as_ref().map(MissedWords::as_str), words, "{query}");

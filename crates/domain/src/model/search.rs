@@ -7,8 +7,10 @@ pub mod concepts;
 pub mod document;
 pub mod expression;
 pub(crate) mod filter;
+mod folding;
 pub mod noise;
 pub mod query;
+mod script;
 pub mod synonyms;
 pub mod words;
 

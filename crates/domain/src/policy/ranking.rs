@@ -160,7 +160,8 @@ impl Ranker {
                 Alternative::Words(_, words) => words.first().filter(|_| words.len() == 1),
                 Alternative::Concept(_) => None,
             });
-            [word.word.stem(), word.word.surface()].into_iter().chain(singles.map(Word::stem))
+            let forms = singles.flat_map(|word| [word.stem(), word.surface()]);
+            [word.word.stem(), word.word.surface()].into_iter().chain(forms)
         });
         Self { filter: TermFilter::new(texts), masses, query }
     }
@@ -176,7 +177,9 @@ impl Ranker {
         match entry {
             Entry::Word { stem, surface } => {
                 let is_completion = |word: &QueryWord| word.matches_prefix && surface.starts_with(word.word.surface());
-                self.filter.may_contain(stem) || self.query.words().iter().any(is_completion)
+                self.filter.may_contain(stem)
+                    || self.filter.may_contain(surface)
+                    || self.query.words().iter().any(is_completion)
             }
             Entry::Joined { stem, .. } => self.filter.may_contain(stem),
             Entry::Abbreviation(short) => self.filter.may_contain(short),
@@ -268,6 +271,8 @@ fn entry_quality(word: &QueryWord, entry: Entry<'_>) -> Option<(f64, MatchKind)>
             by_alternative(&|alternative| match alternative {
                 Alternative::Words(kind, words) => match words.as_slice() {
                     [one] if one.stem() == stem => Some(*kind),
+                    // A word of the index, which has the stem of another language.
+                    [one] if *kind == MatchKind::Correction && one.surface() == surface => Some(*kind),
                     _ => None,
                 },
                 Alternative::Concept(_) => None,
@@ -342,7 +347,9 @@ mod tests {
 
     #[test]
     fn an_identical_title_has_a_similarity_of_one() {
-        assert!((rank("quokka fern", "Quokka fern", &[], "").unwrap().similarity - 1.0).abs() < 1e-9);
+        for title in ["Quokka fern", "视频上传", "C++ SDK", "PDF导出"] {
+            assert!((rank(title, title, &[], "").unwrap().similarity - 1.0).abs() < 1e-9, "{title}");
+        }
     }
 
     #[test]
@@ -358,12 +365,20 @@ mod tests {
             ("k8s", "Kubernetes", MatchKind::Abbreviation, 0.7),
             ("kubernetes", "K8s", MatchKind::Abbreviation, 0.7),
             ("night mode", "Dark theme", MatchKind::Concept, 0.6),
+            ("视频", "视频上传", MatchKind::Word, 1.0),
+            ("传", "视频上传", MatchKind::Joined, 0.9),
+            ("上", "视频上传", MatchKind::Word, PREFIX_QUALITY + PREFIX_RANGE * 0.5),
+            (".net", "net", MatchKind::Word, STEM_QUALITY),
         ] {
             let relevance = rank(query, title, &[], "").unwrap_or_else(|| panic!("{query} {title}"));
             let found = &relevance.matches[0];
             assert_eq!((found.kind, found.quality), (kind, quality), "{query} {title}");
         }
         assert_eq!(rank("quokka", "Numbat", &["wombat"], "fern"), None);
+        for (query, title) in [("C++", "C# SDK"), ("C", "C++"), ("R", "Reports"), ("shipin", "视频"), ("视频", "食品")]
+        {
+            assert_eq!(rank(query, title, &[], ""), None, "{query} {title}");
+        }
     }
 
     #[test]

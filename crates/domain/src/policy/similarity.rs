@@ -47,10 +47,13 @@ pub fn corrections(typed: &str, known: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the ways to split a compound word into two words of at least four letters, with and without an `s` between
-/// them, as German has it.
+/// them, as German has it. Words in other scripts than Latin have none.
 #[must_use]
 pub fn splits(compound: &str) -> Vec<(&str, &str)> {
     let mut splits = Vec::new();
+    if !compound.is_ascii() {
+        return splits;
+    }
     for position in MIN_PART..compound.len().saturating_sub(MIN_PART - 1) {
         let Some((left, right)) = compound.split_at_checked(position) else { continue };
         splits.push((left, right));

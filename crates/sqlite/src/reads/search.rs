@@ -197,13 +197,14 @@ fn similar_words(
         let mut words = Vec::new();
         for beginning in [0, 1, 2] {
             deadline.check()?;
-            let beginning = word.get(..beginning).unwrap_or(word);
+            let end = word.char_indices().nth(beginning).map_or(word.len(), |(end, _)| end);
+            let beginning = word.get(..end).unwrap_or(word);
             words = search_trigrams::table
                 .filter(search_trigrams::workspace_id.eq(workspace))
                 .filter(search_trigrams::trigram.eq(&trigram))
                 .filter(search_trigrams::word.ge(beginning))
-                // `{` follows `z`, the last character of words in byte order.
-                .filter(search_trigrams::word.lt(format!("{beginning}{{")))
+                // The last character in byte order. No word has it.
+                .filter(search_trigrams::word.lt(format!("{beginning}\u{10ffff}")))
                 .order(search_trigrams::word)
                 .select(search_trigrams::word)
                 .limit(WORDS_PER_TRIGRAM as i64)

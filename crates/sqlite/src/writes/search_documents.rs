@@ -106,7 +106,7 @@ pub(crate) fn index(
     if vocabulary.is_empty() {
         return Ok(());
     }
-    // Words are ASCII letters and digits: nothing in them needs escaping in JSON.
+    // Words have no quotation marks, backslashes or control characters: nothing in them needs escaping in JSON.
     let words = format!("[\"{}\"]", vocabulary.join("\",\""));
     let new_words: Vec<NewWord> = LearnWords { workspace, words }.load(connection)?;
     let mut pairs: Vec<String> = new_words

@@ -134,6 +134,67 @@ pub async fn other_spellings_and_phrases_are_found(harness: Harness) {
     }
 }
 
+/// Scripts without spaces between words are compared in pairs of characters, other spellings of a text are the same
+/// text, and signs belong to the names of programming languages.
+pub async fn all_scripts_and_signs_are_searched(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    for (title, tags, description) in [
+        ("视频上传", &["附件"][..], "客户经常把录像发给我们"),
+        ("食品分类", &[], ""),
+        ("モバイルアプリ", &[], ""),
+        ("グループ権限", &[], ""),
+        ("검색기능을 개선", &[], ""),
+        ("อัปโหลดวิดีโอ", &[], ""),
+        ("التَّصْدِيرُ إلى ملف", &[], ""),
+        ("יִיצוּא", &[], ""),
+        ("Настройки уведомлений", &[], ""),
+        ("C++ SDK", &[], ""),
+        ("C# SDK", &[], ""),
+        ("Client for .NET", &[], ""),
+        ("Retry of webhooks", &[], ""),
+        ("Colours", &[], ""),
+    ] {
+        harness.create(workspace, draft(title, tags, description)).await;
+    }
+    for (query, found) in [
+        ("视频", &["视频上传"][..]),
+        ("上传视频", &["视频上传"]),
+        ("視", &[]),
+        ("视", &["视频上传"]),
+        // The last character of a run.
+        ("传", &["视频上传"]),
+        ("录像", &["视频上传"]),
+        ("附件", &["视频上传"]),
+        // The sounds of `视频` and `食品` are similar.
+        ("shipin", &[]),
+        ("アプリ", &["モバイルアプリ"]),
+        ("ｱﾌﾟﾘ", &["モバイルアプリ"]),
+        ("ク\u{3099}ルーフ\u{309a}", &["グループ権限"]),
+        ("グ", &["グループ権限"]),
+        ("権限を", &["グループ権限"]),
+        ("검색 기능", &["검색기능을 개선"]),
+        ("검색은", &["검색기능을 개선"]),
+        ("วิดีโอ", &["อัปโหลดวิดีโอ"]),
+        ("تصدير", &["التَّصْدِيرُ إلى ملف"]),
+        ("ملفات", &["التَّصْدِيرُ إلى ملف"]),
+        ("הייצוא", &["יִיצוּא"]),
+        ("настройка уведомления", &["Настройки уведомлений"]),
+        ("настрокйи", &["Настройки уведомлений"]),
+        ("ｓｄｋ", &["C# SDK", "C++ SDK"]),
+        ("C++", &["C++ SDK"]),
+        ("c++ sdk", &["C++ SDK", "C# SDK"]),
+        ("C#", &["C# SDK"]),
+        ("csharp", &["C# SDK"]),
+        (".net", &["Client for .NET"]),
+        ("dotnet", &["Client for .NET"]),
+        ("net", &["Client for .NET"]),
+        ("R", &[]),
+        ("C", &[]),
+    ] {
+        assert_eq!(harness.search(workspace, query).await, found, "{query:?}");
+    }
+}
+
 /// Words that no feature request has are corrected, and known words are not.
 pub async fn typing_errors_are_corrected(harness: Harness) {
     let workspace = harness.workspace("acme").await;

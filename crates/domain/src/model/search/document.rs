@@ -3,8 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::concepts::{Concept, concepts};
+use super::folding::fold;
 use super::noise::is_function_word;
-use super::words::{fold_to_ascii, joined, numeronym, split_words, stem, surface};
+use super::words::{
+    Word, initials, is_pair, joined, last_character, numeronym, split_runs, split_words, stem, surface,
+};
 
 /// Number of words that an initialism abbreviates.
 pub(super) const INITIALISM: std::ops::RangeInclusive<usize> = 3..=5;
@@ -26,7 +29,8 @@ pub(super) fn abbreviation_term(short: &str) -> String {
 /// Each field is a text of entries, each preceded by a space:
 ///
 /// - `stem/surface`: a word.
-/// - `+timezon/timezone`: two neighbouring words of the title or a tag, joined, as a stem and a surface form.
+/// - `+timezon/timezone`: two neighbouring words of the title or a tag, joined, as a stem and a surface form. Also the
+///   last character of a run of [pairs](super::words), with which no pair begins.
 /// - `¬tfa`: the initials of three to five words of the title, or a long word of the title as a numeronym.
 /// - `§17`: a [concept](super::concepts).
 ///
@@ -63,7 +67,7 @@ impl SearchDocument {
     pub const MAX_DERIVED: usize = 100;
     /// Maximum number of words of a record that typing errors are corrected to.
     pub const MAX_VOCABULARY: usize = 50;
-    /// Maximum length of words that typing errors are corrected to, in ASCII characters.
+    /// Maximum length of words that typing errors are corrected to, in bytes.
     pub const MAX_VOCABULARY_WORD: usize = 24;
 
     /// Builds the terms of these fields.
@@ -99,7 +103,7 @@ impl SearchDocument {
     /// Returns the surface forms that typing errors are corrected to.
     ///
     /// These are the first [`Self::MAX_VOCABULARY`] distinct words of all fields, without words longer than
-    /// [`Self::MAX_VOCABULARY_WORD`]. They are sorted, so that concurrent units of work lock the same words in the same
+    /// [`Self::MAX_VOCABULARY_WORD`] and without pairs of characters. They are sorted, so that concurrent units of work lock the same words in the same
     /// order.
     #[must_use]
     pub fn vocabulary(&self) -> Vec<&str> {
@@ -108,7 +112,7 @@ impl SearchDocument {
             .into_iter()
             .flat_map(|field| entries(field))
             .filter_map(|entry| if let Entry::Word { surface, .. } = entry { Some(surface) } else { None })
-            .filter(|word| word.len() <= Self::MAX_VOCABULARY_WORD && seen.insert(*word))
+            .filter(|word| word.len() <= Self::MAX_VOCABULARY_WORD && !is_pair(word) && seen.insert(*word))
             .take(Self::MAX_VOCABULARY)
             .collect();
         words.sort_unstable();
@@ -132,17 +136,26 @@ pub(crate) fn entries(field: &str) -> impl Iterator<Item = Entry<'_>> {
     })
 }
 
-/// The words of a text that are indexed, as stems and surface forms.
-struct FieldWords(Vec<(String, String)>);
+/// The words of a text that are indexed.
+#[derive(Default)]
+struct FieldWords {
+    /// Stems and surface forms.
+    words: Vec<(String, String)>,
+    /// The last characters of runs of pairs, each once.
+    last_characters: Vec<String>,
+}
 
 impl FieldWords {
     fn entries(&self) -> String {
-        self.0.iter().flat_map(|(stem, surface)| [" ", stem, "/", surface]).collect()
+        let words = self.words.iter().flat_map(|(stem, surface)| [" ", stem, "/", surface]);
+        let last = self.last_characters.iter().flat_map(|last| [" +", last.as_str(), "/", last]);
+        words.chain(last).collect()
     }
 
     /// Returns the concepts, each once.
     fn concepts(&self) -> String {
-        let words: Vec<(&str, &str)> = self.0.iter().map(|(stem, surface)| (stem.as_str(), surface.as_str())).collect();
+        let words: Vec<(&str, &str)> =
+            self.words.iter().map(|(stem, surface)| (stem.as_str(), surface.as_str())).collect();
         let mut seen: HashSet<Concept> = HashSet::new();
         let distinct = concepts(&words).into_iter().filter(|(_, concept)| seen.insert(*concept));
         distinct.map(|(_, concept)| format!(" {}", concept.term())).collect()
@@ -160,43 +173,50 @@ struct Terms {
 
 impl Terms {
     fn words(&mut self, text: &str) -> FieldWords {
-        let mut words = Vec::new();
-        for raw in split_words(&fold_to_ascii(text)) {
-            if self.word_count >= SearchDocument::MAX_WORDS {
-                break;
-            }
-            let surface = surface(raw);
-            if !self.stems.contains_key(&surface) {
-                if self.stems.len() >= SearchDocument::MAX_DISTINCT_WORDS {
-                    continue;
+        let mut field = FieldWords::default();
+        let mut seen = HashSet::new();
+        for run in split_runs(&fold(text)) {
+            for folded in split_words(run) {
+                if self.word_count >= SearchDocument::MAX_WORDS {
+                    return field;
                 }
-                self.stems.insert(surface.clone(), stem(&surface).into_owned());
+                let Some(surface) = surface(folded) else { continue };
+                if !self.stems.contains_key(&surface) {
+                    if self.stems.len() >= SearchDocument::MAX_DISTINCT_WORDS {
+                        continue;
+                    }
+                    self.stems.insert(surface.clone(), stem(folded, &surface).into_owned());
+                }
+                if let Some(stem) = self.stems.get(&surface) {
+                    field.words.push((stem.clone(), surface));
+                    self.word_count += 1;
+                }
             }
-            if let Some(stem) = self.stems.get(&surface) {
-                words.push((stem.clone(), surface));
-                self.word_count += 1;
+            let last = last_character(run).filter(|_| self.stems.len() < SearchDocument::MAX_DISTINCT_WORDS);
+            if let Some(last) = last.and_then(surface).filter(|last| seen.insert(last.clone())) {
+                field.last_characters.push(last);
             }
         }
-        FieldWords(words)
+        field
     }
 
     /// Returns the neighbouring words, joined.
     fn joined(&mut self, words: &FieldWords) -> String {
-        let surfaces = words.0.iter().map(|(_, surface)| surface);
+        let surfaces = words.words.iter().map(|(_, surface)| surface);
         let pairs = surfaces.clone().zip(surfaces.skip(1)).filter_map(|(one, other)| joined(one, other));
-        self.derive('+', pairs.map(|surface| format!("{}/{surface}", stem(&surface))).collect())
+        self.derive('+', pairs.map(|surface| format!("{}/{surface}", Word::new(&surface).stem())).collect())
     }
 
     /// Returns the initials of neighbouring words and the numeronyms of long words. A function word is neither the
     /// first nor the last of the abbreviated words.
     fn abbreviations(&mut self, words: &FieldWords) -> String {
-        let runs = INITIALISM.flat_map(|length| words.0.windows(length));
+        let runs = INITIALISM.flat_map(|length| words.words.windows(length));
         let initials = runs.filter_map(|run| {
             let (first, last) = (run.first()?, run.last()?);
             let has_subject = !is_function_word(&first.1) && !is_function_word(&last.1);
-            has_subject.then(|| run.iter().filter_map(|(_, surface)| surface.chars().next()).collect::<String>())
+            initials(run.iter().map(|(_, surface)| surface.as_str())).filter(|_| has_subject)
         });
-        let numeronyms = words.0.iter().filter_map(|(_, surface)| numeronym(surface));
+        let numeronyms = words.words.iter().filter_map(|(_, surface)| numeronym(surface));
         self.derive(ABBREVIATION_MARK, initials.chain(numeronyms).collect())
     }
 
@@ -230,6 +250,24 @@ mod tests {
         assert_eq!(document.tags, " ui/ui mossi/mossy fern/fern +mossyfern/mossyfern");
         assert_eq!(document.description, " mode/modes quokka/quokka");
         assert_eq!(document.vocabulary(), ["fern", "modes", "mossy", "quokka", "ui", "zones"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_indexed_in_pairs_without_compounds() {
+        let document = SearchDocument::new("PDF导出", ["检"], "搜索。搜索 C++");
+        assert_eq!(document.title, " pdf/pdf 导出/导出 +出/出".to_owned() + &concept_of("pdf"));
+        assert_eq!(document.tags, " 检/检");
+        assert!(
+            document.description.starts_with(" 搜索/搜索 搜索/搜索 c＋＋/c＋＋ +索/索"),
+            "{}",
+            document.description
+        );
+        assert_eq!(document.vocabulary(), ["c＋＋", "pdf"]);
+    }
+
+    /// The entry of the only concept of a word, if it has one.
+    fn concept_of(word: &str) -> String {
+        concepts(&[(word, word)]).first().map(|(_, concept)| format!(" {}", concept.term())).unwrap_or_default()
     }
 
     #[test]
@@ -283,6 +321,18 @@ mod tests {
         let document = SearchDocument::new("Quokka", [], &text);
         let quokkas = surfaces(&document.description).into_iter().filter(|surface| *surface == "quokka").count();
         assert_eq!((quokkas, surfaces(&document.description).len()), (2, 501));
+    }
+
+    #[test]
+    fn long_texts_without_spaces_are_bounded() {
+        let text: String = ('\u{4e00}'..).take(20_000).collect();
+        let document = SearchDocument::new("", [], &text);
+        assert_eq!(surfaces(&document.description).len(), SearchDocument::MAX_DISTINCT_WORDS);
+        let text = "视频".repeat(10_000);
+        let document = SearchDocument::new("", [], &text);
+        assert_eq!(surfaces(&document.description).len(), SearchDocument::MAX_WORDS);
+        let text = "视 ".repeat(10_000);
+        assert_eq!(surfaces(&SearchDocument::new("", [], &text).description).len(), SearchDocument::MAX_WORDS);
     }
 
     #[test]

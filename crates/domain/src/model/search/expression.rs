@@ -15,8 +15,8 @@ pub enum Fields {
 
 /// What an index is asked for.
 ///
-/// Terms consist of lower-case ASCII letters and digits, concepts also of their mark, so that none can be interpreted
-/// as syntax of an index.
+/// The ASCII characters of terms are lower-case letters and digits, so that none can be interpreted as syntax of an
+/// index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expression {
     /// Documents with a term.
@@ -42,6 +42,19 @@ impl Expression {
         match words {
             [word] => Self::stem(word),
             words => Self::All(words.iter().map(Self::stem).collect()),
+        }
+    }
+
+    /// Returns the expression for documents that have all of these words, in any inflections or as they are.
+    #[must_use]
+    pub fn all_surfaces(words: &[Word]) -> Self {
+        let any_form = |word: &Word| {
+            let surface = Self::Term(word.surface().to_owned());
+            if word.stem() == word.surface() { surface } else { Self::Any(vec![Self::stem(word), surface]) }
+        };
+        match words {
+            [word] => any_form(word),
+            words => Self::All(words.iter().map(any_form).collect()),
         }
     }
 

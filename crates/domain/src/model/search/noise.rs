@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::words::{Word, stem};
+use super::script::{is_hiragana, is_katakana};
+use super::words::{Word, words as split};
 
 const WORDS: &str = include_str!("noise.txt");
 
@@ -40,11 +41,12 @@ impl Words {
                 kind = if section == "domain]" { Noise::Domain } else { Noise::Function };
                 continue;
             }
-            for word in line.split_whitespace() {
-                words.by_surface.insert(word.to_owned(), kind);
+            for word in split(line) {
+                words.by_surface.insert(word.surface().to_owned(), kind);
                 if kind == Noise::Domain {
-                    let shortest = words.domain_stems.entry(stem(word).into_owned()).or_insert(word.len());
-                    *shortest = word.len().min(*shortest);
+                    let length = word.surface().len();
+                    let shortest = words.domain_stems.entry(word.stem().to_owned()).or_insert(length);
+                    *shortest = length.min(*shortest);
                 }
             }
         }
@@ -72,7 +74,24 @@ pub(crate) fn noise_of(stem: &str, surface: &str) -> Option<Noise> {
         let inflections = length..=length + MAX_INFLECTION;
         inflections.contains(&surface.len()).then_some(Noise::Domain)
     };
-    NOISE.by_surface.get(surface).copied().or_else(by_stem)
+    if surface.is_ascii() {
+        NOISE.by_surface.get(surface).copied().or_else(by_stem)
+    } else {
+        noise_of_pair(surface).or_else(|| NOISE.by_surface.get(surface).copied()).or_else(by_stem)
+    }
+}
+
+/// Returns how much noise a pair of Japanese characters is. Hiragana is used for particles and endings, so that a pair
+/// with a beginning in it is at the border of two words, and few words are written in it as a whole.
+fn noise_of_pair(surface: &str) -> Option<Noise> {
+    let mut characters = surface.chars();
+    let (first, second) = (characters.next()?, characters.next()?);
+    match (is_hiragana(first), is_hiragana(second)) {
+        (false, false) => None,
+        (false, true) if is_katakana(first) => Some(Noise::Function),
+        (true, false) => Some(Noise::Function),
+        (_, true) => Some(Noise::Domain),
+    }
 }
 
 /// Whether a folded word is a function word.

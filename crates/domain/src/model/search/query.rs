@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::concepts::{Concept, MAX_PHRASE, completions, concepts, phrase_key};
+use super::concepts::{Concept, MAX_PHRASE, PAIRS_PER_WORD, completions, concepts, phrase_key, phrase_length};
 use super::document::{INITIALISM, abbreviation_term};
 use super::expression::Expression;
+use super::folding::fold;
 use super::noise::{Noise, is_function_word, noise};
-use super::words::{Word, fold_to_ascii, joined, numeronym, split_words, words};
+use super::words::{Word, initials, joined, numeronym, split_runs, words};
 use crate::error::Validated;
 use crate::model::text;
 
@@ -88,7 +89,8 @@ pub struct QueryWord {
 impl QueryWord {
     /// Returns the expression that finds the documents in which the word matches.
     ///
-    /// Words are looked up by their stems: the index has the stem of each word, and equal words have equal stems.
+    /// Words are looked up by their stems: the index has the stem of each word, and equal words have equal stems. The
+    /// corrections are words of the index, which has Cyrillic words in ASCII; they are looked up in this form, too.
     #[must_use]
     pub fn expression(&self) -> Expression {
         let mut any = Vec::with_capacity(3 + self.alternatives.len());
@@ -101,6 +103,7 @@ impl QueryWord {
         }
         any.extend(self.alternatives.iter().map(|alternative| match alternative {
             Alternative::Concept(concept) => Expression::Term(concept.term()),
+            Alternative::Words(MatchKind::Correction, words) => Expression::all_surfaces(words),
             Alternative::Words(_, words) => Expression::all_words(words),
         }));
         Expression::Any(any)
@@ -154,7 +157,8 @@ impl SearchQuery {
 
     /// Parses a query. A query without any letter or digit has no words.
     ///
-    /// The last word also matches as a prefix, because the user may still be typing it. Function words are dropped if
+    /// The last word also matches as a prefix, because the user may still be typing it. So does a single character of a
+    /// script without spaces between words. Function words are dropped if
     /// there are others. Words that any feature request may have count little, unless there are no others.
     ///
     /// # Errors
@@ -202,9 +206,9 @@ impl SearchQuery {
 
 /// Returns the words of up to five letters that are typed in capital letters, folded, unless the whole query is.
 fn acronyms(raw: &str) -> HashSet<String> {
-    let folded = fold_to_ascii(raw);
+    let folded = fold(raw);
     let is_upper = |word: &&str| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-    let (upper, other): (Vec<&str>, Vec<&str>) = split_words(&folded).partition(is_upper);
+    let (upper, other): (Vec<&str>, Vec<&str>) = split_runs(&folded).partition(is_upper);
     if other.is_empty() && upper.len() > 1 {
         return HashSet::new();
     }
@@ -226,7 +230,7 @@ fn query_words(words: &[Word], acronyms: &HashSet<String>) -> Vec<QueryWord> {
     let alternatives = alternatives(words, &noise_of);
     for (position, ((word, noise), more)) in words.iter().zip(noise_of).zip(alternatives).enumerate() {
         let Some(weight) = weight(noise) else { continue };
-        let matches_prefix = position == last;
+        let matches_prefix = word.is_half_pair() || position == last && may_be_incomplete(word);
         // A repeated word counts once.
         if let Some(known) = query.iter_mut().find(|known| known.word.stem() == word.stem()) {
             known.alternatives.extend(more);
@@ -239,6 +243,12 @@ fn query_words(words: &[Word], acronyms: &HashSet<String>) -> Vec<QueryWord> {
     query
 }
 
+/// Whether a word may be the beginning of a longer one that is still being typed. A single letter may be the beginning of
+/// too many, and is a name, too: `R`, `C`. A pair of characters is not longer in an index.
+fn may_be_incomplete(word: &Word) -> bool {
+    word.surface().chars().nth(1).is_some() && !word.is_pair()
+}
+
 /// Returns the phrases of a text that have a word of its query.
 fn phrases(text: &[Word], query: &[QueryWord]) -> Vec<Phrase> {
     let position = |word: &Word| query.iter().position(|known| known.word.stem() == word.stem());
@@ -246,8 +256,11 @@ fn phrases(text: &[Word], query: &[QueryWord]) -> Vec<Phrase> {
     let stems: Vec<&str> = text.iter().map(Word::stem).collect();
     let mut phrases = Vec::new();
     for start in 0..text.len() {
-        for end in (start + 1..=(start + MAX_PHRASE).min(text.len())).rev() {
+        for end in (start + 1..=(start + MAX_PHRASE * PAIRS_PER_WORD).min(text.len())).rev() {
             let (Some(stems), Some(positions)) = (stems.get(start..end), positions.get(start..end)) else { continue };
+            if text.get(start..end).is_none_or(|words| phrase_length(words) > MAX_PHRASE) {
+                continue;
+            }
             let mut words: Vec<usize> = positions.iter().copied().flatten().collect();
             words.sort_unstable();
             words.dedup();
@@ -278,7 +291,7 @@ fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternati
     let is_function = |noise: Option<&Option<Noise>>| noise == Some(&Some(Noise::Function));
     for length in INITIALISM.filter(|_| words.len() <= ABBREVIATED_WORDS) {
         for (position, (run, noise)) in words.windows(length).zip(noise_of.windows(length)).enumerate() {
-            let initials: String = run.iter().filter_map(|word| word.surface().chars().next()).collect();
+            let Some(initials) = initials(run.iter().map(Word::surface)) else { continue };
             if !is_function(noise.first()) && !is_function(noise.last()) && !is_function_word(&initials) {
                 add(position..position + length, one(MatchKind::Abbreviation, &initials));
             }
@@ -327,6 +340,22 @@ mod tests {
     }
 
     #[test]
+    fn a_single_letter_is_no_beginning_and_a_single_character_of_other_scripts_is() {
+        for (text, expected) in [
+            ("quokka R", &[false, false][..]),
+            ("C", &[false]),
+            ("go", &[true]),
+            ("c+", &[true]),
+            ("検 quokka", &[true, true]),
+            ("検索", &[false]),
+            ("ש", &[false]),
+        ] {
+            let prefixes: Vec<bool> = query(text).iter().map(|word| word.matches_prefix).collect();
+            assert_eq!(prefixes, expected, "{text}");
+        }
+    }
+
+    #[test]
     fn noise_counts_only_when_nothing_else_is_left() {
         let expected = |words: &[(&str, f64)]| -> Vec<(String, f64)> {
             words.iter().map(|(word, weight)| ((*word).to_owned(), *weight)).collect()
@@ -335,6 +364,10 @@ mod tests {
             ("how can the customer export a quokka", &[("customer", 0.3), ("export", 1.0), ("quokka", 1.0)][..]),
             ("the customer", &[("customer", 1.0)]),
             ("not the", &[("not", 1.0), ("the", 1.0)]),
+            ("権限を管理", &[("権限", 1.0), ("限を", 0.3), ("管理", 1.0)]),
+            ("おすすめ", &[("おす", 1.0), ("すす", 1.0), ("すめ", 1.0)]),
+            ("как экспортировать отчёты для клиента", &[("eksportirovat", 1.0), ("otchety", 1.0), ("klienta", 0.3)]),
+            ("البحث في الملفات", &[("بحث", 1.0), ("ملفات", 1.0)]),
             ("quokka quokkas", &[("quokka", 1.0)]),
         ] {
             assert_eq!(weights(text), expected(words), "{text}");
@@ -354,6 +387,7 @@ mod tests {
         assert_eq!(terms(&words[0]), ["redquokka", "rqz"]);
         assert_eq!(terms(&words[1]), ["redquokka", "quokkazone", "rqz"]);
         assert_eq!(terms(&words[2]), ["quokkazone", "rqz"]);
+        assert_eq!(terms(&query("検索 グループ 権限")[0]), Vec::<String>::new());
         // A sentence has no initials.
         let words = query("red quokka zone with green fern");
         assert_eq!(terms(&words[0]), ["redquokka"]);

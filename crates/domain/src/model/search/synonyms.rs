@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::concepts::{MAX_PHRASE, phrase_key};
+use super::concepts::{MAX_PHRASE, phrase_key, phrase_length};
 use super::noise::is_function_word;
 use super::query::{Alternative, MatchKind, SearchQuery};
 use super::words::{Word, words};
@@ -29,7 +29,7 @@ impl Synonyms {
     pub const GROUP_SIZE: std::ops::RangeInclusive<usize> = 2..=8;
     /// Maximum number of characters of a phrase.
     pub const MAX_PHRASE: usize = 60;
-    /// Maximum number of words of a phrase.
+    /// Maximum number of words of a phrase. Up to five characters of a script without spaces between words count as one.
     pub const MAX_WORDS: usize = MAX_PHRASE;
     /// Maximum number of synonyms that are searched for each word of a query.
     pub const MAX_PER_WORD: usize = 8;
@@ -115,7 +115,7 @@ impl Synonyms {
             if phrase.contains(',') {
                 return Err(format!("has the phrase `{shown}` with a comma; send two phrases instead"));
             }
-            match words(phrase).len() {
+            match phrase_length(&words(phrase)) {
                 0 => return Err(format!("has the phrase `{shown}` without a letter or digit")),
                 1..=Self::MAX_WORDS => {}
                 _ => return Err(format!("has the phrase `{shown}` of more than {} words", Self::MAX_WORDS)),
@@ -160,7 +160,24 @@ impl Synonyms {
 fn content_words(phrase: &str) -> Vec<Word> {
     let all = words(phrase);
     let content: Vec<Word> = all.iter().filter(|word| !is_function_word(word.surface())).cloned().collect();
-    if content.is_empty() { all } else { content }
+    without_overlaps(if content.is_empty() { all } else { content })
+}
+
+/// Leaves out pairs of characters that others cover, so that a phrase has few words.
+fn without_overlaps(words: Vec<Word>) -> Vec<Word> {
+    let mut kept: Vec<Word> = Vec::with_capacity(words.len());
+    let mut words = words.into_iter().peekable();
+    let mut is_covered = false;
+    while let Some(word) = words.next() {
+        // The last pair of a run stays.
+        is_covered = !is_covered
+            && kept.last().is_some_and(|last| word.overlaps(last))
+            && words.peek().is_some_and(|next| next.overlaps(&word));
+        if !is_covered {
+            kept.push(word);
+        }
+    }
+    kept
 }
 
 /// Returns the key of a phrase, which is the same for its inflections and spellings.
@@ -252,6 +269,21 @@ mod tests {
         ] {
             assert_eq!(expanded(&synonyms, query), expected(words), "{query}");
         }
+    }
+
+    #[test]
+    fn phrases_in_scripts_without_spaces_are_found_within_a_run() {
+        let synonyms = synonyms(&[&["モバイルアプリ", "スマホ", "C++"], &["工单", "ticket"]]);
+        // Pairs that others cover are left out.
+        let app = vec!["モバ イル アプ プリ".to_owned(), "c＋＋".to_owned()];
+        let found = expanded(&synonyms, "スマホの設定");
+        assert_eq!(found.iter().filter(|(_, synonyms)| *synonyms == app).count(), 2, "{found:?}");
+        assert_eq!(expanded(&synonyms, "自动分配工单").last().unwrap().1, ["ticket"]);
+        assert_eq!(expanded(&synonyms, "新モバイルアプリ版")[1].1, ["スマ マホ", "c＋＋"]);
+        assert_eq!(expanded(&synonyms, "c++")[0].1, ["モバ イル アプ プリ", "スマ マホ"]);
+        assert!(Synonyms::parse(&groups(&[&[&"検".repeat(17), "quokka"]])).is_ok());
+        let error = Synonyms::parse(&groups(&[&[&"検".repeat(18), "quokka"]])).unwrap_err();
+        assert!(error.to_string().ends_with("of more than 4 words"), "{error}");
     }
 
     #[test]
