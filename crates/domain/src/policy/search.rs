@@ -687,7 +687,7 @@ mod tests {
         let (mut index, names) = evaluated();
         let queries = include_str!("../../../../tests/search-eval/queries.jsonl").lines();
         let queries: Vec<Value> = queries.map(|line| serde_json::from_str(line).unwrap()).collect();
-        let (mut count, mut recall, mut misses) = (0.0, 0.0, String::new());
+        let (mut recalls, mut misses) = (Vec::new(), String::new());
         for query in queries.iter().filter(|query| query["half"] == "both") {
             let text = query["query"].as_str().unwrap();
             let relevant: Vec<&str> =
@@ -696,13 +696,14 @@ mod tests {
             let found: Vec<&str> =
                 found.iter().map(|number| names[usize::try_from(number - 1).unwrap()].as_str()).collect();
             let matches = relevant.iter().filter(|name| found.contains(name)).count();
-            count += 1.0;
-            recall += matches as f64 / relevant.len() as f64;
+            let number = |count: usize| f64::from(u32::try_from(count).unwrap());
+            recalls.push(number(matches) / number(relevant.len()));
             if matches < relevant.len() || found[0] != relevant[0] {
                 misses += &format!("{text}: {relevant:?}, found {found:?}\n");
             }
         }
-        assert!(count >= 60.0 && recall / count >= 0.9, "{} of {count} queries\n{misses}", recall / count);
+        let recall = recalls.iter().sum::<f64>() / f64::from(u32::try_from(recalls.len()).unwrap());
+        assert!(recalls.len() >= 60 && recall >= 0.9, "{recall} of {} queries\n{misses}", recalls.len());
     }
 
     #[test]

@@ -30,8 +30,8 @@ const ARABIC_ARTICLES: [&str; 7] = ["وال", "بال", "كال", "فال", "و�
 /// The Hebrew article, prepositions and conjunctions that are written with the next word as one word.
 const HEBREW_PREFIXES: [char; 7] = ['ה', 'ו', 'ב', 'ל', 'מ', 'ש', 'כ'];
 
-/// Plural endings of Hebrew.
-const HEBREW_SUFFIXES: [&str; 3] = ["יות", "ות", "ימ"];
+/// Feminine and plural endings of Hebrew.
+const HEBREW_SUFFIXES: [&str; 5] = ["יות", "ית", "ות", "ימ", "ה"];
 
 /// Minimum number of letters that an Arabic or Hebrew word has without what is removed.
 const MIN_SEMITIC_STEM: usize = 3;
@@ -324,6 +324,8 @@ mod tests {
             ("הַיִּצּוּא", "יצוא"),
             ("להתראות", "התראות"),
             ("בקובץ", "קובץ"),
+            ("החשבוניות", "חשבונית"),
+            ("הרשאה", "הרשאות"),
             // With a sign that belongs to the word.
             ("Google+", "google"),
             (".csv", "CSV"),
