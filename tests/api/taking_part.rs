@@ -441,8 +441,58 @@ fn programs_are_stopped_by_the_trap_and_the_limits() {
         assert_eq!(answer.status, if number == 5 { 429 } else { 303 }, "{number}");
     }
     assert_eq!(app.acme.get_comments(&id, "").json()["total_count"], 4);
-    // Votes are not posts.
-    assert_eq!(bob.post(&format!("{path}/vote"), &[]).status, 303);
+    // A vote counts as a quarter of a comment.
+    let limited = bob.post(&format!("{path}/vote"), &[]);
+    assert_eq!((limited.status, limited.header("retry-after")), (429, Some("225")));
+    let cyd = Browser::signed_in(&app, "cyd@example.com");
+    let toggle = |number: i32| if number % 2 == 0 { "vote" } else { "unvote" };
+    for number in 0..=16 {
+        let answer = cyd.post(&format!("{path}/{}", toggle(number)), &[]);
+        assert_eq!(answer.status, if number == 16 { 429 } else { 303 }, "{number}");
+    }
+}
+
+#[test]
+fn customers_do_not_fill_the_audit_log_or_the_storage_of_a_workspace() {
+    let app = App::with(&[], &[("ROADMAP_RATE_LIMIT_POSTS", "off"), ("ROADMAP_STORAGE_RECORDS", "100KB")]);
+    let (id, path) = request(&app, "Dark mode");
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "max@acme.example", "--name", "Max"]).json();
+    let max = Browser::signed_in(&app, "max@acme.example");
+    let before = app.count("SELECT count(*) FROM audit_entries");
+    // Repeated, and back and forth.
+    for browser in [&ann, &max] {
+        for (form, state) in [
+            ("subscription", "off"),
+            ("subscription", "on"),
+            ("subscription", "on"),
+            ("vote", ""),
+            ("vote", ""),
+            ("subscription", "off"),
+            ("unvote", ""),
+            ("unvote", ""),
+        ] {
+            assert_eq!(browser.post(&format!("{path}/{form}"), &[("state", state)]).status, 303, "{form} {state}");
+        }
+    }
+    // Without an effect, it uses no storage: 400 votes would be 200 KB.
+    assert_eq!(ann.post(&format!("{path}/vote"), &[]).status, 303);
+    for _ in 0..400 {
+        assert_eq!(ann.post(&format!("{path}/vote"), &[]).status, 303);
+    }
+    assert_eq!(app.count("SELECT count(*) FROM audit_entries"), before);
+    app.acme.feature_request("The team still writes");
+    // A key records what it changes, and that once.
+    for (repetition, expected) in [(1, 1), (2, 0)] {
+        let before = app.count("SELECT count(*) FROM audit_entries");
+        app.acme.put_subscription(&id, &json!({ "email": "bob@example.com" })).is_ok();
+        assert_eq!(app.count("SELECT count(*) FROM audit_entries") - before, expected, "{repetition}");
+    }
+    for (repetition, expected) in [(1, 1), (2, 0)] {
+        let before = app.count("SELECT count(*) FROM audit_entries");
+        app.acme.delete_subscription(&id, "email=bob@example.com").is_ok();
+        assert_eq!(app.count("SELECT count(*) FROM audit_entries") - before, expected, "{repetition}");
+    }
 }
 
 #[test]

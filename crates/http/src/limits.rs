@@ -42,6 +42,34 @@ pub trait Stopwatch: Send + Sync {
     fn elapsed(&self) -> Duration;
 }
 
+/// How much somebody's action on a page counts towards the limit of posts, which is a number of comments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PostWeight {
+    /// A vote, a subscription, and the end of either: a quarter of a comment.
+    Toggle,
+    /// A comment.
+    Comment,
+    /// An idea: as much as four comments.
+    Idea,
+}
+
+impl PostWeight {
+    const fn in_quarters(self) -> NonZeroU32 {
+        let quarters = match self {
+            Self::Toggle => 1,
+            Self::Comment => QUARTERS,
+            Self::Idea => 4 * QUARTERS,
+        };
+        match NonZeroU32::new(quarters) {
+            Some(quarters) => quarters,
+            None => NonZeroU32::MIN,
+        }
+    }
+}
+
+/// Number of quarters of a comment, in which posts are counted.
+const QUARTERS: u32 = 4;
+
 /// The configured limits. `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rates {
@@ -55,7 +83,7 @@ pub struct Rates {
     pub anonymous: Option<Rate>,
     /// Sign-ins that are asked for from one address.
     pub sign_in: Option<Rate>,
-    /// What one person of a workspace posts on its pages, by weight.
+    /// What one person of a workspace posts on its pages, in comments.
     pub posts: Option<Rate>,
 }
 
@@ -79,7 +107,7 @@ impl RateLimits {
             failures: rates.failures.map(|rate| Limiter::new(rate, stopwatch.clone())),
             anonymous: rates.anonymous.map(|rate| Limiter::new(rate, stopwatch.clone())),
             sign_ins: rates.sign_in.map(|rate| Limiter::new(rate, stopwatch.clone())),
-            posts: rates.posts.map(|rate| Limiter::new(rate, stopwatch.clone())),
+            posts: rates.posts.map(|rate| Limiter::new(rate.times(QUARTERS), stopwatch.clone())),
         }
     }
 
@@ -113,14 +141,18 @@ impl RateLimits {
         check_bucket(state, HttpError::TooManyRequests)
     }
 
-    /// Counts what somebody posts on the pages of a workspace, by its weight. A rejected post is not counted, nor is one
-    /// without weight.
+    /// Counts what somebody posts on the pages of a workspace, by its weight. A rejected post is not counted.
     ///
     /// # Errors
     /// 429 after too many posts of this person.
-    pub fn admit_post(&self, workspace: WorkspaceId, person: &FoldedEmail, weight: u32) -> Result<(), HttpError> {
-        let state = self.posts.as_ref().zip(NonZeroU32::new(weight));
-        let state = state.map(|(posts, weight)| posts.take_many((workspace, person.clone()), weight));
+    pub fn admit_post(
+        &self,
+        workspace: WorkspaceId,
+        person: &FoldedEmail,
+        weight: PostWeight,
+    ) -> Result<(), HttpError> {
+        let posts = self.posts.as_ref();
+        let state = posts.map(|posts| posts.take_many((workspace, person.clone()), weight.in_quarters()));
         check_bucket(state, HttpError::TooManyRequests)
     }
 

@@ -56,7 +56,8 @@ statement! {
           + (SELECT count(*) * row_bytes FROM votes WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes FROM followers WHERE workspace_id = workspace)
           + (SELECT count(*) * event_bytes FROM feature_request_events WHERE workspace_id = workspace)
-          + (SELECT count(*) * audit_entry_bytes FROM audit_entries WHERE workspace_id = workspace)
+          + (SELECT count(*) * audit_entry_bytes FROM audit_entries
+             WHERE workspace_id = workspace AND actor_kind <> 'customer')
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(body)), 0)
              FROM notes WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(content)), 0)

@@ -20,6 +20,7 @@ use roadmap_domain::usecase::executor::Operation;
 use roadmap_domain::usecase::query::portal::FindVisibleRequest;
 use roadmap_domain::usecase::sign_in::StartSignIn;
 use roadmap_http::error::{ErrorMessage, HttpError};
+use roadmap_http::limits::PostWeight;
 use roadmap_http::observer::SignInStep;
 
 use crate::context::Context;
@@ -123,12 +124,14 @@ pub(crate) fn landing(done: &PageActionDone, next: &str) -> String {
     with_done(submitted.as_deref().unwrap_or(next), done_name(&done.outcome))
 }
 
-/// Returns how much an action counts towards the limit of posts: an idea as much as four comments.
-const fn weight(action: &PageAction) -> u32 {
+/// Returns how much an action counts towards the limit of posts, as a [`PostWeight`].
+const fn weight(action: &PageAction) -> PostWeight {
     match action {
-        PageAction::Submit { .. } => 4,
-        PageAction::Comment { .. } => 1,
-        PageAction::Vote(_) | PageAction::RemoveVote(_) | PageAction::Subscribe(_) | PageAction::Unsubscribe(_) => 0,
+        PageAction::Submit { .. } => PostWeight::Idea,
+        PageAction::Comment { .. } => PostWeight::Comment,
+        PageAction::Vote(_) | PageAction::RemoveVote(_) | PageAction::Subscribe(_) | PageAction::Unsubscribe(_) => {
+            PostWeight::Toggle
+        }
     }
 }
 
@@ -139,7 +142,7 @@ const fn weight(action: &PageAction) -> u32 {
 /// a saved response would hide that they were undone in between.
 fn operation_key(session: SessionId, raw: &str, action: &PageAction) -> Option<OperationKey> {
     let is_own = raw.strip_prefix("web:").and_then(|rest| rest.strip_prefix(&format!("{session}:"))).is_some();
-    if !is_own || weight(action) == 0 {
+    if !is_own || weight(action) == PostWeight::Toggle {
         return None;
     }
     let digest = digest::short(action.to_json());

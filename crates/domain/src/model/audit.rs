@@ -198,8 +198,10 @@ pub enum Audit {
 /// The operations without an entry in the audit log. Their effect names its author and its time itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OwnRecord {
-    /// A vote, with or without a note.
+    /// A vote, with or without a note, and the withdrawal of somebody's own vote.
     Vote,
+    /// Somebody's own subscription on the pages, and its end.
+    Subscription,
     /// A comment.
     Comment,
     /// A new feature request.

@@ -11,7 +11,7 @@ use crate::model::message::{Lease, MessageId, Recipient};
 use crate::model::portal::Language;
 use crate::model::session::BrowserName;
 use crate::model::sign_in::SignIn;
-use crate::model::text::Name;
+use crate::model::text::{Name, truncate};
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
 
@@ -172,6 +172,32 @@ pub struct LeasedSignInMail {
     pub sign_in: SignIn,
     /// The sender.
     pub sender: MailSender,
+}
+
+/// Maximum number of characters of a name in mail.
+const MAX_MAIL_NAME: usize = 60;
+
+/// Returns a name as mail shows it: one line of at most 60 visible characters, without the beginning of a URL.
+///
+/// A workspace chooses its names, and its mail comes from the operator. A name that adds lines or links to a mail would be
+/// a message of the workspace in the operator's name.
+#[must_use]
+pub fn mail_name(name: &Name) -> Name {
+    // Characters that are not shown, or that change how others are shown.
+    let is_hidden = |character: char| {
+        character.is_control()
+            || matches!(character,
+                '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    let visible: String =
+        name.as_str().chars().map(|character| if is_hidden(character) { ' ' } else { character }).collect();
+    let without_urls = visible.replace("://", " ");
+    let line = without_urls.split_whitespace().collect::<Vec<_>>().join(" ");
+    Name::from_stored(match truncate(&line, MAX_MAIL_NAME) {
+        whole if whole.len() == line.len() => line,
+        _ => format!("{}…", truncate(&line, MAX_MAIL_NAME - 1).trim_end()),
+    })
 }
 
 /// The sender of a workspace's mail.
@@ -365,6 +391,15 @@ pub enum Unsubscription {
     Request(FeatureRequestId),
     /// All mail of the workspace, including mail about feature requests that the customer votes for later.
     Everything,
+}
+
+/// What a request to subscribe a customer has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubscribeOutcome {
+    /// Whether the customer is subscribed now.
+    pub is_subscribed: bool,
+    /// Whether anything changed.
+    pub has_changed: bool,
 }
 
 /// The state of a workspace's outgoing mail.

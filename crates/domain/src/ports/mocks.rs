@@ -29,7 +29,7 @@ use crate::model::id::{
 };
 use crate::model::mail::{
     DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification, OutboxDepth,
-    SendError, SignInMail, TestMail, Topic, TopicContent, Unsubscription,
+    SendError, SignInMail, SubscribeOutcome, TestMail, Topic, TopicContent, Unsubscription,
 };
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
@@ -306,8 +306,8 @@ mock! {
 
     #[async_trait]
     impl SubscriptionWrites for Unit {
-        async fn unsubscribe(&mut self, customer: CustomerId, what: Unsubscription, at: Timestamp) -> Result<bool, StoreError>;
-        async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<bool>, StoreError>;
+        async fn unsubscribe(&mut self, customer: CustomerId, what: Unsubscription, at: Timestamp) -> Result<Option<bool>, StoreError>;
+        async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<SubscribeOutcome>, StoreError>;
         async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError>;
         async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
         async fn rename_customer(&mut self, customer: CustomerId, name: &Name) -> Result<Option<(Customer, Option<Name>)>, StoreError>;

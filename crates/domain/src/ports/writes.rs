@@ -22,7 +22,7 @@ use crate::model::html::CleanHtml;
 use crate::model::id::{
     ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, TrackId,
 };
-use crate::model::mail::{Topic, Unsubscription};
+use crate::model::mail::{SubscribeOutcome, Topic, Unsubscription};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
 use crate::model::message::NewMessage;
@@ -248,8 +248,9 @@ pub trait Outbox {
 /// Who gets mail.
 #[async_trait]
 pub trait SubscriptionWrites {
-    /// Stops mail to a customer and deletes the mails that wait to be sent. Returns whether the workspace has this
-    /// customer. What concerns one feature request concerns everything that is merged with it, too.
+    /// Stops mail to a customer and deletes the mails that wait to be sent. Returns whether anything changed: the customer
+    /// was subscribed, or got mail at all. Returns `None` if the workspace has no such customer. What concerns one feature
+    /// request concerns everything that is merged with it, too.
     ///
     /// Contract: of a customer who has unsubscribed from everything before, the first timestamp stays.
     async fn unsubscribe(
@@ -257,18 +258,18 @@ pub trait SubscriptionWrites {
         customer: CustomerId,
         what: Unsubscription,
         at: Timestamp,
-    ) -> Result<bool, StoreError>;
+    ) -> Result<Option<bool>, StoreError>;
 
     /// Subscribes a customer, who is found or created, to a feature request, with or without a vote.
     ///
-    /// Returns whether the customer is subscribed now: not if all mail to the customer is stopped. Returns `None` and
-    /// changes nothing when the feature request does not exist. A stored name is kept, an empty one is set.
+    /// The customer is not subscribed if all mail to the customer is stopped. Returns `None` and changes nothing when the
+    /// feature request does not exist. A stored name is kept, an empty one is set.
     async fn subscribe(
         &mut self,
         request: &FeatureRequestRef,
         customer: &NewCustomer,
         at: Timestamp,
-    ) -> Result<Option<bool>, StoreError>;
+    ) -> Result<Option<SubscribeOutcome>, StoreError>;
 
     /// Returns the ID of the customer with this address.
     async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError>;

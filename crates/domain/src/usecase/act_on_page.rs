@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 
 use crate::error::{RoadmapError, Validated};
-use crate::model::audit::Audit;
+use crate::model::audit::{Audit, OwnRecord};
 use crate::model::comment::{CommentAuthor, CommentDraft};
 use crate::model::customer::CustomerDraft;
 use crate::model::email_address::EmailAddress;
@@ -83,8 +83,14 @@ pub struct PageActionDone {
     pub request: FeatureRequestId,
     /// The new feature request, if one was submitted.
     pub submitted: Option<RequestLink>,
-    /// What the audit log records about it.
+    /// What the audit log records about it: nothing. People's own votes and subscriptions are records of themselves, as
+    /// their comments and ideas are.
     pub audit: Audit,
+}
+
+/// Replaces the entry of an operation by its own record, unless it changed nothing.
+fn own(audit: &Audit, record: OwnRecord) -> Audit {
+    if *audit == Audit::Unchanged { Audit::Unchanged } else { Audit::OwnRecord(record) }
 }
 
 impl ActOnPage {
@@ -185,7 +191,8 @@ impl Operation for ActOnPage {
             }
             Command::RemoveVote(withdraw) => {
                 let withdrawn = withdraw.perform(context, work).await?;
-                done(PageOutcome::VoteRemoved, withdrawn.request.id, withdraw.audit(&withdrawn))
+                let audit = own(&withdraw.audit(&withdrawn), OwnRecord::Vote);
+                done(PageOutcome::VoteRemoved, withdrawn.request.id, audit)
             }
             Command::Comment(comment) => {
                 let posted = comment.perform(context, work).await?;
@@ -205,11 +212,13 @@ impl Operation for ActOnPage {
                 let subscription = subscribe.perform(context, work).await?;
                 let outcome =
                     if subscription.is_subscribed { PageOutcome::Subscribed } else { PageOutcome::MailStopped };
-                done(outcome, subscription.request, subscribe.audit(&subscription))
+                let audit = own(&subscribe.audit(&subscription), OwnRecord::Subscription);
+                done(outcome, subscription.request, audit)
             }
             Command::Unsubscribe(end) => {
                 let subscription = end.perform(context, work).await?;
-                done(PageOutcome::Unsubscribed, subscription.request, end.audit(&subscription))
+                let audit = own(&end.audit(&subscription), OwnRecord::Subscription);
+                done(PageOutcome::Unsubscribed, subscription.request, audit)
             }
         })
     }
@@ -310,6 +319,38 @@ mod tests {
             let action = PageAction::Submit { title: "Dark mode".to_owned(), description: "Eyes".to_owned() };
             let outcome = act(&mut unit, is_member, &action, holds).unwrap();
             assert_eq!(outcome, if is_held { PageOutcome::IdeaHeld } else { PageOutcome::Submitted });
+        }
+    }
+
+    #[test]
+    fn own_votes_and_subscriptions_have_no_entry_in_the_audit_log() {
+        use crate::model::mail::SubscribeOutcome;
+        use crate::model::vote::VoteWithdrawn;
+        for (is_member, has_changed) in [(false, true), (false, false), (true, true), (true, false)] {
+            let mut unit = MockUnit::new();
+            let summary = || summary("Inbox", None, 1);
+            unit.expect_find_feature_request().returning(move |_| Ok(Some(summary())));
+            unit.expect_find_customer().returning(|_| Ok(Some(crate::model::id::CustomerId::new(Uuid::from_u128(5)))));
+            unit.expect_cast_vote().returning(move |_| {
+                let outcome = if has_changed { VoteOutcome::Registered } else { VoteOutcome::AlreadyVoted };
+                Ok(Some(VoteCast { outcome, request: summary() }))
+            });
+            unit.expect_withdraw_vote()
+                .returning(move |_, _| Ok(Some(VoteWithdrawn { request: summary(), vote_removed: has_changed })));
+            unit.expect_subscribe()
+                .returning(move |_, _, _| Ok(Some(SubscribeOutcome { is_subscribed: true, has_changed })));
+            unit.expect_unsubscribe().returning(move |_, _, _| Ok(Some(has_changed)));
+            for (action, record) in [
+                (PageAction::Vote(request()), OwnRecord::Vote),
+                (PageAction::RemoveVote(request()), OwnRecord::Vote),
+                (PageAction::Subscribe(request()), OwnRecord::Subscription),
+                (PageAction::Unsubscribe(request()), OwnRecord::Subscription),
+            ] {
+                let operation = ActOnPage::new(&actor(is_member), &action, true);
+                let done = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+                let expected = if has_changed { Audit::OwnRecord(record) } else { Audit::Unchanged };
+                assert_eq!(operation.audit(&done), expected, "{action:?}");
+            }
         }
     }
 

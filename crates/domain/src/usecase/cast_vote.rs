@@ -56,7 +56,14 @@ impl Operation for CastVote {
         self.draft.is_ok()
     }
 
-    fn audit(&self, _: &VoteCast) -> Audit {
+    fn audit(&self, cast: &VoteCast) -> Audit {
+        // A note, and a first name, are stored also with a vote that was there.
+        let stores_more = |draft: &VoteDraft| {
+            draft.note.is_some() || draft.customer.as_ref().is_some_and(|customer| customer.name.is_some())
+        };
+        if cast.already_voted() && !self.draft.as_ref().is_ok_and(stores_more) {
+            return Audit::Unchanged;
+        }
         Audit::OwnRecord(OwnRecord::Vote)
     }
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::error::{ErrorChain, OverBudget, RoadmapError, StoreError};
-use crate::model::audit::{Actor, Audit, AuditDraft, AuditEntry, Origin};
+use crate::model::audit::{Actor, ActorKind, Audit, AuditDraft, AuditEntry, Origin};
 use crate::model::id::{AuditEntryId, WorkspaceId};
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
@@ -110,6 +110,14 @@ pub struct Executor {
     budgets: Option<Arc<StorageBudgets>>,
     boards: Option<Arc<dyn BoardObserver>>,
     origin: Arc<Origin>,
+}
+
+/// What a performed operation has stored besides its records.
+struct Recorded {
+    /// Whether the operation changed anything.
+    has_changed: bool,
+    /// The counted size of the recorded events and audit entries.
+    bytes: u64,
 }
 
 enum Outcome<T> {
@@ -260,7 +268,7 @@ impl Executor {
             Err(over) => Err((*over).into()),
         };
         match performed {
-            Ok((output, recorded_bytes)) => {
+            Ok((output, Recorded { has_changed, bytes: recorded_bytes })) => {
                 let rendered = render(output);
                 let saved = if key.is_some() { save(&rendered) } else { None };
                 let committed = work.commit(saved.as_ref(), context.now).await;
@@ -273,7 +281,12 @@ impl Executor {
                         if let Ok(Some(reservation)) = reservation {
                             let response =
                                 key.zip(saved.as_ref()).map(|(key, saved)| storage::saved_response_bytes(key, saved));
-                            reservation.commit(Usage::from_records(response.unwrap_or(0) + recorded_bytes));
+                            let additional = Usage::from_records(response.unwrap_or(0) + recorded_bytes);
+                            if has_changed {
+                                reservation.commit(additional);
+                            } else {
+                                reservation.commit_unused(additional);
+                            }
                         }
                         Ok(Outcome::Fresh(rendered))
                     }
@@ -296,16 +309,20 @@ impl Executor {
         }
     }
 
-    /// Performs the operation and adds its entry to the audit log. Returns the counted size of what was recorded, too.
+    /// Performs the operation and adds its entry to the audit log.
+    ///
+    /// Entries of customers do not count towards the storage budget: it belongs to the team.
     async fn perform_and_record<O: Operation>(
         &self,
         operation: &O,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<(O::Output, u64), RoadmapError> {
+    ) -> Result<(O::Output, Recorded), RoadmapError> {
         let output = operation.perform(context, work).await?;
-        let mut recorded = operation.recorded_bytes(&output);
-        for AuditDraft { action, subject, changes } in operation.audit(&output).into_entries() {
+        let mut bytes = operation.recorded_bytes(&output);
+        let audit = operation.audit(&output);
+        let has_changed = audit != Audit::Unchanged;
+        for AuditDraft { action, subject, changes } in audit.into_entries() {
             let entry = AuditEntry {
                 id: context.new_id(AuditEntryId::new),
                 at: context.now,
@@ -315,9 +332,11 @@ impl Executor {
                 changes,
             };
             work.insert_audit_entry(&entry).await?;
-            recorded += storage::AUDIT_ENTRY_BYTES;
+            if self.origin.actor.kind != ActorKind::Customer {
+                bytes += storage::AUDIT_ENTRY_BYTES;
+            }
         }
-        Ok((output, recorded))
+        Ok((output, Recorded { has_changed, bytes }))
     }
 
     /// Returns the maximum usage that the operation adds, and loads the workspace's total if it adds any.
@@ -946,6 +965,64 @@ mod tests {
             // `MockUnit` expects no entry.
             let executor = executor(committing(None), unused_locks()).acting_as(operator());
             block_on(executor.run_without_key(workspace(), &Audited(audit))).unwrap();
+        }
+    }
+
+    /// A command that may add 500 bytes and records this about itself.
+    struct Storing(Audit);
+
+    #[async_trait]
+    impl Operation for Storing {
+        type Output = ();
+
+        async fn perform(&self, _: &OperationContext<'_>, _: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+            Ok(())
+        }
+
+        fn stored_bytes(&self) -> u64 {
+            500
+        }
+
+        fn audit(&self, (): &()) -> Audit {
+            self.0.clone()
+        }
+    }
+
+    #[test]
+    fn what_changed_nothing_and_the_entries_of_customers_use_no_storage() {
+        let customer = Origin {
+            actor: Actor::customer(crate::model::id::CustomerId::new(Uuid::from_u128(5))),
+            channel: Channel::Page,
+            request_id: None,
+        };
+        let entry = || Audit::entry("vote.withdraw", "feature_request", None);
+        for (audit, origin, used) in [
+            (Audit::Unchanged, operator(), 0),
+            (Audit::OwnRecord(OwnRecord::Vote), operator(), 500),
+            (entry(), operator(), 500 + storage::AUDIT_ENTRY_BYTES),
+            (entry(), customer, 500),
+        ] {
+            let mut unit = MockUnit::new();
+            unit.expect_insert_audit_entry().returning(|_| Ok(()));
+            unit.expect_commit().return_once(|_, _| Ok(EndOutcome::Applied));
+            let mut store = MockStore::new();
+            store.expect_begin().return_once(|_, _| Ok(BeginOutcome::Started(Box::new(unit))));
+            let mut usage = MockUsageStore::new();
+            usage.expect_load_usage().returning(|_| Ok(None));
+            usage
+                .expect_add_usage()
+                .withf(move |_, added| *added == Usage::from_records(used))
+                .times(usize::from(used > 0))
+                .returning(|_, _| Ok(StoredUsage::default()));
+            let budgets = Arc::new(StorageBudgets::new(
+                Arc::new(usage),
+                Arc::new(FixedClock),
+                StorageLimits { records: Some(10_000), files: None },
+            ));
+            let executor = executor(store, unused_locks()).with_budgets(budgets.clone()).acting_as(origin);
+            let operation = Storing(audit);
+            block_on(executor.run_without_key(workspace(), &operation)).unwrap();
+            block_on(budgets.flush()).unwrap();
         }
     }
 

@@ -180,11 +180,8 @@ impl Operation for RedeemSignIn {
         session + self.action.as_ref().map_or(0, Operation::stored_bytes)
     }
 
-    fn audit(&self, redeemed: &SignInRedeemed) -> Audit {
-        match &redeemed.action {
-            Some(Ok(PageActionDone { audit: audit @ Audit::Entry(_), .. })) => audit.clone(),
-            _ => Audit::OwnRecord(OwnRecord::Session),
-        }
+    fn audit(&self, _: &SignInRedeemed) -> Audit {
+        Audit::OwnRecord(OwnRecord::Session)
     }
 }
 

@@ -192,6 +192,11 @@ impl Reservation {
     pub fn commit(self, additional: Usage) {
         self.budgets.record(self.workspace, self.reserved.plus(additional));
     }
+
+    /// Records only `additional` as stored, after a command that changed nothing.
+    pub fn commit_unused(self, additional: Usage) {
+        self.budgets.record(self.workspace, additional);
+    }
 }
 
 impl Drop for Reservation {

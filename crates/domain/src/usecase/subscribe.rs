@@ -8,7 +8,7 @@ use crate::model::customer::CustomerDraft;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::FeatureRequestRef;
 use crate::model::id::{CustomerId, FeatureRequestId};
-use crate::model::mail::Unsubscription;
+use crate::model::mail::{SubscribeOutcome, Unsubscription};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
@@ -38,10 +38,15 @@ pub struct Subscription {
     pub request: FeatureRequestId,
     /// Whether the customer is subscribed now.
     pub is_subscribed: bool,
+    /// Whether that was different before.
+    pub has_changed: bool,
 }
 
 impl Subscription {
     fn audit(self, action: &'static str) -> Audit {
+        if !self.has_changed {
+            return Audit::Unchanged;
+        }
         let changes = vec![Change::new("subscribed", !self.is_subscribed, self.is_subscribed)];
         Audit::with_changes(action, "feature_request", Some(self.request.uuid()), changes)
     }
@@ -64,7 +69,8 @@ impl Operation for Subscribe {
         let customer = self.customer.as_ref().map_err(Clone::clone)?;
         let customer = customer.to_new_customer(context.new_id(CustomerId::new));
         let subscribed = work.subscribe(&FeatureRequestRef::Id(request), &customer, context.now).await?;
-        Ok(Subscription { request, is_subscribed: subscribed.ok_or_else(missing)? })
+        let SubscribeOutcome { is_subscribed, has_changed } = subscribed.ok_or_else(missing)?;
+        Ok(Subscription { request, is_subscribed, has_changed })
     }
 
     fn stored_bytes(&self) -> u64 {
@@ -72,7 +78,7 @@ impl Operation for Subscribe {
     }
 
     fn audit(&self, subscription: &Subscription) -> Audit {
-        if subscription.is_subscribed { subscription.audit("subscription.create") } else { Audit::Unchanged }
+        subscription.audit("subscription.create")
     }
 }
 
@@ -87,10 +93,11 @@ impl Operation for EndSubscription {
     ) -> Result<Subscription, RoadmapError> {
         let request = work.find_feature_request(&self.request).await?.ok_or_else(missing)?.id;
         let address = self.customer.as_ref().map_err(Clone::clone)?;
-        if let Some(customer) = work.find_customer(address.folded()).await? {
-            work.unsubscribe(customer, Unsubscription::Request(request), context.now).await?;
-        }
-        Ok(Subscription { request, is_subscribed: false })
+        let changed = match work.find_customer(address.folded()).await? {
+            Some(customer) => work.unsubscribe(customer, Unsubscription::Request(request), context.now).await?,
+            None => None,
+        };
+        Ok(Subscription { request, is_subscribed: false, has_changed: changed == Some(true) })
     }
 
     fn audit(&self, subscription: &Subscription) -> Audit {
@@ -114,23 +121,23 @@ mod tests {
 
     #[test]
     fn a_customer_who_has_stopped_all_mail_stays_unsubscribed() {
-        for subscribed in [true, false] {
+        for (is_subscribed, has_changed) in [(true, true), (true, false), (false, false)] {
             let mut unit = unit();
             unit.expect_subscribe()
                 .withf(|_, customer, at| customer.email.as_str() == "ann@example.com" && *at == now())
                 .times(1)
-                .returning(move |_, _, _| Ok(Some(subscribed)));
+                .returning(move |_, _, _| Ok(Some(SubscribeOutcome { is_subscribed, has_changed })));
             let customer = CustomerDraft::parse(Some("ann@example.com"), None);
             let operation = Subscribe { request: request(), customer };
             let done = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-            assert_eq!(done.is_subscribed, subscribed);
-            assert_eq!(operation.audit(&done) == Audit::Unchanged, !subscribed);
+            assert_eq!((done.is_subscribed, done.has_changed), (is_subscribed, has_changed));
+            assert_eq!(operation.audit(&done) == Audit::Unchanged, !has_changed);
         }
     }
 
     #[test]
     fn the_subscription_of_an_unknown_customer_has_ended() {
-        for known in [true, false] {
+        for (known, has_changed) in [(true, true), (true, false), (false, false)] {
             let mut unit = unit();
             unit.expect_find_customer()
                 .withf(|address| address.as_str() == "ann@example.com")
@@ -141,11 +148,12 @@ mod tests {
                         && *what == Unsubscription::Request(summary("", None, 0).id)
                 })
                 .times(usize::from(known))
-                .returning(|_, _, _| Ok(true));
+                .returning(move |_, _, _| Ok(Some(has_changed)));
             let operation =
                 EndSubscription { request: request(), customer: EmailAddress::parse("email", "Ann@example.com") };
             let done = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
             assert!(!done.is_subscribed);
+            assert_eq!(operation.audit(&done) == Audit::Unchanged, !has_changed);
         }
     }
 

@@ -23,8 +23,8 @@ impl Operation for Unsubscribe {
     type Output = ();
 
     async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        let is_known = work.unsubscribe(self.customer, self.what, context.now).await?;
-        if is_known { Ok(()) } else { Err(RoadmapError::NotFound(Resource::Customer)) }
+        let changed = work.unsubscribe(self.customer, self.what, context.now).await?;
+        changed.map(drop).ok_or(RoadmapError::NotFound(Resource::Customer))
     }
 
     fn audit(&self, (): &()) -> Audit {
@@ -48,7 +48,7 @@ mod tests {
         unit.expect_unsubscribe()
             .withf(move |who, from, at| (*who, *from, *at) == (customer, what, now()))
             .times(1)
-            .returning(move |_, _, _| Ok(is_known));
+            .returning(move |_, _, _| Ok(is_known.then_some(true)));
         let ids = NumberedIds::default();
         block_on(Unsubscribe { customer, what }.perform(&context(&ids), &mut unit))
     }

@@ -34,6 +34,14 @@ impl Rate {
         Quota::with_period(period / requests.get()).map(|quota| Self(quota.allow_burst(burst)))
     }
 
+    /// Allows this many times as many requests, and bursts as many times as large.
+    pub(super) fn times(self, factor: u32) -> Self {
+        let factor = NonZeroU32::new(factor).unwrap_or(NonZeroU32::MIN);
+        let burst = self.0.burst_size().saturating_mul(factor);
+        let quota = Quota::with_period(self.0.replenish_interval() / factor.get());
+        Self(quota.map_or(self.0, |quota| quota.allow_burst(burst)))
+    }
+
     /// Returns the largest burst.
     pub(super) fn burst(self) -> u32 {
         self.0.burst_size().get()

@@ -199,7 +199,7 @@ fn a_disabled_limit_limits_nothing_and_writes_no_header() {
         assert!(off.record_failure(address("192.0.2.1")).is_ok());
         assert_eq!(headers_and_retry_after(&off.admit_anonymous(address("192.0.2.1"))), (vec![], None));
         assert!(off.admit_sign_in(address("192.0.2.1")).is_ok());
-        assert!(off.admit_post(workspace(1), &person("ann@example.com"), 4).is_ok());
+        assert!(off.admit_post(workspace(1), &person("ann@example.com"), PostWeight::Idea).is_ok());
     }
 }
 
@@ -284,26 +284,28 @@ fn person(address: &str) -> FoldedEmail {
 
 #[test]
 fn posts_are_limited_by_person_and_weight() {
+    use PostWeight::{Comment, Idea, Toggle};
     let stopwatch = Arc::new(ManualStopwatch::default());
     let limits =
         RateLimits::new(Rates { posts: rate(20, 3_600, 20), ..NO_RATES }, &(stopwatch.clone() as Arc<dyn Stopwatch>));
     let post = |number, of: &str, weight| retry_after(limits.admit_post(workspace(number), &person(of), weight));
-    // Five ideas, or four ideas and four comments.
+    // Five ideas, or four ideas, three comments and four votes.
     for _ in 0..5 {
-        assert_eq!(post(1, "ann@example.com", 4), None);
+        assert_eq!(post(1, "ann@example.com", Idea), None);
     }
-    for (weight, wait) in [(4, Some("720")), (1, Some("180")), (0, None)] {
-        assert_eq!(post(1, "Ann@Example.com", weight).as_deref(), wait, "{weight}");
+    for (weight, wait) in [(Idea, "720"), (Comment, "180"), (Toggle, "45")] {
+        assert_eq!(post(1, "Ann@Example.com", weight).as_deref(), Some(wait), "{weight:?}");
     }
-    for weight in [4, 4, 4, 4, 1, 1, 1, 1, 0] {
+    let posts = [[Idea; 4], [Comment, Comment, Comment, Toggle]].concat();
+    for weight in posts.into_iter().chain([Toggle; 3]) {
         assert_eq!(post(1, "bob@example.com", weight), None);
     }
-    assert_eq!(post(1, "bob@example.com", 1).as_deref(), Some("180"));
+    assert_eq!(post(1, "bob@example.com", Toggle).as_deref(), Some("45"));
     // Somebody is another person in another workspace.
-    assert_eq!(post(2, "ann@example.com", 4), None);
+    assert_eq!(post(2, "ann@example.com", Idea), None);
     stopwatch.advance(Duration::from_secs(720));
-    assert_eq!(post(1, "ann@example.com", 4), None);
-    assert_eq!(post(1, "ann@example.com", 1).as_deref(), Some("180"));
+    assert_eq!(post(1, "ann@example.com", Idea), None);
+    assert_eq!(post(1, "ann@example.com", Comment).as_deref(), Some("180"));
 }
 
 #[test]
@@ -312,10 +314,10 @@ fn a_post_that_weighs_more_than_a_burst_needs_a_full_bucket() {
     let limits =
         RateLimits::new(Rates { posts: rate(3, 3_600, 3), ..NO_RATES }, &(stopwatch.clone() as Arc<dyn Stopwatch>));
     let post = |weight| retry_after(limits.admit_post(workspace(1), &person("ann@example.com"), weight));
-    assert_eq!(post(4), None);
-    assert_eq!(post(4).as_deref(), Some("3600"));
+    assert_eq!(post(PostWeight::Idea), None);
+    assert_eq!(post(PostWeight::Idea).as_deref(), Some("3600"));
     stopwatch.advance(Duration::from_secs(3_600));
-    assert_eq!(post(4), None);
+    assert_eq!(post(PostWeight::Idea), None);
 }
 
 #[test]

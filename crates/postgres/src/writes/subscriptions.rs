@@ -10,7 +10,7 @@ use roadmap_domain::model::customer::{Customer, NewCustomer};
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::CustomerId;
-use roadmap_domain::model::mail::Unsubscription;
+use roadmap_domain::model::mail::{SubscribeOutcome, Unsubscription};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SubscriptionWrites;
@@ -33,14 +33,19 @@ statement! {
 }
 
 statement! {
-    /// Stops the mail to a customer about the tree of a feature request.
-    UnsubscribeFromOne { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Untyped,
+    /// Stops the mail to a customer about the tree of a feature request. Returns whether there was a subscription.
+    UnsubscribeFromOne { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Bool,
     concat!("WITH ", tree!(), ", stopped AS (
          UPDATE votes SET subscribed = false
+         WHERE workspace_id = {workspace} AND customer_id = {customer} AND subscribed
+           AND request_id IN (SELECT id FROM members)
+         RETURNING 1
+     ), unfollowed AS (
+         DELETE FROM followers
          WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id IN (SELECT id FROM members)
+         RETURNING 1
      )
-     DELETE FROM followers
-     WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id IN (SELECT id FROM members)")
+     SELECT EXISTS (SELECT FROM stopped) OR EXISTS (SELECT FROM unfollowed)")
 }
 
 statement! {
@@ -81,7 +86,7 @@ statement! {
 
 statement! {
     /// Finds or inserts the customer, and subscribes the customer unless all mail is stopped. Returns whether the customer
-    /// is subscribed. If the feature request does not exist, changes nothing and returns no row.
+    /// is subscribed, and whether that has changed anything. If the feature request does not exist, changes nothing and returns no row.
     Subscribe {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
@@ -92,7 +97,7 @@ statement! {
         name: Option<String> => Nullable<Text>,
         name_folded: Option<String> => Nullable<Text>,
         at: TimestampColumn => Timestamptz,
-    } -> Bool,
+    } -> (Bool, Bool),
     concat!("WITH roots AS MATERIALIZED (
          SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
      ), ", members!(), ", customer AS (
@@ -102,12 +107,14 @@ statement! {
          INSERT INTO followers (workspace_id, request_id, customer_id, created_at)
          SELECT {workspace}, roots.id, customer.id, {at} FROM roots, customer WHERE wants_mail
          ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
+         RETURNING 1
      ), subscribed AS (
          UPDATE votes SET subscribed = true FROM customer
          WHERE votes.workspace_id = {workspace} AND votes.customer_id = customer.id AND wants_mail
            AND NOT votes.subscribed AND votes.request_id IN (SELECT id FROM members)
+         RETURNING 1
      )
-     SELECT wants_mail FROM customer")
+     SELECT wants_mail, EXISTS (SELECT FROM following) OR EXISTS (SELECT FROM subscribed) FROM customer")
 }
 
 statement! {
@@ -151,7 +158,7 @@ impl SubscriptionWrites for PostgresUnit {
         customer: CustomerId,
         what: Unsubscription,
         at: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<bool>, StoreError> {
         let (workspace, id) = (self.workspace, customer.uuid());
         // Waits for a merge that deletes the customer, and such a merge waits for this unit: it copies the votes.
         let lock = customers::table
@@ -161,22 +168,23 @@ impl SubscriptionWrites for PostgresUnit {
             .for_key_share();
         let known: Vec<Uuid> = self.run(lock.load(&mut self.connection()?)).await?;
         if known.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
         match what {
             Unsubscription::Everything => {
                 let all = UnsubscribeFromAll { workspace, customer: id, at: at.into() };
-                self.run(all.execute(&mut self.connection()?)).await?;
+                let changed = self.run(all.execute(&mut self.connection()?)).await?;
                 let delete = DeleteWaiting { workspace, customer: id };
                 self.run(delete.execute(&mut self.connection()?)).await?;
+                Ok(Some(changed > 0))
             }
             Unsubscription::Request(request) => {
                 let one = UnsubscribeFromOne { workspace, customer: id, request: request.uuid() };
-                self.run(one.execute(&mut self.connection()?)).await?;
+                let changed: bool = self.run(one.get_result(&mut self.connection()?)).await?;
                 delete_waiting_about(self, customer, request.uuid(), false).await?;
+                Ok(Some(changed))
             }
         }
-        Ok(true)
     }
 
     async fn subscribe(
@@ -184,7 +192,7 @@ impl SubscriptionWrites for PostgresUnit {
         request: &FeatureRequestRef,
         customer: &NewCustomer,
         at: Timestamp,
-    ) -> Result<Option<bool>, StoreError> {
+    ) -> Result<Option<SubscribeOutcome>, StoreError> {
         let Some((request, number)) = id_or_number(request) else { return Ok(None) };
         let subscribe = Subscribe {
             workspace: self.workspace,
@@ -197,7 +205,8 @@ impl SubscriptionWrites for PostgresUnit {
             name_folded: folded_name_of(customer),
             at: at.into(),
         };
-        self.run_optional(subscribe.get_result(&mut self.connection()?)).await
+        let row: Option<(bool, bool)> = self.run_optional(subscribe.get_result(&mut self.connection()?)).await?;
+        Ok(row.map(|(is_subscribed, has_changed)| SubscribeOutcome { is_subscribed, has_changed }))
     }
 
     async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError> {

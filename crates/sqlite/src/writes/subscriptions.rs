@@ -10,7 +10,7 @@ use roadmap_domain::model::customer::{Customer, NewCustomer};
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
-use roadmap_domain::model::mail::Unsubscription;
+use roadmap_domain::model::mail::{SubscribeOutcome, Unsubscription};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SubscriptionWrites;
@@ -44,11 +44,11 @@ statement! {
 }
 
 statement! {
-    /// Sets whether the votes of a customer for the feature requests of a JSON array are subscribed.
+    /// Sets whether the votes of a customer for the feature requests of a JSON array are subscribed, where that changes.
     SetSubscribed {
         subscribed: bool => Bool, workspace: Id => Binary, customer: Id => Binary, requests: String => Text,
     }
-    "UPDATE votes SET subscribed = ? WHERE workspace_id = ? AND customer_id = ?
+    "UPDATE votes SET subscribed = NOT subscribed WHERE subscribed <> ? AND workspace_id = ? AND customer_id = ?
        AND request_id IN (SELECT unhex(value) FROM json_each(?))"
 }
 
@@ -97,29 +97,31 @@ fn find_root(
     Ok(found.map(|(row, root)| root.unwrap_or(row.id)))
 }
 
-/// Stops mail about a feature request and everything that is merged with it.
+/// Stops mail about a feature request and everything that is merged with it. Returns whether there was a subscription.
 fn unsubscribe_from_request(
     connection: &mut SqliteConnection,
     workspace: Id,
     customer: Id,
     request: FeatureRequestId,
-) -> Result<(), SqlError> {
-    let Some(root) = find_root(connection, workspace, &FeatureRequestRef::Id(request))? else { return Ok(()) };
+) -> Result<bool, SqlError> {
+    let Some(root) = find_root(connection, workspace, &FeatureRequestRef::Id(request))? else { return Ok(false) };
     let requests = json_ids(&tree_members(connection, workspace, root)?);
-    SetSubscribed { subscribed: false, workspace, customer, requests: requests.clone() }.execute(connection)?;
-    DeleteFollower { workspace, customer, requests: requests.clone() }.execute(connection)?;
-    delete_waiting_about(connection, workspace, customer, &requests)
+    let votes =
+        SetSubscribed { subscribed: false, workspace, customer, requests: requests.clone() }.execute(connection)?;
+    let followed = DeleteFollower { workspace, customer, requests: requests.clone() }.execute(connection)?;
+    delete_waiting_about(connection, workspace, customer, &requests)?;
+    Ok(votes + followed > 0)
 }
 
-/// Stops all mail to a customer and deletes the mails that wait to be sent.
+/// Stops all mail to a customer and deletes the mails that wait to be sent. Returns whether the customer got mail.
 fn unsubscribe_from_everything(
     connection: &mut SqliteConnection,
     workspace: Id,
     customer: Id,
     at: i64,
-) -> Result<(), SqlError> {
+) -> Result<bool, SqlError> {
     let stopped = (customers::mail_stopped_at.eq(at), customers::mail_stopped_because.eq("unsubscribed"));
-    update(customers::table.find((workspace, customer)).filter(customers::mail_stopped_at.is_null()))
+    let changed = update(customers::table.find((workspace, customer)).filter(customers::mail_stopped_at.is_null()))
         .set(stopped)
         .execute(connection)?;
     // The mails that are held for a digest are deleted together with it.
@@ -129,7 +131,7 @@ fn unsubscribe_from_everything(
         .filter(outbox::sent_at.is_null())
         .filter(outbox::digest_id.is_null());
     delete(unsent).execute(connection)?;
-    Ok(())
+    Ok(changed > 0)
 }
 
 #[async_trait]
@@ -139,18 +141,17 @@ impl SubscriptionWrites for SqliteUnit {
         customer: CustomerId,
         what: Unsubscription,
         at: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<bool>, StoreError> {
         let customer = Id(customer.uuid());
         self.run(move |connection, workspace| {
-            match what {
+            let changed = match what {
                 Unsubscription::Everything => {
-                    unsubscribe_from_everything(connection, workspace, customer, at.millis())?;
+                    unsubscribe_from_everything(connection, workspace, customer, at.millis())?
                 }
-                Unsubscription::Request(request) => {
-                    unsubscribe_from_request(connection, workspace, customer, request)?;
-                }
-            }
-            Ok(select(exists(customers::table.find((workspace, customer)))).get_result(connection)?)
+                Unsubscription::Request(request) => unsubscribe_from_request(connection, workspace, customer, request)?,
+            };
+            let exists: bool = select(exists(customers::table.find((workspace, customer)))).get_result(connection)?;
+            Ok(exists.then_some(changed))
         })
         .await
     }
@@ -160,7 +161,7 @@ impl SubscriptionWrites for SqliteUnit {
         request: &FeatureRequestRef,
         customer: &NewCustomer,
         at: Timestamp,
-    ) -> Result<Option<bool>, StoreError> {
+    ) -> Result<Option<SubscribeOutcome>, StoreError> {
         let (request, customer) = (*request, customer.clone());
         self.run(move |connection, workspace| {
             let Some(root) = find_root(connection, workspace, &request)? else { return Ok(None) };
@@ -168,9 +169,9 @@ impl SubscriptionWrites for SqliteUnit {
             let stopped_at: Option<i64> =
                 customers::table.find((workspace, customer)).select(customers::mail_stopped_at).first(connection)?;
             if stopped_at.is_some() {
-                return Ok(Some(false));
+                return Ok(Some(SubscribeOutcome { is_subscribed: false, has_changed: false }));
             }
-            insert_into(followers::table)
+            let follows = insert_into(followers::table)
                 .values((
                     followers::workspace_id.eq(workspace),
                     followers::request_id.eq(root),
@@ -180,8 +181,8 @@ impl SubscriptionWrites for SqliteUnit {
                 .on_conflict_do_nothing()
                 .execute(connection)?;
             let requests = json_ids(&tree_members(connection, workspace, root)?);
-            SetSubscribed { subscribed: true, workspace, customer, requests }.execute(connection)?;
-            Ok(Some(true))
+            let votes = SetSubscribed { subscribed: true, workspace, customer, requests }.execute(connection)?;
+            Ok(Some(SubscribeOutcome { is_subscribed: true, has_changed: follows + votes > 0 }))
         })
         .await
     }

@@ -161,10 +161,13 @@ pub async fn customers_subscribe_without_a_vote(harness: Harness) {
         request: FeatureRequestRef::Id(request.id),
         customer: CustomerDraft::parse(Some(email), name),
     };
-    for (email, name) in [("Ann@Example.com", None), ("ann@example.com", Some("Ann")), ("ANN@example.com", Some("Eve"))]
-    {
+    for (email, name, has_changed) in [
+        ("Ann@Example.com", None, true),
+        ("ann@example.com", Some("Ann"), false),
+        ("ANN@example.com", Some("Eve"), false),
+    ] {
         let subscribed = harness.perform(workspace, &subscribe(email, name)).await;
-        assert_eq!(subscribed, Subscription { request: request.id, is_subscribed: true });
+        assert_eq!(subscribed, Subscription { request: request.id, is_subscribed: true, has_changed });
         assert_eq!((harness.count("followers", workspace).await, harness.count("customers", workspace).await), (1, 1));
     }
     let customers = harness.subject.reader.customers(workspace, None, largest_page()).await.unwrap().items;
@@ -178,16 +181,19 @@ pub async fn customers_subscribe_without_a_vote(harness: Harness) {
     assert_eq!(harness.count("customers", workspace).await, 1);
     harness.failure(workspace, &Failing(end(request.id, "ann@example.com"))).await;
     assert_eq!(subscribers(&harness, workspace, request.id).await, ["Ann@Example.com"]);
-    for email in ["ann@EXAMPLE.com", "ann@example.com", "nobody@example.com"] {
+    for (email, has_changed) in [("ann@EXAMPLE.com", true), ("ann@example.com", false), ("nobody@example.com", false)] {
         let ended = harness.perform(workspace, &end(request.id, email)).await;
-        assert_eq!(ended, Subscription { request: request.id, is_subscribed: false });
+        assert_eq!(ended, Subscription { request: request.id, is_subscribed: false, has_changed });
         assert_eq!(harness.count("followers", workspace).await, 0);
     }
     // One may subscribe again, also after a vote, which then is not subscribed twice.
     harness.vote(workspace, &request, "ann@example.com").await;
     assert!(harness.subscribe(workspace, request.id, "ann@example.com").await);
     assert_eq!(subscribers(&harness, workspace, request.id).await, ["Ann@Example.com"]);
-    harness.perform(workspace, &end(request.id, "ann@example.com")).await;
+    for has_changed in [true, false] {
+        let ended = harness.perform(workspace, &end(request.id, "ann@example.com")).await;
+        assert_eq!(ended.has_changed, has_changed);
+    }
     assert_eq!(subscribers(&harness, workspace, request.id).await, Vec::<String>::new());
     assert_eq!(harness.detail(workspace, request.id).await.summary.votes_count, 1);
     assert!(harness.subscribe(workspace, request.id, "ann@example.com").await);
@@ -224,7 +230,10 @@ pub async fn stopped_mail_stays_stopped(harness: Harness) {
     let request = harness.request(workspace, "Dark mode").await;
     let ann = voter(&harness, workspace, &request, "ann@example.com").await;
     harness.unsubscribe(workspace, ann, Unsubscription::Everything).await.unwrap();
-    assert!(!harness.subscribe(workspace, request.id, "ann@example.com").await);
+    let customer = CustomerDraft::parse(Some("ann@example.com"), None);
+    let subscribe = Subscribe { request: FeatureRequestRef::Id(request.id), customer };
+    let stopped = Subscription { request: request.id, is_subscribed: false, has_changed: false };
+    assert_eq!(harness.perform(workspace, &subscribe).await, stopped);
     assert_eq!(harness.count("followers", workspace).await, 0);
     assert_eq!(subscribers(&harness, workspace, request.id).await, Vec::<String>::new());
     // A link in a mail about one feature request can be undone.
