@@ -194,10 +194,8 @@ pub fn mail_name(name: &Name) -> Name {
         name.as_str().chars().map(|character| if is_hidden(character) { ' ' } else { character }).collect();
     let without_urls = visible.replace("://", " ");
     let line = without_urls.split_whitespace().collect::<Vec<_>>().join(" ");
-    Name::from_stored(match truncate(&line, MAX_MAIL_NAME) {
-        whole if whole.len() == line.len() => line,
-        _ => format!("{}…", truncate(&line, MAX_MAIL_NAME - 1).trim_end()),
-    })
+    let is_whole = truncate(&line, MAX_MAIL_NAME).len() == line.len();
+    Name::from_stored(if is_whole { line } else { format!("{}…", truncate(&line, MAX_MAIL_NAME - 1).trim_end()) })
 }
 
 /// The sender of a workspace's mail.
@@ -455,6 +453,26 @@ pub struct MailFailure {
 mod tests {
     use super::*;
     use uuid::Uuid;
+
+    #[test]
+    fn a_name_in_mail_is_one_short_visible_line_without_a_url() {
+        for (name, expected) in [
+            ("Acme & Söhne", "Acme & Söhne"),
+            ("  Acme\t\r\nInc. ", "Acme Inc."),
+            (
+                "PayPal\n\nYour account is limited: https://phish.example/x",
+                "PayPal Your account is limited: https phish.example/x",
+            ),
+            ("A\u{202e}b\u{200b}c\u{e0041}\u{2028}d\u{feff}", "A b c d"),
+            ("a\u{ad}:\u{2060}//b", "a : //b"),
+            ("://", ""),
+            ("://:", ":"),
+        ] {
+            assert_eq!(mail_name(&Name::from_stored(name.to_owned())).as_str(), expected, "{name:?}");
+        }
+        let long = |length: usize| mail_name(&Name::from_stored("ü".repeat(length))).as_str().to_owned();
+        assert_eq!((long(60), long(61)), ("ü".repeat(60), format!("{}…", "ü".repeat(59))));
+    }
 
     #[test]
     fn a_mail_id_consists_of_topic_and_customer() {

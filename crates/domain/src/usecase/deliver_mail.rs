@@ -19,7 +19,7 @@ use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::links::Links;
 use crate::model::mail::{
     About, DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail,
-    LeasedSignInMail, LeasedTestMail, News, Notification, SendError, SignInMail, TestMail,
+    LeasedSignInMail, LeasedTestMail, News, Notification, SendError, SignInMail, TestMail, mail_name,
 };
 use crate::model::message::{Lease, MessageId, MessageOutcome, Priority, UnreadableMessage};
 use crate::model::timestamp::Timestamp;
@@ -370,7 +370,7 @@ impl DeliverMail {
         DigestNotification {
             id: digest.id,
             to: digest.to.clone(),
-            product_name: digest.product_name.clone(),
+            product_name: mail_name(&digest.product_name),
             entries: digest.entries.iter().map(entry).collect(),
             more: digest.mails.saturating_sub(digest.entries.len() as u64),
             unsubscribe_url: links.unsubscribe(digest.id.customer, None),
@@ -382,7 +382,7 @@ impl DeliverMail {
         Notification {
             id: mail.id,
             to: mail.to.clone(),
-            product_name: mail.product_name.clone(),
+            product_name: mail_name(&mail.product_name),
             news: news(&mail.about),
             title: mail.about.title().clone(),
             url: url(&links, &mail.about),
@@ -397,7 +397,7 @@ impl DeliverMail {
         SignInMail {
             id: lease.message.clone(),
             to: sign_in.email.clone(),
-            product_name: sender.product_name.clone(),
+            product_name: mail_name(&sender.product_name),
             language: sign_in.language,
             url: links.sign_in(sign_in.id, sign_in.expires_at()),
             code: links.sign_in_code(sign_in.id),
@@ -412,7 +412,7 @@ impl DeliverMail {
         TestMail {
             id: test.lease.message.clone(),
             to: test.to.clone(),
-            product_name: test.sender.product_name.clone(),
+            product_name: mail_name(&test.sender.product_name),
             workspace_url: self.base_url.workspace_url(&test.sender.subdomain),
         }
     }
@@ -431,7 +431,7 @@ impl DeliverMail {
 fn news(about: &About) -> News {
     match about {
         About::Comment(_) => News::Comment,
-        About::StatusChange(_, status) => News::StatusChange(status.clone()),
+        About::StatusChange(_, status) => News::StatusChange(status.as_ref().map(mail_name)),
         About::Changelog(..) => News::Changelog,
     }
 }
