@@ -91,9 +91,9 @@ pub struct Rates {
 pub struct RateLimits {
     keys: Option<Limiter<ApiKeyId>>,
     workspaces: Option<Limiter<WorkspaceId>>,
-    failures: Option<Limiter<IpAddr>>,
-    anonymous: Option<Limiter<IpAddr>>,
-    sign_ins: Option<Limiter<IpAddr>>,
+    failures: Option<Networks>,
+    anonymous: Option<Networks>,
+    sign_ins: Option<Networks>,
     posts: Option<Limiter<(WorkspaceId, FoldedEmail)>>,
 }
 
@@ -104,9 +104,9 @@ impl RateLimits {
         Self {
             keys: rates.key.map(|rate| Limiter::new(rate, stopwatch.clone())),
             workspaces: rates.workspace.map(|rate| Limiter::new(rate, stopwatch.clone())),
-            failures: rates.failures.map(|rate| Limiter::new(rate, stopwatch.clone())),
-            anonymous: rates.anonymous.map(|rate| Limiter::new(rate, stopwatch.clone())),
-            sign_ins: rates.sign_in.map(|rate| Limiter::new(rate, stopwatch.clone())),
+            failures: rates.failures.map(|rate| Networks::new(rate, stopwatch)),
+            anonymous: rates.anonymous.map(|rate| Networks::new(rate, stopwatch)),
+            sign_ins: rates.sign_in.map(|rate| Networks::new(rate, stopwatch)),
             posts: rates.posts.map(|rate| Limiter::new(rate.times(QUARTERS), stopwatch.clone())),
         }
     }
@@ -122,13 +122,13 @@ impl RateLimits {
     /// # Errors
     /// 429 after too many failures from this address. The response no longer reports that the key is wrong.
     pub(crate) fn record_failure(&self, address: IpAddr) -> Result<(), HttpError> {
-        let state = self.failures.as_ref().map(|failures| failures.take(client_network(address)));
+        let state = self.failures.as_ref().map(|failures| failures.take(address));
         check_bucket(state, HttpError::TooManyFailures)
     }
 
     /// Counts a request to an endpoint without a key. A rejected request is not counted.
     pub(crate) fn admit_anonymous(&self, address: IpAddr) -> Admission {
-        let take = |limiter: &Limiter<IpAddr>| (ANONYMOUS_LIMIT, limiter.rate, limiter.take(client_network(address)));
+        let take = |networks: &Networks| (ANONYMOUS_LIMIT, networks.rate(), networks.take(address));
         Admission { limits: [self.anonymous.as_ref().map(take), None] }
     }
 
@@ -137,7 +137,7 @@ impl RateLimits {
     /// # Errors
     /// 429 after too many sign-ins from this address.
     pub fn admit_sign_in(&self, address: IpAddr) -> Result<(), HttpError> {
-        let state = self.sign_ins.as_ref().map(|sign_ins| sign_ins.take(client_network(address)));
+        let state = self.sign_ins.as_ref().map(|sign_ins| sign_ins.take(address));
         check_bucket(state, HttpError::TooManyRequests)
     }
 
@@ -250,15 +250,48 @@ fn ceil_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-/// Returns the network that is limited as one client: an IPv4 address itself, or the /64 of an IPv6 address.
-fn client_network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        address @ IpAddr::V4(_) => address,
+/// The lengths of the prefixes by which an IPv6 address is limited, and the factors of their limits. Providers assign a
+/// /64 to a network, and a /56 or a /48 to a customer.
+const IPV6_NETWORKS: [(u32, u32); 3] = [(64, 1), (56, 4), (48, 16)];
+
+/// The limits of clients by their addresses: of an IPv4 address, or of the networks of an IPv6 address.
+struct Networks([(u32, Limiter<IpAddr>); 3]);
+
+impl Networks {
+    fn new(rate: Rate, stopwatch: &Arc<dyn Stopwatch>) -> Self {
+        let limiter = |(prefix, factor)| (prefix, Limiter::new(rate.times(factor), stopwatch.clone()));
+        Self(IPV6_NETWORKS.map(limiter))
     }
+
+    /// Returns the limit of one client.
+    fn rate(&self) -> Rate {
+        let [(_, client), ..] = &self.0;
+        client.rate
+    }
+
+    /// Consumes one request of an address. A rejected one is counted by no network.
+    fn take(&self, address: IpAddr) -> BucketState {
+        let [(_, client), ..] = &self.0;
+        let address = match address.to_canonical() {
+            address @ IpAddr::V4(_) => return client.take(address),
+            IpAddr::V6(address) => address,
+        };
+        let buckets = || self.0.iter().map(move |(prefix, limiter)| (limiter, network(address, *prefix)));
+        let rejected =
+            buckets().map(|(limiter, network)| limiter.peek(network)).filter(|state| state.retry_after.is_some());
+        if let Some(rejected) = rejected.max_by_key(|state| state.retry_after) {
+            return rejected;
+        }
+        // Requests that are admitted at the same time may use up a bucket meanwhile.
+        let states: Vec<BucketState> = buckets().map(|(limiter, network)| limiter.take(network)).collect();
+        let rejected = states.iter().filter(|state| state.retry_after.is_some()).max_by_key(|state| state.retry_after);
+        rejected.or(states.first()).copied().unwrap_or(BucketState { remaining: 0, refill_in: None, retry_after: None })
+    }
+}
+
+/// Returns the network of an address with a prefix of this length.
+fn network(address: Ipv6Addr, prefix: u32) -> IpAddr {
+    Ipv6Addr::from_bits(address.to_bits() & !(u128::MAX >> prefix)).into()
 }
 
 #[cfg(test)]

@@ -274,6 +274,27 @@ fn sign_ins_are_limited_by_network() {
     assert_eq!(headers_and_retry_after(&limits.admit_anonymous(address("192.0.2.1"))), (vec![], None));
 }
 
+#[test]
+fn the_wider_networks_of_an_address_are_limited_too() {
+    let stopwatch = Arc::new(ManualStopwatch::default());
+    let rates = Rates { sign_in: rate(60, 3_600, 10), ..NO_RATES };
+    let limits = RateLimits::new(rates, &(stopwatch.clone() as Arc<dyn Stopwatch>));
+    // As often as possible from 64 networks each: 40 from a /56, and 160 from a /48.
+    let admitted = |network: &dyn Fn(u16) -> String| {
+        let addresses = (0..64).flat_map(|number| vec![address(&network(number)); 10]);
+        addresses.filter(|address| limits.admit_sign_in(*address).is_ok()).count()
+    };
+    assert_eq!(admitted(&|number| format!("2001:db8:1:{number:x}::1")), 40);
+    assert_eq!(admitted(&|number| format!("2001:db8:1:{:x}::1", 0x100 + number * 0x100)), 120);
+    assert_eq!(admitted(&|number| format!("2001:db8:1:{:x}::1", 0x8000 + number)), 0);
+    // Others are not affected.
+    assert!(limits.admit_sign_in(address("2001:db8:2::1")).is_ok());
+    assert_eq!(admitted(&|number| format!("192.0.2.{number}")), 640);
+    // The rejected ones were counted by no network.
+    stopwatch.advance(Duration::from_secs(60));
+    assert!(limits.admit_sign_in(address("2001:db8:1:ff00::1")).is_ok());
+}
+
 fn workspace(number: u128) -> WorkspaceId {
     WorkspaceId::new(Uuid::from_u128(number))
 }
