@@ -44,21 +44,24 @@ pub(crate) const FUTURE_TIMESTAMP: &str = "future-timestamp";
 
 /// The white space that is trimmed from a line: Unicode's White_Space.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
+/// What is not visible at the start and the end of a line, in the Basic Multilingual Plane: white space, control
+/// characters, and those that [`clean_line`](roadmap_domain::model::text::clean_line) drops there.
+const BLANK: &str = r"\u0001-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb";
 /// Text without NUL.
 const NO_NUL: &str = r"^[^\u0000]*$";
 /// A UUID in upper or lower case.
 const UUID: &str = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 
-/// Returns the pattern of a line of 1 to `max` characters, with optional white space around it.
+/// Returns the pattern of a line of 1 to `max` characters, with blank characters around it.
 fn line_pattern(max: usize) -> String {
     let inner = max.saturating_sub(2);
-    format!(r"^[{SPACE}]*[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*$")
+    format!(r"^[{BLANK}]*[^{BLANK}\u0000](?:[^\u0000]{{0,{inner}}}[^{BLANK}\u0000])?[{BLANK}]*$")
 }
 
 /// Returns the pattern of such a line or a blank one.
 fn optional_line_pattern(max: usize) -> String {
     let inner = max.saturating_sub(2);
-    format!(r"^[{SPACE}]*(?:[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*)?$")
+    format!(r"^[{BLANK}]*(?:[^{BLANK}\u0000](?:[^\u0000]{{0,{inner}}}[^{BLANK}\u0000])?[{BLANK}]*)?$")
 }
 
 fn string(pattern: impl Into<String>, description: &str) -> ObjectBuilder {
@@ -108,7 +111,7 @@ pub(crate) fn email() -> Object {
 }
 
 pub(crate) fn name() -> Object {
-    let what = "Name of the customer. It fills an empty name and never replaces one.";
+    let what = "Public name. It fills an empty one and never replaces one.";
     optional(string(optional_line_pattern(Name::MAX), what), Type::String).build()
 }
 

@@ -6,6 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::model::id::{AttachmentId, WorkspaceId, parse_hyphenated_uuid};
 use crate::model::media_type::MediaType;
+use crate::model::text;
 use crate::model::timestamp::Timestamp;
 
 /// Maximum size of a file: 50 MB of 1024 × 1024 bytes.
@@ -143,7 +144,7 @@ impl ContentHeaders {
 /// Path segments and extended header parameters (RFC 8187 section 3.2.1) both allow the unreserved characters.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A sanitized file name of 1 to 255 bytes, without path, control and invisible characters.
+/// A sanitized file name of 1 to 255 bytes: one line of visible text without a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filename(String);
 
@@ -155,8 +156,8 @@ impl Filename {
     #[must_use]
     pub fn sanitize(raw: &str) -> Self {
         let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
-        let kept: String = last.chars().filter(|character| !is_unsafe(*character)).collect();
-        let kept = kept.trim_matches(|character: char| character.is_whitespace() || character == '.');
+        let line = text::clean_line(last);
+        let kept = line.trim_matches(|character: char| character.is_whitespace() || character == '.');
         // Leading dots were trimmed: `.png` becomes `png`.
         Self(if kept.is_empty() { "file".to_owned() } else { truncate_filename(kept) })
     }
@@ -178,18 +179,6 @@ impl Filename {
     pub fn percent_encoded(&self) -> String {
         utf8_percent_encode(&self.0, RESERVED).to_string()
     }
-}
-
-/// Whether a character is not allowed in a file name.
-///
-/// These are control characters, invisible and directional formatting characters (general category Cf), and line and
-/// paragraph separators.
-fn is_unsafe(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}'
-            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Truncates a name to [`Filename::MAX`] bytes. Keeps the extension if it has at most 32 bytes with its dot.
@@ -232,7 +221,7 @@ mod tests {
             ("", "file"),
             (" . ", "file"),
             (".htaccess", "htaccess"),
-            ("a\r\nSet-Cookie: x=1.png", "aSet-Cookie: x=1.png"),
+            ("a\r\nSet-Cookie: x=1.png", "a Set-Cookie: x=1.png"),
             ("photo\u{202e}gnp.exe", "photognp.exe"),
             ("a\u{0}b\u{7f}.png", "ab.png"),
             ("Übersicht – 2026.png", "Übersicht – 2026.png"),

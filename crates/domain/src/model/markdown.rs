@@ -19,7 +19,7 @@ pub const MAX: usize = 20_000;
 /// # Errors
 /// Blank, too long, with a NUL character, or with too much markup.
 pub fn to_html(field: &str, markdown: &str) -> Validated<CleanHtml> {
-    text::parse_line(field, markdown, MAX)?;
+    text::validate_text(field, markdown, MAX)?;
     CleanHtml::parse(field, &convert(markdown))
 }
 

@@ -110,11 +110,9 @@ impl SettingChange {
 }
 
 fn parse_product_name(raw: &str) -> Validated<Name> {
-    if raw.trim().is_empty() {
-        let message = "Product name can't be blank";
-        return Err(FieldError::new("product_name", FieldProblem::Custom { message }));
-    }
-    Name::parse("product_name", raw)
+    let message = "Product name can't be blank";
+    let name = text::parse_optional_line("product_name", raw, Name::MAX)?.map(Name::from_stored);
+    name.ok_or_else(|| FieldError::new("product_name", FieldProblem::Custom { message }))
 }
 
 #[cfg(test)]
