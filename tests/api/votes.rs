@@ -102,10 +102,10 @@ fn an_author_is_a_voter() {
 }
 
 #[test]
-fn the_case_of_the_email_does_not_matter() {
+fn the_spelling_of_the_email_does_not_matter() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
-    for voter in ["Ann.Lee@Example.com", "jürgen@example.com", "ann+news@example.com"] {
+    for voter in ["Ann.Lee@Example.com", "jürgen@example.com", "ann+news@example.com", "ann@exämple.de"] {
         vote(&app.acme, "1", voter);
     }
     for query in [
@@ -113,7 +113,10 @@ fn the_case_of_the_email_does_not_matter() {
         "email=ann.lee@example.com",
         "email=ANN.LEE%40EXAMPLE.COM",
         "email=%20ann.lee%40example.com+",
-        "email=J%C3%9CRGEN%40example.com",
+        "email=J%C3%BCRGEN%40example.com",
+        "email=Ju%CC%88rgen%40example.com",
+        "email=ANN%40xn--exmple-cua.de",
+        "email=ann%40EX%C3%84MPLE.de",
         "email=Ann%2BNews%40example.com",
     ] {
         assert_eq!(numbers(&app.acme.get_votes(query).json()), [1], "{query}");

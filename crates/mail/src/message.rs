@@ -7,6 +7,7 @@ use lettre::address::Envelope;
 use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
 use lettre::message::{Mailbox, MessageBuilder, MultiPart, SinglePart};
 use lettre::{Address, Message};
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::mail::{
     DigestNotification, DigestNotificationEntry, News, Notification, SendError, SignInMail, TestMail,
@@ -178,7 +179,7 @@ pub(crate) fn notification(
     let (text, html) = (text.map_err(|error| compose_error(&error))?, html.map_err(|error| compose_error(&error))?);
     let head = HeaderFields {
         id: notification.id.to_string(),
-        to: notification.to.as_str(),
+        to: &notification.to,
         product_name: notification.product_name.as_str(),
         subject: prefixed(&notification.product_name, notification.title.as_str()),
         url: &notification.unsubscribe_url,
@@ -192,7 +193,7 @@ pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Mes
     let (text, html, count) = digest_parts(digest).map_err(|error| compose_error(&error))?;
     let head = HeaderFields {
         id: digest.id.to_string(),
-        to: digest.to.as_str(),
+        to: &digest.to,
         product_name: digest.product_name.as_str(),
         subject: prefixed(&digest.product_name, &count),
         url: &digest.unsubscribe_url,
@@ -216,7 +217,7 @@ pub(crate) fn sign_in(mail: &SignInMail, sender: &Sender) -> Result<Message, Sen
     let SignInParts { subject, text, html } = SignInParts::render(mail).map_err(|error| compose_error(&error))?;
     let head = HeaderFields {
         id: mail.id.to_string(),
-        to: mail.to.as_str(),
+        to: &mail.to,
         product_name: mail.product_name.as_str(),
         subject,
         url: &mail.url,
@@ -229,7 +230,7 @@ pub(crate) fn sign_in(mail: &SignInMail, sender: &Sender) -> Result<Message, Sen
 pub(crate) fn test_mail(mail: &TestMail, sender: &Sender) -> Result<Message, SendError> {
     let head = HeaderFields {
         id: mail.id.to_string(),
-        to: mail.to.as_str(),
+        to: &mail.to,
         product_name: mail.product_name.as_str(),
         subject: prefixed(&mail.product_name, TEST_SUBJECT),
         url: &mail.workspace_url,
@@ -244,7 +245,7 @@ pub(crate) fn test_mail(mail: &TestMail, sender: &Sender) -> Result<Message, Sen
 /// The variable parts of a mail's headers.
 struct HeaderFields<'a> {
     id: String,
-    to: &'a str,
+    to: &'a EmailAddress,
     product_name: &'a str,
     subject: String,
     /// A URL of the workspace. Its host is that of the `Message-ID`.
@@ -257,7 +258,7 @@ fn start(head: &HeaderFields<'_>, sender: &Sender) -> Result<MessageBuilder, Sen
     let host = head.url.split('/').nth(2).unwrap_or("localhost");
     // Without the port. The colons of an IPv6 address are in brackets.
     let host = host.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(host, |(name, _)| name);
-    let to: Address = head.to.parse().map_err(|error| SendError::Permanent {
+    let to: Address = head.to.with_ascii_domain().parse().map_err(|error| SendError::Permanent {
         reason: format!("the address is invalid: {error}"),
         no_such_mailbox: true,
     })?;
@@ -401,9 +402,7 @@ fn truncated_name(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::Title;
-    use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, SignInId};
     use roadmap_domain::model::mail::{DigestId, MailId, Topic};
     use roadmap_domain::model::message::MessageId;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use lettre::message::Mailbox;
 use lettre::transport::smtp::extension::ClientId;
 use percent_encoding::percent_decode_str;
+use roadmap_domain::model::email_address::EmailAddress;
 use thiserror::Error;
 use url::{Host, Url};
 
@@ -228,9 +229,13 @@ impl std::fmt::Debug for SmtpOptions {
     }
 }
 
-/// Parses a sender: an address with an optional display name.
+/// Parses a sender: an address with an optional display name. An international domain becomes A-labels, which need no
+/// SMTPUTF8.
 pub(crate) fn sender(raw: &str) -> Result<Mailbox, MailSettingError> {
-    raw.trim().parse().map_err(|_| MailSettingError::Sender(raw.to_owned()))
+    let invalid = || MailSettingError::Sender(raw.to_owned());
+    let Mailbox { name, email } = raw.trim().parse().map_err(|_| invalid())?;
+    let email = EmailAddress::from_stored(email.to_string()).with_ascii_domain().parse().map_err(|_| invalid())?;
+    Ok(Mailbox { name, email })
 }
 
 #[cfg(test)]
@@ -344,6 +349,8 @@ mod tests {
             // The usual reason of a URL that cannot be read.
             assert_eq!(message.contains("are percent-encoded"), expected.contains("smtp://"), "{message}");
         }
+        let international = sender("Ann <Ann@exämple.de>").unwrap();
+        assert_eq!(international.to_string(), "Ann <Ann@xn--exmple-cua.de>");
         for from in ["", "Acme", "a@b@c", "Acme <hello>"] {
             let error = SmtpOptions::parse("smtp://localhost", from).unwrap_err();
             assert!(matches!(error, MailSettingError::Sender(_)), "{from}");

@@ -227,7 +227,9 @@ pub(crate) async fn send_message(
     if !envelope.from().is_none_or(is_ascii) || !envelope.to().iter().all(is_ascii) {
         if !connection.server_info().supports_feature(Extension::SmtpUtfEight) {
             // The mailbox may exist: another mail server could deliver to it.
-            let reason = "the address is not ASCII, and the mail server does not support SMTPUTF8".to_owned();
+            let reason =
+                "the part of the address before the @ is not ASCII, and the mail server does not support SMTPUTF8"
+                    .to_owned();
             return Err(SendError::Permanent { reason, no_such_mailbox: false });
         }
         parameters.push(MailParameter::SmtpUtfEight);

@@ -59,7 +59,7 @@ impl SmtpMailer {
             | SendError::Permanent { reason, .. }) = error;
             SmtpProblem::new(&reason, "`roadmap doctor` checks what comes before a mail")
         };
-        let mailbox = session::mailbox(to.as_str()).map_err(unsent)?;
+        let mailbox = session::mailbox(&to.with_ascii_domain()).map_err(unsent)?;
         let message = message::test(mailbox, &self.composer.sender().mailbox).map_err(unsent)?;
         let mut connection = self.server.connect(lines).await?;
         session::send_message(&mut connection, &message, lines).await.map_err(unsent)?;

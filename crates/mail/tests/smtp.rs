@@ -315,7 +315,14 @@ async fn a_non_ascii_address_needs_smtputf8() {
     let ascii = Sink::with_setup(Setup { is_ascii_only: true, ..Setup::default() });
     let (kind, reason) = kind_and_reason(mailer(&ascii.url()).send(&to("jürgen@example.com")).await);
     assert!(matches!(kind, "permanent" | "no mailbox"), "{kind}: {reason}");
+    assert!(reason.contains("before the @") && reason.contains("SMTPUTF8"), "{reason}");
     mailer(&ascii.url()).send(&ann()).await.unwrap();
+    // A domain has an ASCII form, which every server knows.
+    for sink in [&ascii, &utf8] {
+        mailer(&sink.url()).send(&to("Ann@exämple.de")).await.unwrap();
+        assert_eq!(sink.received().last().unwrap().to, ["Ann@xn--exmple-cua.de"]);
+    }
+    assert_eq!(ascii.count(), 2);
 }
 
 #[tokio::test]

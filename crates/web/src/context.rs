@@ -105,7 +105,7 @@ impl Context {
         match self.session.as_deref() {
             _ if self.is_public() => Entrance::Open,
             None => Entrance::SignIn,
-            Some(session) if settings.admits(session.email.as_str(), session.member.is_some()) => Entrance::Open,
+            Some(session) if settings.admits(session.email.folded(), session.member.is_some()) => Entrance::Open,
             Some(_) => Entrance::Closed,
         }
     }

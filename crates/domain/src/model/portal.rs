@@ -4,6 +4,7 @@ use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::changelog::CoverImage;
 use crate::model::comment::ListedComment;
 use crate::model::customer::CustomerName;
+use crate::model::email_address::FoldedEmail;
 use crate::model::event::Event;
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestSummary, RequestLink, Tag, Title};
 use crate::model::html::CleanHtml;
@@ -100,7 +101,7 @@ impl PortalAccess {
     }
 }
 
-/// The domain of mail addresses, in lower case: `example.com`.
+/// The domain of mail addresses, in lower case and with A-labels: `example.com`, `xn--exmple-cua.de`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailDomain(String);
 
@@ -135,10 +136,10 @@ impl MailDomain {
         &self.0
     }
 
-    /// Whether this is the domain of an address. Subdomains are others.
+    /// Whether this is the domain of an address, in any spelling. Subdomains are others.
     #[must_use]
-    pub fn is_of(&self, address: &str) -> bool {
-        address.rsplit_once('@').is_some_and(|(_, domain)| domain.eq_ignore_ascii_case(&self.0))
+    pub fn is_of(&self, address: &FoldedEmail) -> bool {
+        address.domain() == Some(&self.0)
     }
 }
 
@@ -324,7 +325,7 @@ impl PortalSettings {
 
     /// Whether the owner of a confirmed address may see the portal.
     #[must_use]
-    pub fn admits(&self, email: &str, is_member: bool) -> bool {
+    pub fn admits(&self, email: &FoldedEmail, is_member: bool) -> bool {
         match self.access {
             PortalAccess::Public => true,
             PortalAccess::Private => is_member || self.mail_domains.iter().any(|domain| domain.is_of(email)),
@@ -558,6 +559,7 @@ pub struct SitemapEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::email_address::EmailAddress;
 
     #[test]
     fn mail_domains_are_host_names() {
@@ -570,14 +572,20 @@ mod tests {
             let error = MailDomain::parse("domains", raw).unwrap_err().to_string();
             assert_eq!(error, "domains is not a mail domain such as example.com", "{raw}");
         }
-        let domain = MailDomain::from_stored("example.com".to_owned());
-        for (address, is_of) in [
-            ("ann@example.com", true),
-            ("ann@EXAMPLE.com", true),
-            ("ann@sub.example.com", false),
-            ("example.com", false),
+        let address = |written: &str| EmailAddress::from_stored(written.to_owned());
+        for (domain, written, is_of) in [
+            ("example.com", "ann@example.com", true),
+            ("example.com", "ann@EXAMPLE.com", true),
+            ("example.com", "ann@sub.example.com", false),
+            ("example.com", "example.com", false),
+            ("exämple.de", "ann@exämple.de", true),
+            ("exämple.de", "ann@EXÄMPLE.de", true),
+            ("exämple.de", "ann@xn--exmple-cua.de", true),
+            ("xn--exmple-cua.de", "ann@exa\u{308}mple.de", true),
+            ("xn--exmple-cua.de", "ann@exemple.de", false),
         ] {
-            assert_eq!(domain.is_of(address), is_of, "{address}");
+            let domain = MailDomain::parse("domains", domain).unwrap();
+            assert_eq!(domain.is_of(address(written).folded()), is_of, "{written}");
         }
     }
 
@@ -661,7 +669,8 @@ mod tests {
             (PortalAccess::Off, "ann@example.com", false, false),
             (PortalAccess::Off, "ann@other.example", true, true),
         ] {
-            assert_eq!(settings(access).admits(email, is_member), may, "{access:?} {email}");
+            let address = EmailAddress::from_stored(email.to_owned());
+            assert_eq!(settings(access).admits(address.folded(), is_member), may, "{access:?} {email}");
         }
     }
 

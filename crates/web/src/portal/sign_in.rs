@@ -336,7 +336,7 @@ impl Pending {
 /// Whether the owner of the address may do the kept action now: may see the portal and the feature request.
 fn is_possible(context: &Context, shown: &ShownSignIn, pending: &PendingAction) -> bool {
     let is_there = pending.action.request().is_none() || pending.title.is_some();
-    is_there && context.portal.settings.admits(shown.sign_in.email.as_str(), shown.is_member)
+    is_there && context.portal.settings.admits(shown.sign_in.email.folded(), shown.is_member)
 }
 
 fn path_by_id(request: FeatureRequestId) -> String {
