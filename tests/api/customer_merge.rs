@@ -240,3 +240,51 @@ fn of_concurrent_merges_into_each_other_one_succeeds() {
     }
     app.data.is_sound();
 }
+
+#[test]
+fn customers_who_have_become_double_are_found_and_merged() {
+    let mut app = App::start();
+    app.acme.feature_request("Dark mode");
+    app.acme.feature_request("Night theme");
+    app.acme.vote("1", "ann@exämple.de");
+    app.acme.vote("1", "bob@exämple.de");
+    // As an older version has stored them.
+    app.data.execute("UPDATE customers SET email_folded = email");
+    app.acme.vote("1", "ann@xn--exmple-cua.de");
+    app.acme.vote("2", "ann@xn--exmple-cua.de");
+    app.terminate();
+    app.wait_for_exit();
+    app.restart();
+    let votes = |email: &str| {
+        app.acme.get_votes(&format!("email={}", email.replace('ä', "%C3%A4"))).json()["total_count"].clone()
+    };
+    // Nobody has lost a vote who is no double.
+    assert_eq!([votes("bob@exämple.de"), votes("bob@xn--exmple-cua.de")], [1, 1]);
+    let doctor = |result: &str| {
+        let findings: Value = serde_json::from_str(&app.roadmap(&["doctor"]).stdout).unwrap();
+        let found =
+            findings.as_array().unwrap().iter().find(|finding| finding["check"] == "addresses").unwrap().clone();
+        assert_eq!(found["result"], result, "{found}");
+        found
+    };
+    let found = doctor("warning");
+    let count = "customers with the same address, so that the votes of one are not found: 1 in acme";
+    assert_eq!(found["found"], count);
+    assert!(found["fix"].as_str().unwrap().contains("roadmap customer merge-doubles --workspace SUBDOMAIN"));
+    let merge = ["customer", "merge-doubles", "--workspace", "acme"];
+    let listed = app.roadmap(&merge).json();
+    assert_eq!(
+        (&listed[0]["email"], &listed[0]["merged_into_email"]),
+        (&json!("ann@exämple.de"), &json!("ann@xn--exmple-cua.de"))
+    );
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    doctor("warning");
+    assert_eq!(app.roadmap(&[&merge[..], &["--yes"]].concat()).json(), listed);
+    assert_eq!(app.roadmap(&[&merge[..], &["--yes"]].concat()).json(), json!([]));
+    doctor("ok");
+    assert_eq!([votes("ann@exämple.de"), votes("ann@xn--exmple-cua.de")], [2, 2]);
+    assert_eq!(app.acme.detail("1")["votes_count"], 2);
+    assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'customer.merge'"), 1);
+    assert_eq!(app.acme.delete_upvote("1", "email=ANN@EX%C3%84MPLE.de").status, 200);
+    assert_eq!(app.acme.detail("1")["votes_count"], 1);
+}

@@ -21,6 +21,8 @@ const ENCRYPTED: &str = "cookies of sessions are encrypted and bound to the host
 const ORIGIN: &str =
     "pages accept forms from https://*.roadmap.example.com only, as browsers show it in the address bar";
 
+const NO_DOUBLES: &str = "no two customers or members of a workspace have the same address";
+
 fn finding(check: &str, result: &str, found: &str, fix: Option<&str>) -> Value {
     json!({ "check": check, "result": result, "found": found, "fix": fix })
 }
@@ -98,6 +100,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
             durability,
             ok("usage", "no workspace is above 90 % of a budget"),
             ok("search", "all feature requests are indexed by this version"),
+            ok("addresses", NO_DOUBLES),
             privileges_finding(data),
             ok("clock", "it agrees with the database server's"),
         ]
@@ -107,6 +110,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
             ok("schema", "it is up to date"),
             ok("usage", "no workspace is above 90 % of a budget"),
             ok("search", "all feature requests are indexed by this version"),
+            ok("addresses", NO_DOUBLES),
             ok("clock", "no row is newer than now"),
         ]
     }

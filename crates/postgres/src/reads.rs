@@ -1,5 +1,6 @@
 //! Reads outside of units of work, one file per port.
 
+mod addresses;
 mod admin;
 mod comments;
 mod directory;

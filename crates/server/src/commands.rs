@@ -5,6 +5,7 @@ mod attachments;
 mod audit;
 mod backup;
 mod changelog;
+mod customer;
 mod doctor;
 mod lane;
 mod mail;
@@ -81,6 +82,9 @@ enum ConfiguredCommand {
     /// Add, list and remove the team members of a workspace, and change their roles
     #[command(subcommand)]
     Member(member::MemberCommand),
+    /// Merge customers of a workspace who are one person
+    #[command(subcommand)]
+    Customer(customer::CustomerCommand),
     /// Add, list, rename, move and remove the tracks of a workspace
     #[command(subcommand)]
     Track(track::TrackCommand),
@@ -159,6 +163,7 @@ impl ConfiguredCommand {
             Self::Workspace(command) => command.run(&settings).await,
             Self::ApiKey(command) => command.run(&settings).await,
             Self::Member(command) => command.run(&settings).await,
+            Self::Customer(command) => command.run(&settings).await,
             Self::Track(command) => command.run(&settings).await,
             Self::Worker(command) => command.run(&settings).await,
             Self::Mail(command) => command.run(&settings).await,

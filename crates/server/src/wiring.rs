@@ -73,7 +73,8 @@ pub(crate) struct Application {
     pub(crate) missed_searches: Arc<MissedSearches>,
     /// The saved counts of these searches.
     pub(crate) missed_search_store: Arc<dyn MissedSearchStore>,
-    maintenance: Arc<dyn Maintenance>,
+    /// Maintenance of stored data.
+    pub(crate) maintenance: Arc<dyn Maintenance>,
     backend: Backend,
 }
 
@@ -144,7 +145,7 @@ impl Application {
     /// surface runs them on behalf of a client.
     pub(crate) async fn open_service(settings: &Settings) -> anyhow::Result<Self> {
         migrate(settings).await?;
-        match &settings.database {
+        let application = match &settings.database {
             Database::File(file) => {
                 let store =
                     SqliteStore::open(&sqlite_options(settings, file)).context("the database cannot be opened")?;
@@ -155,7 +156,13 @@ impl Application {
                 let store = store.with_context(|| database_error_context(&settings.database, "used"))?;
                 Self::assemble(settings, Arc::new(store), Backend::Postgres)
             }
+        }?;
+        // Before anything is looked up by its address.
+        let refolded = application.maintenance.refold_addresses().await.context("addresses cannot be folded again")?;
+        if refolded > 0 {
+            tracing::info!(refolded, "stored addresses are compared in a new way");
         }
+        Ok(application)
     }
 
     fn assemble<S: Store + WorkspaceDirectory + Maintenance + OutboxQueue + MissedSearchStore + 'static>(

@@ -1,6 +1,7 @@
 //! Reads outside of units of work, one file per port. `roadmap`, `portal` and `admin` delegate to one file per kind of
 //! record.
 
+mod addresses;
 mod admin;
 mod attachments;
 mod audit;

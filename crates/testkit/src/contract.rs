@@ -2,6 +2,7 @@
 //!
 //! A bug that is found in one store gets a case here, so that every store is tested for it.
 
+pub mod addresses;
 pub mod admin;
 pub mod admin_customers;
 pub mod admin_overview;
@@ -34,6 +35,11 @@ pub mod votes;
 macro_rules! contract_tests {
     ($subject:path) => {
         $crate::contract_tests!(@ $subject =>
+            addresses::{
+                a_mailbox_is_one_in_all_spellings,
+                stored_addresses_are_folded_again,
+                double_members_are_named,
+            },
             admin::{
                 random_inboxes_equal_a_model,
                 inbox_counts_equal_a_recount,

@@ -55,6 +55,24 @@ pub struct Customer {
     pub created_at: Timestamp,
 }
 
+/// Two customers with one address. They are from a time when addresses were compared in another way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DoubleCustomer {
+    /// The one that is not found by the address any more.
+    pub double: CustomerName,
+    /// The one that is.
+    pub found: CustomerName,
+}
+
+/// The customers and members of a workspace with the address of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DoubleAddresses {
+    /// Customers, oldest first.
+    pub customers: Vec<DoubleCustomer>,
+    /// The addresses of members who cannot sign in, because another member has the same address.
+    pub members: Vec<EmailAddress>,
+}
+
 /// Words to find customers by: a part of the name or of the address, regardless of case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerQuery(String);
@@ -72,11 +90,24 @@ impl CustomerQuery {
         Ok(raw.map(|raw| Self(raw.to_lowercase())))
     }
 
-    /// Returns the pattern for SQL's `LIKE`, with `\` as the escape character.
+    /// Returns the pattern of names, and of addresses as written, for SQL's `LIKE`, with `\` as the escape character.
     #[must_use]
     pub fn pattern(&self) -> String {
+        Self::pattern_of(&self.0)
+    }
+
+    /// Returns the same for folded addresses: the pattern of an address in any spelling, or that of a part of one.
+    #[must_use]
+    pub fn address_pattern(&self) -> String {
+        match EmailAddress::parse("", &self.0) {
+            Ok(address) => Self::pattern_of(address.folded().as_str()),
+            Err(_) => self.pattern(),
+        }
+    }
+
+    fn pattern_of(words: &str) -> String {
         let mut pattern = String::from("%");
-        for character in self.0.chars() {
+        for character in words.chars() {
             if matches!(character, '%' | '_' | '\\') {
                 pattern.push('\\');
             }
@@ -110,6 +141,9 @@ mod tests {
         assert_eq!(pattern(" Ann "), Some("%ann%".to_owned()));
         assert_eq!(pattern("100%_\\"), Some("%100\\%\\_\\\\%".to_owned()));
         assert_eq!(pattern("  "), None);
+        let address = |raw| CustomerQuery::parse("query", Some(raw)).unwrap().map(|query| query.address_pattern());
+        assert_eq!(address("Ann@Exämple.de"), Some("%ann@xn--exmple-cua.de%".to_owned()));
+        assert_eq!(address("exämple"), Some("%exämple%".to_owned()));
         assert_eq!(CustomerQuery::parse("query", None).unwrap(), None);
         let error = CustomerQuery::parse("query", Some(&"a".repeat(255))).unwrap_err();
         assert_eq!(error.to_string(), "query must be at most 254 characters long");

@@ -15,7 +15,7 @@ use crate::model::audit::{Actor, AuditEntry};
 use crate::model::board::Board;
 use crate::model::changelog::{Changelog, CoverImage, EditableChangelog};
 use crate::model::comment::{ListedComment, NewComment};
-use crate::model::customer::{Customer, CustomerName, NewCustomer};
+use crate::model::customer::{Customer, CustomerName, DoubleAddresses, NewCustomer};
 use crate::model::email_address::FoldedEmail;
 use crate::model::event::NewEvent;
 use crate::model::feature_request::{
@@ -171,6 +171,8 @@ mock! {
         async fn outdated_documents(&self, workspace: WorkspaceId, version: i32, limit: u32) -> Result<Vec<FeatureRequestId>, StoreError>;
         async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError>;
         async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError>;
+        async fn refold_addresses(&self) -> Result<u64, StoreError>;
+        async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError>;
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::audit::{AuditFilter, AuditListing, AuditPage};
 use crate::model::board::{ListedLane, RoadmapLane};
 use crate::model::changelog::{Changelog, ChangelogDetail};
 use crate::model::comment::ListedComment;
-use crate::model::customer::{Customer, CustomerQuery};
+use crate::model::customer::{Customer, CustomerQuery, DoubleAddresses};
 use crate::model::email_address::EmailAddress;
 use crate::model::event::Event;
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Sort};
@@ -215,4 +215,13 @@ pub trait Maintenance: Send + Sync {
 
     /// Gives all search documents of a workspace the earliest version.
     async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError>;
+
+    /// Folds again the addresses of all workspaces that are stored folded in another way than [`EmailAddress`] does it
+    /// now. Those of customers and members stay if another one has the address. Returns the number of changed rows.
+    ///
+    /// A start costs as much as there are addresses outside of ASCII.
+    async fn refold_addresses(&self) -> Result<u64, StoreError>;
+
+    /// Returns the customers and members of a workspace who have the address of another one.
+    async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError>;
 }

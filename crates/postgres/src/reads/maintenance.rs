@@ -8,6 +8,7 @@ use diesel::sql_types::{Array, BigInt, Integer, Timestamptz, Untyped, Uuid as Sq
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
+use roadmap_domain::model::customer::DoubleAddresses;
 use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Health, Maintenance, WorkspaceDirectory};
@@ -182,6 +183,14 @@ impl Maintenance for PostgresStore {
         let expire = ExpireDocuments { workspace: workspace.uuid() };
         session.run(expire.execute(&mut session.connection()?)).await?;
         Ok(())
+    }
+
+    async fn refold_addresses(&self) -> Result<u64, StoreError> {
+        self.refold().await
+    }
+
+    async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError> {
+        self.doubles(workspace).await
     }
 }
 

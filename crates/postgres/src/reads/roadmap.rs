@@ -303,17 +303,20 @@ statement! {
     CustomersPage {
         workspace: Uuid => SqlUuid,
         pattern: Option<String> => Nullable<Text>,
+        address: Option<String> => Nullable<Text>,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<CustomerColumns>),
     concat!("WITH total AS (
          SELECT count(*) AS total FROM customers
          WHERE workspace_id = {workspace}
-           AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {pattern})
+           AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {address}
+                OR lower(email) LIKE {pattern})
      ), page AS MATERIALIZED (
          SELECT id, name, email, created_at FROM customers
          WHERE workspace_id = {workspace}
-           AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {pattern})
+           AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {address}
+                OR lower(email) LIKE {pattern})
          ORDER BY id LIMIT {limit} OFFSET {offset}
      ), listed AS (
          SELECT id, name, email, ", votes_of!("page.id"), " AS votes_count, created_at FROM page
@@ -654,6 +657,7 @@ impl RoadmapReader for PostgresReader {
         let customers = CustomersPage {
             workspace: workspace.uuid(),
             pattern: query.map(CustomerQuery::pattern),
+            address: query.map(CustomerQuery::address_pattern),
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };

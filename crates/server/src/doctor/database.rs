@@ -85,6 +85,7 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
             findings.extend(default_workspace(settings, &store).await);
             findings.push(usage(settings, &store).await);
             findings.push(search_index(&store).await);
+            findings.extend(addresses(&store).await);
         }
         Err(error) => findings.push(data_problem("database", settings, chain(error), restore)),
     }
@@ -107,6 +108,53 @@ async fn search_index<S: WorkspaceDirectory + Maintenance>(store: &S) -> Finding
         ),
         Err(error) => Finding::problem(CHECK, chain(error), MIGRATE_HINT),
     }
+}
+
+/// Checks that no two customers and no two members of a workspace have the same address.
+async fn addresses<S: WorkspaceDirectory + Maintenance>(store: &S) -> Vec<Finding> {
+    const CHECK: &str = "addresses";
+    let (customers, members) = match count_doubles(store).await {
+        Ok(found) => found,
+        Err(error) => return vec![Finding::problem(CHECK, chain(error), MIGRATE_HINT)],
+    };
+    let mut findings = Vec::new();
+    if !customers.is_empty() {
+        findings.push(Finding::warning(
+            CHECK,
+            format!(
+                "customers with the same address, so that the votes of one are not found: {}",
+                customers.join("; ")
+            ),
+            "run `roadmap customer merge-doubles --workspace SUBDOMAIN`, which lists them, and then with --yes",
+        ));
+    }
+    if !members.is_empty() {
+        findings.push(Finding::warning(
+            CHECK,
+            format!("members who have the address of another one and cannot sign in: {}", members.join("; ")),
+            "compare both with `roadmap member list`, give the other one the right role with `roadmap member role ID`, and \
+             remove this one with `roadmap member remove ID`",
+        ));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::ok(CHECK, "no two customers or members of a workspace have the same address"));
+    }
+    findings
+}
+
+/// Describes the customers and the members of all workspaces who have the address of another one.
+async fn count_doubles<S: WorkspaceDirectory + Maintenance>(
+    store: &S,
+) -> Result<(Vec<String>, Vec<String>), StoreError> {
+    let (mut customers, mut members) = (Vec::new(), Vec::new());
+    for workspace in store.workspaces().await? {
+        let doubles = store.double_addresses(workspace.id).await?;
+        if !doubles.customers.is_empty() {
+            customers.push(format!("{} in {}", doubles.customers.len(), workspace.subdomain));
+        }
+        members.extend(doubles.members.iter().map(|email| format!("{} in {}", email.as_str(), workspace.subdomain)));
+    }
+    Ok((customers, members))
 }
 
 async fn check_server(settings: &Settings, url: &str) -> Vec<Finding> {
@@ -174,6 +222,7 @@ async fn check_sessions(settings: &Settings, options: &roadmap_postgres::Postgre
     findings.extend(default_workspace(settings, &store).await);
     findings.push(usage(settings, &store).await);
     findings.push(search_index(&store).await);
+    findings.extend(addresses(&store).await);
     findings
 }
 

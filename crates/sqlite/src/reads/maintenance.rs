@@ -7,6 +7,7 @@ use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
+use roadmap_domain::model::customer::DoubleAddresses;
 use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Health, Maintenance};
@@ -127,6 +128,14 @@ impl Maintenance for SqliteStore {
             Ok(())
         })
         .await
+    }
+
+    async fn refold_addresses(&self) -> Result<u64, StoreError> {
+        self.refold().await
+    }
+
+    async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError> {
+        self.doubles(Id(workspace.uuid())).await
     }
 }
 

@@ -39,17 +39,18 @@ statement! {
 statement! {
     /// Selects the customers whose address or name matches a pattern, oldest first.
     MatchingCustomers {
-        workspace: Id => Binary, address: String => Text, name: String => Text, limit: i64 => BigInt,
-        offset: i64 => BigInt,
+        workspace: Id => Binary, address: String => Text, written: String => Text, name: String => Text,
+        limit: i64 => BigInt, offset: i64 => BigInt,
     } -> CustomerSql,
-    customers_where!("AND (email_folded LIKE ? ESCAPE '\\' OR name_folded LIKE ? ESCAPE '\\')")
+    customers_where!("AND (email_folded LIKE ? ESCAPE '\\' OR email LIKE ? ESCAPE '\\' OR name_folded LIKE ? ESCAPE '\\')")
 }
 
 statement! {
     /// Counts the customers whose address or name matches a pattern.
-    CountMatching { workspace: Id => Binary, address: String => Text, name: String => Text } -> BigInt,
+    CountMatching { workspace: Id => Binary, address: String => Text, written: String => Text, name: String => Text }
+        -> BigInt,
     "SELECT count(*) FROM customers WHERE workspace_id = ?
-       AND (email_folded LIKE ? ESCAPE '\\' OR name_folded LIKE ? ESCAPE '\\')"
+       AND (email_folded LIKE ? ESCAPE '\\' OR email LIKE ? ESCAPE '\\' OR name_folded LIKE ? ESCAPE '\\')"
 }
 
 impl SqliteStore {
@@ -60,13 +61,13 @@ impl SqliteStore {
         query: Option<&CustomerQuery>,
         page: PageRequest,
     ) -> Result<Listing<Customer>, StoreError> {
-        let pattern = query.map(CustomerQuery::pattern);
+        let pattern = query.map(|query| (query.address_pattern(), query.pattern()));
         let rows: Page<CustomerRow> = self
             .readers
             .run_in_snapshot(move |connection| {
                 let total: i64 = match pattern.clone() {
-                    Some(pattern) => {
-                        CountMatching { workspace, address: pattern.clone(), name: pattern }.get_result(connection)?
+                    Some((address, name)) => {
+                        CountMatching { workspace, address, written: name.clone(), name }.get_result(connection)?
                     }
                     None => {
                         customers::table.filter(customers::workspace_id.eq(workspace)).count().get_result(connection)?
@@ -75,8 +76,8 @@ impl SqliteStore {
                 let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
                 let limit = page.limit();
                 let rows = match pattern {
-                    Some(pattern) => {
-                        MatchingCustomers { workspace, address: pattern.clone(), name: pattern, limit, offset }
+                    Some((address, name)) => {
+                        MatchingCustomers { workspace, address, written: name.clone(), name, limit, offset }
                             .load(connection)?
                     }
                     None => Customers { workspace, limit, offset }.load(connection)?,

@@ -1,0 +1,86 @@
+//! `roadmap customer`
+
+use clap::Subcommand;
+use roadmap_domain::error::{Resource, RoadmapError};
+use roadmap_domain::model::customer::DoubleCustomer;
+use roadmap_domain::usecase::merge_customers::MergeCustomers;
+use serde::Serialize;
+
+use super::WorkspaceArgument;
+use super::output::{OutputFormat, Row, print};
+use crate::settings::Settings;
+use crate::wiring::Application;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CustomerCommand {
+    /// Merge customers whose addresses have become the same, such as those of one domain in two spellings. Lists them
+    /// without --yes
+    MergeDoubles {
+        #[command(flatten)]
+        target: WorkspaceArgument,
+        /// Merge them, which cannot be undone
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+}
+
+/// Two customers with one address.
+#[derive(Serialize)]
+struct DoubleRow {
+    id: String,
+    email: String,
+    merged_into: String,
+    merged_into_email: String,
+}
+
+impl Row for DoubleRow {
+    const COLUMNS: &[&str] = &["id", "email", "merged_into", "merged_into_email"];
+}
+
+impl From<&DoubleCustomer> for DoubleRow {
+    fn from(DoubleCustomer { double, found }: &DoubleCustomer) -> Self {
+        Self {
+            id: double.id.to_string(),
+            email: double.email.as_str().to_owned(),
+            merged_into: found.id.to_string(),
+            merged_into_email: found.email.as_str().to_owned(),
+        }
+    }
+}
+
+impl CustomerCommand {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
+        let Self::MergeDoubles { target, yes, format } = self;
+        let application = Application::open(settings).await?;
+        let workspace = target.find(&application).await?.id;
+        let mut doubles = application.maintenance.double_addresses(workspace).await?.customers;
+        if yes {
+            let mut merged = Vec::new();
+            for double in doubles {
+                let merge = MergeCustomers { source: double.double.id, target: Ok(double.found.id) };
+                match application.executor.run_without_key(workspace, &merge).await {
+                    Ok(_) => merged.push(double),
+                    // Somebody else has merged one of them meanwhile.
+                    Err(RoadmapError::NotFound(Resource::Customer)) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            doubles = merged;
+        }
+        format.print_many(&doubles.iter().map(DoubleRow::from).collect::<Vec<_>>())?;
+        if format.is_json() {
+            return Ok(());
+        }
+        print(&match (doubles.len(), yes) {
+            (0, _) => "There are no customers with the same address.".to_owned(),
+            (count, true) => format!("{count} merged."),
+            (count, false) => {
+                format!(
+                    "{count} to be merged: all that they wrote, and their votes, go to the other one. Add --yes to do so."
+                )
+            }
+        })
+    }
+}

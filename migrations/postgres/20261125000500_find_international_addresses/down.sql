@@ -1,0 +1,5 @@
+DROP FUNCTION workspaces_with_international_addresses();
+DROP INDEX sign_ins_with_international_address;
+DROP INDEX sessions_with_international_address;
+DROP INDEX members_with_international_address;
+DROP INDEX customers_with_international_address;

@@ -1,0 +1,4 @@
+DROP INDEX sign_ins_with_international_address;
+DROP INDEX sessions_with_international_address;
+DROP INDEX members_with_international_address;
+DROP INDEX customers_with_international_address;
