@@ -393,13 +393,42 @@ fn an_account_has_name_language_lists_and_sessions() {
     for part in ["Ohne Namen steht dort „Kundin oder Kunde“.", "Andere E-Mails sind auf Englisch."] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    let long = ann.post("/account", &[("name", &"a".repeat(201)), ("language", "")]);
-    assert!(long.status == 422 && long.text().contains(&"a".repeat(201)));
+    let long = ann.post("/account", &[("name", &"a".repeat(61)), ("language", "")]);
+    assert!(long.status == 422 && long.text().contains(&"a".repeat(61)));
+    let advertisement = ann.post("/account", &[("name", "Pills https://spam.example"), ("language", "")]);
+    assert!(advertisement.status == 422 && advertisement.text().contains("A name without a link, please."));
+    assert!(advertisement.text().contains("Pills https://spam.example"));
     assert!(ann.page("/feature_requests?mine=voted").contains("Dark mode"));
     assert!(!ann.page("/feature_requests?mine=written").contains("Dark mode<"));
     let signed_out = ann.submit("/account/sessions", &[]);
     assert_eq!(signed_out, "/?done=signed-out-everywhere");
     assert_eq!([&ann, &other].map(|browser| browser.get("/account").status), [303; 2]);
+}
+
+#[test]
+fn a_name_beside_approved_posts_is_changed_by_the_team_alone() {
+    let app = App::start();
+    let (id, path) = request(&app, "Dark mode");
+    assert_eq!(app.acme.patch_portal(&json!({ "portal": { "moderation": true } })).status, 200);
+    let bob = Browser::signed_in(&app, "bob@example.com");
+    assert_eq!(bob.submit("/account", &[("name", "Bob"), ("language", "")]), "/account?done=saved");
+    bob.submit(&format!("{path}/comments"), &[("content", "Please")]);
+    let held = app.acme.get_held_posts("").json()["held_posts"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(app.acme.approve_comment(&held).status, 200);
+    let refused = bob.post("/account", &[("name", "Cheap pills"), ("language", "de")]);
+    assert_eq!(refused.status, 422);
+    for part in ["Your name is beside posts that the team has approved.", "value=\"Cheap pills\""] {
+        assert!(refused.text().contains(part), "{part}: {}", refused.text());
+    }
+    let author = || app.acme.get_comments(&id, "").json()["comments"][0]["author"]["name"].clone();
+    assert_eq!(author(), "Bob");
+    // The language alone can be changed, the name removed, and the team has no limit.
+    assert_eq!(bob.submit("/account", &[("name", "Bob"), ("language", "de")]), "/account?done=saved");
+    let customer = app.acme.get_customers("query=bob").json()["customers"][0]["id"].as_str().unwrap().to_owned();
+    let renamed = app.acme.patch_customer(&customer, &json!({ "customer": { "name": "Robert" } }));
+    assert_eq!((renamed.status, author()), (200, json!("Robert")));
+    assert_eq!(bob.submit("/account", &[("name", ""), ("language", "")]), "/account?done=saved");
+    assert_eq!(bob.post("/account", &[("name", "Cheap pills"), ("language", "")]).status, 422);
 }
 
 #[test]

@@ -285,6 +285,7 @@ macro_rules! contract_tests {
                 all_sessions_of_an_address_end,
                 unused_sessions_are_deleted,
                 own_settings_are_saved,
+                names_beside_public_posts_are_held,
             },
             subscriptions::{
                 unsubscribing_deletes_waiting_mail,

@@ -367,6 +367,7 @@ mock! {
         async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError>;
         async fn end_sessions(&mut self, email: &FoldedEmail) -> Result<u64, StoreError>;
         async fn set_language(&mut self, customer: &NewCustomer, language: Option<Language>, at: Timestamp) -> Result<CustomerName, StoreError>;
+        async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
         async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError>;
         async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
         async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;

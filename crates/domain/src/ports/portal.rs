@@ -207,6 +207,9 @@ pub trait PortalWrites {
         at: Timestamp,
     ) -> Result<CustomerName, StoreError>;
 
+    /// Whether a customer has written a comment, or a public feature request, that does not wait for approval.
+    async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
+
     /// Replaces the name of a customer by this one or by none.
     async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError>;
 

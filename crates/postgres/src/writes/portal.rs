@@ -106,6 +106,14 @@ statement! {
      ON CONFLICT (workspace_id, id) DO NOTHING")
 }
 
+statement! {
+    /// Whether a customer has written a comment or a public feature request.
+    HasPublicPosts { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid } -> Bool,
+    "SELECT EXISTS (SELECT FROM comments WHERE workspace_id = {workspace} AND customer_id = {customer})
+         OR EXISTS (SELECT FROM feature_requests
+                    WHERE workspace_id = {workspace} AND author_id = {customer} AND NOT private)"
+}
+
 #[async_trait]
 impl PortalWrites for PostgresUnit {
     /// Locks the settings of the workspace, which always exist, with one statement and reads with the next, which sees
@@ -184,6 +192,11 @@ impl PortalWrites for PostgresUnit {
         };
         let row: CustomerNameRow = self.run(set.get_result(&mut self.connection()?)).await?;
         Ok(customer_name(row))
+    }
+
+    async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
+        let find = HasPublicPosts { workspace: self.workspace, customer: customer.uuid() };
+        self.run(find.get_result(&mut self.connection()?)).await
     }
 
     async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError> {

@@ -2,6 +2,7 @@
 //! has the statements of sign-ins and sessions.
 
 use async_trait::async_trait;
+use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Text};
 use diesel::{SqliteConnection, delete, insert_into, update};
@@ -195,6 +196,21 @@ impl PortalWrites for SqliteUnit {
             })
             .await?;
         Ok(customer_name(row))
+    }
+
+    async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
+        let customer = Id(customer.uuid());
+        self.run(move |connection, workspace| {
+            let written =
+                comments::table.filter(comments::workspace_id.eq(workspace)).filter(comments::customer_id.eq(customer));
+            let submitted = feature_requests::table
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::author_id.eq(customer))
+                .filter(feature_requests::private.eq(false));
+            Ok(diesel::select(exists(written)).get_result(connection)?
+                || diesel::select(exists(submitted)).get_result(connection)?)
+        })
+        .await
     }
 
     async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError> {

@@ -55,7 +55,7 @@ pub async fn stored_addresses_are_folded_again(harness: Harness) {
     harness.vote(workspace, &first, "mar\u{212a}@team.example").await;
     harness.vote(workspace, &first, "ann@exämple.de").await;
     let member = harness.perform(workspace, &add_member("mia@exämple.de", "Mia")).await;
-    let save = SaveAccount { email: email("cyd@exämple.de"), name: Ok(None), language: None };
+    let save = SaveAccount { email: email("cyd@exämple.de"), name: Ok(None), language: None, holds_names: false };
     harness.perform(workspace, &save).await;
     for (table, written, folded) in [
         ("customers", "ann@exämple.de", "ann@exämple.de"),
@@ -81,7 +81,7 @@ pub async fn stored_addresses_are_folded_again(harness: Harness) {
     let again = add_member("mia@xn--exmple-cua.de", "Mia");
     assert_eq!(harness.failure(workspace, &again).await, "e-mail address `mia@xn--exmple-cua.de` is already taken");
     let saved =
-        SaveAccount { email: email("cyd@xn--exmple-cua.de"), name: Ok(None), language: None };
+        SaveAccount { email: email("cyd@xn--exmple-cua.de"), name: Ok(None), language: None, holds_names: false };
     assert_eq!(harness.perform(workspace, &saved).await.email.as_str(), "cyd@exämple.de");
 
     assert_eq!(maintenance.double_addresses(other).await.unwrap(), DoubleAddresses::default());

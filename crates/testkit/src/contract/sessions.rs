@@ -19,15 +19,16 @@ use roadmap_domain::policy::mail_limits::start_of_hour;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActor, PageOutcome};
 use roadmap_domain::usecase::change_members::{ChangeRole, RemoveMember};
+use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
-use roadmap_domain::usecase::save_account::SaveAccount;
+use roadmap_domain::usecase::save_account::{SaveAccount, held_name};
 use roadmap_domain::usecase::sign_in::{CountCode, EndSessions, RedeemSignIn, SignInRedeemed, StartSignIn};
 use time::Duration;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::harness::{Failing, Harness, add_member, name, vote};
+use crate::harness::{Failing, Harness, add_member, customer_comment, held_idea, hold, name, vote};
 
 const MISSING: &str = "SignIn does not exist.";
 const MINUTE: Duration = Duration::MINUTE;
@@ -495,7 +496,8 @@ pub async fn a_session_has_what_its_address_means_now(harness: Harness) {
     expected.customer = Some(harness.customer(acme, "ann@example.com").await);
     assert_eq!(session(&harness, acme, 7).await.as_ref(), Some(&expected));
     for language in [Some(Language::German), Some(Language::Arabic), None, Some(Language::English)] {
-        let save = SaveAccount { email: email("ann@example.com"), name: Ok(Some(name("Ann"))), language };
+        let save =
+            SaveAccount { email: email("ann@example.com"), name: Ok(Some(name("Ann"))), language, holds_names: false };
         harness.perform(acme, &save).await;
         expected.language = language;
         assert_eq!(session(&harness, acme, 7).await.as_ref(), Some(&expected));
@@ -663,6 +665,7 @@ pub async fn own_settings_are_saved(harness: Harness) {
         email: email(address),
         name: SaveAccount::parse_name(text),
         language,
+        holds_names: false,
     };
     let request = harness.request(acme, "Dark mode").await;
     let voted = vote(FeatureRequestRef::Id(request.id), Some(("Ann@Example.com", Some("Ann"))), None);
@@ -693,4 +696,31 @@ pub async fn own_settings_are_saved(harness: Harness) {
     assert_ne!(harness.customer(bolt, "ann@example.com").await.id, ann.id);
     assert_eq!(session(&harness, acme, 1).await.unwrap().language, None);
     assert_eq!(harness.customer(acme, "ann@example.com").await.name, Some(name("Ünal")));
+}
+
+/// Where posts wait for approval, the name beside public ones stays. Those that wait, and those of others, are not public.
+pub async fn names_beside_public_posts_are_held(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    let reference = || FeatureRequestRef::Id(request.id);
+    let save = |address: &str, text: &str| SaveAccount {
+        email: email(address),
+        name: SaveAccount::parse_name(text),
+        language: None,
+        holds_names: true,
+    };
+    harness.perform(workspace, &save("ann@example.com", "Ann")).await;
+    harness.perform(workspace, &hold(reference(), "<p>When?</p>", "ann@example.com")).await;
+    harness.create(workspace, held_idea("Icons", "ann@example.com")).await;
+    harness.perform(workspace, &customer_comment(reference(), "<p>Now</p>", "bob@example.com", None)).await;
+    assert_eq!(harness.perform(workspace, &save("ann@example.com", "Anna")).await.name, Some(name("Anna")));
+    assert_eq!(harness.failure(workspace, &save("bob@example.com", "Spam")).await, held_name().to_string());
+    harness.perform(workspace, &save("bob@example.com", "")).await;
+
+    let idea =
+        FeatureRequestDraft { private: false, awaiting_approval: false, ..held_idea("Sounds", "ann@example.com") };
+    harness.create(workspace, idea).await;
+    assert_eq!(harness.failure(workspace, &save("ann@example.com", "Spam")).await, held_name().to_string());
+    assert_eq!(harness.customer(workspace, "ann@example.com").await.name, Some(name("Anna")));
+    harness.perform(workspace, &SaveAccount { holds_names: false, ..save("ann@example.com", "Eve") }).await;
 }

@@ -110,8 +110,12 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
         action: None,
     };
     added = added.plus(run(&harness, acme, "session", &redeem).await);
-    let save =
-        SaveAccount { email: redeem.email, name: SaveAccount::parse_name("Fäy"), language: Some(Language::German) };
+    let save = SaveAccount {
+        email: redeem.email,
+        name: SaveAccount::parse_name("Fäy"),
+        holds_names: false,
+        language: Some(Language::German),
+    };
     added = added.plus(run(&harness, acme, "account", &save).await);
     let change =
         PortalChange { holds_posts: Some(true), accent: Some(Color::from_hex("#123")), ..PortalChange::default() };

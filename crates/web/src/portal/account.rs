@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use actix_web::http::StatusCode;
 use askama::Template;
+use roadmap_domain::error::{FieldProblem, RoadmapError};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{SessionId, parse_uuid};
 use roadmap_domain::model::member::Role;
 use roadmap_domain::model::portal::{AccountLists, PortalRow};
 use roadmap_domain::model::session::{Session, SessionEntry};
 use roadmap_domain::usecase::query::portal::ShowAccount;
-use roadmap_domain::usecase::save_account::SaveAccount;
+use roadmap_domain::usecase::save_account::{SaveAccount, held_name};
 use roadmap_domain::usecase::sign_in::{EndSession, EndSessions};
 use roadmap_http::error::HttpError;
 
@@ -120,12 +121,24 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let session = session(&context)?;
     let (typed, mut problems) = (fields.get("name"), Problems::default());
     let name = SaveAccount::parse_name(typed);
-    problems.check(name.clone(), context.text());
+    match &name {
+        Err(error) if matches!(error.problem, FieldProblem::Malformed { .. }) => {
+            problems.add("name", context.text().get("account-name-link"));
+        }
+        name => drop(problems.check(name.clone(), context.text())),
+    }
     if !problems.is_empty() {
         return page(&context, session, typed.to_owned(), fields.get("language").to_owned(), problems).await;
     }
     let language = chosen_language(fields.get("language"), &context.portal.settings.languages);
-    execute(&context, SaveAccount { email: session.email.clone(), name, language }).await?;
+    let holds_names = context.portal.settings.holds_posts && session.member.is_none();
+    match execute(&context, SaveAccount { email: session.email.clone(), name, language, holds_names }).await {
+        Err(HttpError::Domain(RoadmapError::Invalid(error))) if error == held_name() => {
+            problems.add("name", context.text().get("account-name-held"));
+            return page(&context, session, typed.to_owned(), fields.get("language").to_owned(), problems).await;
+        }
+        saved => saved?,
+    };
     // An earlier choice in the footer would hide the one that was just made.
     let code = language.map_or("", |language| language.code());
     let cookie = cookies::preference(LANGUAGE, code, context.is_https());
