@@ -289,6 +289,18 @@ fn entries_are_filtered() {
     assert_eq!(entries(&app.acme, &format!("page_size=100&to={middle}")), earlier);
     assert_eq!(entries(&app.acme, "from=2999-01-01T00:00:00Z"), [] as [Value; 0]);
     assert_eq!(entries(&app.acme, "to=2001-01-01T00:00:00%2B02:00"), [] as [Value; 0]);
+    // The ends of the range.
+    for (query, count) in [
+        ("from=0000-01-01T00:00:00Z", all.len()),
+        ("from=0000-01-01T00:00:00-23:59", all.len()),
+        ("to=9999-12-31T23:59:59.999Z", all.len()),
+        ("to=9999-12-31T23:59:59%2B23:59", all.len()),
+        ("from=9999-12-31T23:59:59Z", 0),
+        ("to=0000-01-01T00:00:00Z", 0),
+        ("to=2016-12-31T23:59:60Z", 0),
+    ] {
+        assert_eq!(entries(&app.acme, &format!("page_size=100&{query}")).len(), count, "{query}");
+    }
     let no_actor = "actor is not a valid UUID or one of api_key, member, customer, operator, service";
     let time = "is not a timestamp as in RFC 3339, for example 2026-03-01T09:30:00Z";
     for (query, message) in [
@@ -296,6 +308,11 @@ fn entries_are_filtered() {
         ("subject=x".to_owned(), "subject is not a valid UUID".to_owned()),
         ("from=yesterday".to_owned(), format!("from {time}")),
         ("to=2026-03-01".to_owned(), format!("to {time}")),
+        ("from=9999-12-31T23:59:59-01:00".to_owned(), format!("from {time}")),
+        ("to=9999-12-31T23:59:59-00:01".to_owned(), format!("to {time}")),
+        ("from=9999-12-31T23:59:60-01:00".to_owned(), format!("from {time}")),
+        ("to=0000-01-01T00:00:00%2B00:01".to_owned(), format!("to {time}")),
+        ("from=2026-03-01T12:30:60Z".to_owned(), format!("from {time}")),
         ("cursor=x".to_owned(), "cursor is not a cursor of this list".to_owned()),
         ("action=%00".to_owned(), "action must not contain the NUL character".to_owned()),
         (format!("action={}", "x".repeat(101)), "action must be at most 100 characters long".to_owned()),

@@ -1,5 +1,6 @@
 //! Timestamps in UTC with the stored and displayed precision of milliseconds.
 
+use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, UtcOffset, macros::format_description};
 
 /// A timestamp in UTC with millisecond precision.
@@ -12,8 +13,18 @@ impl Timestamp {
     /// Creates a timestamp, truncated to whole milliseconds.
     #[must_use]
     pub fn new(timestamp: OffsetDateTime) -> Self {
-        let timestamp = timestamp.to_offset(UtcOffset::UTC);
+        // Only the last hours of the range are no time in UTC: they become its end.
+        let end = timestamp.replace_offset(UtcOffset::UTC);
+        let timestamp = timestamp.checked_to_offset(UtcOffset::UTC).unwrap_or(end);
         Self(timestamp.replace_millisecond(timestamp.millisecond()).unwrap_or(timestamp))
+    }
+
+    /// Parses a timestamp in the format of RFC 3339, in any zone. Returns `None` for any other text, and for a time
+    /// that is not in the years 0000 to 9999 in UTC.
+    #[must_use]
+    pub fn parse(raw: &str) -> Option<Self> {
+        let utc = OffsetDateTime::parse(raw, &Rfc3339).ok()?.checked_to_offset(UtcOffset::UTC)?;
+        (0..=9999).contains(&utc.year()).then(|| Self::new(utc))
     }
 
     /// Creates a timestamp from the milliseconds since 1970-01-01T00:00:00Z. Returns `None` when out of range.
@@ -55,6 +66,49 @@ mod tests {
         assert_eq!(timestamp.to_string(), "2026-03-01T09:30:00.123Z");
         assert_eq!(Timestamp::from_millis(timestamp.millis()), Some(timestamp));
         assert_eq!(Timestamp::from_millis(-1).unwrap().to_string(), "1969-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn a_text_of_rfc_3339_is_a_timestamp_if_it_is_in_range_in_utc() {
+        for (raw, expected) in [
+            ("2026-03-01T09:30:00Z", Some("2026-03-01T09:30:00.000Z")),
+            ("2026-03-01T09:30:00.9999+01:00", Some("2026-03-01T08:30:00.999Z")),
+            ("9999-12-31T23:59:59Z", Some("9999-12-31T23:59:59.000Z")),
+            ("9999-12-31T23:59:59.999999999Z", Some("9999-12-31T23:59:59.999Z")),
+            ("9999-12-31T23:59:59+23:59", Some("9999-12-31T00:00:59.000Z")),
+            ("9999-12-31T23:59:59-00:01", None),
+            ("9999-12-31T23:59:59-01:00", None),
+            ("9999-12-31T00:00:00-23:59", Some("9999-12-31T23:59:00.000Z")),
+            ("9999-12-31T00:01:00-23:59", None),
+            ("0000-01-01T00:00:00Z", Some("0000-01-01T00:00:00.000Z")),
+            ("0000-01-01T00:00:00-23:59", Some("0000-01-01T23:59:00.000Z")),
+            ("0000-01-01T00:00:00+00:01", None),
+            ("0000-01-01T00:00:00+23:59", None),
+            // A leap second is the end of the second before it.
+            ("2016-12-31T23:59:60Z", Some("2016-12-31T23:59:59.999Z")),
+            ("2017-01-01T00:59:60+01:00", Some("2016-12-31T23:59:59.999Z")),
+            ("9999-12-31T23:59:60Z", Some("9999-12-31T23:59:59.999Z")),
+            ("9999-12-31T22:59:60-01:00", Some("9999-12-31T23:59:59.999Z")),
+            ("9999-12-31T23:59:60-01:00", None),
+            ("2026-03-01T12:30:60Z", None),
+            ("2026-02-29T00:00:00Z", None),
+            ("2026-03-01T24:00:00Z", None),
+            ("2026-03-01T09:30:00", None),
+            ("2026-03-01T09:30:00+24:00", None),
+            ("10000-01-01T00:00:00Z", None),
+            ("-0001-01-01T00:00:00Z", None),
+            ("2026-03-01", None),
+            ("now", None),
+            ("", None),
+        ] {
+            assert_eq!(Timestamp::parse(raw).map(|parsed| parsed.to_string()).as_deref(), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_is_after_the_range_in_utc_is_its_end() {
+        let late = Timestamp::new(datetime!(9999-12-31 23:59:59.999 -1));
+        assert_eq!(late.to_string(), "9999-12-31T23:59:59.999Z");
     }
 
     #[test]
