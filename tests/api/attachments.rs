@@ -248,8 +248,14 @@ fn an_interrupted_upload_leaves_nothing() {
 fn a_form_without_a_file_is_refused() {
     let app = App::start();
     let many: Vec<Part<'_>> = (0..1_000).map(|number| part(&format!("part{number}"), "a", b"x")).collect();
-    for parts in [vec![], vec![part("other", "a.txt", b"x")], vec![part("File", "a.txt", b"x")], many] {
+    let field = Part { head: "Content-Disposition: form-data; name=\"other\"".to_owned(), body: b"x" };
+    for parts in [vec![], vec![field]] {
         post(&app.acme, &parts).is_error(422, TOO_LARGE);
+    }
+    // With a file, the expected name is in the message.
+    let misnamed = format!("{TOO_LARGE}: the part of the form must be named `file`");
+    for parts in [vec![part("file[]", "a.txt", b"x")], vec![part("File", "a.txt", b"x")], many] {
+        post(&app.acme, &parts).is_error(422, &misnamed);
     }
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
 }
@@ -272,7 +278,11 @@ fn a_hundred_parts_may_come_before_the_file() {
         let mut parts: Vec<Part<'_>> = (0..others).map(|number| part(&format!("part{number}"), "a", b"x")).collect();
         parts.push(part("file", "a.txt", b"text"));
         let response = post(&app.acme, &parts);
-        if is_fine { assert_eq!(response.status, 201) } else { response.is_error(422, TOO_LARGE) }
+        if is_fine {
+            assert_eq!(response.status, 201);
+        } else {
+            response.is_error(422, &format!("{TOO_LARGE}: the part of the form must be named `file`"));
+        }
     }
 }
 
@@ -307,9 +317,15 @@ fn a_body_that_is_no_form_is_rejected() {
     send(&[FORM, ("Accept", "text/html")], &form).is_error(406, "Accept must allow application/json");
     let malformed = "Request body is not valid multipart/form-data";
     send(&[("Content-Type", "multipart/form-data")], &form).is_error(400, malformed);
-    for body in
-        ["", "x", "--limit", "--limit\r\n\r\nx", "--limit\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx"]
-    {
+    let nameless = "--limit\r\nContent-Disposition: form-data; filename=\"a\"\r\n\r\nx\r\n--limit--\r\n";
+    for body in [
+        nameless,
+        "",
+        "x",
+        "--limit",
+        "--limit\r\n\r\nx",
+        "--limit\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx",
+    ] {
         send(&[FORM], body.as_bytes()).is_error(400, malformed);
     }
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
@@ -332,6 +348,29 @@ fn uploads_are_only_in_version_2_and_need_the_write_scope() {
     let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
     send(&reader, "POST", "/api/external/v2/attachments").is_error(403, "API Key does not have the required scope");
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
+}
+
+#[test]
+fn a_strange_name_does_not_refuse_the_file() {
+    let app = App::start();
+    for (parameters, name) in [
+        (&b"; filename=\"gr\xfcn.txt\""[..], "grün.txt"),
+        (b"; filename=\"\x80.txt\"", "€.txt"),
+        (b"; filename=\"=?utf-8?B?Z3LDvG4udHh0?=\"", "grün.txt"),
+        (b"; filename==?utf-8?Q?gr=C3=BCn.txt?=", "grün.txt"),
+        (b"; filename=\"_.txt\"; filename*=UTF-8''gr%C3%BCn.txt", "grün.txt"),
+        (b"; filename*=iso-8859-1'de'gr%FCn.txt", "grün.txt"),
+        (b"; filename=\"a.txt\"; filename*=broken", "a.txt"),
+        (b"; filename=\"=?utf-8?B?Li4vLi4vZXRjL3Bhc3N3ZA==?=\"", "passwd"),
+        (b"; filename=\"open.txt", "open.txt"),
+        (b"; filename=", "file"),
+        (b"; filename", "file"),
+    ] {
+        let head = [b"--limit\r\nContent-Disposition: form-data; name=\"file\"", parameters].concat();
+        let response = app.acme.post_attachment(&[&head[..], b"\r\n\r\nx\r\n--limit--\r\n"].concat());
+        let case = String::from_utf8_lossy(parameters);
+        assert_eq!((response.status, &response.json()["filename"]), (201, &json!(name)), "{case}");
+    }
 }
 
 #[test]

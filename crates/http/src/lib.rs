@@ -26,6 +26,7 @@ pub mod content;
 mod dependencies;
 pub mod detached;
 pub mod error;
+pub mod form_part;
 pub mod headers;
 mod health;
 pub mod host;

@@ -9,6 +9,7 @@ use roadmap_domain::error::FieldError;
 use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::usecase::upload_attachment::FileDescription;
 use roadmap_http::error::HttpError;
+use roadmap_http::form_part::{FormPart, lenient_headers};
 use sha2::{Digest, Sha256};
 
 use crate::digest;
@@ -59,13 +60,12 @@ impl Fields {
     pub(crate) async fn parse_multipart(headers: &HeaderMap, body: Bytes) -> Result<Self, HttpError> {
         let malformed = |_: MultipartError| HttpError::MalformedBody;
         let body = futures_util::stream::once(std::future::ready(Ok::<_, PayloadError>(body)));
-        let mut parts = Multipart::new(headers, body);
+        let mut parts = Multipart::new(&lenient_headers(headers), body);
         let mut fields = Self::default();
         for _ in 0..MAX_FIELDS {
             let Some(part) = parts.next().await else { break };
             let mut part = part.map_err(malformed)?;
-            let name = part.name().unwrap_or_default().to_owned();
-            let filename = part.content_disposition().and_then(|header| header.get_filename()).map(str::to_owned);
+            let FormPart { name, filename } = FormPart::parse(part.headers()).ok_or(HttpError::MalformedBody)?;
             let media_type = part.content_type().map(|mime| mime.essence_str().to_owned());
             let mut content = BytesMut::new();
             while let Some(piece) = part.next().await {

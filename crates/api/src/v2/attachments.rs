@@ -1,7 +1,6 @@
 //! `POST /attachments`, which uploads a file (contract section 4.1), `GET` and `DELETE /attachments/{id}`.
 
 use actix_multipart::{Field, Multipart, MultipartError};
-use actix_web::http::header::DispositionParam;
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
 use async_trait::async_trait;
@@ -14,6 +13,7 @@ use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::ports::Chunks;
 use roadmap_domain::usecase::query::files::ShowAttachment;
 use roadmap_domain::usecase::upload_attachment::{self, FileDescription};
+use roadmap_http::form_part::{FormPart, lenient_headers};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
@@ -71,11 +71,10 @@ pub(crate) async fn create(
     let input = UploadRequest::from_head(&request)?;
     state.upload.check_budget(input.workspace).await?;
     let body = state.http.bodies.upload_body(payload.into_inner());
-    let mut parts = Multipart::new(request.headers(), body.clone()).fuse();
+    let mut parts = Multipart::new(&lenient_headers(request.headers()), body.clone()).fuse();
     let uploaded = match find_file(&mut parts).await {
-        Ok(Some(field)) => {
+        Ok((field, description)) => {
             body.begin_file();
-            let description = file_description(&field);
             let (sender, receiver) = mpsc::channel(MAX_QUEUED_PIECES);
             let (upload, workspace) = (state.upload.clone(), input.workspace);
             let stored = state.http.detached.run(async move {
@@ -87,8 +86,7 @@ pub(crate) async fn create(
                 (Ok(()), stored) => stored.and_then(|stored| Ok(stored?)),
             }
         }
-        Ok(None) => Err(upload_attachment::invalid_file().into()),
-        Err(broken) => Err(broken),
+        Err(missing) => Err(missing),
     };
     let uploaded = match uploaded {
         Err(ApiError::MalformedUpload) if body.has_timed_out() => Err(ApiError::BodyTimeout),
@@ -169,35 +167,27 @@ impl Chunks for ReceivedFile {
     }
 }
 
-/// Returns the part `file`. Up to [`MAX_PARTS`] other parts before it are discarded.
-async fn find_file(parts: &mut Fuse<Multipart>) -> Result<Option<Field>, ApiError> {
+/// Returns the part `file`, with the name and the media type that the client declares. Up to [`MAX_PARTS`] other parts
+/// before it are discarded.
+async fn find_file(parts: &mut Fuse<Multipart>) -> Result<(Field, FileDescription), ApiError> {
+    let mut missing = upload_attachment::invalid_file();
     for _ in 0..=MAX_PARTS {
-        let Some(part) = parts.next().await else { return Ok(None) };
+        let Some(part) = parts.next().await else { break };
         let mut part = part.map_err(malformed)?;
-        if part.name() == Some("file") {
-            return Ok(Some(part));
+        let FormPart { name, filename } = FormPart::parse(part.headers()).ok_or(ApiError::MalformedUpload)?;
+        if name == "file" {
+            let media_type = part.content_type().map(|mime| mime.essence_str().to_owned());
+            let filename = Filename::sanitize(&filename.unwrap_or_default());
+            return Ok((part, FileDescription { filename, media_type }));
+        }
+        if filename.is_some() {
+            missing = upload_attachment::file_of_another_field();
         }
         while let Some(piece) = part.next().await {
             piece.map_err(malformed)?;
         }
     }
-    Ok(None)
-}
-
-/// Returns the name and media type that the client declares for the file.
-fn file_description(field: &Field) -> FileDescription {
-    let disposition = field.content_disposition();
-    // `filename*` has the unabridged name (RFC 8187), although RFC 7578 does not allow it in forms.
-    let extended = disposition.and_then(|disposition| {
-        let mut parameters = disposition.parameters.iter();
-        parameters.find_map(DispositionParam::as_filename_ext).map(|name| name.value.clone())
-    });
-    let extended = extended.and_then(|name| String::from_utf8(name).ok());
-    let plain = disposition.and_then(|disposition| disposition.get_filename()).map(str::to_owned);
-    FileDescription {
-        filename: Filename::sanitize(&extended.or(plain).unwrap_or_default()),
-        media_type: field.content_type().map(|mime| mime.essence_str().to_owned()),
-    }
+    Err(missing.into())
 }
 
 /// Forwards the file until it ends or the receiver is closed.

@@ -45,6 +45,13 @@ pub fn invalid_file() -> FieldError {
     FieldError::new("file", FieldProblem::Custom { message: "File is required and must not be larger than 50 MB" })
 }
 
+/// Returns the error for a form that has a file, but not in the field `file`.
+#[must_use]
+pub fn file_of_another_field() -> FieldError {
+    let message = "File is required and must not be larger than 50 MB: the part of the form must be named `file`";
+    FieldError::new("file", FieldProblem::Custom { message })
+}
+
 impl UploadAttachment {
     /// Creates uploads to `blobs` without storage budgets.
     #[must_use]
