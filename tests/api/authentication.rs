@@ -444,10 +444,9 @@ fn a_wrong_method_gets_the_allowed_ones() {
 fn an_unknown_path_is_not_found_with_any_method() {
     let (app, _) = started();
     for path in [
-        "/api/external",
-        "/api/external/",
-        "/api/external/v1",
-        "/api/external/v1/",
+        "/api/external/v",
+        "/api/external//",
+        "/api/external/v1//",
         "/api/external/v1/nothing",
         "/api/external/v1/tracks/",
         "/api/external/v1/Tracks",
@@ -467,6 +466,25 @@ fn an_unknown_path_is_not_found_with_any_method() {
             assert_rejects(&response, 404, "Not found", &format!("{method} {path}"));
         }
     }
+}
+
+#[test]
+fn the_beginnings_of_paths_lead_to_the_documentation() {
+    let app = App::start();
+    let nobody = nobody(&app);
+    for path in ["/api", "/api/external", "/api/external/", "/api/external/v1", "/api/external/v1/", "/api/external/v2"]
+    {
+        for method in ["GET", "HEAD"] {
+            let response = app.acme.request(method, path, &[], None).expect("a response");
+            assert_eq!((response.status, response.header("location")), (302, Some("/api/docs")), "{method} {path}");
+        }
+        let response = app.acme.request("POST", path, &[], None).expect("a response");
+        assert_eq!((response.status, response.header("allow")), (405, Some("GET, HEAD")), "{path}");
+        let response = nobody.get(path);
+        // Only what is below needs a key.
+        assert_eq!(response.status, if path == "/api" { 302 } else { 401 }, "{path}");
+    }
+    assert_eq!(nobody.get("/api/docs").status, 200);
 }
 
 #[test]

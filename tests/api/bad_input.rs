@@ -401,6 +401,12 @@ fn leaf(pointer: &str) -> &str {
     pointer.rsplit('/').find(|part| part.parse::<usize>().is_err()).expect("a name")
 }
 
+/// Returns the name of the field at a JSON pointer, with the indices of items of lists: `tags[0]`.
+fn item(pointer: &str) -> String {
+    let (_, indices) = pointer.split_once(&format!("/{}", leaf(pointer))).expect("a name");
+    indices.split('/').skip(1).fold(leaf(pointer).to_owned(), |name, index| format!("{name}[{index}]"))
+}
+
 /// Percent-encodes a text for a query string.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| {
@@ -494,7 +500,9 @@ fn a_body_that_is_no_json_object_is_refused() {
         ("text behind it", b"{\"a\":1} x"),
         ("two objects", b"{}{}"),
         ("a comment", b"{}/**/"),
-        ("a byte order mark", b"\xef\xbb\xbf{}"),
+        ("a byte order mark and nothing else", b"\xef\xbb\xbf "),
+        ("two byte order marks", b"\xef\xbb\xbf\xef\xbb\xbf{}"),
+        ("a byte order mark behind it", b"{}\xef\xbb\xbf"),
         ("a NUL byte", b"\0"),
         ("a NUL byte behind it", b"{}\0"),
         ("invalid UTF-8", b"{\"a\":\"\xff\"}"),
@@ -529,6 +537,35 @@ fn a_body_that_is_no_json_object_is_refused() {
     before.last_mut().into_iter().for_each(|entries| *entries += 2);
     assert_eq!(records(&app), before);
     assert_still_serves(&app);
+}
+
+#[test]
+fn a_body_that_is_no_json_says_where_in_a_header() {
+    let app = App::start();
+    for (body, detail) in [
+        (&b""[..], "it is empty"),
+        (b" \n", "it is empty"),
+        (b"[{}]", "it must be an object"),
+        (b"\"secret\"", "it must be an object"),
+        (b"{\"a\":\"\xff\"}", "it is not UTF-8 from byte 6 on"),
+        (b"{\n  \"a\": 1,\n}", "trailing comma at line 3 column 1"),
+        (b"{\"a\":\"\n\"}", "control character (\\u0000-\\u001F) found while parsing a string at line 2 column 0"),
+        (b"{\"a\":\"\\ud800\"}", "unexpected end of hex escape at line 1 column 13"),
+    ] {
+        let response = app.acme.request("POST", "/api/external/v1/feature_requests", &JSON, Some(body)).unwrap();
+        response.is_error(400, MALFORMED);
+        assert_eq!(response.header("x-error-detail"), Some(detail), "{}", String::from_utf8_lossy(body));
+    }
+    let marked = "\u{feff}{\"feature_request\":{\"title\":\"Dark mode\"}}".as_bytes();
+    let path = "/api/external/v1/feature_requests";
+    let response = app.acme.raw(&[head(&app.acme, "POST", path).as_bytes(), &with_length(marked)].concat());
+    assert_eq!(parsed(&response).status, 201);
+}
+
+/// Returns the end of a head with the length of a body, and the body.
+fn with_length(body: &[u8]) -> Vec<u8> {
+    let end = format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+    [end.as_bytes(), body].concat()
 }
 
 #[test]
@@ -688,7 +725,7 @@ fn a_field_of_another_type_is_rejected_by_name() {
             for (_, value) in values.iter().filter(|(kind, value)| !is_valid(kind, value)) {
                 let response = write.send(&app.acme, &write.with(pointer, value.clone()));
                 let case = format!("{}: {pointer} = {value}", write.case());
-                assert_rejects(&response, 422, &format!("{} must be {expected}", leaf(pointer)), &case);
+                assert_rejects(&response, 422, &format!("{} must be {expected}", item(pointer)), &case);
             }
         }
     }
@@ -708,12 +745,12 @@ fn null_is_the_same_as_an_absent_field() {
                 (_, "/setting/product_name") => Some("Product name can't be blank".to_owned()),
                 (_, "/setting/website_url") => Some("Website URL is invalid".to_owned()),
                 ("setting" | "synonyms", "/setting" | "/synonyms") => missing(leaf(pointer)),
-                (_, "/synonyms/0") => Some("synonyms must be a list".to_owned()),
+                (_, "/synonyms/0") => Some("synonyms[0] must be a list".to_owned()),
                 // Null elements of a list are invalid, not missing.
                 (_, "/synonyms/0/0" | "/synonyms/0/1" | "/feature_request/tags/0")
-                | (_, "/changelog/feature_request_ids/0") => Some(format!("{} must be a string", leaf(pointer))),
+                | (_, "/changelog/feature_request_ids/0") => Some(format!("{} must be a string", item(pointer))),
                 (_, "/portal/mail_domains/0" | "/portal/embed_origins/0" | "/portal/languages/0") => {
-                    Some(format!("{} must be a string", leaf(pointer)))
+                    Some(format!("{} must be a string", item(pointer)))
                 }
                 (_, "/feature_request" | "/lane" | "/track" | "/changelog" | "/portal") => missing(leaf(pointer)),
                 (_, "/portal/visibility" | "/portal/languages") => missing(leaf(pointer)),
@@ -796,7 +833,7 @@ fn only_plain_json_is_accepted_and_returned() {
             (406, "Accept must allow application/json", "Accept", "application/xml, text/*;q=0.5"),
             (406, "Accept must allow application/json", "Accept", "application/json;q=0"),
             (406, "Accept must allow application/json", "Accept", "application/json;q=0, */*"),
-            (406, "Accept must allow application/json", "Accept", "nonsense"),
+            (406, "Accept must allow application/json", "Accept", "image/png, text/html;level=1"),
         ] {
             let given = [(name, value)];
             let json: &[(&str, &str)] = if name == "Content-Type" { &[] } else { &JSON };
@@ -808,11 +845,11 @@ fn only_plain_json_is_accepted_and_returned() {
     let known = Records::create(&app, &app.acme, "known");
     for read in reads() {
         let path = read.target_with_query(&known);
-        for value in ["text/html", "image/*", "application/json;q=0", "nonsense"] {
+        for value in ["text/html", "image/*", "application/json;q=0", "text/*"] {
             let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("a response");
             assert_rejects(&response, 406, "Accept must allow application/json", &format!("GET {path}: {value}"));
         }
-        for value in ["application/json", "*/*", "application/*", "text/html, */*;q=0.1", ""] {
+        for value in ["application/json", "*/*", "application/*", "text/html, */*;q=0.1", "", "*/*; q=.2", "nonsense"] {
             let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("a response");
             assert_eq!(response.status, 200, "GET {path}: {value}");
         }

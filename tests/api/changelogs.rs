@@ -555,8 +555,8 @@ fn new_fields_of_a_changelog_are_rejected_by_name() {
     for (field, value, status, message) in [
         ("feature_request_ids", json!("x"), 422, "feature_request_ids must be a list"),
         ("feature_request_ids", json!({}), 422, "feature_request_ids must be a list"),
-        ("feature_request_ids", json!([5]), 422, "feature_request_ids must be a string"),
-        ("feature_request_ids", json!([null]), 422, "feature_request_ids must be a string"),
+        ("feature_request_ids", json!([5]), 422, "feature_request_ids[0] must be a string"),
+        ("feature_request_ids", json!([null]), 422, "feature_request_ids[0] must be a string"),
         ("feature_request_ids", json!(["1-dark-mode"]), 422, "feature_request_ids is not a valid UUID"),
         (
             "feature_request_ids",
@@ -570,6 +570,11 @@ fn new_fields_of_a_changelog_are_rejected_by_name() {
         ("publish_at", json!(5), 422, "publish_at must be a string"),
         ("publish_at", json!("tomorrow"), 422, no_time),
         ("publish_at", json!("2998-06-01"), 422, no_time),
+        ("publish_at", json!("9999-12-31T23:59:59-01:00"), 422, no_time),
+        ("publish_at", json!("9999-12-31T23:59:60-00:01"), 422, no_time),
+        ("publish_at", json!("0000-01-01T00:00:00+01:00"), 422, no_time),
+        ("publish_at", json!("0000-01-01T00:00:00Z"), 422, "publish_at is not in the future"),
+        ("publish_at", json!("2016-12-31T23:59:60Z"), 422, "publish_at is not in the future"),
         ("publish_at", json!("2998-06-01T12:00:00"), 422, no_time),
         ("publish_at", json!("2001-01-01T00:00:00Z"), 422, "publish_at is not in the future"),
         ("cover_image_signed_id", foreign_file, 422, "Cover image is invalid"),

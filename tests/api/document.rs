@@ -17,9 +17,27 @@ const API_PREFIX: &str = "/api/external/";
 /// Path of the document itself, which is not an operation of the API.
 pub const OWN_PATH: &str = "/api/external/openapi.json";
 
+/// Paths that lead to the documentation, which are not operations either.
+const BEGINNINGS: [&str; 5] =
+    ["/api/external/", "/api/external/v1", "/api/external/v1/", "/api/external/v2", "/api/external/v2/"];
+
 /// Headers that are only allowed where the document lists them.
-const DOCUMENTED_HEADERS: [&str; 7] =
-    ["Retry-After", "Idempotent-Replayed", "Allow", "ETag", "Location", "RateLimit", "RateLimit-Policy"];
+const DOCUMENTED_HEADERS: [&str; 8] = [
+    "Retry-After",
+    "Idempotent-Replayed",
+    "Allow",
+    "ETag",
+    "Location",
+    "RateLimit",
+    "RateLimit-Policy",
+    "X-Error-Detail",
+];
+
+/// Key of the rules between fields, which are alternatives as in `anyOf`. Generators of clients cannot read `anyOf` there.
+const RULE: &str = "x-any-of";
+
+/// Key of an additional schema of values that count as absent.
+const COUNTS_AS_ABSENT: &str = "x-counts-as-absent";
 
 /// OpenAPI document with compiled validators of its schemas.
 pub struct Document {
@@ -32,16 +50,34 @@ pub struct Document {
 pub static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     let value: Value = serde_json::from_str(COMMITTED).expect("JSON");
     let schemas = value["components"]["schemas"].as_object().expect("schemas");
+    let rules = with_rules(&value["components"]["schemas"]);
     // Requests may have white space around formatted values. Responses must match formats exactly.
-    let all = |formats: bool| schemas.keys().map(|name| (name.clone(), validator(&value, name, formats))).collect();
+    let all = |formats: bool| schemas.keys().map(|name| (name.clone(), validator(&rules, name, formats))).collect();
     Document { responses: all(true), bodies: all(false), value }
 });
 
+/// Returns schemas whose rules between fields are keywords of JSON Schema.
+fn with_rules(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) => {
+            let named = |(name, value): (&String, &Value)| {
+                let name = if name == RULE { "anyOf" } else { name };
+                (name.to_owned(), with_rules(value))
+            };
+            let own: Value = object.iter().filter(|(name, _)| *name != COUNTS_AS_ABSENT).map(named).collect();
+            let absent = object.get(COUNTS_AS_ABSENT);
+            absent.map_or_else(|| own.clone(), |absent| json!({ "anyOf": [own, absent] }))
+        }
+        Value::Array(values) => values.iter().map(with_rules).collect(),
+        other => other.clone(),
+    }
+}
+
 /// Compiles the validator of one schema, which may refer to others.
-fn validator(document: &Value, name: &str, formats: bool) -> Validator {
+fn validator(schemas: &Value, name: &str, formats: bool) -> Validator {
     let schema = json!({
         "$ref": format!("#/components/schemas/{name}"),
-        "components": { "schemas": document["components"]["schemas"] },
+        "components": { "schemas": schemas },
     });
     let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(formats);
     options.build(&schema).unwrap_or_else(|error| panic!("the schema {name}: {error}"))
@@ -98,7 +134,7 @@ impl Document {
     pub fn problem(&self, exchange: &Exchange<'_>) -> Result<(), String> {
         let Exchange { method, path, body, response } = exchange;
         let path = path.split('?').next().unwrap_or_default();
-        if !path.starts_with(API_PREFIX) || path == OWN_PATH {
+        if !path.starts_with(API_PREFIX) || path == OWN_PATH || BEGINNINGS.contains(&path) {
             return Ok(());
         }
         let Some((template, operation)) = self.operation(method, path) else {

@@ -236,7 +236,7 @@ fn invalid_edits_are_rejected_by_name() {
             "description must be at most 20000 characters long".to_owned(),
         ),
         (edit(&json!({ "tags": "ui" })), "tags must be a list".to_owned()),
-        (edit(&json!({ "tags": [1] })), "tags must be a string".to_owned()),
+        (edit(&json!({ "tags": [1] })), "tags[0] must be a string".to_owned()),
         (edit(&json!({ "tags": [" "] })), missing("tags")),
         (edit(&json!({ "tags": ["t".repeat(51)] })), "tags must be at most 50 characters long".to_owned()),
         (edit(&json!({ "tags": tags })), "tags must have at most 20 items".to_owned()),

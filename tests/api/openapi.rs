@@ -50,6 +50,7 @@ fn the_committed_document_is_served_to_anybody() {
         ("content-type", "application/json"),
         ("cache-control", "public, max-age=300"),
         ("x-content-type-options", "nosniff"),
+        ("access-control-allow-origin", "*"),
     ] {
         assert_eq!(response.header(name), Some(value), "{name}");
     }
@@ -138,6 +139,31 @@ fn every_example_matches_its_schema() {
         for example in examples.into_iter().flat_map(|examples| examples.values()) {
             assert_eq!(DOCUMENT.errors_of_body("Error", &example["value"]), "");
         }
+    }
+}
+
+#[test]
+fn rules_between_fields_are_checked() {
+    let (customer, note) = (json!({ "email": "ann@example.com" }), json!({ "body": "A note" }));
+    let comment = json!({ "content": "Soon" });
+    for (schema, body, is_valid) in [
+        ("CreateUpvote", json!({ "customer": customer }), true),
+        ("CreateUpvote", json!({ "customer": customer, "reference_note": note }), true),
+        ("CreateUpvote", json!({ "customer": null, "reference_note": null }), false),
+        ("CreateUpvote", json!({}), false),
+        ("CreateComment", json!({ "comment": comment, "author_email": "olga@acme.example" }), true),
+        ("CreateComment", json!({ "comment": comment, "customer": customer, "author_email": " " }), true),
+        ("CreateComment", json!({ "comment": comment, "customer": customer, "author_email": "o@a.example" }), false),
+        ("CreateComment", json!({ "comment": comment, "customer": customer, "notify_all_voters": true }), false),
+        ("NewChangelog", json!({ "title": "t", "content": "c", "publish": true, "publish_at": null }), true),
+        ("NewChangelog", json!({ "title": "t", "content": "c", "publish_at": "2100-01-01T00:00:00Z" }), true),
+        (
+            "NewChangelog",
+            json!({ "title": "t", "content": "c", "publish": true, "publish_at": "2100-01-01T00:00:00Z" }),
+            false,
+        ),
+    ] {
+        assert_eq!(DOCUMENT.errors_of_body(schema, &body).is_empty(), is_valid, "{schema}: {body}");
     }
 }
 
@@ -297,6 +323,7 @@ fn the_page_shows_every_operation_and_loads_nothing() {
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("cache-control", "public, max-age=300"),
+        ("access-control-allow-origin", "*"),
     ] {
         assert_eq!(response.header(name), Some(value), "{name}");
     }

@@ -121,6 +121,33 @@ fn a_number_of_results_that_is_no_positive_integer_is_named() {
 }
 
 #[test]
+fn a_misspelt_parameter_of_a_search_without_words_is_named() {
+    let app = App::start();
+    create(&app.acme, "Dark mode", &[], "");
+    for (query, unknown) in [
+        ("q=dark", "q"),
+        ("Query=dark", "Query"),
+        ("querry=dark&per_page=3", "querry"),
+        ("per_page=3&search=dark", "search"),
+        ("page=2", "page"),
+        ("%71=dark", "q"),
+        ("query%5B%5D=dark", "query[]"),
+        ("q", "q"),
+    ] {
+        let message = format!("{unknown} is not one of the parameters query, per_page");
+        app.acme.get_feature_requests(query).is_error(422, &message);
+    }
+    for query in ["", "per_page=3", "query", "query=", "query=&q=dark", "&&", "query=+&page=2"] {
+        let response = app.acme.get_feature_requests(query);
+        assert_eq!((response.status, response.json()), (200, json!({ "feature_requests": [] })), "{query}");
+    }
+    let response = app.acme.get_feature_requests("q=x&query=dark&page=7");
+    assert_eq!((response.status, titles(&response.json())), (200, vec!["Dark mode".to_owned()]));
+    let long = app.acme.get_feature_requests(&format!("{}=dark", "x".repeat(60_000)));
+    long.is_error(422, &format!("{} is not one of the parameters query, per_page", "x".repeat(100)));
+}
+
+#[test]
 fn descriptions_are_plain_text_of_at_most_500_whole_characters() {
     let app = App::start();
     let mixed = format!("{}😀😀", "é".repeat(499));

@@ -17,6 +17,7 @@ import uuid
 import schemathesis
 from hypothesis import strategies as st
 
+KEY_HEADER = "Idempotency-Key"
 LONGEST_KEY = 255
 LONGEST_NAME = 200
 LONGEST_PHRASE = 60
@@ -141,10 +142,33 @@ OWN_FORMATS = {
 }
 
 
+def with_rules(schema):
+    """Replaces the key of the rules between fields, which generators of clients ignore, by `anyOf`."""
+    if isinstance(schema, dict):
+        return {"anyOf" if name == "x-any-of" else name: with_rules(value) for name, value in schema.items()}
+    return [with_rules(value) for value in schema] if isinstance(schema, list) else schema
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """Makes Schemathesis generate values that the rules between fields allow, and others that they forbid."""
+    raw_schema["components"]["schemas"] = with_rules(raw_schema["components"]["schemas"])
+
+
+def is_blank_form(value, names):
+    """Whether all fields of an object are sent and blank or null, so that it counts as absent."""
+    blank = lambda field: field is None or (isinstance(field, str) and not field.strip())
+    return isinstance(value, dict) and all(name in value and blank(value[name]) for name in names)
+
+
 @schemathesis.hook
 def filter_case(context, case):
     """Skips cases that only violate a custom format. Schemathesis takes any text as a violation of a format
-    that it does not know, but most text is valid HTML."""
+    that it does not know, but most text is valid HTML. Also skips objects that count as absent."""
+    body = case.body if isinstance(case.body, dict) else {}
+    forms = {"customer": ("email", "name"), "reference_note": ("body", "author_email")}
+    if any(is_blank_form(body.get(form), names) for form, names in forms.items()):
+        return False
     mutations = getattr(case.meta.phase.data, "mutations", ()) if case.meta else ()
     undecided = [
         set(mutation.keywords) <= {"format"} and bool(OWN_FORMATS & set(mutation.schema_pointer.split("/")))
@@ -232,11 +256,21 @@ def before_call(context, case, kwargs):
         case.body = {**case.body, "synonyms": distinct_phrases(case.body["synonyms"])}
     if not is_negative:
         establish_conditions(label, case)
-    body = case.body
-    key = body.get("operation_key") if isinstance(body, dict) else None
-    if not isinstance(key, str) or not key.strip() or "\0" in key or len(key) > LONGEST_KEY:
-        return
     # In a sequence of requests, a saved response could be one of a record that was deleted meanwhile.
     alone = is_negative or meta.phase.name == "stateful"
     scope = str(uuid.uuid4()) if alone else label
-    case.body = {**body, "operation_key": str(uuid.uuid5(uuid.NAMESPACE_URL, scope + key))}
+    body = case.body
+    key = body.get("operation_key") if isinstance(body, dict) else None
+    if is_key(key):
+        case.body = {**body, "operation_key": str(uuid.uuid5(uuid.NAMESPACE_URL, scope + key))}
+    header = case.headers.get(KEY_HEADER) if case.headers else None
+    if header is not None and is_key(key):
+        # Two different keys are an error, which the document cannot say.
+        del case.headers[KEY_HEADER]
+    elif is_key(header):
+        case.headers[KEY_HEADER] = str(uuid.uuid5(uuid.NAMESPACE_URL, scope + header))
+
+
+def is_key(key):
+    """Whether it is a valid operation key."""
+    return isinstance(key, str) and key.strip() != "" and "\0" not in key and len(key) <= LONGEST_KEY

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ContentType, ETAG, EntityTag, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_SECURITY_POLICY, ContentType, ETAG, EntityTag, LOCATION,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use base64::Engine;
@@ -46,6 +47,11 @@ pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
     cacheable_response(&request, response, ContentType::html(), &TAG, &PAGE)
 }
 
+/// `GET` of the beginnings of paths, such as `/api/external/v1`, which somebody opens to learn about the API.
+pub(crate) async fn lead_to_page() -> HttpResponse {
+    HttpResponseBuilder::new(StatusCode::FOUND).insert_header((LOCATION, "/api/docs")).finish()
+}
+
 fn entity_tag(content: &str) -> EntityTag {
     EntityTag::new_strong(BASE64_STANDARD.encode(Sha256::digest(content)))
 }
@@ -58,6 +64,8 @@ fn cacheable_response(
     content: &'static str,
 ) -> HttpResponse {
     response.insert_header((CACHE_CONTROL, CACHE_CONTROL_POLICY)).insert_header((ETAG, tag.clone()));
+    // Programs in a browser, on any site, can read what is open to anybody.
+    response.insert_header((ACCESS_CONTROL_ALLOW_ORIGIN, "*"));
     if is_not_modified(request, tag) {
         return response.status(StatusCode::NOT_MODIFIED).finish();
     }

@@ -7,14 +7,16 @@ use std::future::Future;
 use std::pin::Pin;
 
 use actix_web::dev::Payload;
-use actix_web::http::header::{ACCEPT, Accept, CONTENT_ENCODING, CONTENT_TYPE, Header};
+use actix_web::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, Quality, QualityItem};
+use actix_web::mime::Mime;
 use actix_web::web;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
-use roadmap_domain::error::RoadmapError;
+use roadmap_domain::error::{FieldError, FieldProblem, RoadmapError, Validated};
 use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::audit::{Actor, Channel, Origin};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{WorkspaceId, parse_uuid};
+use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_http::body::{JSON_LIMIT, MemoryReservation};
 use roadmap_http::request_id::id_of;
 use roadmap_http::routing::accepts_key;
@@ -23,7 +25,7 @@ use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
 use crate::error::ApiError;
-use crate::fields::Query;
+use crate::fields::{self, Query};
 use crate::state::State;
 use crate::wire::Links;
 
@@ -47,6 +49,8 @@ pub struct WriteRequest {
     pub origin: Origin,
     /// The body.
     pub body: Map<String, Value>,
+    /// The operation key, of the body or the header. Endpoints that take none ignore it.
+    pub key: Validated<Option<OperationKey>>,
     /// The body's share of the process's memory.
     pub memory: MemoryReservation,
 }
@@ -160,8 +164,32 @@ async fn write_request(
     let (body, memory) = state.http.bodies.read_body(&mut payload, JSON_LIMIT).await?;
     let body = parse(&body)?;
     check_scope(&request, &credential)?;
+    let key = operation_key(&body, request.headers());
     let origin = origin(&request, &credential);
-    Ok(WriteRequest { workspace: credential.workspace.id, links, origin, body, memory })
+    Ok(WriteRequest { workspace: credential.workspace.id, links, origin, body, key, memory })
+}
+
+/// The header that is an operation key, too.
+pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+
+/// Returns the operation key of a request: `operation_key` in the body, or the header. Blank ones count as absent.
+///
+/// # Errors
+/// One of them is not valid, or they differ.
+fn operation_key(body: &Map<String, Value>, headers: &HeaderMap) -> Validated<Option<OperationKey>> {
+    let mut key = fields::operation_key(body)?;
+    for value in headers.get_all(IDEMPOTENCY_KEY) {
+        let raw = std::str::from_utf8(value.as_bytes());
+        // Other bytes are those of Latin-1, as in the first versions of HTTP.
+        let raw = raw.map_or_else(|_| value.as_bytes().iter().copied().map(char::from).collect(), str::to_owned);
+        let sent = OperationKey::parse(&raw)?;
+        if key.is_some() && sent.is_some() && key != sent {
+            let message = "operation_key and the header Idempotency-Key must be equal if both are sent";
+            return Err(FieldError::new(OperationKey::FIELD, FieldProblem::Custom { message }));
+        }
+        key = key.or(sent);
+    }
+    Ok(key)
 }
 
 /// Returns the feature request that the path names. Invalid UTF-8 is unresolvable.
@@ -216,29 +244,29 @@ fn check_scope(request: &HttpRequest, credential: &Credential) -> Result<(), Api
 }
 
 /// Checks that the client accepts `application/json`: the most specific matching range decides (RFC 9110 section
-/// 12.5.1). Without `Accept`, every type is accepted.
+/// 12.5.1). Without `Accept`, every type is accepted, and with one that cannot be read, too: many clients send one that
+/// nobody chose, such as `*/*; q=.2`.
 fn check_accept(request: &HttpRequest) -> Result<(), ApiError> {
-    let mut values = request.headers().get_all(ACCEPT).peekable();
-    if values.peek().is_none() || values.all(|value| value.as_bytes().trim_ascii().is_empty()) {
-        return Ok(());
+    let mut ranges: Vec<QualityItem<Mime>> = Vec::new();
+    for value in request.headers().get_all(ACCEPT) {
+        let Ok(value) = value.to_str() else { return Ok(()) };
+        for range in value.split(',').map(str::trim).filter(|range| !range.is_empty()) {
+            let Ok(range) = range.parse() else { return Ok(()) };
+            ranges.push(range);
+        }
     }
-    let accept = Accept::parse(request).map_err(|_| ApiError::NotAcceptable)?;
-    let most_specific = accept
-        .iter()
-        .filter_map(|range| {
-            let specificity = match (range.item.type_().as_str(), range.item.subtype().as_str()) {
-                ("application", "json") => 2,
-                ("application", "*") => 1,
-                ("*", "*") => 0,
-                _ => return None,
-            };
-            Some((specificity, range.quality))
-        })
-        .max_by_key(|(specificity, _)| *specificity);
-    match most_specific {
-        Some((_, quality)) if quality > actix_web::http::header::Quality::ZERO => Ok(()),
-        _ => Err(ApiError::NotAcceptable),
-    }
+    let matching = ranges.iter().filter_map(|range| {
+        let specificity = match (range.item.type_().as_str(), range.item.subtype().as_str()) {
+            ("application", "json") => 2,
+            ("application", "*") => 1,
+            ("*", "*") => 0,
+            _ => return None,
+        };
+        Some((specificity, range.quality))
+    });
+    let most_specific = matching.max_by_key(|(specificity, _)| *specificity);
+    let is_accepted = ranges.is_empty() || most_specific.is_some_and(|(_, quality)| quality > Quality::ZERO);
+    if is_accepted { Ok(()) } else { Err(ApiError::NotAcceptable) }
 }
 
 /// Checks that the body is sent as uncompressed JSON in UTF-8. A missing `Content-Type` is accepted.
@@ -268,12 +296,26 @@ fn has_content_coding(request: &HttpRequest) -> bool {
 
 /// Parses the body as a JSON object. An empty body counts as an empty object.
 fn parse_optional_json_object(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
-    if body.is_empty() { Ok(Map::new()) } else { parse_json_object(body) }
+    if without_byte_order_mark(body).is_empty() { Ok(Map::new()) } else { parse_json_object(body) }
 }
 
 /// Parses the body as a JSON object. The parser rejects more than 128 levels of nesting.
 fn parse_json_object(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
-    serde_json::from_slice(body).map_err(|_| ApiError::MalformedBody)
+    let body = without_byte_order_mark(body);
+    serde_json::from_slice(body).map_err(|error| {
+        // The contract has one message for all causes.
+        ApiError::MalformedJson(match std::str::from_utf8(body) {
+            Err(error) => format!("it is not UTF-8 from byte {} on", error.valid_up_to()),
+            Ok(text) if text.trim().is_empty() => "it is empty".to_owned(),
+            Ok(_) if error.is_data() => "it must be an object".to_owned(),
+            Ok(_) => error.to_string(),
+        })
+    })
+}
+
+/// Removes a byte order mark, which a parser may ignore (RFC 8259 section 8.1).
+fn without_byte_order_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body)
 }
 
 #[cfg(test)]
@@ -301,11 +343,28 @@ mod tests {
             ("application/json;q=0, */*", 406),
             ("application/*;q=0, */*", 406),
             ("text/*", 406),
-            ("nonsense", 406),
+            ("text/html;level=1, image/png", 406),
+            // What cannot be read is ignored: that of JDKs before 17.0.12, and others.
+            ("text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", 200),
+            ("*/*;q=.2", 200),
+            ("text/html;q=.2", 200),
+            ("*", 200),
+            ("json", 200),
+            ("nonsense", 200),
+            ("text/html, json", 200),
+            ("text/html;q=2", 200),
+            ("text/html;title=\"a,b\"", 200),
+            ("text/html;q", 200),
+            ("/", 200),
+            (",", 200),
         ] {
             let request = TestRequest::get().insert_header((ACCEPT, accept)).to_http_request();
             assert_eq!(status(check_accept(&request)), expected, "{accept}");
         }
+        let request = TestRequest::get().insert_header((ACCEPT, &b"text/\xff"[..])).to_http_request();
+        assert_eq!(status(check_accept(&request)), 200);
+        let request = TestRequest::get().append_header((ACCEPT, "text/html")).append_header((ACCEPT, "*/*"));
+        assert_eq!(status(check_accept(&request.to_http_request())), 200);
         assert_eq!(status(check_accept(&TestRequest::get().to_http_request())), 200);
     }
 
@@ -354,7 +413,7 @@ mod tests {
 
     #[test]
     fn a_body_is_one_json_object() {
-        for body in ["{}", " { \"a\" : [1] } "] {
+        for body in ["{}", " { \"a\" : [1] } ", "\u{feff}{}", "\u{feff}\r\n{\"a\":\"\u{feff}\"}"] {
             assert!(parse_json_object(body.as_bytes()).is_ok(), "{body}");
         }
         let deep = format!("{}{}", "{\"a\":".repeat(5_000), "}".repeat(5_000));
@@ -362,7 +421,55 @@ mod tests {
             assert!(parse_json_object(body.as_bytes()).is_err(), "{body:.20}");
         }
         assert!(parse_json_object(b"{\"a\":\"\xff\"}").is_err());
+        for body in ["\u{feff}", "\u{feff}\u{feff}{}", "{}\u{feff}", " \u{feff}{}"] {
+            assert!(parse_json_object(body.as_bytes()).is_err(), "{body:?}");
+        }
+        assert!(parse_json_object(b"\xff\xfe{\0}\0").is_err());
         assert!(parse_optional_json_object(b"").unwrap().is_empty());
+        assert!(parse_optional_json_object("\u{feff}".as_bytes()).unwrap().is_empty());
         assert!(parse_optional_json_object(b" ").is_err());
+    }
+
+    #[test]
+    fn an_operation_key_is_in_the_body_or_in_the_header() {
+        let long = "k".repeat(256);
+        let differ = "operation_key and the header Idempotency-Key must be equal if both are sent";
+        let too_long = "operation_key must be at most 255 characters long";
+        for (body, header, expected) in [
+            (Value::Null, None, Ok(None)),
+            (Value::Null, Some("k"), Ok(Some("k"))),
+            (" ".into(), Some("k"), Ok(Some("k"))),
+            ("k".into(), Some("k"), Ok(Some("k"))),
+            ("k".into(), Some(" "), Ok(Some("k"))),
+            ("k".into(), Some(""), Ok(Some("k"))),
+            (" ".into(), Some(" "), Ok(None)),
+            (Value::Null, Some("\"k\""), Ok(Some("\"k\""))),
+            (Value::Null, Some(&long[1..]), Ok(Some(&long[1..]))),
+            ("k".into(), Some("K"), Err(differ)),
+            ("k".into(), Some("\"k\""), Err(differ)),
+            (Value::Null, Some(&*long), Err(too_long)),
+            ("k".into(), Some(&*long), Err(too_long)),
+            (7.into(), Some("k"), Err("operation_key must be a string")),
+        ] {
+            let body = Map::from_iter([("operation_key".to_owned(), body)]);
+            let request = TestRequest::post();
+            let request =
+                header.into_iter().fold(request, |request, key| request.insert_header((IDEMPOTENCY_KEY, key)));
+            let key = operation_key(&body, request.to_http_request().headers());
+            let key = key.map(|key| key.map(|key| key.as_str().to_owned())).map_err(|error| error.to_string());
+            assert_eq!(key, expected.map(|key| key.map(str::to_owned)).map_err(str::to_owned), "{body:?} {header:?}");
+        }
+        for (sent, expected) in [
+            (vec![&b"gr\xc3\xbcn"[..]], Ok("grün")),
+            (vec![b"gr\xfcn"], Ok("grün")),
+            (vec![b"k", b"k"], Ok("k")),
+            (vec![b"", b"k"], Ok("k")),
+            (vec![b"k", b"l"], Err(differ)),
+        ] {
+            let append = |request: TestRequest, key: &&[u8]| request.append_header((IDEMPOTENCY_KEY, *key));
+            let request = sent.iter().fold(TestRequest::post(), append).to_http_request();
+            let key = operation_key(&Map::new(), request.headers()).map(|key| key.unwrap().as_str().to_owned());
+            assert_eq!(key.map_err(|error| error.to_string()), expected.map(str::to_owned).map_err(str::to_owned));
+        }
     }
 }

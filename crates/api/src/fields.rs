@@ -9,6 +9,7 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::parse_uuid;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::model::text::truncate;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{self, DeserializeOwned, Deserializer, Expected, IntoDeserializer, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
@@ -85,14 +86,17 @@ impl<'de> Deserialize<'de> for Position {
 /// Deserializes a body into a struct of optional fields. Unknown fields are ignored.
 ///
 /// # Errors
-/// A field of another JSON type, with the name of the innermost field.
+/// A field of another JSON type, with the name of the innermost field and, in a list, the index of the item: `tags[0]`.
 pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Validated<B> {
     serde_path_to_error::deserialize(JsonInput(Value::Object(body))).map_err(|error| {
-        let innermost = error.path().iter().rev().find_map(|segment| match segment {
-            Segment::Map { key } => Some(key.as_str()),
-            _ => None,
-        });
-        let field = innermost.unwrap_or("body").to_owned();
+        let mut field = "body".to_owned();
+        for segment in error.path() {
+            match segment {
+                Segment::Map { key } => field = key.clone(),
+                Segment::Seq { index } => field.push_str(&format!("[{index}]")),
+                _ => {}
+            }
+        }
         let expected = match error.into_inner().expected {
             // serde's term is not a JSON term.
             Some(expected) if expected == "a sequence" => "a list".to_owned(),
@@ -205,6 +209,9 @@ pub fn operation_key(body: &Map<String, Value>) -> Validated<Option<OperationKey
     }
 }
 
+/// How much of the name of an unknown parameter an error shows, in characters.
+const MAX_SHOWN_NAME: usize = 100;
+
 /// The parameters of a query string, in the encoding of HTML forms. The last of repeated parameters counts.
 #[derive(Debug)]
 pub struct Query(Vec<(String, Option<String>)>);
@@ -230,6 +237,20 @@ impl Query {
             None => Ok(None),
             Some((_, Some(value))) => Ok(Some(value)),
             Some((_, None)) => Err(FieldError::new(name, FieldProblem::Malformed { expected: "valid UTF-8" })),
+        }
+    }
+
+    /// Checks that all parameters are known.
+    ///
+    /// # Errors
+    /// The first one that is not.
+    pub fn allow_only(&self, known: &[&str]) -> Validated<()> {
+        match self.0.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let problem = FieldProblem::UnknownParameter { known: known.join(", ") };
+                Err(FieldError::new(truncate(name, MAX_SHOWN_NAME), problem))
+            }
         }
     }
 
@@ -286,6 +307,7 @@ mod tests {
         name: Option<String>,
         flag: Option<bool>,
         list: Option<Vec<String>>,
+        lists: Option<Vec<Vec<String>>>,
         inner: Option<Object<Inner>>,
     }
 
@@ -304,7 +326,7 @@ mod tests {
         let sample =
             read(json!({"name": "n", "flag": null, "list": ["a"], "inner": {"email": "e"}, "more": 1})).unwrap();
         assert_eq!(sample.name.as_deref(), Some("n"));
-        assert_eq!(sample.flag, None);
+        assert_eq!((sample.flag, sample.lists), (None, None));
         assert_eq!(sample.list, Some(vec!["a".to_owned()]));
         assert_eq!(sample.inner.unwrap().0.email.as_deref(), Some("e"));
     }
@@ -316,7 +338,10 @@ mod tests {
             (json!({"name": ["a"]}), "name must be a string"),
             (json!({"flag": "true"}), "flag must be a boolean"),
             (json!({"list": "a"}), "list must be a list"),
-            (json!({"list": ["a", 1]}), "list must be a string"),
+            (json!({"list": ["a", 1]}), "list[1] must be a string"),
+            (json!({"list": [null]}), "list[0] must be a string"),
+            (json!({"lists": [["a"], "b"]}), "lists[1] must be a list"),
+            (json!({"lists": [["a"], ["b", {}]]}), "lists[1][1] must be a string"),
             (json!({"inner": "a"}), "inner must be an object"),
             (json!({"inner": ["e"]}), "inner must be an object"),
             (json!({"inner": {"email": {}}}), "email must be a string"),
@@ -438,6 +463,25 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_parameter_is_named() {
+        for (raw, unknown) in [
+            ("", None),
+            ("a=1&b=%ff&a", None),
+            ("q=dark", Some("q")),
+            ("a=1&A=1&q=1", Some("A")),
+            ("b&c", Some("c")),
+            ("%61=1&%71=1", Some("q")),
+            ("=1", Some("")),
+        ] {
+            let checked = Query::parse(raw).allow_only(&["a", "b"]).map_err(|error| error.to_string());
+            let message = |name: &str| format!("{name} is not one of the parameters a, b");
+            assert_eq!(checked.err(), unknown.map(message), "{raw}");
+        }
+        let long = Query::parse(&"x".repeat(60_000)).allow_only(&[]).unwrap_err();
+        assert_eq!(long.field.chars().count(), 100);
+    }
+
+    #[test]
     fn the_address_of_a_query_is_required() {
         assert_eq!(Query::parse("email=Ann%40example.com").email().unwrap().as_str(), "Ann@example.com");
         for (raw, message) in [
@@ -488,7 +532,8 @@ mod tests {
                 Ok(_) => prop_assert!(good, "{:?}", sent),
                 Err(FieldError { field, problem }) => {
                     prop_assert!(!good, "{:?}", sent);
-                    prop_assert!(["name", "flag", "list", "inner", "email"].contains(&field.as_str()), "{} of {:?}", field, sent);
+                    let name = field.split('[').next().unwrap_or_default();
+                    prop_assert!(["name", "flag", "list", "inner", "email"].contains(&name), "{} of {:?}", field, sent);
                     prop_assert!(matches!(problem, FieldProblem::WrongType { .. }), "{:?}", problem);
                 }
             }

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Assembled;
 
+use crate::extractors::IDEMPOTENCY_KEY;
 use crate::routes;
 
 /// The document without operations.
@@ -73,13 +74,10 @@ fn assemble(derived: &Assembled) -> Value {
         complete_operation(operation, &mut schemas);
     }
     forbid_additional_properties("Error", &mut schemas);
-    for (name, alternatives) in [
-        ("CreateUpvote", fields::require_any_of(["customer", "reference_note"])),
-        ("CreateComment", fields::comment_of_member_or_customer()),
-        ("NewChangelog", fields::published_now_or_later()),
-    ] {
+    for (name, words, key, rule) in fields::rules() {
         if let Some(schema) = schemas.get_mut(name).and_then(Value::as_object_mut) {
-            schema.insert("anyOf".to_owned(), alternatives);
+            schema.insert("description".to_owned(), words.into());
+            schema.insert(key.to_owned(), rule);
         }
     }
     let used = format!("{document}{}", Value::from(schemas.clone()));
@@ -95,6 +93,10 @@ fn assemble(derived: &Assembled) -> Value {
                 "description": "The id of the request: the one that the client sent, or a new one.",
                 "required": true,
                 "schema": { "type": "string", "minLength": 1, "maxLength": 128 },
+            },
+            "ErrorDetail": {
+                "description": "Why the body is not valid, with line and column.",
+                "schema": { "type": "string" },
             },
             "RateLimit": {
                 "description": "The status of each limit: how many requests remain (`r`) and, unless all of them \
@@ -123,6 +125,13 @@ fn assemble(derived: &Assembled) -> Value {
             },
         },
         "parameters": {
+            "IdempotencyKey": {
+                "name": IDEMPOTENCY_KEY,
+                "in": "header",
+                "description": "The same as `operation_key` in the body, for clients that send it as a header. If both \
+                    are sent, they must be equal.",
+                "schema": { "type": "string", "maxLength": OperationKey::MAX },
+            },
             "RequestId": {
                 "name": "X-Request-Id",
                 "in": "header",
@@ -165,12 +174,14 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Val
 
 /// Adds the parts that operations share.
 fn complete_operation(operation: &mut Map<String, Value>, schemas: &mut Map<String, Value>) {
+    let conflict = operation.get("responses").and_then(|responses| responses.get("409"));
+    let takes_key = conflict.is_some_and(failures::is_of_operation_key);
     let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
     if let Some(parameters) = parameters.as_array_mut() {
-        parameters.push(json!({ "$ref": "#/components/parameters/RequestId" }));
+        let shared = [Some("RequestId"), takes_key.then_some("IdempotencyKey")].into_iter().flatten();
+        parameters.extend(shared.map(|name| json!({ "$ref": format!("#/components/parameters/{name}") })));
     }
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else { return };
-    let takes_key = responses.get("409").is_some_and(failures::is_of_operation_key);
     for (_, response) in responses.iter_mut().filter(|(status, _)| status.starts_with('2')) {
         if let Some(shape) = schema_of(response) {
             forbid_additional_properties(shape, schemas);
@@ -273,6 +284,94 @@ fn common_response_headers() -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Adds the schemas of a request, with all that it refers to, and the places of what client generators cannot
+    /// read in them.
+    fn unusable_in_requests(document: &Value) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut schemas: Vec<(String, &Value)> = Vec::new();
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                for (media_type, content) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
+                    schemas.push((format!("{method} {path} {media_type}"), &content["schema"]));
+                }
+            }
+        }
+        assert!(schemas.len() > 20);
+        let mut seen = std::collections::BTreeSet::new();
+        while let Some((place, schema)) = schemas.pop() {
+            if let Some(name) = schema_name(schema) {
+                if seen.insert(name) {
+                    schemas.push((name.to_owned(), &document["components"]["schemas"][name]));
+                }
+                continue;
+            }
+            let is_object = schema.get("properties").is_some() || !place.contains('.');
+            for keyword in ["anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas", "dependentRequired"] {
+                let is_top_level = is_object && schema.get(keyword).is_some();
+                found.extend(is_top_level.then(|| format!("{place}: {keyword}")));
+            }
+            found.extend(schema.get("default").map(|_| format!("{place}: default")));
+            let alternatives = ["anyOf", "oneOf", "allOf"].map(|keyword| schema[keyword].as_array());
+            schemas.extend(alternatives.into_iter().flatten().flatten().map(|part| (format!("{place}."), part)));
+            schemas.extend(schema.get("items").map(|items| (format!("{place}[]."), items)));
+            let properties = schema["properties"].as_object().into_iter().flatten();
+            schemas.extend(properties.map(|(name, property)| (format!("{place}.{name}"), property)));
+        }
+        found
+    }
+
+    #[test]
+    fn client_generators_can_read_all_request_bodies() {
+        assert_eq!(unusable_in_requests(&document_json()), Vec::<String>::new());
+        // What several generators fail at, or make a required field of.
+        for (schema, changed, expected) in [
+            ("CreateUpvote", json!({ "anyOf": [{ "required": ["customer"] }] }), "CreateUpvote: anyOf"),
+            ("Customer", json!({ "allOf": [] }), "Customer: allOf"),
+            ("NoFields", json!({ "oneOf": [] }), "NoFields: oneOf"),
+        ] {
+            let mut document = document_json();
+            document["components"]["schemas"][schema]
+                .as_object_mut()
+                .unwrap()
+                .extend(changed.as_object().unwrap().clone());
+            assert_eq!(unusable_in_requests(&document), [expected]);
+        }
+        let mut document = document_json();
+        document["components"]["schemas"]["NewFeatureRequest"]["properties"]["private"]["default"] = false.into();
+        assert_eq!(unusable_in_requests(&document), ["NewFeatureRequest.private: default"]);
+    }
+
+    #[test]
+    fn rules_between_fields_are_in_words_and_for_programs() {
+        let schemas = document_json()["components"]["schemas"].as_object().unwrap().clone();
+        for (name, words, key, rule) in fields::rules() {
+            let schema = &schemas[name];
+            assert_eq!((&schema["description"], &schema[key]), (&words.into(), &rule));
+            let alternatives =
+                rule.as_array().map_or_else(|| vec![&rule], |alternatives| alternatives.iter().collect());
+            for field in alternatives.iter().flat_map(|part| part["properties"].as_object().unwrap().keys()) {
+                assert!(words.contains(&format!("`{field}`")), "{name}: {field}");
+                assert!(schema["properties"].get(field).is_some(), "{name}: {field}");
+            }
+        }
+    }
+
+    #[test]
+    fn operations_with_a_key_take_it_as_a_header_too() {
+        let mut document = document_json();
+        let mut taking = 0;
+        let schemas = document["components"]["schemas"].clone();
+        for operation in operations(&mut document) {
+            let body = operation.get("requestBody").and_then(schema_of);
+            let in_body = body.is_some_and(|name| schemas[name]["properties"].get(OperationKey::FIELD).is_some());
+            let reference = json!({ "$ref": "#/components/parameters/IdempotencyKey" });
+            let in_header = operation["parameters"].as_array().unwrap().contains(&reference);
+            assert_eq!(in_header, in_body, "{}", operation["operationId"]);
+            taking += usize::from(in_header);
+        }
+        assert!(taking > 20);
+    }
 
     #[test]
     fn referenced_schemas_forbid_additional_properties_too() {

@@ -124,6 +124,7 @@ fn without_key() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/api/external/openapi.json", Access::Public, docs::document),
         Endpoint::new(Method::GET, "/api/docs", Access::Public, docs::page),
+        Endpoint::new(Method::GET, "/api", Access::Public, docs::lead_to_page),
         Endpoint::new(Method::GET, "/blobs/{reference}/{filename}", Access::Anonymous, files::blob),
         Endpoint::new(Method::GET, "/files/{reference}/{filename}", Access::Anonymous, files::file),
         Endpoint::new(Method::GET, "/unsubscribe/{reference}", Access::Anonymous, unsubscribe::show_form),
@@ -137,8 +138,18 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
     // Registered first, because one of them is below the path of the operations.
     register(config, "", without_key());
     config.service(
-        web::scope(EXTERNAL).wrap(from_fn(authenticate)).configure(register_operations).default_service(not_found()),
+        web::scope(EXTERNAL)
+            .wrap(from_fn(authenticate))
+            .configure(register_operations)
+            .configure(|config| register(config, EXTERNAL, beginnings()))
+            .default_service(not_found()),
     );
+}
+
+/// The beginnings of the paths of operations. With a key, they lead to the documentation.
+fn beginnings() -> Vec<Endpoint> {
+    let paths = ["", "/", "/v1", "/v1/", "/v2", "/v2/"].map(|end| format!("{EXTERNAL}{end}"));
+    paths.map(|path| Endpoint::new(Method::GET, &path, Access::AnyKey, docs::lead_to_page)).into()
 }
 
 /// Adds the operations alone to an application inside of the process, whose requests have the caller's `Credential` in
@@ -254,6 +265,7 @@ mod tests {
         let known = [
             ("/api/external/openapi.json", Access::Public),
             ("/api/docs", Access::Public),
+            ("/api", Access::Public),
             ("/blobs/{reference}/{filename}", Access::Anonymous),
             ("/files/{reference}/{filename}", Access::Anonymous),
             ("/unsubscribe/{reference}", Access::Anonymous),

@@ -27,7 +27,9 @@ use actix_web::{HttpResponse, web};
 use async_trait::async_trait;
 use roadmap_domain::error::{FieldError, RoadmapError, Validated};
 use roadmap_domain::model::audit::Audit;
+use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::ports::UnitOfWork;
@@ -38,7 +40,7 @@ use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use crate::extractors::{DeleteRequest, WriteRequest};
-use crate::fields;
+use crate::fields::{self, Object, double_option};
 use crate::markup;
 use crate::openapi::fields as described;
 use crate::state::State;
@@ -48,20 +50,48 @@ use crate::wire;
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Customer)]
 pub(crate) struct CustomerBody {
+    #[serde(default, deserialize_with = "double_option")]
     #[schema(required = true, schema_with = described::email)]
-    pub(crate) email: Option<String>,
+    email: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::name)]
-    pub(crate) name: Option<String>,
+    name: Option<Option<String>>,
 }
 
 /// A private note in a body.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = ReferenceNote)]
 pub(crate) struct ReferenceNoteBody {
+    #[serde(default, deserialize_with = "double_option")]
     #[schema(required = true, schema_with = described::note)]
-    pub(crate) body: Option<String>,
+    body: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::author_email)]
-    pub(crate) author_email: Option<String>,
+    author_email: Option<Option<String>>,
+}
+
+/// Whether the empty fields of a form were sent: each one, and all of them blank or null. Such an object counts as absent.
+fn is_blank_form(fields: [&Option<Option<String>>; 2]) -> bool {
+    let is_blank = |sent: &Option<String>| sent.as_ref().is_none_or(|text| text.trim().is_empty());
+    fields.into_iter().all(|field| field.as_ref().is_some_and(is_blank))
+}
+
+/// Parses the customer of a body, if there is one.
+pub(crate) fn customer(body: Option<Object<CustomerBody>>) -> Validated<Option<CustomerDraft>> {
+    let sent = body.filter(|Object(customer)| !is_blank_form([&customer.email, &customer.name]));
+    let parse = |Object(CustomerBody { email, name })| {
+        CustomerDraft::parse(email.flatten().as_deref(), name.flatten().as_deref())
+    };
+    sent.map(parse).transpose()
+}
+
+/// Parses the note of a body, if there is one.
+pub(crate) fn note(body: Option<Object<ReferenceNoteBody>>) -> Validated<Option<NoteDraft>> {
+    let sent = body.filter(|Object(note)| !is_blank_form([&note.body, &note.author_email]));
+    let parse = |Object(ReferenceNoteBody { body, author_email })| {
+        NoteDraft::parse(body.flatten().as_deref(), author_email.flatten().as_deref())
+    };
+    sent.map(parse).transpose()
 }
 
 /// Runs a command with an optional operation key to its end, even if the client disconnects, and renders its result.
@@ -75,8 +105,7 @@ pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O:
     operation: impl Fn(Validated<T>) -> O + Clone + Send + 'static,
     render: impl Fn(O::Output) -> SavedResponse + Clone + Send + Sync + 'static,
 ) -> Result<HttpResponse, ApiError> {
-    let WriteRequest { workspace, origin, body, memory, .. } = input;
-    let key = fields::operation_key(&body);
+    let WriteRequest { workspace, origin, body, key, memory, .. } = input;
     let acting = state.executor.acting_as(origin);
     let run = |key: Option<OperationKey>, operation: O| {
         let (executor, render) = (acting.clone(), render.clone());
@@ -178,6 +207,43 @@ fn unread_body() -> FieldError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
+
+    fn parsed<B: DeserializeOwned, T>(
+        sent: Value,
+        parse: fn(Option<Object<B>>) -> Validated<Option<T>>,
+    ) -> Validated<bool> {
+        parse(serde_json::from_value(sent).unwrap()).map(|found| found.is_some())
+    }
+
+    #[test]
+    fn the_empty_fields_of_a_form_are_no_customer_and_no_note() {
+        for (sent, expected) in [
+            (json!(null), Ok(false)),
+            (json!({ "email": "", "name": "" }), Ok(false)),
+            (json!({ "email": null, "name": null }), Ok(false)),
+            (json!({ "email": " ", "name": null, "id": 7 }), Ok(false)),
+            (json!({ "email": "ann@example.com", "name": "" }), Ok(true)),
+            (json!({ "email": "ann@example.com" }), Ok(true)),
+            (json!({}), Err(FieldError::missing("email"))),
+            (json!({ "email": "" }), Err(FieldError::missing("email"))),
+            (json!({ "name": "" }), Err(FieldError::missing("email"))),
+            (json!({ "email": "", "name": "Ann" }), Err(FieldError::missing("email"))),
+        ] {
+            assert_eq!(parsed(sent.clone(), customer), expected, "{sent}");
+        }
+        for (sent, expected) in [
+            (json!(null), Ok(false)),
+            (json!({ "body": "", "author_email": "" }), Ok(false)),
+            (json!({ "body": null, "author_email": " " }), Ok(false)),
+            (json!({ "body": "Heard", "author_email": "" }), Ok(true)),
+            (json!({ "body": "" }), Err(FieldError::missing("body"))),
+            (json!({}), Err(FieldError::missing("body"))),
+            (json!({ "body": "", "author_email": "olga@acme.example" }), Err(FieldError::missing("body"))),
+        ] {
+            assert_eq!(parsed(sent.clone(), note), expected, "{sent}");
+        }
+    }
 
     /// A command that stores 3 bytes and records 5.
     struct Weighed;

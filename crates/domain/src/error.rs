@@ -316,6 +316,7 @@ impl std::fmt::Display for FieldError {
             FieldProblem::ContainsNul => write!(f, "{field} must not contain the NUL character"),
             FieldProblem::InGroup { number, problem } => write!(f, "group {number} of {field} {problem}"),
             FieldProblem::Malformed { expected } => write!(f, "{field} is not {expected}"),
+            FieldProblem::UnknownParameter { known } => write!(f, "{field} is not one of the parameters {known}"),
             FieldProblem::Custom { message } => f.write_str(message),
         }
     }
@@ -359,6 +360,11 @@ pub enum FieldProblem {
     Malformed {
         /// The expected format with its article: `a valid UUID`.
         expected: &'static str,
+    },
+    /// No parameter of the request has this name.
+    UnknownParameter {
+        /// The names of the parameters, separated by commas.
+        known: String,
     },
     /// A case for which the contract defines a message of its own.
     Custom {

@@ -7,7 +7,9 @@ use std::error::Error;
 
 use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::http::header::{
+    ALLOW, CONTENT_RANGE, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use roadmap_domain::error::{Budget, ErrorChain, FieldError, OverBudget, RoadmapError, StoreError};
@@ -37,8 +39,10 @@ pub enum HttpError {
     UnsupportedMediaType,
     /// The body is not sent as `multipart/form-data`.
     UnsupportedUploadType,
-    /// The body is not a JSON object.
+    /// The body is not complete, or not a form.
     MalformedBody,
+    /// The body is not a JSON object. The cause, for developers of clients, has nothing of the body.
+    MalformedJson(String),
     /// The body is not well-formed `multipart/form-data`.
     MalformedUpload,
     /// The file does not have the requested byte range. Its length follows.
@@ -96,6 +100,9 @@ pub const BODY_MEMORY: &str = "body_memory";
 
 /// The name of the thread budget for markup in metrics.
 pub const MARKUP_THREADS: &str = "markup_threads";
+
+/// The cause of an error whose message is the same for many causes.
+pub const ERROR_DETAIL: HeaderName = HeaderName::from_static("x-error-detail");
 
 /// The message of internal errors, which clients cannot fix.
 pub const INTERNAL_ERROR_MESSAGE: &str = "Something went wrong";
@@ -191,7 +198,9 @@ impl HttpError {
             }
             Self::MalformedUpload => fixed(StatusCode::BAD_REQUEST, "Request body is not valid multipart/form-data"),
             Self::RangeNotSatisfiable(_) => fixed(StatusCode::RANGE_NOT_SATISFIABLE, "Range not satisfiable"),
-            Self::MalformedBody => fixed(StatusCode::BAD_REQUEST, "Request body is not valid JSON"),
+            Self::MalformedBody | Self::MalformedJson(_) => {
+                fixed(StatusCode::BAD_REQUEST, "Request body is not valid JSON")
+            }
             Self::TooLarge { limit } => {
                 let limit = match limit / 1024 {
                     kilobytes @ ..1024 => format!("{kilobytes} KB"),
@@ -247,6 +256,10 @@ impl ResponseError for HttpError {
         if status == StatusCode::UNAUTHORIZED {
             // RFC 9110 section 15.5.2. The key is also accepted in `X-Api-Key`.
             response.insert_header((WWW_AUTHENTICATE, "Bearer realm=\"roadmap\""));
+        }
+        if let Self::MalformedJson(cause) = self {
+            tracing::info!(%cause, "the request body is not valid JSON");
+            response.insert_header((ERROR_DETAIL, cause.as_str()));
         }
         if let Self::MethodNotAllowed(methods) = self {
             response.insert_header((ALLOW, methods.as_str()));
@@ -382,6 +395,7 @@ mod tests {
             (HttpError::MalformedUpload, 400, "Request body is not valid multipart/form-data", false),
             (HttpError::RangeNotSatisfiable(7), 416, "Range not satisfiable", false),
             (HttpError::MalformedBody, 400, "Request body is not valid JSON", false),
+            (HttpError::MalformedJson("it is empty".to_owned()), 400, "Request body is not valid JSON", false),
             (HttpError::TooManyRequests(7), 429, "Too many calls, try again later", true),
             (HttpError::TooManyFailures(7), 429, "Too many failed authentications, try again later", true),
             (HttpError::HandlerPanicked, 500, "Something went wrong", false),

@@ -215,6 +215,8 @@ fn is_fraction(id: &Value) -> bool {
 
 /// Parses a JSON object without repeated members.
 fn parse(body: &[u8]) -> Result<Map<String, Value>, ProtocolError> {
+    // A parser may ignore a byte order mark (RFC 8259 section 8.1).
+    let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
     if body.trim_ascii_start().first() == Some(&b'[') {
         return Err(ProtocolError::message("The body must be a single message, not a batch"));
     }

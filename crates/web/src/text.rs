@@ -164,6 +164,7 @@ impl Text {
             | FieldProblem::WrongType { .. }
             | FieldProblem::TooMany { .. }
             | FieldProblem::InGroup { .. }
+            | FieldProblem::UnknownParameter { .. }
             | FieldProblem::Custom { .. } => self.with("problem-invalid", &[label()]),
         }
     }

@@ -13,6 +13,9 @@ use utoipa::openapi::{Ref, RefOr, Response};
 
 use crate::error::ApiError;
 
+/// The 400 of requests with a JSON body.
+const MALFORMED_JSON: &str = "MalformedJson";
+
 /// The 503 of write requests.
 const WRITE_UNAVAILABLE: &str = "WriteUnavailable";
 
@@ -56,7 +59,7 @@ fn all_failures() -> Vec<Failure> {
             &[ApiError::MalformedHost, ApiError::ConflictingForwarding],
         ),
         failure(
-            "MalformedJson",
+            MALFORMED_JSON,
             "The body is not a JSON object or is nested too deeply, or `Host` or the headers of proxies are invalid.",
             &[ApiError::MalformedBody, ApiError::MalformedHost, ApiError::ConflictingForwarding],
         ),
@@ -138,7 +141,7 @@ fn all_failures() -> Vec<Failure> {
         failure(
             "InvalidFile",
             "The part `file` is missing, or larger than 50 MB.",
-            &[upload_attachment::invalid_file().into()],
+            &[upload_attachment::invalid_file().into(), upload_attachment::file_of_another_field().into()],
         ),
         failure(
             "TooManyRequests",
@@ -182,6 +185,9 @@ pub(crate) fn responses() -> Map<String, Value> {
         let mut headers = super::common_response_headers();
         if let Some(name) = failure.retry_after {
             headers.insert("Retry-After".to_owned(), super::header(name));
+        }
+        if failure.name == MALFORMED_JSON {
+            headers.insert("X-Error-Detail".to_owned(), super::header("ErrorDetail"));
         }
         let examples: Map<String, Value> = failure
             .messages
@@ -235,7 +241,7 @@ failures! {
     ];
     /// Errors of requests with a JSON body.
     BodyErrors => [
-        "MalformedJson",
+        MALFORMED_JSON,
         "BodyTimeout",
         "ContentTooLarge",
         "UnsupportedMediaType",

@@ -19,7 +19,7 @@ use roadmap_domain::model::setting::WebsiteUrl;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::query::feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
 use roadmap_domain::usecase::query::tracks::{DEFAULT_PER_LANE, MAX_PER_LANE};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{
@@ -89,8 +89,9 @@ fn html(description: &str) -> Object {
     string(NO_NUL, description).min_length(Some(1)).max_length(Some(CleanHtml::MAX)).format(custom_format(HTML)).build()
 }
 
+/// A boolean that is false if it is absent. It has no `default`, which generators of TypeScript read as a required field.
 fn flag(description: &str) -> Object {
-    optional(ObjectBuilder::new(), Type::Boolean).default(Some(false.into())).description(Some(description)).build()
+    changed_flag(&format!("{description} By default false."))
 }
 
 fn changed_flag(description: &str) -> Object {
@@ -335,25 +336,62 @@ pub(crate) fn logo_signed_id() -> Object {
     optional(ObjectBuilder::new(), Type::String).format(custom_format(SIGNED_ID)).description(Some(what)).build()
 }
 
-/// Requires at least one of two fields to be an object.
-pub(crate) fn require_any_of(names: [&str; 2]) -> Value {
-    names.map(|name| json!({ "required": [name], "properties": { name: { "type": "object" } } })).to_vec().into()
-}
+/// The key of a rule between the fields of a body: alternatives, of which a body must match one, as in `anyOf`.
+///
+/// Generators of clients fail at an `anyOf` beside `properties`. They ignore this key. Programs that validate requests
+/// can read it as `anyOf`.
+pub(crate) const RULE: &str = "x-any-of";
 
-/// Allows a customer as the author of a comment only without an address of a member and without mail.
-pub(crate) fn comment_of_member_or_customer() -> Value {
-    json!([
-        { "properties": { "customer": { "type": "null" } } },
-        { "properties": { "author_email": blank(), "notify_all_voters": { "enum": [false, null] } } },
-    ])
-}
+/// The key of the schema of objects that count as absent, which are valid, too.
+pub(crate) const COUNTS_AS_ABSENT: &str = "x-counts-as-absent";
 
-/// Allows a time of publication only if the changelog is not published at once.
-pub(crate) fn published_now_or_later() -> Value {
-    json!([
-        { "properties": { "publish": { "enum": [false, null] } } },
-        { "properties": { "publish_at": blank() } },
-    ])
+/// The rules between the fields of a body: the schema, the rule in words, the key, and its value.
+pub(crate) fn rules() -> [(&'static str, &'static str, &'static str, Value); 5] {
+    let object = |name: &str| json!({ "required": [name], "properties": { name: { "type": "object" } } });
+    let blanks = |names: [&str; 2]| {
+        let properties: Map<String, Value> = names.map(|name| (name.to_owned(), blank())).into_iter().collect();
+        json!({ "type": "object", "required": names, "properties": properties })
+    };
+    [
+        (
+            "CreateUpvote",
+            "`customer`, `reference_note` or both are required.",
+            RULE,
+            json!([object("customer"), object("reference_note")]),
+        ),
+        (
+            "CreateComment",
+            "The author is a team member or the `customer`: with a `customer`, `author_email` must be absent or blank, \
+             and `notify_all_voters` absent or false.",
+            RULE,
+            json!([
+                { "properties": { "customer": { "type": "null" } } },
+                { "properties": { "author_email": blank(), "notify_all_voters": { "enum": [false, null] } } },
+                { "properties": { "customer": blanks(["email", "name"]) } },
+            ]),
+        ),
+        (
+            "NewChangelog",
+            "It is published at once, later or not at all: with `publish` true, `publish_at` must be absent or blank.",
+            RULE,
+            json!([
+                { "properties": { "publish": { "enum": [false, null] } } },
+                { "properties": { "publish_at": blank() } },
+            ]),
+        ),
+        (
+            "Customer",
+            "If `email` and `name` are both sent and blank or null, there is no customer.",
+            COUNTS_AS_ABSENT,
+            blanks(["email", "name"]),
+        ),
+        (
+            "ReferenceNote",
+            "If `body` and `author_email` are both sent and blank or null, there is no note.",
+            COUNTS_AS_ABSENT,
+            blanks(["body", "author_email"]),
+        ),
+    ]
 }
 
 /// The schema of a value that counts as absent.

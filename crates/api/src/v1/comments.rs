@@ -11,8 +11,7 @@ use roadmap_domain::usecase::query::records::ListComments;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::feature_requests::customer;
-use super::{CustomerBody, execute_deletion, execute_operation};
+use super::{CustomerBody, customer, execute_deletion, execute_operation};
 use crate::error::ApiError;
 use crate::extractors::{DeleteRequest, ReadRequest, WriteRequest, feature_request_ref, record_id_or_nil};
 use crate::fields::Object;

@@ -3,10 +3,8 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
-use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{Description, Tag, Title};
 use roadmap_domain::model::id::TrackId;
-use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
@@ -16,7 +14,7 @@ use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{CustomerBody, ReferenceNoteBody, execute_deletion, execute_operation};
+use super::{CustomerBody, ReferenceNoteBody, customer, execute_deletion, execute_operation, note};
 use crate::error::ApiError;
 use crate::extractors::{DeleteRequest, ReadRequest, WriteRequest, feature_request_ref};
 use crate::fields::{Object, double_option, optional_uuid};
@@ -80,7 +78,8 @@ struct ChangedFields {
 
 /// Search public feature requests
 ///
-/// Searches title, description and tags. Results are ranked by relevance and votes.
+/// Searches title, description and tags. Results are ranked by relevance and votes. Without `query`, other parameters
+/// than `per_page` are an error.
 #[utoipa::path(
     get,
     path = "/api/external/v1/feature_requests",
@@ -93,7 +92,12 @@ struct ChangedFields {
     )
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
-    let query = SearchQuery::parse("query", input.query.get("query")?.unwrap_or_default())?;
+    let query = input.query.get("query")?;
+    if query.is_none() {
+        // A search with a misspelt parameter would find nothing without a word.
+        input.query.allow_only(&["query", "per_page"])?;
+    }
+    let query = SearchQuery::parse("query", query.unwrap_or_default())?;
     let search = SearchFeatureRequests::parse(query, input.query.get("per_page")?)?;
     let found = state.queries.run(input.workspace, &search).await?;
     Ok(wire::ok(&wire::feature_request::found(&found, &input.links)))
@@ -315,19 +319,6 @@ fn change(body: ChangeBody) -> Validated<FeatureRequestChange> {
         tags: tags.map(|tags| Tag::parse_list("tags", &tags)).transpose()?,
         private: sent.private,
     })
-}
-
-/// Parses the customer of a body, if there is one.
-pub(crate) fn customer(body: Option<Object<CustomerBody>>) -> Validated<Option<CustomerDraft>> {
-    body.map(|Object(CustomerBody { email, name })| CustomerDraft::parse(email.as_deref(), name.as_deref())).transpose()
-}
-
-/// Parses the note of a body, if there is one.
-pub(crate) fn note(body: Option<Object<ReferenceNoteBody>>) -> Validated<Option<NoteDraft>> {
-    body.map(|Object(ReferenceNoteBody { body, author_email })| {
-        NoteDraft::parse(body.as_deref(), author_email.as_deref())
-    })
-    .transpose()
 }
 
 #[cfg(test)]

@@ -9,8 +9,7 @@ use roadmap_domain::usecase::withdraw_vote::WithdrawVote;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::feature_requests::{customer, note};
-use super::{CustomerBody, ReferenceNoteBody, execute_deletion, execute_operation};
+use super::{CustomerBody, ReferenceNoteBody, customer, execute_deletion, execute_operation, note};
 use crate::error::ApiError;
 use crate::extractors::{DeleteRequest, WriteRequest, feature_request_ref};
 use crate::fields::Object;
@@ -22,7 +21,7 @@ use crate::state::State;
 use crate::wire;
 
 #[derive(Debug, Deserialize, ToSchema)]
-#[schema(as = CreateUpvote, description = "At least one of `customer` and `reference_note` is an object.")]
+#[schema(as = CreateUpvote)]
 struct Body {
     /// The voter.
     #[schema(value_type = Option<CustomerBody>)]
