@@ -25,7 +25,8 @@ use crate::routes;
         description = "Product feedback and roadmap: feature requests, votes, comments, tracks, changelogs and \
             files of one workspace.\n\nThe host selects the workspace, and the key must be one of its keys. An unknown \
             path gets 404, a method that a path does not support gets 405 with `Allow`, and a missing or invalid key \
-            gets 401 before both. `HEAD` works wherever `GET` does. Unknown fields and parameters are ignored.",
+            gets 401 before both. `HEAD` works wherever `GET` does. Unknown fields and parameters are ignored, except for \
+            parameters of a search without `query`.",
         version = "2",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),

@@ -528,7 +528,8 @@ parameters! {
     SearchParameters => {
         let words = string(NO_NUL, "").max_length(Some(SearchQuery::MAX)).description(None::<String>).build();
         let what = format!(
-            "Words to search for, at most {}; the last may be incomplete. A blank query finds nothing.",
+            "Words to search for, at most {}; the last may be incomplete. A blank query finds nothing. Without it, unknown \
+             parameters are an error.",
             SearchQuery::MAX_WORDS
         );
         let most = format!("Maximum number of results. Values above {MAX_PER_PAGE} are lowered to {MAX_PER_PAGE}.");

@@ -78,8 +78,7 @@ struct ChangedFields {
 
 /// Search public feature requests
 ///
-/// Searches title, description and tags. Results are ranked by relevance and votes. Without `query`, other parameters
-/// than `per_page` are an error.
+/// Searches title, description and tags. Results are ranked by relevance and votes.
 #[utoipa::path(
     get,
     path = "/api/external/v1/feature_requests",
