@@ -435,8 +435,9 @@ fn malformed(parameter: &str) -> Option<String> {
         "sort" => "is not one of votes, newest, updated",
         "days" => "is not one of 7, 30, 365",
         "actor" => "is not a valid UUID or one of api_key, member, customer, operator, service",
-        "subject" => "is not a valid UUID",
-        "from" | "to" => "is not a timestamp as in RFC 3339, for example 2026-03-01T09:30:00Z",
+        "subject" | "track_id" => "is not a valid UUID",
+        "include_private" => "is not one of true, false, 1, 0",
+        "from" | "to" | "updated_since" => "is not a timestamp as in RFC 3339, for example 2026-03-01T09:30:00Z",
         "cursor" => "is not a cursor of this list",
         _ => return None,
     };

@@ -34,6 +34,7 @@ mod backup;
 mod bad_input;
 mod behind_proxies;
 mod changelogs;
+mod changes;
 mod commands;
 mod comments;
 mod customer_merge;

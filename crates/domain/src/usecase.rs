@@ -49,6 +49,7 @@ pub mod delete_attachment;
 pub mod deliver_mail;
 pub mod missed_searches;
 pub mod purge_audit_entries;
+pub mod purge_deletions;
 pub mod purge_operation_keys;
 pub mod query;
 pub mod queue_test_mail;

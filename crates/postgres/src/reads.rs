@@ -2,6 +2,7 @@
 
 mod addresses;
 mod admin;
+mod changes;
 mod comments;
 mod directory;
 mod listing;
@@ -11,5 +12,6 @@ mod portal;
 mod roadmap;
 mod search;
 
+pub(crate) use changes::number_changes;
 pub(crate) use roadmap::SelectCustomer;
 pub(crate) use search::TermStatistics;

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::changes::{Changed, ChangedRecord, ChangesFilter, ChangesPage};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::id::{MemberId, WorkspaceId};
+use roadmap_domain::model::id::{FeatureRequestId, MemberId, WorkspaceId};
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -810,4 +811,99 @@ async fn an_encrypted_server_is_verified_by_its_certificate_and_name() {
     }
     // By default, a connection to a server on this machine is not encrypted.
     assert!(PostgresStore::open(&at("localhost", "")).await.is_ok());
+}
+
+/// Two transactions commit in the opposite order of their changes and of their timestamps. A reader that was there in
+/// between gets both changes, by its place and by the last timestamp that it has seen.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_commits_late_is_listed_late() {
+    let database = Arc::new(template().await.copy());
+    let harness = Harness::new(subject(&database, &patient_options(&database.url)).await);
+    let workspace = harness.workspace("acme").await;
+    let requests = harness.requests(workspace, ["Early", "Late"]).await;
+    let (early, late) = (requests[0].id, requests[1].id);
+    let change = |request: FeatureRequestId, days: u32| {
+        format!(
+            "BEGIN; UPDATE feature_requests SET title = title || '!', updated_at = updated_at + interval '{days} days'
+             WHERE id = '{request}'"
+        )
+    };
+    let list = async |filter: ChangesFilter, after| {
+        let page = ChangesPage { after, size: 2 };
+        let listing = harness.subject.reader.changed_requests(workspace, &filter, page).await.unwrap();
+        let items = listing.items.into_iter().map(|item| match item {
+            Changed::Present(request) => (request.id(), request.detail.summary.title.as_str().to_owned()),
+            Changed::Gone { .. } => panic!("none is deleted"),
+        });
+        (items.collect::<Vec<_>>(), listing.next)
+    };
+    let shown = |request: FeatureRequestId, title: &str| (request.uuid(), title.to_owned());
+    let (first, second) = (Connection::open(&database.url), Connection::open(&database.url));
+    first.execute(&change(late, 1));
+    second.execute(&change(early, 2));
+    second.execute("COMMIT");
+    let all = ChangesFilter::default();
+    // The reader does not wait for the open transaction.
+    let (items, next) = list(all, None).await;
+    assert_eq!((items, next), (vec![shown(late, "Late"), shown(early, "Early!")], None));
+    let third = harness.request(workspace, "Third").await.id;
+    let (_, next) = list(all, None).await;
+    assert!(next.is_some());
+    first.execute("COMMIT");
+    let expected = vec![shown(third, "Third"), shown(late, "Late!")];
+    assert_eq!(list(all, next).await, (expected, None));
+    let seen = harness.detail(workspace, early).await.updated_at;
+    let (items, next) = list(ChangesFilter { since: Some(seen), ..all }, None).await;
+    assert_eq!(items, [shown(early, "Early!"), shown(third, "Third")]);
+    assert_eq!(list(ChangesFilter { since: Some(seen), ..all }, next).await, (vec![shown(late, "Late!")], None));
+}
+
+/// Readers that number changes at the same time, and writers in between, list every change once, and each reader gets
+/// them all.
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_readers_miss_no_change() {
+    const CHANGES: usize = 60;
+    let database = Arc::new(template().await.copy());
+    let harness = Arc::new(Harness::new(subject(&database, &patient_options(&database.url)).await));
+    let workspace = harness.workspace("acme").await;
+    let done = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let writers = (0..4).map(|writer| {
+        let (harness, done) = (harness.clone(), done.clone());
+        tokio::spawn(async move {
+            for number in 0..CHANGES / 4 {
+                harness.request(workspace, &format!("{writer} {number}")).await;
+            }
+            done.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        })
+    });
+    let readers = (0..4).map(|_| {
+        let (harness, done) = (harness.clone(), done.clone());
+        tokio::spawn(async move {
+            let (mut after, mut seen, mut is_last) = (None, std::collections::BTreeSet::new(), false);
+            while !is_last {
+                is_last = done.load(std::sync::atomic::Ordering::SeqCst) == 4;
+                loop {
+                    let page = ChangesPage { after, size: 3 };
+                    let filter = ChangesFilter::default();
+                    let listing = harness.subject.reader.changed_requests(workspace, &filter, page).await.unwrap();
+                    seen.extend(listing.items.iter().map(|item| match item {
+                        Changed::Present(request) => request.id(),
+                        Changed::Gone { id, .. } => *id,
+                    }));
+                    match listing.next {
+                        Some(next) => after = Some(next),
+                        None => break,
+                    }
+                }
+            }
+            seen.len()
+        })
+    });
+    let (writers, readers): (Vec<_>, Vec<_>) = (writers.collect(), readers.collect());
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    for reader in readers {
+        assert_eq!(reader.await.unwrap(), CHANGES);
+    }
 }

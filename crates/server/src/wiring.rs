@@ -21,6 +21,7 @@ use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
+use roadmap_domain::usecase::purge_deletions::PurgeDeletions;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::query::{Queries, QueryPorts};
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
@@ -368,6 +369,11 @@ impl Application {
     pub(crate) fn purge_audit_entries(&self, settings: &Settings) -> PurgeAuditEntries {
         let retention = time::Duration::try_from(settings.audit_retention).unwrap_or(time::Duration::MAX);
         PurgeAuditEntries::new(self.maintenance.clone(), self.clock.clone(), retention)
+    }
+
+    /// Creates the use case that forgets old deletions.
+    pub(crate) fn purge_deletions(&self) -> PurgeDeletions {
+        PurgeDeletions::new(self.maintenance.clone(), self.clock.clone())
     }
 }
 

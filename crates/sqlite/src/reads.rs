@@ -6,6 +6,7 @@ mod admin;
 mod attachments;
 mod audit;
 mod changelogs;
+mod changes;
 mod comments;
 mod directory;
 mod mail;

@@ -198,6 +198,15 @@ pub(crate) fn load_detail(
     request: &FeatureRequestRef,
 ) -> Result<Option<FeatureRequestDetail>, SqlError> {
     let Some(row) = find_summary(connection, workspace, request)? else { return Ok(None) };
+    load_detail_of(connection, workspace, row).map(Some)
+}
+
+/// Adds all fields to the summary of a feature request, which may be merged.
+pub(crate) fn load_detail_of(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    row: SummaryRow,
+) -> Result<FeatureRequestDetail, SqlError> {
     let (description, private, awaiting_approval, updated_at, author): DetailRow = feature_requests::table
         .left_join(
             customers::table.on(customers::workspace_id
@@ -218,7 +227,7 @@ pub(crate) fn load_detail(
     let merged: Vec<MergedRow> = MergedRequests { workspace, root: row.id }.load(connection)?;
     let comments_count = count_comments(connection, workspace, row.id, private, !merged.is_empty())?;
     let updated_at = timestamp(updated_at, "feature_requests", "updated_at", row.id)?;
-    Ok(Some(FeatureRequestDetail {
+    Ok(FeatureRequestDetail {
         summary: FeatureRequestSummary::try_from(row)?,
         description: CleanHtml::from_stored(description),
         tags: tags.into_iter().map(Tag::from_stored).collect(),
@@ -228,7 +237,7 @@ pub(crate) fn load_detail(
         author: author.map(customer_name),
         merged: merged.into_iter().map(request_link).collect(),
         updated_at,
-    }))
+    })
 }
 
 /// Counts the entries in the list of comments of a root.

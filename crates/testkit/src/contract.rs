@@ -12,6 +12,7 @@ pub mod attachments;
 pub mod audit;
 pub mod board;
 pub mod changelogs;
+pub mod changes;
 pub mod customers;
 pub mod mail;
 pub mod members;
@@ -116,6 +117,14 @@ macro_rules! contract_tests {
                 overlapping_changes_of_a_changelog_keep_its_cover,
                 linked_requests_lead_to_their_targets,
                 a_deleted_changelog_leaves_nothing,
+            },
+            changes::{
+                all_requests_are_listed_by_their_last_change,
+                a_place_is_after_everything_that_was_read,
+                hidden_records_are_listed_as_deleted,
+                all_comments_are_listed_by_their_last_change,
+                merged_requests_are_listed_themselves,
+                requests_of_a_track_are_listed_by_change,
             },
             customers::{
                 customers_are_listed_with_their_votes,

@@ -7,6 +7,7 @@
 use roadmap_domain::model::admin::Period;
 use roadmap_domain::model::audit::{ActorKind, AuditPage};
 use roadmap_domain::model::changelog::MAX_LINKED;
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::customer::CustomerQuery;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{Description, Sort, Tag, Title};
@@ -433,6 +434,25 @@ fn time_parameter(name: &str, description: &str) -> Parameter {
     parameter(name, ParameterIn::Query, schema, description).build()
 }
 
+/// The parameters of a list of changes, after its filters.
+fn changes() -> [Parameter; 4] {
+    let cursor = "The `next_cursor` of the items before, with the same filters. Blank begins.";
+    [
+        time_parameter("updated_since", "Only changes from this time on, as in RFC 3339."),
+        text_parameter(
+            "include_private",
+            optional_value_pattern("true|false|1|0"),
+            "`true` or `1` lists what is private, too. Without it, what was public before is listed as deleted.",
+        ),
+        text_parameter("cursor", cursor_pattern(), cursor),
+        page_size(PageRequest::DEFAULT_SIZE, PageRequest::MAX_SIZE),
+    ]
+}
+
+fn cursor_pattern() -> String {
+    optional_value_pattern(&format!("[A-Za-z0-9_-]{{{}}}", CursorList::CURSOR_LEN))
+}
+
 fn customer_email(description: &str) -> Parameter {
     parameter("email", ParameterIn::Query, email(), description).required(Required::True).build()
 }
@@ -466,6 +486,13 @@ parameters! {
     };
     /// The page of a list.
     PageParameters => page().into();
+    /// The filters and the part of all feature requests.
+    AllRequestsParameters => {
+        let what = "The id of a track: only feature requests that are on it, or were on it when they were deleted.";
+        [&[text_parameter("track_id", optional_value_pattern(UUID), what)][..], &changes()].concat()
+    };
+    /// The filters and the part of all comments.
+    AllCommentsParameters => changes().into();
     /// The voter and the page of the votes.
     VoterParameters => {
         let email = customer_email("The customer, matched regardless of case. An unknown customer has no votes.");

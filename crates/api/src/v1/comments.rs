@@ -1,12 +1,15 @@
-//! `GET` and `POST /feature_requests/{id}/comments` (contract section 4.8), `PATCH` and `DELETE /comments/{id}`.
+//! `GET` and `POST /feature_requests/{id}/comments` (contract section 4.8), `GET /comments`, `PATCH` and `DELETE
+//! /comments/{id}`.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
+use roadmap_domain::model::changes::{ChangesFilter, ChangesPage};
 use roadmap_domain::model::comment::{CommentDraft, ListedComment, parse_content};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::CommentId;
 use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
 use roadmap_domain::usecase::post_comment::PostComment;
+use roadmap_domain::usecase::query::changes::ListChangedComments;
 use roadmap_domain::usecase::query::records::ListComments;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -73,6 +76,39 @@ pub(crate) async fn index(
     let query = ListComments { request: feature_request_ref(&request), page: input.query.page() };
     let comments = state.queries.run(input.workspace, &query).await?;
     Ok(wire::ok(&wire::comment::listed(&comments, &input.links)))
+}
+
+/// List all comments
+///
+/// Oldest change first, with those that were deleted in the last 30 days. `next_cursor` is the `cursor` of the next ones.
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/comments",
+    operation_id = "listAllComments",
+    tag = "Comments",
+    params(described::AllCommentsParameters),
+    responses(
+        (
+            status = 200,
+            description = "A part of the comments.",
+            body = wire::comment::All,
+            links(
+                ("next" = (
+                    operation_id = "listAllComments",
+                    parameters(("cursor" = "$response.body#/next_cursor"))
+                ))
+            )
+        ),
+        CommonErrors, QueryErrors
+    )
+)]
+pub(crate) async fn all(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
+    let query = &input.query;
+    let filter = ChangesFilter::parse(query.get("updated_since")?, None, query.flag("include_private")?)?;
+    let cursors = filter.cursors(input.workspace, "comments");
+    let page = ChangesPage::parse(&cursors, query.get("cursor")?, query.get("page_size")?)?;
+    let comments = state.queries.run(input.workspace, &ListChangedComments { filter, page }).await?;
+    Ok(wire::ok(&wire::comment::all(&comments, &input.links, &cursors)))
 }
 
 /// Comment on a feature request

@@ -1,14 +1,16 @@
-//! `GET` and `POST /feature_requests`: search and creation, contract sections 4.5 and 4.9. `GET`, `PATCH` and `DELETE`
-//! of a single one.
+//! `GET` and `POST /feature_requests`: search and creation, contract sections 4.5 and 4.9. `GET /feature_requests/all`.
+//! `GET`, `PATCH` and `DELETE` of a single one.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
+use roadmap_domain::model::changes::{ChangesFilter, ChangesPage};
 use roadmap_domain::model::feature_request::{Description, Tag, Title};
 use roadmap_domain::model::id::TrackId;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
+use roadmap_domain::usecase::query::changes::ListChangedRequests;
 use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use serde::Deserialize;
@@ -120,6 +122,41 @@ pub(crate) async fn similar(state: web::Data<State>, input: ReadRequest) -> Resu
     let title = SearchQuery::parse("title", input.query.get("title")?.unwrap_or_default())?;
     let found = state.queries.run(input.workspace, &SearchFeatureRequests::similar(title)).await?;
     Ok(wire::ok(&wire::feature_request::similar(&found, &input.links)))
+}
+
+/// List all feature requests
+///
+/// Oldest change first, also merged ones, and those that were deleted in the last 30 days. `next_cursor` is the `cursor`
+/// of the next ones.
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/feature_requests/all",
+    operation_id = "listAllFeatureRequests",
+    tag = "Feature requests",
+    params(described::AllRequestsParameters),
+    responses(
+        (
+            status = 200,
+            description = "A part of the feature requests.",
+            body = wire::feature_request::All,
+            links(
+                ("next" = (
+                    operation_id = "listAllFeatureRequests",
+                    parameters(("cursor" = "$response.body#/next_cursor"))
+                ))
+            )
+        ),
+        CommonErrors, QueryErrors
+    )
+)]
+pub(crate) async fn all(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
+    let query = &input.query;
+    let track = query.uuid("track_id")?.map(TrackId::new);
+    let filter = ChangesFilter::parse(query.get("updated_since")?, track, query.flag("include_private")?)?;
+    let cursors = filter.cursors(input.workspace, "feature_requests");
+    let page = ChangesPage::parse(&cursors, query.get("cursor")?, query.get("page_size")?)?;
+    let requests = state.queries.run(input.workspace, &ListChangedRequests { filter, page }).await?;
+    Ok(wire::ok(&wire::feature_request::all(&requests, &input.links, &cursors)))
 }
 
 /// Create a feature request

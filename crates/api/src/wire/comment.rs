@@ -1,6 +1,8 @@
 //! Comments, contract sections 2.6 and 4.8.
 
+use roadmap_domain::model::changes::{Changed, ChangedComment, ChangesListing};
 use roadmap_domain::model::comment::ListedComment;
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::usecase::post_comment::CommentPosted;
@@ -8,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::feature_request::{Link, Summary, link, summary};
-use super::page::Envelope;
+use super::page::{Envelope, Gone, gone};
 use super::{Links, saved_created};
 
 /// A comment that was posted, with its feature request.
@@ -70,6 +72,36 @@ pub(crate) struct Fields<'a> {
     from: Option<Link<'a>>,
 }
 
+/// A part of all comments, oldest change first.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AllComments)]
+pub(crate) struct All<'a> {
+    #[schema(max_items = 100)]
+    comments: Vec<Item<'a>>,
+    /// The `cursor` of the next comments; null if there are none.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}
+
+/// A comment as it is now, or one that was deleted.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = ChangedComment)]
+pub(crate) enum Item<'a> {
+    Present(OfRequest<'a>),
+    Gone(Gone),
+}
+
+/// A comment with its feature request.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CommentOfFeatureRequest)]
+pub(crate) struct OfRequest<'a> {
+    #[serde(flatten)]
+    comment: Fields<'a>,
+    /// The one on which it was written, even if that is merged.
+    feature_request: Link<'a>,
+}
+
 /// The author of a comment.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CommentAuthor)]
@@ -102,6 +134,24 @@ pub(crate) fn posted(posted: &CommentPosted, links: &Links) -> SavedResponse {
 pub(crate) fn listed<'a>(comments: &'a Listing<ListedComment>, links: &Links) -> impl Serialize + use<'a> {
     let items = comments.items.iter().map(|comment| fields(comment, links)).collect();
     Page { comments: items, envelope: comments.into() }
+}
+
+pub(crate) fn all<'a>(
+    comments: &'a ChangesListing<ChangedComment>,
+    links: &Links,
+    cursors: &CursorList,
+) -> impl Serialize + use<'a> {
+    let item = |item: &'a Changed<ChangedComment>| match item {
+        Changed::Present(changed) => Item::Present(OfRequest {
+            comment: fields(&changed.comment, links),
+            feature_request: link(&changed.request, links),
+        }),
+        Changed::Gone { id, updated_at } => Item::Gone(gone(*id, *updated_at)),
+    };
+    All {
+        comments: comments.items.iter().map(item).collect(),
+        next_cursor: comments.next.map(|next| cursors.cursor(next.into())),
+    }
 }
 
 pub(crate) fn shown<'a>(comment: &'a ListedComment, links: &Links) -> impl Serialize + use<'a> {

@@ -1,5 +1,7 @@
 //! The response shapes of a feature request: the three of contract section 2.2, and the one with all fields.
 
+use roadmap_domain::model::changes::{Changed, ChangedRequest, ChangesListing};
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::feature_request::{
     FeatureRequestDetail, FeatureRequestSummary, FoundFeatureRequest, RequestLink, Tag, excerpt,
 };
@@ -11,7 +13,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::customer::{self, CustomerReference};
-use super::page::Envelope;
+use super::page::{Envelope, Gone, gone};
 use super::{Links, saved_created, saved_ok};
 
 /// A feature request.
@@ -145,6 +147,37 @@ pub(crate) struct Detail<'a> {
     updated_at: String,
 }
 
+/// A part of all feature requests, oldest change first.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AllFeatureRequests)]
+pub(crate) struct All<'a> {
+    #[schema(max_items = 100)]
+    feature_requests: Vec<Item<'a>>,
+    /// The `cursor` of the next feature requests; null if there are none.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}
+
+/// A feature request as it is now, or one that was deleted.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = ChangedFeatureRequest)]
+pub(crate) enum Item<'a> {
+    Present(Box<WithTarget<'a>>),
+    Gone(Gone),
+}
+
+/// A feature request itself, even if it is merged.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FeatureRequestWithTarget)]
+pub(crate) struct WithTarget<'a> {
+    #[serde(flatten)]
+    detail: Detail<'a>,
+    /// What it is merged into in the end; null if it is not merged.
+    #[schema(required = true)]
+    merged_into: Option<Link<'a>>,
+}
+
 /// A reference to a feature request.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FeatureRequestLink)]
@@ -209,6 +242,24 @@ pub(crate) fn detail<'a>(request: &'a FeatureRequestDetail, links: &Links) -> De
 
 pub(crate) fn shown<'a>(request: &'a FeatureRequestDetail, links: &Links) -> impl Serialize + use<'a> {
     Shown { feature_request: detail(request, links) }
+}
+
+pub(crate) fn all<'a>(
+    requests: &'a ChangesListing<ChangedRequest>,
+    links: &Links,
+    cursors: &CursorList,
+) -> impl Serialize + use<'a> {
+    let item = |item: &'a Changed<ChangedRequest>| match item {
+        Changed::Present(changed) => Item::Present(Box::new(WithTarget {
+            detail: detail(&changed.detail, links),
+            merged_into: changed.merged_into.as_ref().map(|target| link(target, links)),
+        })),
+        Changed::Gone { id, updated_at } => Item::Gone(gone(*id, *updated_at)),
+    };
+    All {
+        feature_requests: requests.items.iter().map(item).collect(),
+        next_cursor: requests.next.map(|next| cursors.cursor(next.into())),
+    }
 }
 
 pub(crate) fn found<'a>(found: &'a [FoundFeatureRequest], links: &Links) -> impl Serialize + use<'a> {

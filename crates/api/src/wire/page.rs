@@ -1,8 +1,10 @@
-//! The pagination envelope, contract section 2.9.
+//! The pagination envelope, contract section 2.9, and what lists of changes have instead of deleted records.
 
 use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 /// The page of a list, at the top level of the response.
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,4 +29,21 @@ impl<T> From<&Listing<T>> for Envelope {
             total_pages: listing.total_pages(),
         }
     }
+}
+
+/// A record that was deleted, or is not listed any more.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeletedRecord)]
+pub(crate) struct Gone {
+    #[schema(format = "uuid")]
+    id: String,
+    /// Always true.
+    deleted: bool,
+    /// The time of the deletion, or of the change because of which it is not listed any more.
+    #[schema(format = DateTime)]
+    updated_at: String,
+}
+
+pub(crate) fn gone(id: Uuid, updated_at: Timestamp) -> Gone {
+    Gone { id: id.to_string(), deleted: true, updated_at: updated_at.to_string() }
 }

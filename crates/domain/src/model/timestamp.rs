@@ -1,7 +1,10 @@
 //! Timestamps in UTC with the stored and displayed precision of milliseconds.
 
 use time::format_description::well_known::Rfc3339;
-use time::{OffsetDateTime, UtcOffset, macros::format_description};
+use time::{
+    OffsetDateTime, UtcOffset,
+    macros::{datetime, format_description},
+};
 
 /// A timestamp in UTC with millisecond precision.
 ///
@@ -10,6 +13,9 @@ use time::{OffsetDateTime, UtcOffset, macros::format_description};
 pub struct Timestamp(OffsetDateTime);
 
 impl Timestamp {
+    /// The earliest timestamp.
+    pub const MIN: Self = Self(datetime!(0000-01-01 00:00 UTC));
+
     /// Creates a timestamp, truncated to whole milliseconds.
     #[must_use]
     pub fn new(timestamp: OffsetDateTime) -> Self {
@@ -58,7 +64,6 @@ impl std::fmt::Display for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use time::macros::datetime;
 
     #[test]
     fn shows_rfc_3339_with_milliseconds_in_utc() {

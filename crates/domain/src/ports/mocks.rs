@@ -167,6 +167,7 @@ mock! {
         async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
         async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+        async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn delete_unused_attachments(&self, workspace: WorkspaceId, before: Timestamp, limit: u32) -> Result<Vec<UnusedAttachment>, StoreError>;
         async fn outdated_documents(&self, workspace: WorkspaceId, version: i32, limit: u32) -> Result<Vec<FeatureRequestId>, StoreError>;
         async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError>;

@@ -10,6 +10,7 @@ use crate::model::attachment::{Attachment, BlobKey, UnusedAttachment};
 use crate::model::audit::{AuditFilter, AuditListing, AuditPage};
 use crate::model::board::{ListedLane, RoadmapLane};
 use crate::model::changelog::{Changelog, ChangelogDetail};
+use crate::model::changes::{ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage};
 use crate::model::comment::ListedComment;
 use crate::model::customer::{Customer, CustomerQuery, DoubleAddresses};
 use crate::model::email_address::EmailAddress;
@@ -127,6 +128,25 @@ pub trait RoadmapReader: Send + Sync {
         page: AuditPage,
     ) -> Result<AuditListing, StoreError>;
 
+    /// Returns a part of the list of all feature requests, oldest change first, merged and deleted ones included.
+    ///
+    /// Contract: a change that is committed after the call has a greater place than everything that the call returns.
+    async fn changed_requests(
+        &self,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedRequest>, StoreError>;
+
+    /// As [`Self::changed_requests`], for comments. A comment changes, too, when its feature request becomes private or
+    /// public.
+    async fn changed_comments(
+        &self,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedComment>, StoreError>;
+
     /// Returns the feature requests that a customer voted for, newest first. A merged one is the one it was merged into,
     /// listed once. Empty for an unknown customer.
     async fn voted_requests(
@@ -189,6 +209,10 @@ pub trait Maintenance: Send + Sync {
     /// Deletes up to `limit` entries of the audit log of all workspaces that are older than `before`. Returns their
     /// number.
     async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Forgets up to `limit` deletions of feature requests and comments of all workspaces that are older than `before`.
+    /// Returns their number.
+    async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes the rows of up to `limit` files of a workspace that were stored before `before` and are no cover of a
     /// changelog. Returns these files.

@@ -6,6 +6,7 @@
 pub mod admin;
 pub mod audit;
 pub mod changelogs;
+pub mod changes;
 pub mod feature_requests;
 pub mod files;
 pub mod people;

@@ -11,6 +11,7 @@ use roadmap_domain::model::audit::{
 };
 use roadmap_domain::model::board::{ListedLane, RoadmapLane};
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
+use roadmap_domain::model::changes::{ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage};
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::customer::{Customer, CustomerQuery};
 use roadmap_domain::model::email_address::EmailAddress;
@@ -744,6 +745,24 @@ impl RoadmapReader for PostgresReader {
         entries.truncate(size);
         let next = entries.last().filter(|_| has_more).map(|entry| entry.id);
         Ok(AuditListing { entries, next })
+    }
+
+    async fn changed_requests(
+        &self,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedRequest>, StoreError> {
+        self.list_changed_requests(workspace, *filter, page).await
+    }
+
+    async fn changed_comments(
+        &self,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedComment>, StoreError> {
+        self.list_changed_comments(workspace, *filter, page).await
     }
 
     async fn voted_requests(

@@ -15,6 +15,7 @@ use roadmap_domain::ports::{Clock, MissedSearchStore};
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
+use roadmap_domain::usecase::purge_deletions::PurgeDeletions;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
@@ -124,6 +125,7 @@ impl Serve {
         let maintenance = tokio::spawn(run_maintenance(
             application.purge_operation_keys(&settings),
             application.purge_audit_entries(&settings),
+            application.purge_deletions(),
             application.sweep_attachments(&settings, blobs),
             deliver.clone(),
         ));
@@ -267,6 +269,7 @@ async fn reindex_search(reindex: ReindexSearch, outdated: Arc<AtomicU64>) {
 async fn run_maintenance(
     purge_keys: PurgeOperationKeys,
     purge_audit: PurgeAuditEntries,
+    purge_deletions: PurgeDeletions,
     sweep: SweepAttachments,
     deliver: DeliverMail,
 ) {
@@ -285,6 +288,13 @@ async fn run_maintenance(
             Ok(purged) => tracing::info!(purged, "purged expired entries of the audit log"),
             Err(error) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to purge expired entries of the audit log")
+            }
+        }
+        match purge_deletions.run().await {
+            Ok(0) => {}
+            Ok(purged) => tracing::info!(purged, "purged old deletions of feature requests and comments"),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to purge old deletions")
             }
         }
         match sweep.run().await {

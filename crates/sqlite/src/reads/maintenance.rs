@@ -49,6 +49,14 @@ statement! {
      )"
 }
 
+statement! {
+    /// Deletes the oldest deletions from before a timestamp, of all workspaces.
+    PurgeDeletions { before: i64 => BigInt, limit: i64 => BigInt }
+    "DELETE FROM changes WHERE rowid IN (
+         SELECT rowid FROM changes WHERE deleted AND updated_at < ? ORDER BY updated_at LIMIT ?
+     )"
+}
+
 #[async_trait]
 impl Maintenance for SqliteStore {
     async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -58,6 +66,11 @@ impl Maintenance for SqliteStore {
 
     async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let purge = PurgeAuditEntries { before: before.millis(), limit: i64::from(limit) };
+        self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
+    }
+
+    async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let purge = PurgeDeletions { before: before.millis(), limit: i64::from(limit) };
         self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
     }
 

@@ -7,6 +7,7 @@ use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::{AuditFilter, AuditListing, AuditPage};
 use roadmap_domain::model::board::{ListedLane, RoadmapLane};
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
+use roadmap_domain::model::changes::{ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage};
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::customer::{Customer, CustomerQuery};
 use roadmap_domain::model::email_address::EmailAddress;
@@ -174,6 +175,24 @@ impl RoadmapReader for SqliteStore {
         page: AuditPage,
     ) -> Result<AuditListing, StoreError> {
         self.list_audit_entries(Id(workspace.uuid()), filter.clone(), page).await
+    }
+
+    async fn changed_requests(
+        &self,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedRequest>, StoreError> {
+        self.list_changed_requests(Id(workspace.uuid()), *filter, page).await
+    }
+
+    async fn changed_comments(
+        &self,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedComment>, StoreError> {
+        self.list_changed_comments(Id(workspace.uuid()), *filter, page).await
     }
 
     async fn voted_requests(

@@ -1,0 +1,163 @@
+//! Lists of everything, oldest change first.
+
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::{RunQueryDsl, SqliteConnection};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::changes::{
+    ChangeEntry, ChangePlace, ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage,
+    ChosenChanges, EXAMINED,
+};
+use roadmap_domain::model::comment::ListedComment;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::id::{FeatureRequestId, TrackId};
+
+use crate::SqliteStore;
+use crate::codec::{Id, json_ids, timestamp};
+use crate::errors::SqlError;
+use crate::records::{CommentRow, CommentSql, comment_authors, comment_columns, load_detail_of, request_link};
+use crate::rows::find_row;
+use crate::statement::statement;
+use crate::trees::MergedRow;
+
+/// The kind of the rows of feature requests.
+const REQUEST: &str = "feature_request";
+/// The kind of the rows of comments.
+const COMMENT: &str = "comment";
+
+statement! {
+    /// Selects the changes of records of one kind after a place.
+    Changes {
+        workspace: Id => Binary,
+        kind: &'static str => Text,
+        at: i64 => BigInt,
+        number: i64 => BigInt,
+        limit: i64 => BigInt,
+    } -> (Binary, Nullable<Binary>, Bool, Bool, Bool, BigInt, BigInt, BigInt),
+    "SELECT record_id, track_id, private, was_public, deleted, updated_at, changed_at, number FROM changes
+     WHERE workspace_id = ? AND kind = ? AND number IS NOT NULL AND (changed_at, number) > (?, ?)
+     ORDER BY changed_at, number LIMIT ?"
+}
+
+/// ID, track, whether it is private, was public and is deleted, timestamp and place of the change.
+type ChangeRow = (Id, Option<Id>, bool, bool, bool, i64, i64, i64);
+
+statement! {
+    /// Selects the comments of a JSON array, each with the feature request that it was written on and whether that is
+    /// private.
+    ChangedComments { comments: String => Text, workspace: Id => Binary }
+        -> (CommentSql, (Binary, BigInt, Text), Bool),
+    concat!(
+        "SELECT ", comment_columns!(), ", NULL, NULL, NULL, source.id, source.tag_number, source.title, source.private
+         FROM json_each(?) AS chosen
+         CROSS JOIN comments ON comments.workspace_id = ? AND comments.id = unhex(chosen.value)
+         CROSS JOIN feature_requests source ON source.workspace_id = comments.workspace_id
+                AND source.id = comments.request_id ", comment_authors!()
+    )
+}
+
+fn entry(row: ChangeRow) -> Result<ChangeEntry, StoreError> {
+    let (id, track, private, was_public, deleted, updated_at, changed_at, number) = row;
+    Ok(ChangeEntry {
+        id: id.0,
+        track: track.map(|track| TrackId::new(track.0)),
+        private,
+        was_public,
+        deleted,
+        updated_at: timestamp(updated_at, "changes", "updated_at", id)?,
+        place: ChangePlace { at: timestamp(changed_at, "changes", "changed_at", id)?, number },
+    })
+}
+
+fn choose(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    kind: &'static str,
+    filter: ChangesFilter,
+    page: ChangesPage,
+) -> Result<ChosenChanges, SqlError> {
+    let ChangePlace { at, number } = ChosenChanges::start(&filter, page);
+    let changes = Changes { workspace, kind, at: at.millis(), number, limit: i64::from(EXAMINED) };
+    let rows: Vec<ChangeRow> = changes.load(connection)?;
+    let entries = rows.into_iter().map(entry).collect::<Result<_, StoreError>>()?;
+    Ok(ChosenChanges::choose(entries, filter, page))
+}
+
+fn load_request(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    request: FeatureRequestId,
+) -> Result<Option<ChangedRequest>, SqlError> {
+    let Some((row, root)) = find_row(connection, workspace, &FeatureRequestRef::Id(request))? else { return Ok(None) };
+    let merged_into = match root {
+        Some(root) => find_row(connection, workspace, &FeatureRequestRef::Id(FeatureRequestId::new(root.0)))?,
+        None => None,
+    };
+    let merged_into = merged_into.map(|(root, _)| request_link((root.id, root.tag_number, root.title)));
+    Ok(Some(ChangedRequest { detail: load_detail_of(connection, workspace, row)?, merged_into }))
+}
+
+impl SqliteStore {
+    /// Returns a part of the list of all feature requests.
+    pub(crate) async fn list_changed_requests(
+        &self,
+        workspace: Id,
+        filter: ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedRequest>, StoreError> {
+        self.readers
+            .run_in_snapshot(move |connection| {
+                let chosen = choose(connection, workspace, REQUEST, filter, page)?;
+                let mut records = Vec::new();
+                for id in chosen.shown() {
+                    records.extend(load_request(connection, workspace, FeatureRequestId::new(id))?);
+                }
+                Ok(chosen.listing(records))
+            })
+            .await
+    }
+
+    /// Returns a part of the list of all comments.
+    pub(crate) async fn list_changed_comments(
+        &self,
+        workspace: Id,
+        filter: ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedComment>, StoreError> {
+        self.readers
+            .run_in_snapshot(move |connection| {
+                let chosen = choose(connection, workspace, COMMENT, filter, page)?;
+                let ids: Vec<Id> = chosen.shown().into_iter().map(Id).collect();
+                let comments = ChangedComments { comments: json_ids(&ids), workspace };
+                let rows: Vec<(CommentRow, MergedRow, bool)> = comments.load(connection)?;
+                let records = rows.into_iter().map(|(comment, request, private)| {
+                    let comment = ListedComment::try_from(comment)?;
+                    Ok(ChangedComment { comment, request: request_link(request), private })
+                });
+                Ok(chosen.listing(records.collect::<Result<_, StoreError>>()?))
+            })
+            .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{connection, database};
+    use crate::reads::portal::plans::{ID, plan, sql};
+
+    #[test]
+    fn a_page_is_read_in_the_order_of_an_index() {
+        let (_folder, options) = database();
+        let mut connection = connection(&options.path);
+        let changes = Changes { workspace: ID, kind: REQUEST, at: 0, number: 0, limit: 500 };
+        let steps: Vec<String> = plan(&mut connection, &sql(&changes)).into_iter().map(|step| step.detail).collect();
+        assert_eq!(
+            steps,
+            ["SEARCH changes USING INDEX changes_in_order (workspace_id=? AND kind=? AND (changed_at,number)>(?,?))"]
+        );
+        let comments = ChangedComments { comments: String::new(), workspace: ID };
+        for step in plan(&mut connection, &sql(&comments)) {
+            assert!(step.detail.contains("chosen") || step.detail.starts_with("SEARCH"), "{}", step.detail);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+DROP TRIGGER change_of_deleted_comment;
+DROP TRIGGER change_of_updated_comment;
+DROP TRIGGER change_of_inserted_comment;
+DROP TRIGGER change_of_deleted_request;
+DROP TRIGGER change_of_shown_request;
+DROP TRIGGER change_of_updated_request;
+DROP TRIGGER change_of_inserted_request;
+DROP TABLE changes;
+DROP TABLE change_counters;
