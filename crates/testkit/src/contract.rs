@@ -71,6 +71,7 @@ macro_rules! contract_tests {
             },
             admin_pages::{
                 a_team_page_shows_notes_and_voters,
+                customers_of_comments_are_found,
                 subscribers_are_those_who_get_mail,
                 a_preview_equals_the_merge,
                 records_of_a_customer_are_listed,

@@ -91,6 +91,12 @@ impl Text {
         self.with(key, &[("count", FluentValue::from(count)), ("number", FluentValue::from(self.number(count)))])
     }
 
+    /// Returns which comment a button or a link is about, for its accessible name: one of several of a person.
+    pub(crate) fn comment_of(self, author: &str, title: &str, date: &str) -> String {
+        let values = [("name", author), ("title", title), ("date", date)];
+        self.with("comment-of", &values.map(|(name, value)| (name, FluentValue::from(value))))
+    }
+
     /// Returns a message with arguments.
     pub(crate) fn with(self, key: &str, values: &[(&'static str, FluentValue<'_>)]) -> String {
         let args: FluentArgs<'_> = values.iter().cloned().collect();

@@ -7,7 +7,8 @@ use crate::model::admin::{
     CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, MissedSearch, MissedWords, Overview,
     OverviewTimes, TeamPage,
 };
-use crate::model::id::{ChangelogId, CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::customer::CustomerName;
+use crate::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use crate::model::pagination::Listing;
 use crate::model::timestamp::Timestamp;
 
@@ -47,6 +48,15 @@ pub trait AdminReader: Send + Sync {
 
     /// Returns what only the team sees of a feature request that is not merged. Two statements.
     async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError>;
+
+    /// Returns the customers who wrote these comments, in any order. Comments of the team are left out. The description
+    /// of a merged feature request, which is listed as a comment with the ID of that feature request, is one of them. One
+    /// statement.
+    async fn comment_customers(
+        &self,
+        workspace: WorkspaceId,
+        comments: &[CommentId],
+    ) -> Result<Vec<(CommentId, CustomerName)>, StoreError>;
 
     /// Returns what a merge would do. `None` if one of them does not exist. One statement.
     async fn merge_preview(

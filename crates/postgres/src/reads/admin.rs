@@ -14,7 +14,8 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{
     CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, Overview, OverviewTimes, TeamPage,
 };
-use roadmap_domain::model::id::{ChangelogId, CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::customer::CustomerName;
+use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::ports::AdminReader;
 
@@ -52,6 +53,14 @@ impl AdminReader for PostgresReader {
 
     async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError> {
         team::page(&self.session(workspace).await?, workspace.uuid(), request).await
+    }
+
+    async fn comment_customers(
+        &self,
+        workspace: WorkspaceId,
+        comments: &[CommentId],
+    ) -> Result<Vec<(CommentId, CustomerName)>, StoreError> {
+        team::comment_customers(&self.session(workspace).await?, workspace.uuid(), comments).await
     }
 
     async fn merge_preview(

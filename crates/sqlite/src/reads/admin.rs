@@ -18,7 +18,8 @@ use roadmap_domain::model::admin::{
     CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, Overview, OverviewTimes, TeamPage,
     TrackCounts,
 };
-use roadmap_domain::model::id::{ChangelogId, CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::customer::CustomerName;
+use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::ports::AdminReader;
 
@@ -104,6 +105,14 @@ impl AdminReader for SqliteStore {
 
     async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError> {
         self.find_team_page(Id(workspace.uuid()), Id(request.uuid())).await
+    }
+
+    async fn comment_customers(
+        &self,
+        workspace: WorkspaceId,
+        comments: &[CommentId],
+    ) -> Result<Vec<(CommentId, CustomerName)>, StoreError> {
+        self.list_comment_customers(Id(workspace.uuid()), comments).await
     }
 
     async fn merge_preview(

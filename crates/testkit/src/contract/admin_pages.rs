@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use roadmap_domain::model::admin::{CustomerRecords, InboxFilter, InboxState, MergePreview, TeamPage};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::vote::VoteDraft;
@@ -74,6 +74,32 @@ pub async fn a_team_page_shows_notes_and_voters(harness: Harness) {
     assert_eq!(team_page(&harness, other, target.id).await, empty);
     harness.unmerge(workspace, source.id).await;
     compare(&source, 14).await;
+}
+
+/// Comments of customers, and the descriptions of merged feature requests, lead to the customers. Those of the team, and
+/// those of another workspace, lead to nobody.
+pub async fn customers_of_comments_are_found(harness: Harness) {
+    let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    harness.member(workspace, "mia@team.example", "Mia").await;
+    let customer = CustomerDraft::parse(Some("bob@example.com"), None).ok();
+    let described = FeatureRequestDraft { customer, ..draft("Quokka", &[], "<p>Why</p>") };
+    let described = harness.create(workspace, described).await;
+    let [target] = harness.requests(workspace, ["Fern"]).await;
+    let reference = FeatureRequestRef::Id(target.id);
+    let of_ann = customer_comment(reference, "<p>When?</p>", "ann@example.com", Some("Ann"));
+    let of_ann = harness.perform(workspace, &of_ann).await.comment.id;
+    let of_team = harness.perform(workspace, &comment(reference, "<p>Soon</p>", false)).await.comment.id;
+    let ids = [of_ann, of_team, CommentId::new(described.id.uuid()), CommentId::new(Uuid::nil())];
+    let find = async |workspace: WorkspaceId, ids: &[CommentId]| {
+        let found = harness.subject.admin.comment_customers(workspace, ids).await.unwrap();
+        found.into_iter().map(|(comment, customer)| (comment, customer.id)).collect::<BTreeSet<_>>()
+    };
+    let (ann, bob) =
+        (harness.customer(workspace, "ann@example.com").await.id, harness.customer(workspace, "bob@example.com").await.id);
+    assert_eq!(find(workspace, &ids).await, BTreeSet::from([(ids[0], ann), (ids[2], bob)]));
+    assert_eq!(find(workspace, &ids[1..2]).await, BTreeSet::new());
+    assert_eq!(find(workspace, &[]).await, BTreeSet::new());
+    assert_eq!(find(other, &ids).await, BTreeSet::new());
 }
 
 /// The number of subscribers is that of the mails that a comment sends: voters and followers of the tree, each once,

@@ -79,6 +79,13 @@ pub(crate) struct Person {
     pub(crate) path: String,
 }
 
+impl Person {
+    /// Returns the name with the address, for a text that has no room for a link.
+    pub(crate) fn full(&self) -> String {
+        if self.label == self.email { self.email.clone() } else { format!("{} ({})", self.label, self.email) }
+    }
+}
+
 impl From<&CustomerName> for Person {
     fn from(customer: &CustomerName) -> Self {
         let email = customer.email.as_str().to_owned();
@@ -170,6 +177,20 @@ fn is_image(content: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadmap_domain::model::email_address::EmailAddress;
+    use roadmap_domain::model::id::CustomerId;
+    use roadmap_domain::model::text::Name;
+    use uuid::Uuid;
+
+    #[test]
+    fn somebody_without_a_name_is_known_by_the_address() {
+        let email = EmailAddress::from_stored("ann@example.com".to_owned());
+        let id = CustomerId::new(Uuid::nil());
+        for (name, full) in [(Some("Ann"), "Ann (ann@example.com)"), (None, "ann@example.com")] {
+            let name = name.map(|name| Name::from_stored(name.to_owned()));
+            assert_eq!(Person::from(&CustomerName { id, name, email: email.clone() }).full(), full);
+        }
+    }
 
     #[test]
     fn a_table_has_a_row_for_each_record() {

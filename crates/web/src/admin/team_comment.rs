@@ -14,11 +14,13 @@ use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment, FindCommentRequest};
 use roadmap_domain::usecase::hold_comment::{ApproveComment, DiscardComment};
+use roadmap_domain::usecase::query::admin::ListCommentCustomers;
 use roadmap_domain::usecase::query::portal::ShowRequestPage;
 use roadmap_domain::usecase::query::records::{ListComments, ShowFeatureRequest};
 use roadmap_http::error::HttpError;
 
 use crate::actions::{execute, next_path, typed_text, with_done};
+use crate::admin::parts::Person;
 use crate::admin::team_request::{editable, keep_typed, path, refusal};
 use crate::admin::{Entry, frame, path_id, run_once};
 use crate::context::Context;
@@ -36,6 +38,8 @@ const MAX_PAGES: u64 = 50;
 struct CommentPage {
     page: Page,
     comment: CommentView,
+    /// The author, if a customer has written it.
+    person: Option<Person>,
     /// The path of the form.
     path: String,
     /// The title and the path of the feature request.
@@ -186,13 +190,17 @@ async fn page(
 ) -> PageResult {
     let t = context.text();
     let view = CommentView::new(t, comment);
-    let (page, _) = frame(context, Entry::Inbox, t.named("team-comment-title", &view.author)).await?;
+    let customers = context.run(&ListCommentCustomers { comments: vec![comment.comment.id] }).await?;
+    let person = customers.get(&comment.comment.id).map(Person::from);
+    let author = person.as_ref().map_or(&view.author, |person| &person.label);
+    let (page, _) = frame(context, Entry::Inbox, t.named("team-comment-title", author)).await?;
     let has_problem = !draft.problems.is_empty();
     let path = format!("/admin/comments/{}", view.id);
     let template = CommentPage {
         page: Page { here: path.clone(), ..page.with_problem(has_problem) },
         request: (request.title.as_str().to_owned(), self::path(&request.slug())),
         comment: view,
+        person,
         path,
         on: on.to_owned(),
         at: at.to_owned(),
@@ -223,6 +231,10 @@ mod tests {
                 }
                 let template = CommentPage {
                     comment: CommentView::new(page.t, comment),
+                    person: (language != Language::English).then(|| {
+                        let email = "bo@customer.example".to_owned();
+                        Person { label: "Bo <b>".to_owned(), email, path: "/admin/customers/1".to_owned() }
+                    }),
                     page,
                     path: "/admin/comments/1".to_owned(),
                     request: ("<b>".to_owned(), "/admin/feature_requests/7-x".to_owned()),

@@ -17,6 +17,7 @@ use roadmap_domain::model::id::{CustomerId, FeatureRequestId, NoteId, TrackId, p
 use roadmap_domain::model::markdown;
 use roadmap_domain::model::member::Author;
 use roadmap_domain::model::note::{Note, NoteDraft};
+use roadmap_domain::model::portal::HeldComment;
 use roadmap_domain::model::sign_in::PageAction;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft};
@@ -69,7 +70,7 @@ struct RequestTemplate {
     comments_count: i64,
     earlier: Option<(String, String)>,
     later: Option<(String, String)>,
-    held: Vec<CommentView>,
+    held: Vec<TeamComment>,
     voters: Vec<Person>,
     votes_count: i64,
     history: Vec<HistoryEntry>,
@@ -93,6 +94,10 @@ struct NoteView {
 /// A comment, and where it is edited. The description of a merged feature request is listed as a comment, but is none.
 struct TeamComment {
     view: CommentView,
+    /// The author, if a customer has written it.
+    person: Option<Person>,
+    /// The author in words, with the address.
+    named: String,
     edit: Option<String>,
 }
 
@@ -446,12 +451,12 @@ impl RequestTemplate {
                 .comments
                 .items
                 .iter()
-                .map(|comment| TeamComment::new(t, comment, &slug, current))
+                .map(|comment| TeamComment::new(t, comment, found.customers.get(&comment.comment.id), &slug, current))
                 .collect(),
             comments_count: i64::try_from(found.page.comments.total).unwrap_or(i64::MAX),
             earlier: (before > 0).then(|| (comments_path(current - 1), t.count("earlier-comments", before))),
             later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),
-            held: found.page.held.iter().map(|held| CommentView::held(t, held)).collect(),
+            held: found.page.held.iter().map(|held| TeamComment::held(t, held)).collect(),
             voters: team.voters.iter().map(|voter| person(voter.id, voter.name.as_ref(), &voter.email)).collect(),
             votes_count: detail.summary.votes_count,
             history: history(t, &found.page.events, detail, lanes),
@@ -495,11 +500,20 @@ impl NoteView {
 }
 
 impl TeamComment {
-    fn new(t: Text, listed: &ListedComment, slug: &str, page: u64) -> Self {
+    fn new(t: Text, listed: &ListedComment, customer: Option<&CustomerName>, slug: &str, page: u64) -> Self {
         let is_description = listed.from.as_ref().is_some_and(|from| from.id.uuid() == listed.comment.id.uuid());
         let id = listed.comment.id;
         let edit = (!is_description).then(|| format!("/admin/comments/{id}?on={slug}&at={page}"));
-        Self { view: CommentView::new(t, listed), edit }
+        Self::of_view(CommentView::new(t, listed), customer, edit)
+    }
+
+    fn held(t: Text, held: &HeldComment) -> Self {
+        Self::of_view(CommentView::held(t, held), Some(&held.author), None)
+    }
+
+    fn of_view(view: CommentView, customer: Option<&CustomerName>, edit: Option<String>) -> Self {
+        let person = customer.map(Person::from);
+        Self { named: person.as_ref().map_or_else(|| view.author.clone(), Person::full), person, view, edit }
     }
 }
 
@@ -594,7 +608,9 @@ mod tests {
             voters: vec![Voter { id, name, email, voted_at: at(2) }],
             subscribers: 3,
         };
-        TeamRequest { page: sample("3"), team }
+        let page = sample("3");
+        let customers = page.comments.items.iter().map(|listed| (listed.comment.id, customer())).collect();
+        TeamRequest { page, team, customers }
     }
 
     fn render(language: Language, found: &TeamRequest, draft: Draft) -> String {
@@ -650,7 +666,7 @@ mod tests {
     #[test]
     fn the_description_of_a_merged_one_is_no_comment_to_edit() {
         let mut listed = sample("3").comments.items.remove(0);
-        let edit = |listed: &ListedComment| TeamComment::new(Text(Language::English), listed, "7-x", 3).edit;
+        let edit = |listed: &ListedComment| TeamComment::new(Text(Language::English), listed, None, "7-x", 3).edit;
         let id = listed.comment.id;
         assert_eq!(edit(&listed), Some(format!("/admin/comments/{id}?on=7-x&at=3")));
         let from = listed.from.take().unwrap();

@@ -1,5 +1,7 @@
 //! What the pages of the admin panel show.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
@@ -8,9 +10,9 @@ use crate::model::admin::{
     Period, TeamPage,
 };
 use crate::model::api_key::ApiKey;
-use crate::model::customer::Customer;
+use crate::model::customer::{Customer, CustomerName};
 use crate::model::feature_request::FeatureRequestRef;
-use crate::model::id::{ChangelogId, CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use crate::model::mail::MailStatus;
 use crate::model::pagination::Listing;
 use crate::model::portal::{RequestPage, Viewer};
@@ -122,6 +124,8 @@ pub struct TeamRequest {
     pub page: RequestPage,
     /// What only the team sees.
     pub team: TeamPage,
+    /// The customers who wrote the public comments of the page, by comment.
+    pub customers: HashMap<CommentId, CustomerName>,
 }
 
 #[async_trait]
@@ -132,7 +136,28 @@ impl Query for ShowTeamRequest {
         let page = ports.pages.request_page(workspace, &self.request, self.viewer, self.comments).await?;
         let page = page.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         let team = ports.admin.team_page(workspace, page.detail.summary.id).await?;
-        Ok(TeamRequest { page, team })
+        let comments = page.comments.items.iter().map(|listed| listed.comment.id).collect();
+        let customers = ListCommentCustomers { comments }.execute(workspace, ports).await?;
+        Ok(TeamRequest { page, team, customers })
+    }
+}
+
+/// Lists the customers who wrote comments, by comment. Comments of the team are left out.
+#[derive(Debug, Clone)]
+pub struct ListCommentCustomers {
+    /// The comments.
+    pub comments: Vec<CommentId>,
+}
+
+#[async_trait]
+impl Query for ListCommentCustomers {
+    type Output = HashMap<CommentId, CustomerName>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
+        match self.comments.as_slice() {
+            [] => Ok(HashMap::new()),
+            comments => Ok(ports.admin.comment_customers(workspace, comments).await?.into_iter().collect()),
+        }
     }
 }
 

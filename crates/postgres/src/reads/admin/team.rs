@@ -4,10 +4,12 @@ use diesel::sql_types::{Array, BigInt, Nullable, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::TeamPage;
-use roadmap_domain::model::id::FeatureRequestId;
+use roadmap_domain::model::customer::CustomerName;
+use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use uuid::Uuid;
 
 use crate::reads::portal::ids;
+use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
 use crate::reads::roadmap::{NoteRow, NotesPage, VoterColumns, VoterRow, note, voter};
 use crate::session::Session;
 use crate::statement::{members, statement, tree};
@@ -60,6 +62,30 @@ statement! {
          WHERE workspace_id = {workspace} AND id = ANY ({requests})
      ), ", members!(), "
      SELECT ", subscribers!())
+}
+
+statement! {
+    /// Selects the customers who wrote comments, or described the feature requests with these IDs.
+    CommentCustomers { workspace: Uuid => SqlUuid, comments: Vec<Uuid> => Array<SqlUuid> }
+        -> (SqlUuid, CustomerNameColumns),
+    "WITH written AS MATERIALIZED (
+         SELECT id, customer_id FROM comments WHERE workspace_id = {workspace} AND id = ANY ({comments})
+         UNION ALL
+         SELECT id, author_id FROM feature_requests WHERE workspace_id = {workspace} AND id = ANY ({comments})
+     )
+     SELECT written.id, customers.id, name, email FROM written
+     JOIN customers ON customers.workspace_id = {workspace} AND customers.id = written.customer_id"
+}
+
+/// Selects the customers who wrote comments.
+pub(super) async fn comment_customers(
+    session: &Session,
+    workspace: Uuid,
+    comments: &[CommentId],
+) -> Result<Vec<(CommentId, CustomerName)>, StoreError> {
+    let list = CommentCustomers { workspace, comments: comments.iter().map(|comment| comment.uuid()).collect() };
+    let rows: Vec<(Uuid, CustomerNameRow)> = session.run(list.load(&mut session.connection()?)).await?;
+    Ok(rows.into_iter().map(|(comment, row)| (CommentId::new(comment), customer_name(row))).collect())
 }
 
 /// Selects what only the team sees of a feature request.

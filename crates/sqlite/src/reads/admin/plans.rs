@@ -15,7 +15,7 @@ use super::ordered::{
     OldestPrivatePage, OldestUnansweredOfTracks, OldestUnansweredPage,
 };
 use super::overview::{CountWritten, MostMissed, MostRising, MostVotedUnanswered};
-use super::requests::{CountSubscribers, LatestNotes, Preview, SubscribersAndVoters, Unindexed};
+use super::requests::{CommentCustomers, CountSubscribers, LatestNotes, Preview, SubscribersAndVoters, Unindexed};
 use super::rows::Rows;
 use crate::fixtures::{connection, database};
 use crate::reads::portal::plans::{ID, assert_selective, plan, sql};
@@ -78,6 +78,7 @@ fn other_statements() -> Vec<String> {
         sql(&Rows { workspace, track, lane, tag: tag.clone(), member, state, requests: requests.clone() }),
         sql(&LatestNotes { workspace, root, limit }),
         sql(&SubscribersAndVoters { workspace, root, limit }),
+        sql(&CommentCustomers { workspace, comments: requests.clone() }),
         sql(&CountSubscribers { workspace, requests }),
         sql(&Preview { workspace, source: ID, target: ID }),
         sql(&Unindexed { workspace, number: Some(1), most }),

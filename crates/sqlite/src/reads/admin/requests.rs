@@ -5,16 +5,18 @@ use diesel::{Queryable, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{InboxList, InboxRow, MergePreview, TeamPage};
 use roadmap_domain::model::feature_request::Title;
-use roadmap_domain::model::id::FeatureRequestId;
+use roadmap_domain::model::customer::CustomerName;
+use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::vote::Voter;
 
 use super::rows::{InboxColumns, InboxSql, inbox_joins, inbox_sql};
 use crate::SqliteStore;
-use crate::codec::Id;
+use crate::codec::{Id, json_ids};
 use crate::reads::comments::{NoteRow, NoteSql, note_columns, note_people};
 use crate::reads::portal::rows::json_requests;
 use crate::reads::votes::voter;
+use crate::records::{CustomerNameRow, customer_name};
 use crate::statement::statement;
 
 /// SQL for the feature requests of the tree of a root, from a common table expression `scope (workspace, root)`.
@@ -45,6 +47,22 @@ macro_rules! subscribers_count {
               WHERE customers.mail_stopped_at IS NULL
           ))"
     };
+}
+
+statement! {
+    /// Selects the customers who wrote the comments of a JSON array, or described the feature requests of it.
+    CommentCustomers { workspace: Id => Binary, comments: String => Text } -> (Binary, (Binary, Nullable<Text>, Text)),
+    "WITH scope (workspace) AS (SELECT ?),
+     listed (workspace, id) AS MATERIALIZED (SELECT workspace, unhex(value) FROM scope CROSS JOIN json_each(?)),
+     written (workspace, id, customer) AS (
+         SELECT listed.workspace, listed.id, comments.customer_id FROM listed
+         CROSS JOIN comments ON comments.workspace_id = listed.workspace AND comments.id = listed.id
+         UNION ALL
+         SELECT listed.workspace, listed.id, request.author_id FROM listed
+         CROSS JOIN feature_requests request ON request.workspace_id = listed.workspace AND request.id = listed.id
+     )
+     SELECT written.id, customers.id, customers.name, customers.email FROM written
+     CROSS JOIN customers ON customers.workspace_id = written.workspace AND customers.id = written.customer"
 }
 
 statement! {
@@ -217,6 +235,18 @@ impl SqliteStore {
             voters: voters.into_iter().filter_map(|(_, row)| row).map(voter).collect::<Result<Vec<Voter>, _>>()?,
             subscribers,
         })
+    }
+
+    /// Returns the customers who wrote comments.
+    pub(super) async fn list_comment_customers(
+        &self,
+        workspace: Id,
+        comments: &[CommentId],
+    ) -> Result<Vec<(CommentId, CustomerName)>, StoreError> {
+        let ids: Vec<Id> = comments.iter().map(|comment| Id(comment.uuid())).collect();
+        let list = CommentCustomers { workspace, comments: json_ids(&ids) };
+        let rows: Vec<(Id, CustomerNameRow)> = self.readers.run(move |connection| Ok(list.load(connection)?)).await?;
+        Ok(rows.into_iter().map(|(comment, row)| (CommentId::new(comment.0), customer_name(row))).collect())
     }
 
     /// Returns what a merge would do.
