@@ -235,7 +235,8 @@ fn a_response_without_end_is_an_error_and_the_bridge_goes_on() {
                 assert!(length > 0, "the message is whole");
                 read.extend_from_slice(&piece[..length]);
             }
-            let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{length}Connection: close\r\n\r\n");
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{length}Connection: close\r\n\r\n");
             // The bridge closes the connection of a response that is too long.
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
         };
@@ -245,7 +246,8 @@ fn a_response_without_end_is_an_error_and_the_bridge_goes_on() {
         answer(&longest, &format!("Content-Length: {MAX_RESPONSE}\r\n"));
     });
     let mut bridge = Bridge::start_at(&app, &url, "rmk_x");
-    let message = format!("The response is longer than {MAX_RESPONSE} bytes; ask for less, for example for a smaller page");
+    let message =
+        format!("The response is longer than {MAX_RESPONSE} bytes; ask for less, for example for a smaller page");
     let failed = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32603, "message": message } });
     assert_eq!(bridge.ask(&call(&json!(1), "ListTracks", &json!({}))), failed);
     let answer = bridge.ask(&call(&json!(2), "ListTracks", &json!({})));

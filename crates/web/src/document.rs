@@ -1,9 +1,9 @@
 //! Responses for programs that are no pages: feeds and sitemaps.
 
+use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, EntityTag, VARY};
 use actix_web::web::Bytes;
-use actix_web::HttpResponseBuilder;
 use flate2::Compression;
 use roadmap_http::content::is_not_modified;
 

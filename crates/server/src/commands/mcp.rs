@@ -181,7 +181,9 @@ impl Bridge {
             },
             Err(ForwardError::TooLong) => {
                 tracing::warn!(limit = MAX_RESPONSE, "a response is too long");
-                format!("The response is longer than {MAX_RESPONSE} bytes; ask for less, for example for a smaller page")
+                format!(
+                    "The response is longer than {MAX_RESPONSE} bytes; ask for less, for example for a smaller page"
+                )
             }
             Err(ForwardError::Unreachable(error)) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "the service cannot be reached");
@@ -384,7 +386,9 @@ mod tests {
 
     #[test]
     fn a_url_with_a_password_is_refused_and_not_repeated() {
-        for url in ["https://user:secret@acme.example.com", "https://secret@acme.example.com", "user:secret@acme", "secret@"] {
+        for url in
+            ["https://user:secret@acme.example.com", "https://secret@acme.example.com", "user:secret@acme", "secret@"]
+        {
             let error = Bridge::new(url, "key".to_owned(), None).err().unwrap();
             let text = format!("{error:#} {error:?}");
             assert!(text.contains("must not have a user or a password") && !text.contains("secret"), "{text}");

@@ -94,8 +94,10 @@ pub async fn customers_of_comments_are_found(harness: Harness) {
         let found = harness.subject.admin.comment_customers(workspace, ids).await.unwrap();
         found.into_iter().map(|(comment, customer)| (comment, customer.id)).collect::<BTreeSet<_>>()
     };
-    let (ann, bob) =
-        (harness.customer(workspace, "ann@example.com").await.id, harness.customer(workspace, "bob@example.com").await.id);
+    let (ann, bob) = (
+        harness.customer(workspace, "ann@example.com").await.id,
+        harness.customer(workspace, "bob@example.com").await.id,
+    );
     assert_eq!(find(workspace, &ids).await, BTreeSet::from([(ids[0], ann), (ids[2], bob)]));
     assert_eq!(find(workspace, &ids[1..2]).await, BTreeSet::new());
     assert_eq!(find(workspace, &[]).await, BTreeSet::new());

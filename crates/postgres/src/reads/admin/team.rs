@@ -9,8 +9,8 @@ use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use uuid::Uuid;
 
 use crate::reads::portal::ids;
-use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
 use crate::reads::roadmap::{NoteRow, NotesPage, VoterColumns, VoterRow, note, voter};
+use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
 use crate::session::Session;
 use crate::statement::{members, statement, tree};
 
