@@ -422,6 +422,11 @@ fn target(read: &Endpoint, known: &Records, parameter: &str, value: &str) -> Str
     format!("{path}{mark}{parameter}={value}")
 }
 
+/// Parameter that a search needs so that it ignores unknown ones.
+fn words_of_search(read: &Endpoint) -> &'static str {
+    if read.path.ends_with("/v1/feature_requests") { "&query=" } else { "" }
+}
+
 /// Whether a parameter is a positive integer.
 fn is_count(parameter: &str) -> bool {
     parameter.contains("page") || parameter == "per_lane"
@@ -949,6 +954,7 @@ fn a_query_string_with_invalid_text_is_rejected() {
         {
             let (target, needed) = (read.target(&known), read.target_with_query(&known));
             let needed = needed.split_once('?').map_or(String::new(), |(_, needed)| format!("&{needed}"));
+            let needed = needed + words_of_search(&read);
             let response = app.acme.get(&format!("{target}?{query}{needed}"));
             assert_eq!(response.status, 200, "{path}?{query}: {}", response.text());
         }
@@ -975,7 +981,7 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
                 assert_rejects(&response, 422, &sentence, &format!("{path}: {parameter}={sign}…"));
             }
         }
-        let many = "a=b&".repeat(15_000);
+        let many = format!("{}&{}", words_of_search(&read), "a=b&".repeat(15_000));
         let response = app.acme.get(&target(&read, &known, &format!("{many}email"), "ann@example.com"));
         assert_eq!(response.status, 200, "{path}: {}", response.text());
         // Longer than any URL may be. The web server rejects it before routing, so that there is only a status.

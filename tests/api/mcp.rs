@@ -535,6 +535,7 @@ fn wrong_arguments_are_answered_with_a_sentence_and_change_nothing() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let agent = Agent::modern(&app.acme);
+    let no_time = |field: &str| format!("{field} is not a timestamp as in RFC 3339, for example 2026-03-01T09:30:00Z");
     let missing = |name: &str| format!("param is missing or the value is empty or invalid: {name}");
     for (tool, arguments, status, sentence) in [
         ("CreateFeatureRequest", json!({}), 422, missing("title")),
@@ -572,6 +573,13 @@ fn wrong_arguments_are_answered_with_a_sentence_and_change_nothing() {
         ("ListVoters", json!({ "feature_request_id": "1", "page": "two" }), 422, "page must be an integer of at least 1".to_owned()),
         ("UploadAttachment", json!({ "filename": "a" }), 422, missing("content_base64")),
         ("ListVotes", json!({}), 422, missing("email")),
+        ("ListAuditEntries", json!({ "from": "9999-12-31T23:59:59-01:00" }), 422, no_time("from")),
+        (
+            "CreateChangelog",
+            json!({ "title": "1.2", "content": "New", "publish_at": "9999-12-31T23:59:59-01:00" }),
+            422,
+            no_time("publish_at"),
+        ),
     ] {
         let called = agent.call(tool, &arguments);
         if sentence.is_empty() {

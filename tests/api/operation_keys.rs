@@ -791,8 +791,8 @@ fn the_header_is_a_key_at_every_endpoint_that_takes_one_and_nowhere_else() {
     let too_long = "operation_key must be at most 255 characters long";
     let mut taken = 0;
     for (number, endpoint) in endpoints().into_iter().enumerate().filter(|(_, endpoint)| endpoint.method != "GET") {
-        let records = Records::create(&app, &app.acme, &format!("header {number}"));
-        let (name, key) = (endpoint.name(), format!("header {number}"));
+        let records = Records::create(&app, &app.acme, &format!("header-{number}"));
+        let (name, key) = (endpoint.name(), format!("header-{number}"));
         let header = [("Idempotency-Key", key.as_str())];
         let first = endpoint.send(&app.acme, &records, &header);
         assert_ran(&first, endpoint.success(), &name);

@@ -134,7 +134,7 @@ fn encoded_word(text: &str) -> Option<(String, &str)> {
     let (encoded, behind) = rest.split_once("?=")?;
     let bytes = match encoding {
         "B" | "b" => BASE64.decode(encoded).ok()?,
-        // The bytes of `=C3=BC` and `%C3%BC` differ in one character only, and `%` itself stands for nothing here.
+        // The bytes of `=C3=BC` and `%C3%BC` differ in one character only, and `%` itself has no meaning here.
         "Q" | "q" => {
             percent_decode(encoded.replace('%', "%25").replace('=', "%").replace('_', " ").as_bytes()).collect()
         }

@@ -446,7 +446,8 @@ mod tests {
             [("1152921504606846976", json!(1_152_921_504_606_846_976_u64)), ("-1", json!(-1)), (r#""a""#, json!("a"))]
         {
             let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
-            assert_eq!(outcome(&[], &body), Ok((Era::Legacy, expected)));
+            assert_eq!(outcome(&[], &body), Ok((Era::Legacy, expected.clone())));
+            assert_eq!(outcome(&[], &format!("\u{feff}{body}")), Ok((Era::Legacy, expected)));
         }
     }
 
