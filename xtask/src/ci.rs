@@ -69,6 +69,7 @@ fn checks(steps: &mut Steps) -> anyhow::Result<()> {
     // All variants of the main pages, with pictures, are for changes of the pages.
     steps.run("browser, a short form", || TestBrowser { short: true }.run())?;
     steps.run("clients of tools, a short form", || with_servers(&["test-mcp", "--short"]))?;
+    steps.run("generated clients", || with_servers(&["test-clients"]))?;
     steps.run("attacks, a short form", || {
         with_servers(&["attack", "--debug", "--requests", "2000", "--seconds", "2"])
     })?;

@@ -35,6 +35,8 @@ mod soak;
 mod test;
 mod test_browser;
 #[cfg(feature = "servers")]
+mod test_clients;
+#[cfg(feature = "servers")]
 mod test_mcp;
 mod test_proxies;
 mod tools;
@@ -55,7 +57,7 @@ struct Arguments {
 /// Help text for the commands that are not compiled yet.
 #[cfg(not(feature = "servers"))]
 const SERVERS: &str = "Further commands, compiled when one of them is run (`cargo xtask <command> --help`):\n  \
-    test, torture, fuzz-api, test-mcp, bench, soak, attack, search-eval, mutants, dist, release";
+    test, torture, fuzz-api, test-clients, test-mcp, bench, soak, attack, search-eval, mutants, dist, release";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -88,6 +90,9 @@ enum Command {
     /// Fuzz the API from its OpenAPI document; installs missing programs
     #[cfg(feature = "servers")]
     FuzzApi(fuzz_api::FuzzApi),
+    /// Generate clients from the OpenAPI document, and make the usual calls with them; installs the generators
+    #[cfg(feature = "servers")]
+    TestClients,
     /// Drive the tools of agents by official clients and the conformance suite of MCP; installs them
     #[cfg(feature = "servers")]
     TestMcp(test_mcp::TestMcp),
@@ -135,6 +140,8 @@ fn main() -> anyhow::Result<()> {
         Command::Openapi(command) => command.run(),
         #[cfg(feature = "servers")]
         Command::FuzzApi(command) => command.run(),
+        #[cfg(feature = "servers")]
+        Command::TestClients => test_clients::run(),
         #[cfg(feature = "servers")]
         Command::TestMcp(command) => command.run(),
         #[cfg(feature = "servers")]
