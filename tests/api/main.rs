@@ -87,4 +87,5 @@ mod transport_security;
 mod upvotes;
 mod voters;
 mod votes;
+mod who_pays;
 mod withdrawals;

@@ -58,9 +58,48 @@ pub enum RoadmapError {
         /// The store failure.
         source: StoreError,
     },
+    /// More mail was asked for than is sent.
+    #[error(transparent)]
+    OverMailLimit(#[from] OverMailLimit),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What is limited of the mail that somebody asks for ([`crate::policy::mail_requests`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MailBudget {
+    /// Mails to one person, or of one browser.
+    SignIns,
+    /// Ideas and comments of a workspace that nobody has confirmed.
+    KeptPosts,
+    /// Test mails of a workspace.
+    TestMails,
+}
+
+impl MailBudget {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::SignIns, Self::KeptPosts, Self::TestMails];
+
+    /// Returns the name that metrics use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SignIns => "sign_ins",
+            Self::KeptPosts => "kept_posts",
+            Self::TestMails => "test_mails",
+        }
+    }
+}
+
+/// A limit of asked mail that is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("Too many mails were asked for, try again in {} seconds", .retry_after)]
+pub struct OverMailLimit {
+    /// What is limited.
+    pub budget: MailBudget,
+    /// The seconds until the limit admits another one.
+    pub retry_after: u64,
 }
 
 fn outcome_unknown_message(has_key: bool) -> &'static str {
@@ -142,13 +181,11 @@ pub enum Budget {
     StoredFiles,
     /// Mails that the workspace sends per day.
     MailsPerDay,
-    /// Sign-in mails to one address, or of one workspace.
-    SignIns,
 }
 
 impl Budget {
     /// All budgets.
-    pub const ALL: [Self; 4] = [Self::StoredRecords, Self::StoredFiles, Self::MailsPerDay, Self::SignIns];
+    pub const ALL: [Self; 3] = [Self::StoredRecords, Self::StoredFiles, Self::MailsPerDay];
 
     /// Returns the name that metrics use.
     #[must_use]
@@ -157,7 +194,6 @@ impl Budget {
             Self::StoredRecords => "stored_records",
             Self::StoredFiles => "stored_files",
             Self::MailsPerDay => "mails_per_day",
-            Self::SignIns => "sign_ins",
         }
     }
 }
@@ -178,7 +214,6 @@ impl Budget {
             Self::StoredRecords => format!("Storage for records is used up, the workspace has {}", format_bytes(limit)),
             Self::StoredFiles => format!("Storage for files is used up, the workspace has {}", format_bytes(limit)),
             Self::MailsPerDay => format!("Mails of the day are used up, the workspace has {limit}"),
-            Self::SignIns => format!("More than {limit} sign-in mails were asked for, try again later"),
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod contrast;
 pub mod idempotency;
 pub mod mail_limits;
+pub mod mail_requests;
 pub mod mail_retry;
 pub mod merging;
 pub mod ranking;

@@ -95,6 +95,10 @@ pub fn render(mut response: HttpResponse<BoxBody>, renderer: ErrorRenderer) -> H
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExceededBudget(pub(crate) &'static str);
 
+/// The name in metrics of the sign-in mails of a workspace to strangers and customers. A sign-in beyond them may have no
+/// mail, but has the same response as others.
+pub const WORKSPACE_SIGN_INS: &str = "workspace_sign_ins";
+
 /// The name of the memory budget for bodies in metrics.
 pub const BODY_MEMORY: &str = "body_memory";
 
@@ -110,9 +114,6 @@ const UNAVAILABLE_MESSAGE: &str = "Service is temporarily unavailable";
 
 /// `Retry-After` of an exceeded daily budget, in seconds. After an hour, the oldest hour of the day no longer counts.
 const BUDGET_RETRY_AFTER: u64 = 3_600;
-
-/// `Retry-After` of too many sign-in mails, in seconds.
-const SIGN_IN_RETRY_AFTER: u64 = 900;
 
 impl HttpError {
     /// Converts an error of the domain into an error of a page.
@@ -137,9 +138,7 @@ impl HttpError {
             Self::Domain(RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. })) => {
                 Some(BUDGET_RETRY_AFTER)
             }
-            Self::Domain(RoadmapError::OverBudget(OverBudget { budget: Budget::SignIns, .. })) => {
-                Some(SIGN_IN_RETRY_AFTER)
-            }
+            Self::Domain(RoadmapError::OverMailLimit(over)) => Some(over.retry_after),
             // Without an operation key, a retry may apply the change twice.
             Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }) => None,
             Self::Domain(RoadmapError::OperationInProgress) => Some(1),
@@ -163,9 +162,8 @@ impl HttpError {
                         budget: Budget::StoredRecords | Budget::StoredFiles,
                         ..
                     }) => StatusCode::INSUFFICIENT_STORAGE,
-                    RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay | Budget::SignIns, .. }) => {
-                        StatusCode::TOO_MANY_REQUESTS
-                    }
+                    RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. })
+                    | RoadmapError::OverMailLimit(_) => StatusCode::TOO_MANY_REQUESTS,
                     RoadmapError::OperationInProgress | RoadmapError::Conflict(_) => StatusCode::CONFLICT,
                     RoadmapError::SearchUnavailable(_) | RoadmapError::OutcomeUnknown { .. } => {
                         StatusCode::SERVICE_UNAVAILABLE
@@ -278,6 +276,9 @@ impl ResponseError for HttpError {
         if let Self::Domain(RoadmapError::OverBudget(OverBudget { budget, .. })) = self {
             response.extensions_mut().insert(ExceededBudget(budget.name()));
         }
+        if let Self::Domain(RoadmapError::OverMailLimit(over)) = self {
+            response.extensions_mut().insert(ExceededBudget(over.budget.name()));
+        }
         response.extensions_mut().insert(ErrorMessage(message));
         response.finish()
     }
@@ -287,7 +288,7 @@ impl ResponseError for HttpError {
 mod tests {
     use super::*;
     use actix_web::body::to_bytes;
-    use roadmap_domain::error::{Conflict, Resource};
+    use roadmap_domain::error::{Conflict, MailBudget, OverMailLimit, Resource};
 
     fn store(error: StoreError) -> HttpError {
         RoadmapError::Store(error).into()
@@ -341,9 +342,9 @@ mod tests {
                 true,
             ),
             (
-                OverBudget { budget: Budget::SignIns, limit: 3 }.into(),
+                RoadmapError::from(OverMailLimit { budget: MailBudget::SignIns, retry_after: 61 }).into(),
                 429,
-                "More than 3 sign-in mails were asked for, try again later",
+                "Too many mails were asked for, try again in 61 seconds",
                 true,
             ),
             (RoadmapError::OperationInProgress.into(), 409, "operation_in_progress", true),

@@ -89,6 +89,9 @@ pub trait Observer: Send + Sync {
     /// Records a step of a sign-in.
     fn sign_in(&self, step: SignInStep);
 
+    /// Records a form whose honeypot was filled in.
+    fn honeypot_filled(&self);
+
     /// Records a call of a tool.
     fn tool_called(&self, tool: &'static str, outcome: ToolOutcome, duration: Duration);
 
@@ -108,6 +111,8 @@ impl Observer for NoopObserver {
     fn budget_exceeded(&self, _: &'static str) {}
 
     fn sign_in(&self, _: SignInStep) {}
+
+    fn honeypot_filled(&self) {}
 
     fn tool_called(&self, _: &'static str, _: ToolOutcome, _: Duration) {}
 

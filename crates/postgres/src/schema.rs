@@ -280,6 +280,23 @@ diesel::table! {
 }
 
 diesel::table! {
+    counted_mails (workspace_id, mail, counter) {
+        workspace_id -> Uuid,
+        mail -> Uuid,
+        counter -> Binary,
+        asked_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    confirmed_addresses (workspace_id, email_folded) {
+        workspace_id -> Uuid,
+        email_folded -> Text,
+        confirmed_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     sign_ins (workspace_id, id) {
         workspace_id -> Uuid,
         id -> Uuid,
@@ -293,6 +310,7 @@ diesel::table! {
         wrong_codes -> BigInt,
         created_at -> Timestamptz,
         consumed_at -> Nullable<Timestamptz>,
+        has_mail -> Bool,
     }
 }
 

@@ -94,8 +94,6 @@ pub(crate) enum WorkspaceLock {
     Board,
     /// The units that change team members.
     Members,
-    /// The units that ask for a sign-in.
-    SignIns,
     /// Whoever counts searches that found nothing, which is not a unit.
     MissedSearches,
 }
@@ -107,7 +105,6 @@ impl WorkspaceLock {
             Self::Merges => "\0merges",
             Self::Board => "\0board",
             Self::Members => "\0members",
-            Self::SignIns => "\0sign_ins",
             Self::MissedSearches => "\0missed_searches",
         }
     }
@@ -225,6 +222,15 @@ impl PostgresUnit {
             self.run(statement.execute(&mut self.connection()?)).await?;
             self.locks.push(lock);
         }
+        Ok(())
+    }
+
+    /// Waits for the lock of a counter of asked mails, which counts for all workspaces, and takes it. It is held until the
+    /// unit ends.
+    pub(crate) async fn lock_counter(&self, counter: &[u8; 32]) -> Result<(), StoreError> {
+        let (number, _) = Uuid::new_v5(&Uuid::nil(), counter).as_u64_pair();
+        let statement = LockKey { number: number.cast_signed() };
+        self.run(statement.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 
@@ -386,13 +392,8 @@ mod tests {
 
     #[test]
     fn no_operation_key_is_the_name_of_a_lock() {
-        let locks = [
-            WorkspaceLock::Merges,
-            WorkspaceLock::Board,
-            WorkspaceLock::Members,
-            WorkspaceLock::SignIns,
-            WorkspaceLock::MissedSearches,
-        ];
+        let locks =
+            [WorkspaceLock::Merges, WorkspaceLock::Board, WorkspaceLock::Members, WorkspaceLock::MissedSearches];
         for lock in locks {
             assert!(OperationKey::parse(lock.name()).is_err());
             assert_eq!(locks.iter().filter(|other| other.name() == lock.name()).count(), 1);

@@ -77,9 +77,6 @@ statement! {
              FROM held_comments WHERE workspace_id = {workspace})
           + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(email) + octet_length(email_folded)), 0)
              FROM sessions WHERE workspace_id = {workspace})
-          + (SELECT count(*) * {row_bytes} + coalesce(sum(
-                 octet_length(email) + octet_length(email_folded) + coalesce(octet_length(action), 0)
-             ), 0) FROM sign_ins WHERE workspace_id = {workspace})
           + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(words)), 0)
              FROM missed_searches WHERE workspace_id = {workspace})
           + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(title) + octet_length(content)), 0)

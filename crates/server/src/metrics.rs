@@ -20,13 +20,13 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use roadmap_domain::error::{Budget, ErrorChain};
+use roadmap_domain::error::{Budget, ErrorChain, MailBudget};
 use roadmap_domain::model::mail::OutboxDepth;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Clock, ConnectionPools, OutboxQueue, PoolStatus};
 use roadmap_domain::usecase::authenticate::Rejection;
 use roadmap_http::detached::DetachedTasks;
-use roadmap_http::error::{BODY_MEMORY, MARKUP_THREADS};
+use roadmap_http::error::{BODY_MEMORY, MARKUP_THREADS, WORKSPACE_SIGN_INS};
 use roadmap_http::observer::{CompletedRequest, Observer, SignInStep, ToolOutcome};
 
 /// The media type of the response (OpenMetrics 1.0).
@@ -98,6 +98,7 @@ pub(crate) struct Metrics {
     rejections: Family<CauseLabels, Counter>,
     budget_refusals: Family<BudgetLabels, Counter>,
     sign_ins: Family<StepLabels, Counter>,
+    honeypots: Counter,
     tool_calls: Family<ToolCallLabels, Counter>,
     tool_durations: Family<ToolLabels, Histogram>,
     mcp_rejections: Family<CauseLabels, Counter>,
@@ -115,13 +116,15 @@ impl Metrics {
             drop(rejections.get_or_create(&CauseLabels { cause: cause.name() }));
         }
         let budget_refusals = Family::<BudgetLabels, Counter>::default();
-        for budget in Budget::ALL.map(Budget::name).into_iter().chain([BODY_MEMORY, MARKUP_THREADS]) {
+        let budgets = Budget::ALL.map(Budget::name).into_iter().chain(MailBudget::ALL.map(MailBudget::name));
+        for budget in budgets.chain([BODY_MEMORY, MARKUP_THREADS, WORKSPACE_SIGN_INS]) {
             drop(budget_refusals.get_or_create(&BudgetLabels { budget }));
         }
         let sign_ins = Family::<StepLabels, Counter>::default();
         for step in SignInStep::ALL {
             drop(sign_ins.get_or_create(&StepLabels { step: step.name() }));
         }
+        let honeypots = Counter::default();
         let tool_calls = Family::<ToolCallLabels, Counter>::default();
         let tool_durations = Family::<ToolLabels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         let mcp_rejections = Family::<CauseLabels, Counter>::default();
@@ -149,6 +152,7 @@ impl Metrics {
         let help = "Requests rejected because a budget was used up";
         registry.register("roadmap_budget_refusals", help, budget_refusals.clone());
         registry.register("roadmap_sign_ins", "Sign-ins on the pages, by step", sign_ins.clone());
+        registry.register("roadmap_honeypot_fills", "Forms whose honeypot was filled in", honeypots.clone());
         registry.register("roadmap_mcp_calls", "Calls of tools by MCP clients, by outcome", tool_calls.clone());
         let help = "Duration of calls of tools";
         registry.register_with_unit("roadmap_mcp_call_duration", help, Unit::Seconds, tool_durations.clone());
@@ -161,6 +165,7 @@ impl Metrics {
             rejections,
             budget_refusals,
             sign_ins,
+            honeypots,
             tool_calls,
             tool_durations,
             mcp_rejections,
@@ -190,6 +195,10 @@ impl Observer for Metrics {
 
     fn sign_in(&self, step: SignInStep) {
         self.sign_ins.get_or_create(&StepLabels { step: step.name() }).inc();
+    }
+
+    fn honeypot_filled(&self) {
+        self.honeypots.inc();
     }
 
     fn tool_called(&self, tool: &'static str, outcome: ToolOutcome, duration: Duration) {

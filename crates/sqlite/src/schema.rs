@@ -231,6 +231,23 @@ table! {
 }
 
 table! {
+    counted_mails (workspace_id, mail, counter) {
+        workspace_id -> Binary,
+        mail -> Binary,
+        counter -> Binary,
+        asked_at -> BigInt,
+    }
+}
+
+table! {
+    confirmed_addresses (workspace_id, email_folded) {
+        workspace_id -> Binary,
+        email_folded -> Text,
+        confirmed_at -> BigInt,
+    }
+}
+
+table! {
     sign_ins (workspace_id, id) {
         workspace_id -> Binary,
         id -> Binary,
@@ -244,6 +261,7 @@ table! {
         wrong_codes -> BigInt,
         created_at -> BigInt,
         consumed_at -> Nullable<BigInt>,
+        has_mail -> Bool,
     }
 }
 

@@ -280,7 +280,8 @@ macro_rules! contract_tests {
             sessions::{
                 a_sign_in_is_returned_as_it_was_stored,
                 the_latest_sign_in_of_a_browser_is_found,
-                sign_ins_are_counted_by_windows,
+                asked_mails_are_counted_over_all_workspaces,
+                addresses_are_known_by_members_and_redeemed_sign_ins,
                 concurrent_sign_ins_are_limited,
                 old_sign_ins_are_deleted,
                 a_sign_in_is_used_once,

@@ -8,18 +8,18 @@ use std::net::IpAddr;
 use actix_web::ResponseError;
 use actix_web::http::StatusCode;
 use askama::Template;
-use roadmap_domain::error::{FieldError, FieldProblem, RoadmapError, StoreError, Validated};
+use roadmap_domain::error::{FieldError, FieldProblem, MailBudget, OverMailLimit, RoadmapError, StoreError, Validated};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, RequestLink};
 use roadmap_domain::model::id::SessionId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::session::{BrowserSecret, Session};
-use roadmap_domain::model::sign_in::{LocalPath, PageAction, SignIn};
+use roadmap_domain::model::sign_in::{AskedBy, LocalPath, PageAction, SignIn};
 use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActionDone, PageActor, PageOutcome};
 use roadmap_domain::usecase::executor::Operation;
 use roadmap_domain::usecase::query::portal::FindVisibleRequest;
-use roadmap_domain::usecase::sign_in::StartSignIn;
-use roadmap_http::error::{ErrorMessage, HttpError};
+use roadmap_domain::usecase::sign_in::{AskForSignIn, StartSignIn};
+use roadmap_http::error::{ErrorMessage, HttpError, WORKSPACE_SIGN_INS};
 use roadmap_http::limits::PostWeight;
 use roadmap_http::observer::SignInStep;
 
@@ -27,6 +27,7 @@ use crate::context::Context;
 use crate::cookies::Secret;
 use crate::digest;
 use crate::form::{Fields, Problems};
+use crate::known_browser;
 use crate::page::{Nav, Page};
 use crate::reply::{self, PageResult, Reply};
 use crate::text::Text;
@@ -34,8 +35,12 @@ use crate::text::Text;
 /// The path to which all forms of visitors lead.
 pub(crate) const SENT: &str = "/sign-in/sent";
 
-/// The field that people do not see. Programs that fill in all fields fill in this one, too.
-const TRAP: &str = "website";
+/// The honeypot: a field that people do not see. Programs that fill in all fields fill in this one, too. No password
+/// manager and no browser has a value for this name.
+pub(crate) const HONEYPOT: &str = "leave_blank";
+
+/// The parameter of [`SENT`] while the workspace has used up its mails: the minutes until it sends all of them again.
+pub(crate) const WAIT: &str = "wait";
 
 /// The status under which the path that follows an action is saved. Only successes are.
 const SAVED: u16 = 200;
@@ -71,9 +76,13 @@ pub(crate) fn typed_text(fields: &Fields, name: &str) -> String {
     fields.get(name).replace("\r\n", "\n")
 }
 
-/// Whether a program has filled in a form of visitors.
-pub(crate) fn is_of_program(fields: &Fields) -> bool {
-    !fields.get(TRAP).is_empty()
+/// Adds a problem if the honeypot of a form of visitors was filled in. The form is shown again, because it may have been a
+/// person's browser.
+pub(crate) fn check_honeypot(context: &Context, fields: &Fields, problems: &mut Problems) {
+    if !fields.get(HONEYPOT).is_empty() {
+        context.state.http.observer.honeypot_filled();
+        problems.add(HONEYPOT, context.text().get("honeypot-filled"));
+    }
 }
 
 /// Returns the path to which a form leads on: its hidden field `next`.
@@ -252,6 +261,11 @@ pub(crate) async fn keep(
 ) -> PageResult {
     let known = Secret::SignIn.read(&context.request, context.is_https());
     let browser = known.map_or_else(|| new_secret(context), Ok)?;
+    let is_admitted = context.is_public() || context.portal.settings.admits(email.as_str(), false);
+    let asked_by = match known_browser::find(context, &email) {
+        Some(id) => AskedBy::KnownBrowser { id, is_admitted },
+        None => AskedBy::Visitor { is_admitted },
+    };
     let start = StartSignIn {
         email,
         browser: Some(browser.digest()),
@@ -259,20 +273,27 @@ pub(crate) async fn keep(
         action: action.clone(),
         next: next.clone(),
         language: context.language,
-        sends_mail: true,
     };
-    let started = match client_address(context) {
-        Ok(address) => match context.state.http.limits.admit_sign_in(address) {
-            Ok(()) => execute(context, start).await.map(drop),
-            limited => limited,
-        },
+    let limited = match asked_by {
+        AskedBy::Visitor { .. } => {
+            client_address(context).and_then(|address| context.state.http.limits.admit_sign_in(address))
+        }
+        // Neighbours of the same network must not lock anybody out.
+        AskedBy::KnownBrowser { .. } | AskedBy::Member => Ok(()),
+    };
+    let started = match limited {
+        Ok(()) => execute(context, AskForSignIn { start, asked_by }).await,
         Err(error) => Err(error),
     };
     let next = next.map_or_else(|| "/".to_owned(), |next| next.as_str().to_owned());
     match (started, action) {
-        (Ok(()), _) => {
-            context.state.http.observer.sign_in(SignInStep::Asked);
-            Ok(sent(context, &browser))
+        (Ok(asked), _) => {
+            let observer = &context.state.http.observer;
+            observer.sign_in(SignInStep::Asked);
+            if asked.used_up_for.is_some() {
+                observer.budget_exceeded(WORKSPACE_SIGN_INS);
+            }
+            Ok(sent(context, &browser, asked.used_up_for))
         }
         (Err(error), Some(action)) if !typed(context.text(), &action).is_empty() => {
             Ok(not_done(context, &error, &action, next))
@@ -281,13 +302,13 @@ pub(crate) async fn keep(
     }
 }
 
-/// Pretends to a program that its form was accepted.
-pub(crate) fn pretend(context: &Context) -> PageResult {
-    Ok(sent(context, &new_secret(context)?))
-}
-
-fn sent(context: &Context, browser: &BrowserSecret) -> Reply {
-    Reply::see_other(SENT).with_cookie(Secret::SignIn.set(browser, context.is_https()))
+/// Leads to the page for the code. It is the same for every address, also while the workspace has used up its mails.
+fn sent(context: &Context, browser: &BrowserSecret, used_up_for: Option<u64>) -> Reply {
+    let location = match used_up_for {
+        Some(seconds) => format!("{SENT}?{WAIT}={}", seconds.div_ceil(60)),
+        None => SENT.to_owned(),
+    };
+    Reply::see_other(location).with_cookie(Secret::SignIn.set(browser, context.is_https()))
 }
 
 /// Generates the secret of a cookie.
@@ -337,7 +358,10 @@ pub(crate) fn not_done_after(
     let sentence = match error {
         HttpError::NotFound | HttpError::Domain(RoadmapError::NotFound(_)) => text.get("not-done-gone").into_owned(),
         HttpError::Domain(RoadmapError::Invalid(invalid)) => text.problem(invalid),
-        error if error.status_code() == StatusCode::TOO_MANY_REQUESTS => text.get("too-many-text").into_owned(),
+        HttpError::Domain(RoadmapError::OverMailLimit(OverMailLimit { budget: MailBudget::KeptPosts, .. })) => {
+            text.get("kept-posts-used-up").into_owned()
+        }
+        error if error.status_code() == StatusCode::TOO_MANY_REQUESTS => text.too_many(error.retry_after()),
         _ => text.get("unavailable-text").into_owned(),
     };
     let page = Page::new(context, Nav::Other, text.get("not-done-title")).not_indexed();
@@ -434,13 +458,6 @@ mod tests {
         for action in [PageAction::Vote(request), PageAction::RemoveVote(request), PageAction::Subscribe(request)] {
             assert_eq!(operation_key(own, &raw, &action), None);
         }
-    }
-
-    #[test]
-    fn only_programs_fill_in_the_hidden_field() {
-        assert!(is_of_program(&fields("website=https%3A%2F%2Fspam.example&email=a%40b.example")));
-        assert!(!is_of_program(&fields("website=&email=a%40b.example")));
-        assert!(!is_of_program(&fields("email=a%40b.example")));
     }
 
     #[test]

@@ -32,7 +32,8 @@ impl Secret {
     const fn max_age(self) -> Duration {
         match self {
             Self::Session => Duration::days(180),
-            Self::SignIn => Duration::minutes(15),
+            // As long as what was typed is kept with the sign-in.
+            Self::SignIn => Duration::days(1),
         }
     }
 
@@ -55,6 +56,17 @@ impl Secret {
         let cookie = Cookie::build((self.name(is_https), value)).path("/").http_only(true).same_site(SameSite::Lax);
         cookie.max_age(max_age).secure(is_https).build().to_string()
     }
+}
+
+/// Returns the name of the cookie of [`crate::known_browser`].
+pub(crate) const fn known_browser(is_https: bool) -> &'static str {
+    if is_https { "__Host-known" } else { "known" }
+}
+
+/// Returns the `Set-Cookie` value that stores who was signed in in this browser, for as long as browsers keep cookies.
+pub(crate) fn set_known_browser(tokens: String, is_https: bool) -> String {
+    let cookie = Cookie::build((known_browser(is_https), tokens)).path("/").http_only(true).same_site(SameSite::Lax);
+    cookie.max_age(Duration::days(400)).secure(is_https).build().to_string()
 }
 
 /// The cookie with the chosen theme.
@@ -97,9 +109,18 @@ mod tests {
         );
         assert_eq!(
             Secret::SignIn.set(&secret, false),
-            format!("signin={}; HttpOnly; SameSite=Lax; Path=/; Max-Age=900", secret.reveal())
+            format!("signin={}; HttpOnly; SameSite=Lax; Path=/; Max-Age=86400", secret.reveal())
         );
         assert_eq!(Secret::Session.remove(false), "session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0");
+    }
+
+    #[test]
+    fn the_cookie_of_known_browsers_is_bound_to_its_host_on_https() {
+        assert_eq!(
+            set_known_browser("a.b".to_owned(), true),
+            "__Host-known=a.b; HttpOnly; SameSite=Lax; Secure; Path=/; Max-Age=34560000"
+        );
+        assert_eq!(known_browser(false), "known");
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod cookies;
 mod digest;
 mod document;
 mod form;
+mod known_browser;
 mod origin;
 mod page;
 mod portal;

@@ -37,6 +37,9 @@ struct BarePage {
 fn texts(text: Text, error: &HttpError) -> (String, String) {
     match error {
         HttpError::ForeignOrigin => texts_of(text, "origin-title", "origin-text"),
+        error if error.status_code() == StatusCode::TOO_MANY_REQUESTS => {
+            (text.get("too-many-title").into_owned(), text.too_many(error.retry_after()))
+        }
         error => texts_of_status(text, error.status_code()),
     }
 }

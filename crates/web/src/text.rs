@@ -97,6 +97,15 @@ impl Text {
         self.with("comment-of", &values.map(|(name, value)| (name, FluentValue::from(value))))
     }
 
+    /// Returns the sentence about a limit that is used up, with the time until it is not.
+    pub(crate) fn too_many(self, retry_after: Option<u64>) -> String {
+        match retry_after {
+            None => self.get("too-many-text").into_owned(),
+            Some(seconds @ 0..7_200) => self.count("too-many-minutes", seconds.div_ceil(60).max(1)),
+            Some(seconds) => self.count("too-many-hours", seconds.div_ceil(3_600)),
+        }
+    }
+
     /// Returns a message with arguments.
     pub(crate) fn with(self, key: &str, values: &[(&'static str, FluentValue<'_>)]) -> String {
         let args: FluentArgs<'_> = values.iter().cloned().collect();

@@ -77,6 +77,12 @@ impl PageAction {
         }
     }
 
+    /// Whether it has a text that somebody typed.
+    #[must_use]
+    pub const fn is_post(&self) -> bool {
+        matches!(self, Self::Comment { .. } | Self::Submit { .. })
+    }
+
     /// Returns the feature request that it is about, unless it submits one.
     #[must_use]
     pub const fn request(&self) -> Option<FeatureRequestId> {
@@ -156,6 +162,10 @@ impl SignIn {
     pub const LIFETIME: Duration = Duration::minutes(15);
     /// Number of wrong codes after which no code is accepted.
     pub const MAX_WRONG_CODES: u32 = 5;
+    /// How long the action stays: a new mail carries it, if the link came too late.
+    pub const ACTION_LIFETIME: Duration = Duration::DAY;
+    /// Number of sign-ins without a mail that a workspace stores.
+    pub const MAX_WITHOUT_MAIL: u32 = 2_000;
     /// Maximum size of a stored action in bytes.
     pub const MAX_ACTION_BYTES: usize = 64 * 1024;
 
@@ -171,6 +181,12 @@ impl SignIn {
         self.consumed_at.is_none() && now <= self.expires_at()
     }
 
+    /// Whether its link came too late at `now`, so that a new mail can carry its action.
+    #[must_use]
+    pub fn is_renewable_at(&self, now: Timestamp) -> bool {
+        self.consumed_at.is_none() && now > self.expires_at() && now <= self.created_at.plus(Self::ACTION_LIFETIME)
+    }
+
     /// Whether a code can be typed at `now`.
     #[must_use]
     pub fn accepts_code_at(&self, now: Timestamp) -> bool {
@@ -178,15 +194,41 @@ impl SignIn {
     }
 }
 
-/// How many sign-ins were asked for recently.
+/// Who asks for the mail of a sign-in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedBy {
+    /// A browser in which the address was not signed in before. Anybody.
+    Visitor {
+        /// Whether the portal is open to the owner of the address, who may be no member.
+        is_admitted: bool,
+    },
+    /// A browser in which the address was signed in before.
+    KnownBrowser {
+        /// The ID of the browser.
+        id: Uuid,
+        /// Whether the portal is open to the owner of the address, who may be no member.
+        is_admitted: bool,
+    },
+    /// A member of the team who invites another one.
+    Member,
+}
+
+/// What a workspace knows about an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SignInCounts {
-    /// For the address, in the last 15 minutes.
-    pub of_address_recently: u64,
-    /// For the address, in the last day.
-    pub of_address_today: u64,
-    /// In the workspace, in the last hour.
-    pub of_workspace: u64,
+pub struct KnownAddress {
+    /// Whether it is that of a member.
+    pub is_member: bool,
+    /// Whether a sign-in of the address was redeemed before.
+    pub is_confirmed: bool,
+}
+
+/// What becomes of a sign-in that is consumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consumption {
+    /// Its person is signed in, and its mail is not counted any more.
+    Redeemed,
+    /// Its person has not asked for it. Its mail stays counted.
+    Denied,
 }
 
 /// What was asked for on a page, with what is shown of it before it is confirmed.
@@ -266,7 +308,11 @@ mod tests {
         assert!(!open.is_open_at(end.plus(Duration::MILLISECOND)));
         let guessed = SignIn { wrong_codes: 5, ..open.clone() };
         assert!(guessed.is_open_at(now()) && !guessed.accepts_code_at(now()));
+        // Its action lives for a day.
+        let day = now().plus(Duration::DAY);
+        assert!(!open.is_renewable_at(end) && open.is_renewable_at(end.plus(Duration::MILLISECOND)));
+        assert!(open.is_renewable_at(day) && !open.is_renewable_at(day.plus(Duration::MILLISECOND)));
         let used = SignIn { consumed_at: Some(now()), ..open };
-        assert!(!used.is_open_at(now()) && !used.accepts_code_at(now()));
+        assert!(!used.is_open_at(now()) && !used.accepts_code_at(now()) && !used.is_renewable_at(day));
     }
 }

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::error::{FieldError, FieldProblem, Validated};
+use crate::model::email_address::FoldedEmail;
 use crate::model::id::WorkspaceId;
 use crate::model::timestamp::Timestamp;
 
@@ -26,6 +27,8 @@ pub enum Purpose {
     Unsubscribe,
     /// A link in mail that signs somebody in.
     SignIn,
+    /// A cookie that says who was signed in in a browser before.
+    KnownBrowser,
 }
 
 impl Purpose {
@@ -37,6 +40,7 @@ impl Purpose {
             Self::File => b"file",
             Self::Unsubscribe => b"unsubscribe",
             Self::SignIn => b"sign-in",
+            Self::KnownBrowser => b"known-browser",
         }
     }
 }
@@ -209,22 +213,56 @@ impl ReferenceSigner {
     /// The authentication code is compared in constant time.
     #[must_use]
     pub fn verify(&self, purpose: Purpose, workspace: WorkspaceId, reference: &str, now: Timestamp) -> Option<Uuid> {
+        let (record, until) = self.verify_signature(purpose, workspace, reference)?;
+        until.is_none_or(|until| now.millis() <= until).then_some(record)
+    }
+
+    /// Returns the referenced record, also if the reference has expired.
+    #[must_use]
+    pub fn verify_despite_expiry(&self, purpose: Purpose, workspace: WorkspaceId, reference: &str) -> Option<Uuid> {
+        self.verify_signature(purpose, workspace, reference).map(|(record, _)| record)
+    }
+
+    /// Signs that a person was signed in in a browser. Without the secret, the token does not say who.
+    #[must_use]
+    pub fn sign_known_browser(&self, workspace: WorkspaceId, browser: Uuid, person: &FoldedEmail) -> String {
+        let mut token = self.current.key_id().to_vec();
+        token.extend_from_slice(browser.as_bytes());
+        let signed = [&token[..], person.as_str().as_bytes()].concat();
+        token.extend_from_slice(&self.current.mac(Purpose::KnownBrowser, workspace, &signed).finalize().into_bytes());
+        URL_SAFE_NO_PAD.encode(token)
+    }
+
+    /// Returns the browser of a token, if it says that this person was signed in there.
+    ///
+    /// The authentication code is compared in constant time.
+    #[must_use]
+    pub fn verify_known_browser(&self, workspace: WorkspaceId, token: &str, person: &FoldedEmail) -> Option<Uuid> {
+        let (token, secret) = self.decode(token)?;
+        let (signed, mac) = token.split_at_checked(KEY_ID_BYTES + UUID_BYTES)?;
+        let signed = [signed, person.as_str().as_bytes()].concat();
+        secret.mac(Purpose::KnownBrowser, workspace, &signed).verify_slice(mac).ok()?;
+        Uuid::from_slice(token.get(KEY_ID_BYTES..KEY_ID_BYTES + UUID_BYTES)?).ok()
+    }
+
+    /// Returns the record of a correctly signed reference, and until when it is valid, in milliseconds.
+    fn verify_signature(
+        &self,
+        purpose: Purpose,
+        workspace: WorkspaceId,
+        reference: &str,
+    ) -> Option<(Uuid, Option<i64>)> {
         let (reference, secret) = self.decode(reference)?;
         let (signed, mac) = reference.split_at_checked(reference.len().checked_sub(MAC_BYTES)?)?;
         let (_, record) = signed.split_at_checked(KEY_ID_BYTES)?;
         secret.mac(purpose, workspace, signed).verify_slice(mac).ok()?;
         let (record, until) = record.split_at_checked(UUID_BYTES)?;
-        match until.len() {
-            0 => {}
-            TIMESTAMP_BYTES => {
-                let until = i64::from_be_bytes(until.try_into().ok()?);
-                if now.millis() > until {
-                    return None;
-                }
-            }
+        let until = match until.len() {
+            0 => None,
+            TIMESTAMP_BYTES => Some(i64::from_be_bytes(until.try_into().ok()?)),
             _ => return None,
-        }
-        Uuid::from_slice(record).ok()
+        };
+        Some((Uuid::from_slice(record).ok()?, until))
     }
 }
 
@@ -347,6 +385,38 @@ mod tests {
         }
         assert!(!well_formed("") && !well_formed(&"A".repeat(1 << 20)));
         assert!(ReferenceSigner::new(secret("b"), vec![secret("a")]).is_well_formed(&forever));
+    }
+
+    #[test]
+    fn a_known_browser_is_that_of_a_person_in_a_workspace_and_says_nothing_else() {
+        use crate::model::email_address::EmailAddress;
+        let person = |raw: &str| EmailAddress::from_stored(raw.to_owned()).folded().clone();
+        let (ann, signer) = (person("Ann@example.com"), references());
+        let token = signer.sign_known_browser(workspace(), record(), &ann);
+        let verify = |signer: &ReferenceSigner, of, token: &str, person: &FoldedEmail| {
+            signer.verify_known_browser(of, token, person)
+        };
+        assert_eq!(verify(&signer, workspace(), &token, &person("ann@EXAMPLE.com")), Some(record()));
+        assert_eq!(verify(&signer, workspace(), &token, &person("bob@example.com")), None);
+        assert_eq!(verify(&signer, WorkspaceId::new(Uuid::from_u128(7)), &token, &ann), None);
+        let rotated = ReferenceSigner::new(secret("b"), vec![secret("a")]);
+        assert_eq!(verify(&rotated, workspace(), &token, &ann), Some(record()));
+        assert_eq!(verify(&ReferenceSigner::new(secret("b"), Vec::new()), workspace(), &token, &ann), None);
+        // References of other purposes are none, and it is no reference.
+        for purpose in PURPOSES {
+            assert_eq!(verify(&signer, workspace(), &signer.sign(purpose, workspace(), record()), &ann), None);
+            assert_eq!(signer.verify(purpose, workspace(), &token, now()), None);
+        }
+    }
+
+    #[test]
+    fn an_expired_reference_is_still_that_of_its_record() {
+        let signer = references();
+        let past = now().plus(-Duration::DAY);
+        let expired = signer.sign_with_expiry(Purpose::SignIn, workspace(), record(), past);
+        assert_eq!(signer.verify(Purpose::SignIn, workspace(), &expired, now()), None);
+        assert_eq!(signer.verify_despite_expiry(Purpose::SignIn, workspace(), &expired), Some(record()));
+        assert_eq!(signer.verify_despite_expiry(Purpose::File, workspace(), &expired), None);
     }
 
     #[test]

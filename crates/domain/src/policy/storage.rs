@@ -5,7 +5,8 @@
 //! never less than the stored size, and the daily recount corrects the total. The stores count by the same rules; the
 //! contract suite checks that both agree.
 //!
-//! Not counted: the outbox, which has a budget of its own, and records created by operators (members, tracks, keys).
+//! Not counted: the outbox and sign-ins, which have budgets of their own, what customers cause in the audit log, and records
+//! created by operators (members, tracks, keys).
 
 use crate::error::{Budget, OverBudget};
 use crate::model::attachment::Attachment;
@@ -119,7 +120,7 @@ impl StorageLimits {
         let (limit, used) = match budget {
             Budget::StoredRecords => (self.records?, used.records),
             Budget::StoredFiles => (self.files?, used.files),
-            Budget::MailsPerDay | Budget::SignIns => return None,
+            Budget::MailsPerDay => return None,
         };
         Some(non_negative(used).saturating_mul(100) / limit.max(1))
     }

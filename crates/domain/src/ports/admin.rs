@@ -11,6 +11,7 @@ use crate::model::customer::CustomerName;
 use crate::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use crate::model::pagination::Listing;
 use crate::model::timestamp::Timestamp;
+use crate::policy::mail_requests::CounterKey;
 
 /// Reads of the pages of the admin panel, which show private records, too.
 ///
@@ -80,6 +81,13 @@ pub trait AdminReader: Send + Sync {
         workspace: WorkspaceId,
         customer: CustomerId,
     ) -> Result<CustomerRecords, StoreError>;
+
+    /// Returns when the newest mail of the workspace that this counter has counted was asked for. One statement.
+    async fn last_counted_mail(
+        &self,
+        workspace: WorkspaceId,
+        counter: CounterKey,
+    ) -> Result<Option<Timestamp>, StoreError>;
 
     /// Returns the overview of a workspace. It reads all votes of the workspace, so that callers keep the result for a
     /// while. Five statements.

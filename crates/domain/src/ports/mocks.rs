@@ -41,7 +41,7 @@ use crate::model::portal::{Language, PortalSettings};
 use crate::model::search::{SearchDocument, Synonyms};
 use crate::model::session::NewSession;
 use crate::model::setting::Setting;
-use crate::model::sign_in::{SignIn, SignInCounts};
+use crate::model::sign_in::{Consumption, KnownAddress, SignIn};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
@@ -49,6 +49,7 @@ use crate::model::usage::{StoredUsage, Usage};
 use crate::model::vote::{NewVote, VoteCast, VoteWithdrawn};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::mail_limits::MailBudgetWindow;
+use crate::policy::mail_requests::CounterKey;
 use crate::policy::merging::MergeNode;
 use crate::policy::search::{Hit, Search};
 use crate::ports::{
@@ -360,9 +361,11 @@ mock! {
     impl PortalWrites for Unit {
         async fn load_portal(&mut self) -> Result<PortalSettings, StoreError>;
         async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError>;
-        async fn count_sign_ins(&mut self, email: &FoldedEmail, now: Timestamp) -> Result<SignInCounts, StoreError>;
-        async fn insert_sign_in(&mut self, sign_in: &SignIn) -> Result<(), StoreError>;
-        async fn consume_sign_in(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError>;
+        async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError>;
+        async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError>;
+        async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError>;
+        async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError>;
+        async fn consume_sign_in(&mut self, sign_in: SignInId, how: Consumption, at: Timestamp) -> Result<bool, StoreError>;
         async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError>;
         async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError>;
         async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError>;

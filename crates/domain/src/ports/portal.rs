@@ -1,6 +1,7 @@
 //! Ports of the portal: what its pages read, and what its commands write.
 
 use async_trait::async_trait;
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::attachment::Attachment;
@@ -17,9 +18,10 @@ use crate::model::portal::{
     RequestPage, SitemapEntry, Viewer,
 };
 use crate::model::session::{NewSession, SecretDigest, Session};
-use crate::model::sign_in::{SignIn, SignInCounts};
+use crate::model::sign_in::{Consumption, KnownAddress, SignIn};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
+use crate::policy::mail_requests::CounterKey;
 use crate::policy::trending::Candidate;
 
 /// Reads of the portal's pages.
@@ -172,17 +174,30 @@ pub trait PortalWrites {
     /// Replaces the settings of the portal.
     async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError>;
 
-    /// Counts the sign-ins of an address and of the workspace before `now`. Concurrent units of work of the workspace see
-    /// each other's sign-ins.
-    async fn count_sign_ins(&mut self, email: &FoldedEmail, now: Timestamp) -> Result<SignInCounts, StoreError>;
+    /// Returns when the `nth` newest mail that this counter has counted was asked for, from 1. It counts for all
+    /// workspaces.
+    ///
+    /// Contract: concurrent units of work that ask for the same counter, of all workspaces, wait for each other and see
+    /// each other's mails.
+    async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Stores a sign-in. Sign-ins of the workspace that were asked for more than a day before it are deleted.
-    async fn insert_sign_in(&mut self, sign_in: &SignIn) -> Result<(), StoreError>;
+    /// Counts a mail by each of these counters. Mails of the workspace that were asked for more than
+    /// [`COUNTED_FOR`](crate::policy::mail_requests::COUNTED_FOR) before are forgotten.
+    async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError>;
 
-    /// Marks a sign-in as used. Returns whether it was open at `at`.
+    /// Returns what the workspace knows about an address, with one statement for every address.
+    async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError>;
+
+    /// Stores a sign-in. Sign-ins of the workspace that were asked for more than a day before it are deleted, and of those
+    /// without a mail the oldest, beyond [`SignIn::MAX_WITHOUT_MAIL`].
+    async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError>;
+
+    /// Marks a sign-in as used. Returns whether it was open at `at`. If it is redeemed, its mail is not counted any more,
+    /// and its address is known from now on.
     ///
     /// Contract: of several concurrent calls for a sign-in, at most one returns `true`.
-    async fn consume_sign_in(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError>;
+    async fn consume_sign_in(&mut self, sign_in: SignInId, how: Consumption, at: Timestamp)
+    -> Result<bool, StoreError>;
 
     /// Counts a code that was typed for a sign-in, before it is compared. Returns whether it may be compared: the
     /// sign-in accepted codes at `at`.

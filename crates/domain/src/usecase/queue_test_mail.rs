@@ -2,18 +2,31 @@
 
 use async_trait::async_trait;
 
-use crate::error::RoadmapError;
+use crate::error::{MailBudget, RoadmapError};
 use crate::model::audit::Audit;
 use crate::model::email_address::EmailAddress;
 use crate::model::message::{MessageContent, MessageId, NewMessage, Recipient};
+use crate::policy::mail_requests::{MailCounter, TEST_MAILS};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::sign_in::check_limits;
+
+/// Who asks for a test mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestMailBy {
+    /// A member of the team. A workspace has a few an hour.
+    Member,
+    /// An operator, without a limit.
+    Operator,
+}
 
 /// Queues a test mail. The reply is the message's identity.
 #[derive(Debug, Clone)]
 pub struct QueueTestMail {
     /// The recipient.
     pub to: EmailAddress,
+    /// Who asks.
+    pub asked_by: TestMailBy,
 }
 
 #[async_trait]
@@ -25,8 +38,14 @@ impl Operation for QueueTestMail {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<MessageId, RoadmapError> {
+        let id = context.new_id(|id| id);
+        if self.asked_by == TestMailBy::Member {
+            let counter = MailCounter::TestMails(context.workspace).key();
+            check_limits(work, counter, &TEST_MAILS, MailBudget::TestMails, context.now).await?;
+            work.count_mail(id, &[counter], context.now).await?;
+        }
         let message = NewMessage {
-            id: context.new_id(MessageId::test_mail),
+            id: MessageId::test_mail(id),
             content: MessageContent::TestMail,
             recipient: Recipient::Address(self.to.clone()),
             created_at: context.now,
@@ -60,7 +79,33 @@ mod tests {
         let mut unit = MockUnit::new();
         let seen = expected.clone();
         unit.expect_insert_message().withf(move |message| *message == seen).times(1).returning(|_| Ok(true));
-        let queued = block_on(QueueTestMail { to }.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+        let operation = QueueTestMail { to, asked_by: TestMailBy::Operator };
+        let queued = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
         assert_eq!(queued, expected.id);
+    }
+
+    #[test]
+    fn a_workspace_has_five_an_hour() {
+        for (age, retry_after) in [(3_599, Some(1)), (3_600, None)] {
+            let counter = MailCounter::TestMails(crate::usecase::fixtures::workspace()).key();
+            let mut unit = MockUnit::new();
+            unit.expect_nth_counted_mail()
+                .withf(move |of, nth| (*of, *nth) == (counter, 5))
+                .times(1)
+                .returning(move |_, _| Ok(Some(now().plus(-time::Duration::seconds(age)))));
+            let is_sent = usize::from(retry_after.is_none());
+            unit.expect_count_mail()
+                .withf(move |_, counters, _| *counters == [counter])
+                .times(is_sent)
+                .returning(|_, _, _| Ok(()));
+            unit.expect_insert_message().times(is_sent).returning(|_| Ok(true));
+            let to = EmailAddress::parse("to", "ops@acme.example").unwrap();
+            let operation = QueueTestMail { to, asked_by: TestMailBy::Member };
+            let queued = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit));
+            match queued {
+                Err(RoadmapError::OverMailLimit(over)) => assert_eq!(Some(over.retry_after), retry_after),
+                queued => assert!(queued.is_ok() && retry_after.is_none()),
+            }
+        }
     }
 }

@@ -1,26 +1,24 @@
 //! Sign-in by mail: asking for a link, using it, and ending sessions.
 
 use async_trait::async_trait;
+use time::Duration;
 
-use crate::error::{Budget, OverBudget, Resource, RoadmapError};
+use crate::error::{MailBudget, OverMailLimit, Resource, RoadmapError};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::email_address::EmailAddress;
 use crate::model::id::{SessionId, SignInId};
 use crate::model::message::{MessageContent, MessageId, NewMessage, Recipient};
 use crate::model::portal::Language;
 use crate::model::session::{BrowserName, NewSession, SecretDigest};
-use crate::model::sign_in::{LocalPath, PageAction, SignIn, SignInCounts};
+use crate::model::sign_in::{AskedBy, Consumption, KnownAddress, LocalPath, PageAction, SignIn};
+use crate::model::timestamp::Timestamp;
+use crate::policy::mail_requests::{self, CounterKey, MailCounter, MailLimit};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::act_on_page::{ActOnPage, PageActionDone};
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Most sign-ins of an address in 15 minutes, of an address in a day, and of a workspace in an hour.
-const MAX_OF_ADDRESS_RECENTLY: u64 = 3;
-const MAX_OF_ADDRESS_TODAY: u64 = 10;
-const MAX_OF_WORKSPACE: u64 = 300;
-
-/// Asks for a sign-in.
+/// Prepares a sign-in whose link a command shows to an operator. It sends no mail and has no limits.
 #[derive(Debug, Clone)]
 pub struct StartSignIn {
     /// The address, whether anybody knows it or not.
@@ -35,31 +33,11 @@ pub struct StartSignIn {
     pub next: Option<LocalPath>,
     /// The language of the page.
     pub language: Language,
-    /// Whether a mail is sent. Without one, no limits apply: a command shows the link to an operator.
-    pub sends_mail: bool,
 }
 
-fn check_limits(counts: SignInCounts) -> Result<(), OverBudget> {
-    let limits = [
-        (counts.of_address_recently, MAX_OF_ADDRESS_RECENTLY),
-        (counts.of_address_today, MAX_OF_ADDRESS_TODAY),
-        (counts.of_workspace, MAX_OF_WORKSPACE),
-    ];
-    match limits.into_iter().find(|(count, limit)| count >= limit) {
-        Some((_, limit)) => Err(OverBudget { budget: Budget::SignIns, limit }),
-        None => Ok(()),
-    }
-}
-
-#[async_trait]
-impl Operation for StartSignIn {
-    type Output = SignIn;
-
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<SignIn, RoadmapError> {
-        if self.sends_mail {
-            check_limits(work.count_sign_ins(self.email.folded(), context.now).await?)?;
-        }
-        let sign_in = SignIn {
+impl StartSignIn {
+    fn sign_in(&self, context: &OperationContext<'_>) -> SignIn {
+        SignIn {
             id: context.new_id(SignInId::new),
             email: self.email.clone(),
             browser: self.browser,
@@ -70,32 +48,187 @@ impl Operation for StartSignIn {
             wrong_codes: 0,
             created_at: context.now,
             consumed_at: None,
-        };
-        work.insert_sign_in(&sign_in).await?;
-        if self.sends_mail {
-            let message = NewMessage {
-                id: MessageId::sign_in(sign_in.id),
-                content: MessageContent::SignIn(sign_in.id),
-                recipient: Recipient::Address(self.email.clone()),
-                created_at: context.now,
-            };
-            work.insert_message(&message).await?;
         }
-        Ok(sign_in)
     }
+}
 
-    fn stored_bytes(&self) -> u64 {
-        let action = self.action.as_ref().map(PageAction::to_json).unwrap_or_default();
-        storage::row_bytes(&[self.email.as_str(), self.email.folded().as_str(), &action])
+#[async_trait]
+impl Operation for StartSignIn {
+    type Output = SignIn;
+
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<SignIn, RoadmapError> {
+        let sign_in = self.sign_in(context);
+        work.insert_sign_in(&sign_in, true).await?;
+        Ok(sign_in)
     }
 
     fn audit(&self, sign_in: &SignIn) -> Audit {
         // Whoever gets a link without a mail can sign in as somebody else.
-        if self.sends_mail {
-            Audit::OwnRecord(OwnRecord::Session)
-        } else {
-            Audit::entry("sign_in.link", "sign_in", Some(sign_in.id.uuid()))
+        Audit::entry("sign_in.link", "sign_in", Some(sign_in.id.uuid()))
+    }
+}
+
+/// Asks for the mail of a sign-in. Who asks and who is asked for decide who pays for it
+/// ([`crate::policy::mail_requests`]).
+///
+/// Nothing that a visitor can see depends on whether the address is known: the same limits lead to the same errors, and a
+/// sign-in without a mail looks like any other. It uses no storage of the workspace, because anybody can ask for one.
+#[derive(Debug, Clone)]
+pub struct AskForSignIn {
+    /// The sign-in.
+    pub start: StartSignIn,
+    /// Who asks.
+    pub asked_by: AskedBy,
+}
+
+/// A sign-in that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInAsked {
+    /// The sign-in.
+    pub sign_in: SignIn,
+    /// If the workspace has used up its sign-in mails: the seconds until it sends all of them again. Then some sign-ins
+    /// have no mail, and it is not said which.
+    pub used_up_for: Option<u64>,
+}
+
+/// Returns the longest wait for one of the limits of a counter.
+pub(crate) async fn wait_for(
+    work: &mut dyn UnitOfWork,
+    counter: CounterKey,
+    limits: &[MailLimit],
+    now: Timestamp,
+) -> Result<Option<Duration>, RoadmapError> {
+    let mut longest = None;
+    for limit in limits {
+        let nth = work.nth_counted_mail(counter, limit.mails).await?;
+        longest = longest.max(limit.wait(nth, now));
+    }
+    Ok(longest)
+}
+
+/// Fails if one of the limits of a counter is used up.
+pub(crate) async fn check_limits(
+    work: &mut dyn UnitOfWork,
+    counter: CounterKey,
+    limits: &[MailLimit],
+    budget: MailBudget,
+    now: Timestamp,
+) -> Result<(), RoadmapError> {
+    match wait_for(work, counter, limits, now).await? {
+        Some(wait) => Err(OverMailLimit { budget, retry_after: whole_seconds(wait) }.into()),
+        None => Ok(()),
+    }
+}
+
+/// Returns a positive time in seconds, rounded up.
+fn whole_seconds(wait: Duration) -> u64 {
+    let seconds = wait.whole_seconds() + i64::from(wait.subsec_nanoseconds() > 0);
+    u64::try_from(seconds).unwrap_or(0).max(1)
+}
+
+/// What decides about the mail of a sign-in.
+struct Decision {
+    /// Whether it is sent.
+    sends: bool,
+    /// What counts it.
+    counters: Vec<CounterKey>,
+    /// How long the workspace has used up its mails.
+    used_up_for: Option<Duration>,
+}
+
+impl AskForSignIn {
+    /// Decides about a sign-in that anybody may have asked for.
+    async fn decide_for_visitor(
+        &self,
+        is_admitted: bool,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Decision, RoadmapError> {
+        let (workspace, now) = (context.workspace, context.now);
+        // These do not depend on what is known about the address, and come first: their errors are the same for all.
+        let person = MailCounter::Person(&self.start.email).key();
+        check_limits(work, person, &mail_requests::PERSON, MailBudget::SignIns, now).await?;
+        let mut counters = vec![person];
+        if self.start.action.as_ref().is_some_and(PageAction::is_post) {
+            let kept = MailCounter::KeptPosts(workspace).key();
+            check_limits(work, kept, &mail_requests::KEPT_POSTS, MailBudget::KeptPosts, now).await?;
+            counters.push(kept);
         }
+        // The same statements for everybody.
+        let KnownAddress { is_member, is_confirmed } = work.find_known_address(self.start.email.folded()).await?;
+        let (strangers, customers) = (MailCounter::Strangers(workspace).key(), MailCounter::Customers(workspace).key());
+        let wait_of_strangers = wait_for(work, strangers, &mail_requests::STRANGERS, now).await?;
+        let wait_of_customers = wait_for(work, customers, &mail_requests::CUSTOMERS, now).await?;
+        let (payer, wait) = match (is_member, is_confirmed) {
+            (true, _) => (None, None),
+            (false, true) => (Some(customers), wait_of_customers),
+            (false, false) => (Some(strangers), wait_of_strangers),
+        };
+        let sends = wait.is_none() && (is_admitted || is_member);
+        counters.extend(payer.filter(|_| sends));
+        Ok(Decision { sends, counters, used_up_for: wait_of_strangers.max(wait_of_customers) })
+    }
+
+    async fn decide(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Decision, RoadmapError> {
+        let (now, budget) = (context.now, MailBudget::SignIns);
+        match self.asked_by {
+            AskedBy::Visitor { is_admitted } => self.decide_for_visitor(is_admitted, context, work).await,
+            AskedBy::KnownBrowser { id, is_admitted } => {
+                let browser = MailCounter::KnownBrowser(id).key();
+                check_limits(work, browser, &mail_requests::KNOWN_BROWSER, budget, now).await?;
+                let known = work.find_known_address(self.start.email.folded()).await?;
+                Ok(Decision { sends: is_admitted || known.is_member, counters: vec![browser], used_up_for: None })
+            }
+            AskedBy::Member => {
+                let person = MailCounter::InvitedPerson(&self.start.email).key();
+                check_limits(work, person, &mail_requests::INVITED_PERSON, budget, now).await?;
+                let workspace = MailCounter::Invitations(context.workspace).key();
+                check_limits(work, workspace, &mail_requests::INVITATIONS, budget, now).await?;
+                Ok(Decision { sends: true, counters: vec![person, workspace], used_up_for: None })
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Operation for AskForSignIn {
+    type Output = SignInAsked;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<SignInAsked, RoadmapError> {
+        let Decision { sends, mut counters, used_up_for } = self.decide(context, work).await?;
+        let sign_in = self.start.sign_in(context);
+        work.insert_sign_in(&sign_in, sends).await?;
+        if used_up_for.is_some() {
+            // The team sees the newest one. One a minute is enough.
+            let used_up = MailCounter::UsedUp(context.workspace).key();
+            let last = work.nth_counted_mail(used_up, 1).await?;
+            if last.is_none_or(|last| last.plus(Duration::MINUTE) <= context.now) {
+                counters.push(used_up);
+            }
+        }
+        work.count_mail(sign_in.id.uuid(), &counters, context.now).await?;
+        if sends {
+            let message = NewMessage {
+                id: MessageId::sign_in(sign_in.id),
+                content: MessageContent::SignIn(sign_in.id),
+                recipient: Recipient::Address(self.start.email.clone()),
+                created_at: context.now,
+            };
+            work.insert_message(&message).await?;
+        }
+        Ok(SignInAsked { sign_in, used_up_for: used_up_for.map(whole_seconds) })
+    }
+
+    fn audit(&self, _: &SignInAsked) -> Audit {
+        Audit::OwnRecord(OwnRecord::Session)
     }
 }
 
@@ -151,7 +284,7 @@ impl Operation for RedeemSignIn {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<SignInRedeemed, RoadmapError> {
-        if !work.consume_sign_in(self.sign_in, context.now).await? {
+        if !work.consume_sign_in(self.sign_in, Consumption::Redeemed, context.now).await? {
             return Err(RoadmapError::NotFound(Resource::SignIn));
         }
         let session = NewSession {
@@ -197,7 +330,7 @@ impl Operation for DiscardSignIn {
     type Output = ();
 
     async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        if work.consume_sign_in(self.sign_in, context.now).await? {
+        if work.consume_sign_in(self.sign_in, Consumption::Denied, context.now).await? {
             Ok(())
         } else {
             Err(RoadmapError::NotFound(Resource::SignIn))
@@ -260,65 +393,212 @@ mod tests {
     use crate::model::id::FeatureRequestId;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::act_on_page::{PageActor, PageOutcome};
-    use crate::usecase::fixtures::{NumberedIds, context, now, summary};
+    use crate::usecase::fixtures::{NumberedIds, context, now, summary, workspace};
     use pollster::block_on;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, Mutex};
     use uuid::Uuid;
 
     fn email() -> EmailAddress {
         EmailAddress::from_stored("ann@example.com".to_owned())
     }
 
-    fn start(sends_mail: bool) -> StartSignIn {
-        let (email, language) = (email(), Language::English);
-        StartSignIn { email, browser: None, browser_name: None, action: None, next: None, language, sends_mail }
+    fn start() -> StartSignIn {
+        StartSignIn {
+            email: email(),
+            browser: None,
+            browser_name: None,
+            action: None,
+            next: None,
+            language: Language::English,
+        }
     }
 
-    fn unit(counts: SignInCounts) -> MockUnit {
+    fn comment() -> PageAction {
+        let request = FeatureRequestId::new(Uuid::from_u128(3));
+        PageAction::Comment { request, content: "Yes".to_owned() }
+    }
+
+    const VISITOR: AskedBy = AskedBy::Visitor { is_admitted: true };
+    const CLOSED: AskedBy = AskedBy::Visitor { is_admitted: false };
+
+    /// What a unit of work knows.
+    #[derive(Clone, Default)]
+    struct Known {
+        address: KnownAddress,
+        /// The counters whose smallest limit is used up: the mail that fills it was asked for one second ago.
+        full: Vec<CounterKey>,
+    }
+
+    /// Asks for a sign-in. Returns whether it is sent, what counts it, and for how long the workspace has no mails.
+    fn ask(
+        asked_by: AskedBy,
+        action: Option<PageAction>,
+        known: &Known,
+    ) -> Result<(bool, Vec<CounterKey>, Option<u64>), OverMailLimit> {
         let mut unit = MockUnit::new();
-        unit.expect_count_sign_ins().returning(move |_, _| Ok(counts));
-        unit
+        let full = known.full.clone();
+        unit.expect_nth_counted_mail()
+            .returning(move |counter, _| Ok(full.contains(&counter).then(|| now().plus(-Duration::SECOND))));
+        let address = known.address;
+        unit.expect_find_known_address().withf(|of| of.as_str() == "ann@example.com").returning(move |_| Ok(address));
+        let (has_mail, is_queued) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let counted = Arc::new(Mutex::new(Vec::new()));
+        let (stored, queued, counts) = (Arc::clone(&has_mail), Arc::clone(&is_queued), Arc::clone(&counted));
+        unit.expect_insert_sign_in().returning(move |_, has_mail| {
+            stored.store(has_mail, Ordering::SeqCst);
+            Ok(())
+        });
+        unit.expect_count_mail().returning(move |mail, counters, at| {
+            assert_eq!((mail, at), (Uuid::from_u128(1), now()));
+            counts.lock().unwrap().extend_from_slice(counters);
+            Ok(())
+        });
+        unit.expect_insert_message().returning(move |message| {
+            let id = SignInId::new(Uuid::from_u128(1));
+            let expected = (MessageId::sign_in(id), MessageContent::SignIn(id), Recipient::Address(email()));
+            assert_eq!((message.id.clone(), message.content, message.recipient.clone()), expected);
+            queued.store(true, Ordering::SeqCst);
+            Ok(true)
+        });
+        let operation = AskForSignIn { start: StartSignIn { action, ..start() }, asked_by };
+        let asked = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit));
+        drop(unit);
+        match asked {
+            Ok(asked) => {
+                assert_eq!(operation.audit(&asked), Audit::OwnRecord(OwnRecord::Session));
+                assert_eq!(operation.stored_bytes(), 0);
+                let counted = counted.lock().unwrap().clone();
+                let sends = is_queued.load(Ordering::SeqCst);
+                assert_eq!((has_mail.load(Ordering::SeqCst), asked.sign_in.created_at), (sends, now()));
+                Ok((sends, counted, asked.used_up_for))
+            }
+            Err(RoadmapError::OverMailLimit(over)) => Err(over),
+            Err(error) => panic!("{error}"),
+        }
     }
 
-    #[test]
-    fn a_sign_in_is_stored_with_its_mail() {
-        let mut unit = unit(SignInCounts { of_address_recently: 2, of_address_today: 9, of_workspace: 299 });
-        unit.expect_insert_sign_in().times(1).returning(|_| Ok(()));
-        unit.expect_insert_message()
-            .withf(|message| {
-                let id = SignInId::new(Uuid::from_u128(1));
-                message.id == MessageId::sign_in(id)
-                    && message.content == MessageContent::SignIn(id)
-                    && message.recipient == Recipient::Address(email())
-            })
-            .times(1)
-            .returning(|_| Ok(true));
-        let started = block_on(start(true).perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-        assert_eq!((started.created_at, started.consumed_at), (now(), None));
+    fn is_sent(counted: &[CounterKey]) -> bool {
+        let payers = [MailCounter::Strangers(workspace()), MailCounter::Customers(workspace())];
+        payers.iter().any(|payer| counted.contains(&payer.key()))
     }
 
     #[test]
     fn a_command_sends_no_mail_and_has_no_limits() {
         let mut unit = MockUnit::new();
-        unit.expect_insert_sign_in().times(1).returning(|_| Ok(()));
-        let started = block_on(start(false).perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-        let entry = Audit::entry("sign_in.link", "sign_in", Some(started.id.uuid()));
-        assert_eq!(
-            (start(false).audit(&started), start(true).audit(&started)),
-            (entry, Audit::OwnRecord(OwnRecord::Session))
-        );
+        unit.expect_insert_sign_in().times(1).returning(|_, _| Ok(()));
+        let started = block_on(start().perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+        assert_eq!((started.created_at, started.consumed_at), (now(), None));
+        assert_eq!(start().audit(&started), Audit::entry("sign_in.link", "sign_in", Some(started.id.uuid())));
     }
 
     #[test]
-    fn more_sign_ins_than_the_limits_are_refused() {
-        for (counts, limit) in [
-            (SignInCounts { of_address_recently: 3, ..SignInCounts::default() }, 3),
-            (SignInCounts { of_address_today: 10, ..SignInCounts::default() }, 10),
-            (SignInCounts { of_workspace: 300, ..SignInCounts::default() }, 300),
+    fn who_asks_and_who_is_asked_for_decide_who_pays() {
+        let email = email();
+        let browser = Uuid::from_u128(9);
+        let person = MailCounter::Person(&email).key();
+        let [strangers, customers, kept] = [MailCounter::Strangers, MailCounter::Customers, MailCounter::KeptPosts]
+            .map(|counter| counter(workspace()).key());
+        let (invited, invitations) =
+            (MailCounter::InvitedPerson(&email).key(), MailCounter::Invitations(workspace()).key());
+        let of_browser = MailCounter::KnownBrowser(browser).key();
+        let known =
+            |is_member, is_confirmed| Known { address: KnownAddress { is_member, is_confirmed }, ..Known::default() };
+        for (asked_by, action, known, expected) in [
+            (VISITOR, None, known(false, false), vec![person, strangers]),
+            (VISITOR, None, known(false, true), vec![person, customers]),
+            (VISITOR, None, known(true, true), vec![person]),
+            (VISITOR, Some(comment()), known(false, false), vec![person, kept, strangers]),
+            (
+                VISITOR,
+                Some(PageAction::Vote(FeatureRequestId::new(browser))),
+                known(false, false),
+                vec![person, strangers],
+            ),
+            (
+                AskedBy::KnownBrowser { id: browser, is_admitted: true },
+                Some(comment()),
+                known(false, true),
+                vec![of_browser],
+            ),
+            (AskedBy::Member, None, known(true, false), vec![invited, invitations]),
         ] {
-            let mut unit = unit(counts);
-            let error = block_on(start(true).perform(&context(&NumberedIds::default()), &mut unit)).unwrap_err();
-            let expected = OverBudget { budget: Budget::SignIns, limit };
-            assert!(matches!(error, RoadmapError::OverBudget(found) if found == expected), "{error}");
+            let (sends, counted, used_up_for) = ask(asked_by, action, &known).unwrap();
+            assert_eq!((sends, counted, used_up_for), (true, expected, None), "{asked_by:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_is_used_up_says_how_long() {
+        let email = email();
+        let browser = Uuid::from_u128(9);
+        for (counter, asked_by, budget, retry_after) in [
+            (MailCounter::Person(&email), VISITOR, MailBudget::SignIns, 3_599),
+            (MailCounter::KeptPosts(workspace()), VISITOR, MailBudget::KeptPosts, 86_399),
+            (
+                MailCounter::KnownBrowser(browser),
+                AskedBy::KnownBrowser { id: browser, is_admitted: true },
+                MailBudget::SignIns,
+                899,
+            ),
+            (MailCounter::InvitedPerson(&email), AskedBy::Member, MailBudget::SignIns, 3_599),
+            (MailCounter::Invitations(workspace()), AskedBy::Member, MailBudget::SignIns, 3_599),
+        ] {
+            let known = |is_member, is_confirmed| Known {
+                address: KnownAddress { is_member, is_confirmed },
+                full: vec![counter.key()],
+            };
+            // The same, whether the address is known or not.
+            for known in [known(false, false), known(false, true), known(true, false)] {
+                let over = ask(asked_by, Some(comment()), &known).unwrap_err();
+                assert_eq!(over, OverMailLimit { budget, retry_after }, "{counter:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn strangers_use_up_only_the_mails_of_strangers_and_nobody_sees_which() {
+        let [strangers, customers, used_up] = [MailCounter::Strangers, MailCounter::Customers, MailCounter::UsedUp]
+            .map(|counter| counter(workspace()).key());
+        for (full, is_member, is_confirmed, sends) in [
+            (strangers, false, false, false),
+            (strangers, false, true, true),
+            (strangers, true, false, true),
+            (customers, false, false, true),
+            (customers, false, true, false),
+            (customers, true, true, true),
+        ] {
+            let known = Known { address: KnownAddress { is_member, is_confirmed }, full: vec![full] };
+            let (is_queued, counted, used_up_for) = ask(VISITOR, None, &known).unwrap();
+            assert_eq!((is_queued, used_up_for), (sends, Some(3_599)), "{:?}", known.address);
+            assert_eq!(is_sent(&counted), sends && !is_member);
+            assert!(counted.contains(&used_up) && counted.contains(&MailCounter::Person(&email()).key()));
+        }
+        // The other askers do not depend on them, and the team sees it once a minute.
+        let all = Known { full: vec![strangers, customers, used_up], ..Known::default() };
+        let known_browser = AskedBy::KnownBrowser { id: Uuid::from_u128(9), is_admitted: true };
+        for asked_by in [known_browser, AskedBy::Member] {
+            assert_eq!(ask(asked_by, Some(comment()), &all).unwrap().2, None);
+        }
+        assert!(!ask(VISITOR, None, &all).unwrap().1.contains(&used_up));
+    }
+
+    #[test]
+    fn a_closed_portal_mails_nobody_who_could_not_enter() {
+        let closed_browser = AskedBy::KnownBrowser { id: Uuid::from_u128(9), is_admitted: false };
+        for asked_by in [CLOSED, closed_browser] {
+            for (is_member, is_confirmed) in [(false, false), (false, true), (true, false)] {
+                let mut unit = MockUnit::new();
+                unit.expect_nth_counted_mail().returning(|_, _| Ok(None));
+                let known = KnownAddress { is_member, is_confirmed };
+                unit.expect_find_known_address().returning(move |_| Ok(known));
+                unit.expect_insert_sign_in().withf(move |_, has_mail| *has_mail == is_member).returning(|_, _| Ok(()));
+                unit.expect_count_mail().withf(|_, counters, _| !is_sent(counters)).returning(|_, _, _| Ok(()));
+                unit.expect_insert_message().times(usize::from(is_member)).returning(|_| Ok(true));
+                let operation = AskForSignIn { start: start(), asked_by };
+                let asked = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+                assert_eq!(asked.used_up_for, None);
+            }
         }
     }
 
@@ -333,7 +613,7 @@ mod tests {
     #[test]
     fn a_used_sign_in_creates_nothing() {
         let mut unit = MockUnit::new();
-        unit.expect_consume_sign_in().returning(|_, _| Ok(false));
+        unit.expect_consume_sign_in().returning(|_, _, _| Ok(false));
         let error = redeem(&mut unit, None).unwrap_err();
         assert!(matches!(error, RoadmapError::NotFound(Resource::SignIn)), "{error}");
     }
@@ -344,9 +624,9 @@ mod tests {
             let sign_in = SignInId::new(Uuid::from_u128(9));
             let mut unit = MockUnit::new();
             unit.expect_consume_sign_in()
-                .withf(move |id, _| *id == sign_in)
+                .withf(move |id, how, _| *id == sign_in && *how == Consumption::Denied)
                 .times(1)
-                .returning(move |_, _| Ok(is_open));
+                .returning(move |_, _, _| Ok(is_open));
             let discarded = block_on(DiscardSignIn { sign_in }.perform(&context(&NumberedIds::default()), &mut unit));
             assert_eq!(discarded.is_ok(), is_open);
         }
@@ -357,7 +637,10 @@ mod tests {
         let vote = PageAction::Vote(FeatureRequestId::new(Uuid::from_u128(3)));
         for exists in [true, false] {
             let mut unit = MockUnit::new();
-            unit.expect_consume_sign_in().times(1).returning(|_, _| Ok(true));
+            unit.expect_consume_sign_in()
+                .withf(|_, how, _| *how == Consumption::Redeemed)
+                .times(1)
+                .returning(|_, _, _| Ok(true));
             unit.expect_insert_session()
                 .withf(|session| session.digest == SecretDigest([7; 32]) && session.email == email())
                 .times(1)

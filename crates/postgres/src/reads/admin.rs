@@ -8,7 +8,8 @@ mod selections;
 mod team;
 
 use async_trait::async_trait;
-use diesel::QueryDsl;
+use diesel::dsl::max;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{
@@ -17,10 +18,13 @@ use roadmap_domain::model::admin::{
 use roadmap_domain::model::customer::CustomerName;
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::AdminReader;
 
 use crate::PostgresReader;
-use crate::schema::changelogs;
+use crate::codec::{TimestampColumn, optional_timestamp};
+use crate::schema::{changelogs, counted_mails};
 
 #[async_trait]
 impl AdminReader for PostgresReader {
@@ -93,6 +97,20 @@ impl AdminReader for PostgresReader {
         customer: CustomerId,
     ) -> Result<CustomerRecords, StoreError> {
         customers::records(&self.session(workspace).await?, workspace.uuid(), customer).await
+    }
+
+    async fn last_counted_mail(
+        &self,
+        workspace: WorkspaceId,
+        counter: CounterKey,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let session = self.session(workspace).await?;
+        let last = counted_mails::table
+            .filter(counted_mails::workspace_id.eq(workspace.uuid()))
+            .filter(counted_mails::counter.eq(counter.0.to_vec()))
+            .select(max(counted_mails::asked_at));
+        let last: Option<TimestampColumn> = session.run(last.first(&mut session.connection()?)).await?;
+        optional_timestamp(last, "counted_mails", "asked_at", workspace.uuid())
     }
 
     async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError> {

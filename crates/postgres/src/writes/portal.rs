@@ -14,9 +14,10 @@ use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::MessageContent;
 use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalSettings};
 use roadmap_domain::model::session::NewSession;
-use roadmap_domain::model::sign_in::{SignIn, SignInCounts};
+use roadmap_domain::model::sign_in::{Consumption, KnownAddress, SignIn};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::PortalWrites;
 use uuid::Uuid;
 
@@ -146,16 +147,29 @@ impl PortalWrites for PostgresUnit {
         Ok(())
     }
 
-    async fn count_sign_ins(&mut self, email: &FoldedEmail, now: Timestamp) -> Result<SignInCounts, StoreError> {
-        self.sign_in_counts(email, now).await
+    async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError> {
+        self.nth_mail(counter, nth).await
     }
 
-    async fn insert_sign_in(&mut self, sign_in: &SignIn) -> Result<(), StoreError> {
-        self.add_sign_in(sign_in).await
+    async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError> {
+        self.add_counted_mail(mail, counters, at).await
     }
 
-    async fn consume_sign_in(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
-        self.use_sign_in(sign_in, at).await
+    async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError> {
+        self.known_address(email).await
+    }
+
+    async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError> {
+        self.add_sign_in(sign_in, has_mail).await
+    }
+
+    async fn consume_sign_in(
+        &mut self,
+        sign_in: SignInId,
+        how: Consumption,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.use_sign_in(sign_in, how, at).await
     }
 
     async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {

@@ -1,31 +1,76 @@
 //! Sign-ins and sessions.
 
 use diesel::prelude::ExpressionMethods;
-use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::id::{SessionId, SignInId};
 use roadmap_domain::model::session::{BrowserName, NewSession, Session};
-use roadmap_domain::model::sign_in::{PageAction, SignIn, SignInCounts};
+use roadmap_domain::model::sign_in::{Consumption, KnownAddress, PageAction, SignIn};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::mail_requests::{COUNTED_FOR, CounterKey};
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
+use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::schema::{sessions, sign_ins};
 use crate::statement::statement;
-use crate::unit::{PostgresUnit, WorkspaceLock};
+use crate::unit::PostgresUnit;
 
 statement! {
-    /// Counts the sign-ins of an address in the last 15 minutes and in the last day, and those of the workspace in the
-    /// last hour.
-    CountSignIns { workspace: Uuid => SqlUuid, email_folded: String => Text, now: TimestampColumn => Timestamptz }
-        -> (BigInt, BigInt, BigInt),
-    "SELECT count(*) FILTER (WHERE created_at > {now} - interval '15 minutes'), count(*),
-            (SELECT count(*) FROM sign_ins
-             WHERE workspace_id = {workspace} AND created_at > {now} - interval '1 hour')
-     FROM sign_ins
-     WHERE workspace_id = {workspace} AND email_folded = {email_folded} AND created_at > {now} - interval '24 hours'"
+    /// Selects when the nth newest mail of a counter was asked for, in all workspaces.
+    NthCountedMail { counter: Vec<u8> => Binary, nth: i64 => BigInt } -> Nullable<Timestamptz>,
+    "SELECT nth_counted_mail({counter}, {nth})"
+}
+
+statement! {
+    /// Counts a mail by each of the counters, and deletes the old ones of the workspace. Those that another unit of work
+    /// deletes at the same time are left to it.
+    CountMail {
+        workspace: Uuid => SqlUuid,
+        mail: Uuid => SqlUuid,
+        counters: Vec<Vec<u8>> => Array<Binary>,
+        at: TimestampColumn => Timestamptz,
+        before: TimestampColumn => Timestamptz,
+    } -> Untyped,
+    "WITH old AS (
+         DELETE FROM counted_mails WHERE workspace_id = {workspace} AND (mail, counter) IN (
+             SELECT mail, counter FROM counted_mails WHERE workspace_id = {workspace} AND asked_at < {before}
+             FOR UPDATE SKIP LOCKED
+         )
+     )
+     INSERT INTO counted_mails (workspace_id, mail, counter, asked_at)
+     SELECT {workspace}, {mail}, counter, {at} FROM unnest({counters}) AS counter"
+}
+
+statement! {
+    /// Whether an address is that of a member, and whether a sign-in of it was redeemed.
+    FindKnownAddress { workspace: Uuid => SqlUuid, email: String => Text } -> (Bool, Bool),
+    "SELECT EXISTS (SELECT FROM members WHERE workspace_id = {workspace} AND email_folded = {email}
+                    AND removed_at IS NULL),
+            EXISTS (SELECT FROM confirmed_addresses WHERE workspace_id = {workspace} AND email_folded = {email})"
+}
+
+statement! {
+    /// Deletes the oldest sign-ins without a mail, beyond a number of newer ones.
+    DeleteOldWithoutMail { workspace: Uuid => SqlUuid, kept: i64 => BigInt } -> Untyped,
+    "DELETE FROM sign_ins WHERE workspace_id = {workspace} AND id IN (
+         SELECT id FROM sign_ins WHERE workspace_id = {workspace} AND NOT has_mail
+         ORDER BY created_at DESC OFFSET {kept}
+         FOR UPDATE SKIP LOCKED)"
+}
+
+statement! {
+    /// Stops counting the mail of a redeemed sign-in, and confirms its address.
+    ConfirmAddress {
+        workspace: Uuid => SqlUuid,
+        mail: Uuid => SqlUuid,
+        email: String => Text,
+        at: TimestampColumn => Timestamptz,
+    } -> Untyped,
+    "WITH counted AS (DELETE FROM counted_mails WHERE workspace_id = {workspace} AND mail = {mail})
+     INSERT INTO confirmed_addresses (workspace_id, email_folded, confirmed_at) VALUES ({workspace}, {email}, {at})
+     ON CONFLICT (workspace_id, email_folded) DO UPDATE SET confirmed_at = excluded.confirmed_at"
 }
 
 statement! {
@@ -44,6 +89,7 @@ statement! {
         wrong_codes: i64 => BigInt,
         at: TimestampColumn => Timestamptz,
         consumed_at: Option<TimestampColumn> => Nullable<Timestamptz>,
+        has_mail: bool => Bool,
     } -> Untyped,
     "WITH old AS (
          DELETE FROM sign_ins WHERE workspace_id = {workspace} AND id IN (
@@ -53,9 +99,9 @@ statement! {
      )
      INSERT INTO sign_ins
          (workspace_id, id, email, email_folded, browser_digest, browser_name, action, next, language, wrong_codes,
-          created_at, consumed_at)
+          created_at, consumed_at, has_mail)
      VALUES ({workspace}, {id}, {email}, {email_folded}, {browser_digest}, {browser_name}, {action}, {next}, {language},
-             {wrong_codes}, {at}, {consumed_at})"
+             {wrong_codes}, {at}, {consumed_at}, {has_mail})"
 }
 
 statement! {
@@ -86,25 +132,42 @@ fn browser_name(name: Option<&BrowserName>) -> Option<String> {
 }
 
 impl PostgresUnit {
-    /// Counts sign-ins. Other units of work that count wait for this one, so that together they keep to the limits.
-    pub(crate) async fn sign_in_counts(
-        &mut self,
-        email: &FoldedEmail,
-        now: Timestamp,
-    ) -> Result<SignInCounts, StoreError> {
-        self.lock_workspace(WorkspaceLock::SignIns).await?;
-        let count =
-            CountSignIns { workspace: self.workspace, email_folded: email.as_str().to_owned(), now: now.into() };
-        let (recently, today, workspace): (i64, i64, i64) = self.run(count.get_result(&mut self.connection()?)).await?;
-        Ok(SignInCounts {
-            of_address_recently: recently.unsigned_abs(),
-            of_address_today: today.unsigned_abs(),
-            of_workspace: workspace.unsigned_abs(),
-        })
+    /// Returns when the nth newest mail of a counter was asked for. Other units of work that ask for the counter wait for
+    /// this one, so that together they keep to the limits.
+    pub(crate) async fn nth_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError> {
+        self.lock_counter(&counter.0).await?;
+        let nth = NthCountedMail { counter: counter.0.to_vec(), nth: i64::from(nth) };
+        let at: Option<TimestampColumn> = self.run(nth.get_result(&mut self.connection()?)).await?;
+        optional_timestamp(at, "counted_mails", "asked_at", Uuid::nil())
+    }
+
+    /// Counts a mail.
+    pub(crate) async fn add_counted_mail(
+        &self,
+        mail: Uuid,
+        counters: &[CounterKey],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let count = CountMail {
+            workspace: self.workspace,
+            mail,
+            counters: counters.iter().map(|counter| counter.0.to_vec()).collect(),
+            at: at.into(),
+            before: at.plus(-COUNTED_FOR).into(),
+        };
+        self.run(count.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    /// Returns what the workspace knows about an address.
+    pub(crate) async fn known_address(&self, email: &FoldedEmail) -> Result<KnownAddress, StoreError> {
+        let find = FindKnownAddress { workspace: self.workspace, email: email.as_str().to_owned() };
+        let (is_member, is_confirmed): (bool, bool) = self.run(find.get_result(&mut self.connection()?)).await?;
+        Ok(KnownAddress { is_member, is_confirmed })
     }
 
     /// Stores a sign-in.
-    pub(crate) async fn add_sign_in(&self, sign_in: &SignIn) -> Result<(), StoreError> {
+    pub(crate) async fn add_sign_in(&self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError> {
         let insert = InsertSignIn {
             workspace: self.workspace,
             id: sign_in.id.uuid(),
@@ -118,21 +181,39 @@ impl PostgresUnit {
             wrong_codes: i64::from(sign_in.wrong_codes),
             at: sign_in.created_at.into(),
             consumed_at: sign_in.consumed_at.map(TimestampColumn::from),
+            has_mail,
         };
         self.run(insert.execute(&mut self.connection()?)).await?;
+        if !has_mail {
+            let kept = i64::from(SignIn::MAX_WITHOUT_MAIL);
+            let delete = DeleteOldWithoutMail { workspace: self.workspace, kept };
+            self.run(delete.execute(&mut self.connection()?)).await?;
+        }
         Ok(())
     }
 
     /// Marks a sign-in as used, if it is open. An update that waits for another one compares the row again.
-    pub(crate) async fn use_sign_in(&self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
+    pub(crate) async fn use_sign_in(
+        &self,
+        sign_in: SignInId,
+        how: Consumption,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
         let asked_since = TimestampColumn::from(at.plus(-SignIn::LIFETIME));
         let consume = diesel::update(sign_ins::table)
             .filter(sign_ins::workspace_id.eq(self.workspace))
             .filter(sign_ins::id.eq(sign_in.uuid()))
             .filter(sign_ins::consumed_at.is_null())
             .filter(sign_ins::created_at.ge(asked_since))
-            .set(sign_ins::consumed_at.eq(TimestampColumn::from(at)));
-        Ok(self.run(consume.execute(&mut self.connection()?)).await? > 0)
+            .set(sign_ins::consumed_at.eq(TimestampColumn::from(at)))
+            .returning(sign_ins::email_folded);
+        let email: Option<String> = self.run_optional(consume.get_result(&mut self.connection()?)).await?;
+        let Some(email) = email else { return Ok(false) };
+        if how == Consumption::Redeemed {
+            let confirm = ConfirmAddress { workspace: self.workspace, mail: sign_in.uuid(), email, at: at.into() };
+            self.run(confirm.execute(&mut self.connection()?)).await?;
+        }
+        Ok(true)
     }
 
     /// Counts a code, if the sign-in accepts one. An update that waits for another one compares the row again.

@@ -8,7 +8,7 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::mail::MailStatus;
 use roadmap_domain::model::message::MessageState;
 use roadmap_domain::model::workspace::Workspace;
-use roadmap_domain::usecase::queue_test_mail::QueueTestMail;
+use roadmap_domain::usecase::queue_test_mail::{QueueTestMail, TestMailBy};
 use roadmap_domain::usecase::retry_mail::RetryMail;
 use serde::Serialize;
 
@@ -190,7 +190,10 @@ async fn queue_test_mail(
 ) -> anyhow::Result<()> {
     let application = Application::open(settings).await?;
     let workspace = find_workspace(&application, workspace).await?.id;
-    let message = application.executor.run_without_key(workspace, &QueueTestMail { to: to.clone() }).await?;
+    let message = application
+        .executor
+        .run_without_key(workspace, &QueueTestMail { to: to.clone(), asked_by: TestMailBy::Operator })
+        .await?;
     print(&format!("The mail {message} to {} is queued.", to.as_str()))?;
     let Some(wait) = wait else { return Ok(()) };
     let begun = Instant::now();

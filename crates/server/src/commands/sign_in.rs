@@ -50,13 +50,5 @@ impl SignInCommand {
 
 /// A sign-in of this address, whose link is shown instead of mailed.
 pub(crate) fn start(email: EmailAddress) -> StartSignIn {
-    StartSignIn {
-        email,
-        browser: None,
-        browser_name: None,
-        action: None,
-        next: None,
-        language: Language::default(),
-        sends_mail: false,
-    }
+    StartSignIn { email, browser: None, browser_name: None, action: None, next: None, language: Language::default() }
 }

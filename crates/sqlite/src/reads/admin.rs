@@ -11,6 +11,8 @@ mod requests;
 mod rows;
 
 use async_trait::async_trait;
+use diesel::dsl::max;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{Queryable, RunQueryDsl};
 use roadmap_domain::error::StoreError;
@@ -21,11 +23,14 @@ use roadmap_domain::model::admin::{
 use roadmap_domain::model::customer::CustomerName;
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::AdminReader;
 
 use crate::SqliteStore;
-use crate::codec::Id;
+use crate::codec::{Id, optional_timestamp};
 use crate::rows::TrackRow;
+use crate::schema::counted_mails;
 use crate::statement::statement;
 use lists::MOST_LISTED;
 use ordered::{awaiting_count, merged_count};
@@ -142,6 +147,25 @@ impl AdminReader for SqliteStore {
         customer: CustomerId,
     ) -> Result<CustomerRecords, StoreError> {
         self.list_customer_records(Id(workspace.uuid()), Id(customer.uuid())).await
+    }
+
+    async fn last_counted_mail(
+        &self,
+        workspace: WorkspaceId,
+        counter: CounterKey,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let last: Option<i64> = self
+            .readers
+            .run(move |connection| {
+                Ok(counted_mails::table
+                    .filter(counted_mails::workspace_id.eq(workspace))
+                    .filter(counted_mails::counter.eq(counter.0.to_vec()))
+                    .select(max(counted_mails::asked_at))
+                    .first(connection)?)
+            })
+            .await?;
+        optional_timestamp(last, "counted_mails", "asked_at", workspace)
     }
 
     async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError> {

@@ -16,12 +16,14 @@ use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::MessageContent;
 use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalSettings};
 use roadmap_domain::model::session::NewSession;
-use roadmap_domain::model::sign_in::{SignIn, SignInCounts};
+use roadmap_domain::model::sign_in::{Consumption, KnownAddress, SignIn};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::PortalWrites;
+use uuid::Uuid;
 
-use crate::codec::{Id, json_texts, uuid_text};
+use crate::codec::{Id, json_texts, optional_timestamp, uuid_text};
 use crate::errors::SqlError;
 use crate::portal_settings::{PortalSettingsRow, StoredSettings};
 use crate::records::{CustomerNameRow, customer_name};
@@ -142,19 +144,35 @@ impl PortalWrites for SqliteUnit {
         self.run(move |connection, workspace| save_settings(connection, workspace, &settings)).await
     }
 
-    async fn count_sign_ins(&mut self, email: &FoldedEmail, now: Timestamp) -> Result<SignInCounts, StoreError> {
+    async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError> {
+        let at = self.run(move |connection, _| sessions::nth_counted_mail(connection, counter, nth)).await?;
+        optional_timestamp(at, "counted_mails", "asked_at", Id(Uuid::nil()))
+    }
+
+    async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError> {
+        let counters = counters.to_vec();
+        self.run(move |connection, workspace| sessions::count_mail(connection, workspace, Id(mail), &counters, at))
+            .await
+    }
+
+    async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError> {
         let email = email.clone();
-        self.run(move |connection, workspace| sessions::count_sign_ins(connection, workspace, &email, now)).await
+        self.run(move |connection, workspace| sessions::find_known_address(connection, workspace, &email)).await
     }
 
-    async fn insert_sign_in(&mut self, sign_in: &SignIn) -> Result<(), StoreError> {
+    async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError> {
         let sign_in = sign_in.clone();
-        self.run(move |connection, workspace| sessions::insert_sign_in(connection, workspace, &sign_in)).await
+        self.run(move |connection, workspace| sessions::insert_sign_in(connection, workspace, &sign_in, has_mail)).await
     }
 
-    async fn consume_sign_in(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
+    async fn consume_sign_in(
+        &mut self,
+        sign_in: SignInId,
+        how: Consumption,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
         let sign_in = Id(sign_in.uuid());
-        self.run(move |connection, workspace| sessions::consume_sign_in(connection, workspace, sign_in, at)).await
+        self.run(move |connection, workspace| sessions::consume_sign_in(connection, workspace, sign_in, how, at)).await
     }
 
     async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {

@@ -1,58 +1,88 @@
 //! Sign-ins and sessions.
 
-use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use diesel::{SqliteConnection, delete, insert_into, update};
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::session::{BrowserName, NewSession, Session};
-use roadmap_domain::model::sign_in::{LocalPath, PageAction, SignIn, SignInCounts};
+use roadmap_domain::model::sign_in::{Consumption, KnownAddress, LocalPath, PageAction, SignIn};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::mail_requests::{COUNTED_FOR, CounterKey};
 
 use crate::codec::Id;
 use crate::errors::SqlError;
-use crate::schema::{sessions, sign_ins};
+use crate::schema::{confirmed_addresses, counted_mails, sessions, sign_ins};
 use crate::statement::statement;
 
-/// Milliseconds of a minute, an hour and a day.
-const MINUTE: i64 = 60_000;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
-
 statement! {
-    /// Counts the sign-ins of an address since two timestamps and those of the workspace since a third one.
-    CountSignIns {
-        workspace: Id => Binary, email: String => Text, recently: i64 => BigInt, today: i64 => BigInt,
-        this_hour: i64 => BigInt,
-    } -> (BigInt, BigInt, BigInt),
-    "WITH scope (workspace, email, recently, today, this_hour) AS (SELECT ?, ?, ?, ?, ?)
-     SELECT (SELECT count(*) FROM sign_ins WHERE workspace_id = scope.workspace AND email_folded = scope.email
-                AND created_at > scope.recently),
-            (SELECT count(*) FROM sign_ins WHERE workspace_id = scope.workspace AND email_folded = scope.email
-                AND created_at > scope.today),
-            (SELECT count(*) FROM sign_ins WHERE workspace_id = scope.workspace AND created_at > scope.this_hour)
-     FROM scope"
+    /// Selects when the newest mail of a counter after `skipped` newer ones was asked for.
+    NthCountedMail { counter: Vec<u8> => Binary, skipped: i64 => BigInt } -> BigInt,
+    "SELECT asked_at FROM counted_mails WHERE counter = ? ORDER BY asked_at DESC LIMIT 1 OFFSET ?"
 }
 
-/// Counts the sign-ins of an address and of the workspace.
-pub(crate) fn count_sign_ins(
+statement! {
+    /// Whether an address is that of a member, and whether a sign-in of it was redeemed.
+    FindKnownAddress { workspace: Id => Binary, email: String => Text } -> (Bool, Bool),
+    "WITH asked (workspace, email) AS (SELECT ?, ?)
+     SELECT EXISTS (SELECT 1 FROM members WHERE workspace_id = asked.workspace AND email_folded = asked.email
+                    AND removed_at IS NULL),
+            EXISTS (SELECT 1 FROM confirmed_addresses WHERE workspace_id = asked.workspace
+                    AND email_folded = asked.email)
+     FROM asked"
+}
+
+statement! {
+    /// Deletes the oldest sign-ins without a mail, beyond a number of newer ones.
+    DeleteOldWithoutMail { workspace: Id => Binary, kept: i64 => BigInt }
+    "DELETE FROM sign_ins WHERE rowid IN (
+         SELECT rowid FROM sign_ins WHERE workspace_id = ? AND has_mail = 0 ORDER BY created_at DESC LIMIT -1 OFFSET ?)"
+}
+
+/// Returns when the nth newest mail of a counter was asked for.
+pub(crate) fn nth_counted_mail(
+    connection: &mut SqliteConnection,
+    counter: CounterKey,
+    nth: u32,
+) -> Result<Option<i64>, SqlError> {
+    let nth = NthCountedMail { counter: counter.0.to_vec(), skipped: i64::from(nth) - 1 };
+    Ok(nth.get_result(connection).optional()?)
+}
+
+/// Counts a mail, and deletes the old ones of the workspace.
+pub(crate) fn count_mail(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    mail: Id,
+    counters: &[CounterKey],
+    at: Timestamp,
+) -> Result<(), SqlError> {
+    let old = counted_mails::table
+        .filter(counted_mails::workspace_id.eq(workspace))
+        .filter(counted_mails::asked_at.lt(at.plus(-COUNTED_FOR).millis()));
+    delete(old).execute(connection)?;
+    let row = |counter: &CounterKey| {
+        (
+            counted_mails::workspace_id.eq(workspace),
+            counted_mails::mail.eq(mail),
+            counted_mails::counter.eq(counter.0.to_vec()),
+            counted_mails::asked_at.eq(at.millis()),
+        )
+    };
+    for counter in counters {
+        insert_into(counted_mails::table).values(row(counter)).execute(connection)?;
+    }
+    Ok(())
+}
+
+/// Returns what the workspace knows about an address.
+pub(crate) fn find_known_address(
     connection: &mut SqliteConnection,
     workspace: Id,
     email: &FoldedEmail,
-    now: Timestamp,
-) -> Result<SignInCounts, SqlError> {
-    let count = CountSignIns {
-        workspace,
-        email: email.as_str().to_owned(),
-        recently: now.millis() - 15 * MINUTE,
-        today: now.millis() - DAY,
-        this_hour: now.millis() - HOUR,
-    };
-    let (recently, today, of_workspace): (i64, i64, i64) = count.get_result(connection)?;
-    Ok(SignInCounts {
-        of_address_recently: recently.unsigned_abs(),
-        of_address_today: today.unsigned_abs(),
-        of_workspace: of_workspace.unsigned_abs(),
-    })
+) -> Result<KnownAddress, SqlError> {
+    let find = FindKnownAddress { workspace, email: email.as_str().to_owned() };
+    let (is_member, is_confirmed): (bool, bool) = find.get_result(connection)?;
+    Ok(KnownAddress { is_member, is_confirmed })
 }
 
 /// Stores a sign-in and deletes old ones.
@@ -60,10 +90,11 @@ pub(crate) fn insert_sign_in(
     connection: &mut SqliteConnection,
     workspace: Id,
     sign_in: &SignIn,
+    has_mail: bool,
 ) -> Result<(), SqlError> {
     let old = sign_ins::table
         .filter(sign_ins::workspace_id.eq(workspace))
-        .filter(sign_ins::created_at.lt(sign_in.created_at.millis() - DAY));
+        .filter(sign_ins::created_at.lt(sign_in.created_at.plus(-SignIn::ACTION_LIFETIME).millis()));
     delete(old).execute(connection)?;
     insert_into(sign_ins::table)
         .values((
@@ -79,8 +110,13 @@ pub(crate) fn insert_sign_in(
             sign_ins::wrong_codes.eq(i64::from(sign_in.wrong_codes)),
             sign_ins::created_at.eq(sign_in.created_at.millis()),
             sign_ins::consumed_at.eq(sign_in.consumed_at.map(Timestamp::millis)),
+            sign_ins::has_mail.eq(has_mail),
         ))
         .execute(connection)?;
+    if !has_mail {
+        let kept = i64::from(SignIn::MAX_WITHOUT_MAIL);
+        DeleteOldWithoutMail { workspace, kept }.execute(connection)?;
+    }
     Ok(())
 }
 
@@ -89,11 +125,13 @@ fn oldest_open(at: Timestamp) -> i64 {
     at.plus(-SignIn::LIFETIME).millis()
 }
 
-/// Marks a sign-in as used. Returns whether it was open.
+/// Marks a sign-in as used. Returns whether it was open. If it is redeemed, its mail is not counted any more, and its
+/// address is confirmed.
 pub(crate) fn consume_sign_in(
     connection: &mut SqliteConnection,
     workspace: Id,
     sign_in: Id,
+    how: Consumption,
     at: Timestamp,
 ) -> Result<bool, SqlError> {
     let open = sign_ins::table
@@ -101,7 +139,25 @@ pub(crate) fn consume_sign_in(
         .filter(sign_ins::id.eq(sign_in))
         .filter(sign_ins::consumed_at.is_null())
         .filter(sign_ins::created_at.ge(oldest_open(at)));
-    Ok(update(open).set(sign_ins::consumed_at.eq(at.millis())).execute(connection)? > 0)
+    let consumed = update(open).set(sign_ins::consumed_at.eq(at.millis())).returning(sign_ins::email_folded);
+    let email: Option<String> = consumed.get_result(connection).optional()?;
+    if let (Some(email), Consumption::Redeemed) = (&email, how) {
+        let counted = counted_mails::table
+            .filter(counted_mails::workspace_id.eq(workspace))
+            .filter(counted_mails::mail.eq(sign_in));
+        delete(counted).execute(connection)?;
+        insert_into(confirmed_addresses::table)
+            .values((
+                confirmed_addresses::workspace_id.eq(workspace),
+                confirmed_addresses::email_folded.eq(email),
+                confirmed_addresses::confirmed_at.eq(at.millis()),
+            ))
+            .on_conflict((confirmed_addresses::workspace_id, confirmed_addresses::email_folded))
+            .do_update()
+            .set(confirmed_addresses::confirmed_at.eq(at.millis()))
+            .execute(connection)?;
+    }
+    Ok(email.is_some())
 }
 
 /// Counts a typed code. Returns whether the sign-in accepts codes.

@@ -28,7 +28,7 @@ use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
 use roadmap_domain::usecase::post_comment::PostComment;
-use roadmap_domain::usecase::queue_test_mail::QueueTestMail;
+use roadmap_domain::usecase::queue_test_mail::{QueueTestMail, TestMailBy};
 use time::Duration;
 
 use crate::harness::{Harness, Many, changelog_fields, comment, largest_page, move_to, name, new_title, page, vote};
@@ -676,7 +676,7 @@ impl Operation for Enqueue {
 
 async fn queue_test_mail(harness: &Harness, workspace: WorkspaceId, to: &str) -> MessageId {
     let to = EmailAddress::parse("to", to).unwrap();
-    harness.executor.run_without_key(workspace, &QueueTestMail { to }).await.unwrap()
+    harness.executor.run_without_key(workspace, &QueueTestMail { to, asked_by: TestMailBy::Operator }).await.unwrap()
 }
 
 async fn lease_urgent(harness: &Harness, workspace: WorkspaceId) -> Vec<LeasedMessage> {

@@ -13,9 +13,10 @@ use roadmap_domain::model::member::{MemberRef, Role};
 use roadmap_domain::model::message::{MessageId, Priority};
 use roadmap_domain::model::portal::{AccountLists, Language};
 use roadmap_domain::model::session::{BrowserName, NewSession, SecretDigest, Session, SessionEntry};
-use roadmap_domain::model::sign_in::{LocalPath, PageAction, SignIn, SignInCounts};
+use roadmap_domain::model::sign_in::{AskedBy, KnownAddress, LocalPath, PageAction, SignIn};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::start_of_hour;
+use roadmap_domain::policy::mail_requests::{CounterKey, MailCounter};
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActor, PageOutcome};
 use roadmap_domain::usecase::change_members::{ChangeRole, RemoveMember};
@@ -23,7 +24,9 @@ use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::save_account::{SaveAccount, held_name};
-use roadmap_domain::usecase::sign_in::{CountCode, EndSessions, RedeemSignIn, SignInRedeemed, StartSignIn};
+use roadmap_domain::usecase::sign_in::{
+    AskForSignIn, CountCode, DiscardSignIn, EndSessions, RedeemSignIn, SignInRedeemed, StartSignIn,
+};
 use time::Duration;
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -54,8 +57,12 @@ fn start(address: &str) -> StartSignIn {
         action: None,
         next: None,
         language: Language::English,
-        sends_mail: false,
     }
+}
+
+/// A visitor asks for a sign-in by mail.
+fn ask(address: &str) -> AskForSignIn {
+    AskForSignIn { start: start(address), asked_by: AskedBy::Visitor { is_admitted: true } }
 }
 
 fn redeem(sign_in: &SignIn, number: u8) -> RedeemSignIn {
@@ -71,8 +78,11 @@ fn redeem(sign_in: &SignIn, number: u8) -> RedeemSignIn {
 /// Stores a sign-in.
 struct StoreSignIn(SignIn);
 
-/// Counts the sign-ins of an address.
-struct CountSignIns(EmailAddress);
+/// Returns when the nth newest mail of a counter was asked for.
+struct NthMail(CounterKey, u32);
+
+/// Returns what is known about an address.
+struct FindKnown(EmailAddress);
 
 /// Stores a session.
 struct StoreSession(NewSession);
@@ -85,7 +95,7 @@ impl Operation for StoreSignIn {
     type Output = ();
 
     async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        Ok(work.insert_sign_in(&self.0).await?)
+        Ok(work.insert_sign_in(&self.0, true).await?)
     }
 
     fn audit(&self, (): &()) -> Audit {
@@ -94,18 +104,31 @@ impl Operation for StoreSignIn {
 }
 
 #[async_trait]
-impl Operation for CountSignIns {
-    type Output = SignInCounts;
+impl Operation for NthMail {
+    type Output = Option<Timestamp>;
 
     async fn perform(
         &self,
-        context: &OperationContext<'_>,
+        _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<SignInCounts, RoadmapError> {
-        Ok(work.count_sign_ins(self.0.folded(), context.now).await?)
+    ) -> Result<Option<Timestamp>, RoadmapError> {
+        Ok(work.nth_counted_mail(self.0, self.1).await?)
     }
 
-    fn audit(&self, _: &SignInCounts) -> Audit {
+    fn audit(&self, _: &Option<Timestamp>) -> Audit {
+        Audit::Unchanged
+    }
+}
+
+#[async_trait]
+impl Operation for FindKnown {
+    type Output = KnownAddress;
+
+    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<KnownAddress, RoadmapError> {
+        Ok(work.find_known_address(self.0.folded()).await?)
+    }
+
+    fn audit(&self, _: &KnownAddress) -> Audit {
         Audit::Unchanged
     }
 }
@@ -237,60 +260,99 @@ pub async fn the_latest_sign_in_of_a_browser_is_found(harness: Harness) {
     assert_eq!(latest(acme, 0).await, None);
 }
 
-/// Sign-ins of an address are counted for 15 minutes and for a day, those of a workspace for an hour, each workspace for
-/// itself.
-pub async fn sign_ins_are_counted_by_windows(harness: Harness) {
+/// A mail counts for its person in all workspaces, until its sign-in is redeemed. Denied ones stay counted.
+pub async fn asked_mails_are_counted_over_all_workspaces(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
-    let count = async |workspace, address: &str| {
-        let counts = harness.perform(workspace, &CountSignIns(email(address))).await;
-        (counts.of_address_recently, counts.of_address_today, counts.of_workspace)
-    };
-    assert_eq!(count(acme, "ann@example.com").await, (0, 0, 0));
-    for (address, wait) in [
-        ("Ann@Example.com", Duration::hours(22)),
-        ("ann@example.com", MINUTE * 70),
-        ("ann@example.com", MINUTE * 30),
-        ("bob@example.com", MINUTE * 10),
-        ("ANN@example.com", MINUTE),
-    ] {
-        harness.perform(acme, &start(address)).await;
-        harness.clock.advance(wait);
+    let person = MailCounter::Person(&email("ann@example.com")).key();
+    let nth = async |workspace, nth| harness.perform(workspace, &NthMail(person, nth)).await;
+    assert_eq!(nth(acme, 1).await, None);
+    let mut asked = Vec::new();
+    for (workspace, address) in [(acme, "Ann@Example.com"), (bolt, "ann+tag@example.com"), (bolt, "ANN@example.com")] {
+        let at = harness.next_second();
+        asked.push((at, harness.perform(workspace, &ask(address)).await.sign_in));
     }
-    harness.perform(bolt, &start("ann@example.com")).await;
-    // Asked for 1, 11, 41, 111 minutes ago, and almost a day ago.
-    assert_eq!(count(acme, "ann@EXAMPLE.com").await, (1, 4, 3));
-    assert_eq!(count(acme, "bob@example.com").await, (1, 1, 3));
-    assert_eq!(count(acme, "cyd@example.com").await, (0, 0, 3));
-    assert_eq!(count(bolt, "ann@example.com").await, (1, 1, 1));
-    harness.clock.advance(MINUTE * 9 + Duration::SECOND);
-    assert_eq!(count(acme, "ann@example.com").await, (1, 3, 3));
-    harness.clock.advance(MINUTE * 5 - Duration::SECOND * 2);
-    assert_eq!(count(acme, "ann@example.com").await, (1, 3, 3));
-    harness.clock.advance(Duration::SECOND * 2);
-    assert_eq!(count(acme, "ann@example.com").await, (0, 3, 3));
-    harness.clock.advance(MINUTE * 5);
-    assert_eq!(count(acme, "ann@example.com").await, (0, 3, 2));
+    harness.perform(bolt, &ask("bob@example.com")).await;
+    for workspace in [acme, bolt] {
+        for (number, expected) in [(1, Some(2)), (2, Some(1)), (3, Some(0)), (4, None)] {
+            assert_eq!(nth(workspace, number).await, expected.map(|index: usize| asked[index].0), "{number}");
+        }
+    }
+    // Refused in either.
+    for workspace in [acme, bolt] {
+        let refused = harness.failure(workspace, &ask("ann@example.com")).await;
+        assert!(refused.starts_with("Too many mails were asked for, try again in "), "{refused}");
+    }
+    harness.failure(bolt, &Failing(redeem(&asked[1].1, 1))).await;
+    assert_eq!(nth(acme, 3).await, Some(asked[0].0));
+    harness.perform(bolt, &redeem(&asked[1].1, 1)).await;
+    assert_eq!((nth(acme, 2).await, nth(acme, 3).await), (Some(asked[0].0), None));
+    harness.perform(bolt, &DiscardSignIn { sign_in: asked[2].1.id }).await;
+    assert_eq!((nth(acme, 1).await, nth(acme, 2).await), (Some(asked[2].0), Some(asked[0].0)));
+    harness.perform(bolt, &ask("ann@example.com")).await;
+    // Of the workspace that asks, those of the day before are forgotten.
+    harness.clock.advance(Duration::DAY + Duration::SECOND);
+    harness.perform(acme, &ask("cyd@example.com")).await;
+    assert_eq!(harness.count("counted_mails", acme).await, 2);
+    assert!(harness.count("counted_mails", bolt).await > 0);
+    let counter = MailCounter::Strangers(acme).key();
+    let last = harness.subject.admin.last_counted_mail(acme, counter).await.unwrap();
+    assert_eq!(last, Some(harness.now()));
+    assert_eq!(harness.subject.admin.last_counted_mail(bolt, counter).await.unwrap(), None);
 }
 
-/// The limits hold for sign-ins that are asked for at once. Other addresses and workspaces have their own.
+/// An address is known to a workspace by a member, or by a redeemed sign-in, also after its sessions have ended.
+pub async fn addresses_are_known_by_members_and_redeemed_sign_ins(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let known = async |workspace, address: &str| {
+        let known = harness.perform(workspace, &FindKnown(email(address))).await;
+        (known.is_member, known.is_confirmed)
+    };
+    let request = harness.request(acme, "Dark mode").await;
+    harness.vote(acme, &request, "bob@example.com").await;
+    harness.perform(acme, &add_member("max@acme.example", "Max")).await;
+    let asked = harness.perform(acme, &ask("Ann@Example.com")).await.sign_in;
+    let denied = harness.perform(acme, &ask("eve@example.com")).await.sign_in;
+    harness.perform(acme, &DiscardSignIn { sign_in: denied.id }).await;
+    for (address, expected) in [
+        ("ann@example.com", (false, false)),
+        ("bob@example.com", (false, false)),
+        ("eve@example.com", (false, false)),
+        ("MAX@acme.example", (true, false)),
+    ] {
+        assert_eq!(known(acme, address).await, expected, "{address}");
+    }
+    for number in [1, 2] {
+        let asked =
+            if number == 1 { asked.clone() } else { harness.perform(acme, &ask("ann@example.com")).await.sign_in };
+        harness.perform(acme, &redeem(&asked, number)).await;
+    }
+    harness.perform(acme, &EndSessions { email: email("ann@example.com") }).await;
+    assert_eq!(known(acme, "ANN@example.com").await, (false, true));
+    assert_eq!(
+        (known(bolt, "ann@example.com").await, known(bolt, "max@acme.example").await),
+        ((false, false), (false, false))
+    );
+}
+
+/// The limits hold for sign-ins that are asked for at once, in all workspaces together. Other addresses have their own.
 pub async fn concurrent_sign_ins_are_limited(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let mut starts = JoinSet::new();
-    for (workspace, address) in [(acme, "ann@example.com"), (acme, "bob@example.com"), (bolt, "ann@example.com")] {
+    for (workspace, address) in [(acme, "ann@example.com"), (acme, "bob@example.com"), (bolt, "ann+1@example.com")] {
         for _ in 0..8 {
             let executor = harness.executor.clone();
             starts.spawn(async move {
-                let operation = StartSignIn { sends_mail: true, ..start(address) };
-                executor.run_without_key(workspace, &operation).await.map(|_| ()).map_err(|error| error.to_string())
+                let asked = executor.run_without_key(workspace, &ask(address)).await;
+                asked.map(|_| ()).map_err(|error| error.to_string())
             });
         }
     }
     let (started, refused): (Vec<_>, Vec<_>) = starts.join_all().await.into_iter().partition(Result::is_ok);
-    assert_eq!((started.len(), refused.len()), (9, 15));
-    let message = "More than 3 sign-in mails were asked for, try again later";
-    assert!(refused.iter().all(|refused| *refused == Err(message.to_owned())), "{refused:?}");
+    assert_eq!((started.len(), refused.len()), (6, 18));
+    let is_limit = |error: &str| error.starts_with("Too many mails were asked for, try again in ");
+    assert!(refused.iter().all(|refused| refused.as_ref().is_err_and(|error| is_limit(error))), "{refused:?}");
     for table in ["sign_ins", "outbox"] {
-        assert_eq!((harness.count(table, acme).await, harness.count(table, bolt).await), (6, 3), "{table}");
+        assert_eq!(harness.count(table, acme).await + harness.count(table, bolt).await, 6, "{table}");
     }
 }
 
@@ -442,12 +504,12 @@ pub async fn a_sign_in_is_mailed_while_it_is_open(harness: Harness) {
     };
     let mut open = Vec::new();
     for address in ["ann@example.com", "Bob@Example.com"] {
-        open.push(harness.perform(workspace, &StartSignIn { sends_mail: true, ..start(address) }).await);
+        open.push(harness.perform(workspace, &ask(address)).await.sign_in);
     }
-    harness.perform(workspace, &StartSignIn { sends_mail: true, ..start("cyd@example.com") }).await;
+    harness.perform(workspace, &ask("cyd@example.com")).await;
     harness.perform(workspace, &EndSessions { email: email("cyd@example.com") }).await;
     harness.perform(workspace, &start("dan@example.com")).await;
-    let used = harness.perform(workspace, &StartSignIn { sends_mail: true, ..start("eve@example.com") }).await;
+    let used = harness.perform(workspace, &ask("eve@example.com")).await.sign_in;
     harness.perform(workspace, &redeem(&used, 1)).await;
     assert_eq!(harness.count("outbox", workspace).await, 4);
     let due = harness.subject.queue.due_workspaces(harness.now()).await.unwrap();

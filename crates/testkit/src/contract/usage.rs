@@ -12,7 +12,7 @@ use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::portal::{Color, Language, PortalChange};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::session::{BrowserName, SecretDigest};
-use roadmap_domain::model::sign_in::{LocalPath, PageAction};
+use roadmap_domain::model::sign_in::{AskedBy, LocalPath, PageAction};
 use roadmap_domain::model::usage::{StoredUsage, Usage};
 use roadmap_domain::policy::storage;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
@@ -20,7 +20,7 @@ use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, Feat
 use roadmap_domain::usecase::executor::Operation;
 use roadmap_domain::usecase::hold_comment::ApproveComment;
 use roadmap_domain::usecase::save_account::SaveAccount;
-use roadmap_domain::usecase::sign_in::{EndSessions, RedeemSignIn, StartSignIn};
+use roadmap_domain::usecase::sign_in::{AskForSignIn, EndSessions, RedeemSignIn, StartSignIn};
 use roadmap_domain::usecase::subscribe::Subscribe;
 use roadmap_domain::usecase::update_portal::UpdatePortal;
 
@@ -91,15 +91,17 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
     let changelog = ChangelogDraft::parse(&fields, true, |_| None);
     added = added.plus(run(&harness, acme, "changelog", &CreateChangelog { draft: changelog }).await);
     added = added.plus(run(&harness, acme, "held comment", &hold(first, "<p>Größte</p>", "Eve@Example.com")).await);
-    let sign_in = StartSignIn {
+    let start = StartSignIn {
         email: EmailAddress::parse("email", "Fay@Example.com").unwrap(),
         browser: Some(SecretDigest([7; 32])),
         browser_name: Some(BrowserName::from_stored("Firefox · Linux".to_owned())),
         action: Some(PageAction::Submit { title: "Größer".to_owned(), description: "Some words".to_owned() }),
         next: LocalPath::parse("/account"),
         language: Language::Arabic,
-        sends_mail: true,
     };
+    // Anybody can ask for a sign-in, so that it uses no storage of the workspace.
+    let sign_in = AskForSignIn { start, asked_by: AskedBy::Visitor { is_admitted: true } };
+    assert_eq!(sign_in.stored_bytes(), 0);
     added = added.plus(run(&harness, acme, "sign-in", &sign_in).await);
     let started = harness.subject.pages.sign_in_of_browser(acme, &SecretDigest([7; 32])).await.unwrap().unwrap();
     let redeem = RedeemSignIn {

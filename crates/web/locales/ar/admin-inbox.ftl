@@ -201,6 +201,7 @@ overview-days = { $count ->
 }
 overview-year = سنة واحدة
 overview-lead = لا يزيد عمر الأرقام على دقيقة. وتُقارن بالعدد نفسه من الأيام قبلها.
+overview-sign-ins-used-up = طلب غرباء كثيرون تسجيل الدخول حتى إن بعضهم لم تصله رسالة. لم يتأثر الفريق ولا العملاء الذين سجّلوا الدخول من قبل. آخر مرة في
 overview-requests = طلبات جديدة
 overview-votes = الأصوات
 overview-comments = تعليقات العملاء

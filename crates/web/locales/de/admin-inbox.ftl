@@ -153,6 +153,7 @@ overview-days = { $count ->
 }
 overview-year = 1 Jahr
 overview-lead = Die Zahlen sind höchstens eine Minute alt. Verglichen wird mit ebenso vielen Tagen davor.
+overview-sign-ins-used-up = So viele Fremde wollten sich anmelden, dass manche keine E-Mail bekamen. Das Team und Kunden, die sich schon einmal angemeldet hatten, waren nicht betroffen. Zuletzt am
 overview-requests = Neue Wünsche
 overview-votes = Stimmen
 overview-comments = Kommentare von Kunden

@@ -84,7 +84,7 @@ member-known = Jemand mit dieser Adresse ist schon im Team. In der Liste können
 member-gone = Diese Person ist nicht mehr im Team.
 member-role-missing = Wählen Sie eine Rolle.
 member-last-admin = Das ist der letzte Admin, und ein Team braucht einen. Machen Sie zuerst jemand anderen zum Admin.
-member-link-limit = An diese Adresse kann gerade kein Link mehr gesendet werden: Drei in 15 Minuten und zehn am Tag sind möglich. Bitte versuchen Sie es später noch einmal.
+member-link-limit = Gerade können keine Einladungen mehr gesendet werden: Drei in der Stunde an eine Adresse und insgesamt 100 in der Stunde sind möglich. Bitte versuchen Sie es später noch einmal.
 member-remove-title = { $name } entfernen?
 member-remove-access = Der Zugang zur Verwaltung endet sofort, in allen Browsern.
 member-remove-own = Das sind Sie selbst. Sie werden sofort abgemeldet, und nur ein anderer Admin kann Sie wieder einladen.
@@ -185,7 +185,7 @@ mail-kind-sign-in = Link zur Anmeldung
 mail-kind-test = Test-E-Mail
 mail-latest = Die letzten { $number } werden gezeigt.
 mail-test-title = Kommt E-Mail an?
-mail-test-to = Test-E-Mail senden an
+mail-test-to = Eine Test-E-Mail geht an Ihre eigene Adresse:
 mail-test-hint = Sie wird wie jede andere gesendet. Scheitert sie, steht der Grund kurz danach oben.
 mail-test = Test-E-Mail senden
 

@@ -57,6 +57,14 @@ too-many-title = Das war viel auf einmal
 too-many-text = Zum Schutz vor Spam gibt es Grenzen. Bitte warten Sie einige Minuten und versuchen Sie es dann wieder.
 long-address-title = Diese Adresse ist zu lang
 long-address-text = Keine Seite hat eine so lange Adresse. Bitte kürzen Sie, was nach dem Fragezeichen steht.
+too-many-minutes = { $count ->
+    [one] Zum Schutz vor Spam gibt es Grenzen. Bitte versuchen Sie es in einer Minute wieder.
+   *[other] Zum Schutz vor Spam gibt es Grenzen. Bitte versuchen Sie es in { $number } Minuten wieder.
+}
+too-many-hours = { $count ->
+    [one] Zum Schutz vor Spam gibt es Grenzen. Bitte versuchen Sie es in einer Stunde wieder.
+   *[other] Zum Schutz vor Spam gibt es Grenzen. Bitte versuchen Sie es in { $number } Stunden wieder.
+}
 too-large-title = Das ist zu lang
 too-large-text = Was Sie gesendet haben, ist größer, als ein Formular sein kann. Bitte gehen Sie zurück und kürzen Sie es.
 unavailable-title = Etwas funktioniert nicht

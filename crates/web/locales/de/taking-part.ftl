@@ -1,6 +1,7 @@
 # Stimmen, Kommentare, Ideen, Anmeldung und Konto.
 email-hint = Wir senden Ihnen einen Link zur Bestätigung. Ihre Adresse sieht nur das Team.
-trap-label = Dieses Feld leer lassen
+honeypot-label = Dieses Feld leer lassen
+honeypot-filled = Bitte lassen Sie dieses Feld leer. Es soll Programme erkennen, die Formulare ausfüllen; vielleicht hat Ihr Browser es ausgefüllt.
 send-link = Link senden
 save = Speichern
 go-on = Weiter
@@ -36,10 +37,18 @@ link-known-go-on = Weiter
 cookies-needed = Sie sind nicht angemeldet: Ihr Browser hat das Cookie dieser Website nicht angenommen. Bitte erlauben Sie hier Cookies, und melden Sie sich noch einmal an.
 link-gone-title = Dieser Link gilt nicht mehr
 link-gone-lead = Er wurde schon benutzt, ist älter als 15 Minuten oder unvollständig. Wir senden Ihnen einen neuen.
+link-late-title = Dieser Link ist zu alt
+link-late-lead = Er galt 15 Minuten. Nichts ist verloren: Wir senden eine neue E-Mail an
+link-late-kept = Die neue E-Mail nimmt dies mit:
+link-late-send = Neue E-Mail senden
 sent-lead = Wir haben Ihnen eine E-Mail gesendet. Öffnen Sie den Link darin innerhalb von 15 Minuten, auf einem beliebigen Gerät.
 sent-code = Oder geben Sie den Code aus der E-Mail hier ein, in diesem Browser.
 sent-nothing = Nach ein paar Minuten noch keine E-Mail? Sehen Sie im Spam-Ordner nach, oder
 sent-again = fordern Sie eine neue an
+sent-used-up = { $count ->
+    [one] Gerade werden so viele Anmeldungen angefordert, dass manche E-Mails nicht gesendet werden. Wer sich hier schon einmal angemeldet hat, bekommt seine. Wenn keine ankommt, fordern Sie in einer Minute eine neue an.
+   *[other] Gerade werden so viele Anmeldungen angefordert, dass manche E-Mails nicht gesendet werden. Wer sich hier schon einmal angemeldet hat, bekommt seine. Wenn keine ankommt, fordern Sie in { $number } Minuten eine neue an.
+}
 code-hint = 8 Zeichen. Groß oder klein geschrieben, mit oder ohne Leerzeichen.
 code-missing = Der Code fehlt. Bitte geben Sie den Code aus der E-Mail ein.
 code-elsewhere = Dieser Code gilt nur in dem Browser, in dem er angefordert wurde, 15 Minuten lang. Öffnen Sie stattdessen den Link in der E-Mail, oder fordern Sie eine neue an.
@@ -70,6 +79,7 @@ not-done-gone = Den Wunsch gibt es nicht mehr, oder er ist mit dieser Adresse ni
 not-done-signed-out = Sie sind nicht mehr angemeldet. Melden Sie sich an und senden Sie es dann noch einmal.
 not-done-signed-in = Sie sind angemeldet.
 not-done-typed = Das haben Sie geschrieben. Nichts davon ist gespeichert. Kopieren Sie es, wenn Sie es noch brauchen.
+kept-posts-used-up = Gerade warten zu viele Beiträge auf eine Bestätigung. Bitte melden Sie sich zuerst an, und senden Sie diesen dann noch einmal.
 
 account-title = Ihr Konto
 account-admin = Sie gehören als { $name } zum Team und verwalten es.

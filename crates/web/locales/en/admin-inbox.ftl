@@ -153,6 +153,7 @@ overview-days = { $count ->
 }
 overview-year = 1 year
 overview-lead = The numbers are at most a minute old. Each is compared with the same number of days before.
+overview-sign-ins-used-up = So many strangers asked to sign in that some got no mail. The team and customers who had signed in before were not affected. Last on
 overview-requests = New requests
 overview-votes = Votes
 overview-comments = Comments of customers

@@ -84,7 +84,7 @@ member-known = Somebody with this address is in the team already. You can send t
 member-gone = This person is not in the team any more.
 member-role-missing = Choose a role.
 member-last-admin = This is the last admin, and a team needs one. Make somebody else an admin first.
-member-link-limit = No more links can be sent to this address for now: three in 15 minutes and ten a day are possible. Please try again later.
+member-link-limit = No more invitations can be sent for now: three an hour to one address, and 100 an hour in all, are possible. Please try again later.
 member-remove-title = Remove { $name }?
 member-remove-access = They lose access to the panel at once and are signed out everywhere.
 member-remove-own = This is you. You are signed out at once, and only another admin can invite you again.
@@ -185,7 +185,7 @@ mail-kind-sign-in = Link to sign in
 mail-kind-test = Test mail
 mail-latest = The latest { $number } are shown.
 mail-test-title = Does mail arrive?
-mail-test-to = Send a test mail to
+mail-test-to = A test mail goes to your own address:
 mail-test-hint = It is sent like every other mail. If it fails, the reason stands above after a moment.
 mail-test = Send test mail
 

@@ -58,6 +58,14 @@ too-many-title = That was a lot at once
 too-many-text = To keep out spam, there are limits. Please wait a few minutes and try again.
 long-address-title = This address is too long
 long-address-text = No page has an address as long as this one. Please shorten what comes after the question mark.
+too-many-minutes = { $count ->
+    [one] To keep out spam, there are limits. Please try again in a minute.
+   *[other] To keep out spam, there are limits. Please try again in { $number } minutes.
+}
+too-many-hours = { $count ->
+    [one] To keep out spam, there are limits. Please try again in an hour.
+   *[other] To keep out spam, there are limits. Please try again in { $number } hours.
+}
 too-large-title = This is too long
 too-large-text = What you sent is larger than a form can be. Please go back and shorten it.
 unavailable-title = Something does not work

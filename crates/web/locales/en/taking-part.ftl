@@ -1,6 +1,7 @@
 # Votes, comments, ideas, sign-in and the account.
 email-hint = We send a link to confirm that it is you. Your address is shown to nobody but the team.
-trap-label = Leave this field empty
+honeypot-label = Leave this field empty
+honeypot-filled = Please leave this field empty. It is there to find programs that fill in forms, and your browser may have filled it in.
 send-link = Send link
 save = Save
 go-on = Continue
@@ -36,10 +37,18 @@ link-known-go-on = Go on
 cookies-needed = You are not signed in: your browser has not accepted the cookie of this site. Please allow cookies here, and sign in again.
 link-gone-title = This link does not work any more
 link-gone-lead = It was used already, is older than 15 minutes, or is incomplete. We send you a new one.
+link-late-title = This link is too old
+link-late-lead = It was valid for 15 minutes. Nothing is lost: we send a new mail to
+link-late-kept = The new mail carries this along:
+link-late-send = Send a new mail
 sent-lead = We have sent you a mail. Open its link within 15 minutes, on any device.
 sent-code = Or type the code of the mail here, in this browser.
 sent-nothing = No mail after a few minutes? Look into the folder for spam, or
 sent-again = ask for a new one
+sent-used-up = { $count ->
+    [one] So many sign-ins are being asked for that some mails are not sent. People who have signed in here before get theirs. If none arrives, ask for a new one in a minute.
+   *[other] So many sign-ins are being asked for that some mails are not sent. People who have signed in here before get theirs. If none arrives, ask for a new one in { $number } minutes.
+}
 code-hint = 8 characters. Capital or small letters, with or without spaces.
 code-missing = Code is missing. Please type the code of the mail.
 code-elsewhere = This code works only in the browser in which it was asked for, for 15 minutes. Open the link of the mail instead, or ask for a new one.
@@ -70,6 +79,7 @@ not-done-gone = The feature request does not exist any more, or cannot be seen w
 not-done-signed-out = You are not signed in any more. Sign in, and then send it once more.
 not-done-signed-in = You are signed in.
 not-done-typed = This is what you typed. Nothing of it is stored, so copy it if you still need it.
+kept-posts-used-up = Too many posts wait for a confirmation at the moment. Please sign in first, and then send this once more.
 
 account-title = Your account
 account-admin = You are an admin of the team, as { $name }.

@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use actix_web::http::StatusCode;
 use askama::Template;
-use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::id::parse_uuid;
 use roadmap_domain::model::mail::{MailFailure, MailStatus};
 use roadmap_domain::usecase::query::admin::ShowMail;
-use roadmap_domain::usecase::queue_test_mail::QueueTestMail;
+use roadmap_domain::usecase::queue_test_mail::{QueueTestMail, TestMailBy};
 use roadmap_domain::usecase::retry_mail::RetryMail;
+use roadmap_http::error::HttpError;
 use uuid::Uuid;
 
 use crate::admin::parts::Moment;
@@ -40,7 +41,7 @@ struct MailPage {
     failures: Vec<FailureRow>,
     /// Whether there are more failures than are listed.
     is_cut: bool,
-    /// The address of the test mail.
+    /// The address of the member, to which a test mail goes.
     email: String,
     problems: Problems,
 }
@@ -104,8 +105,7 @@ impl FailureRow {
 
 /// `GET /admin/mail`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
-    let email = admin::member(&context)?.1.email.as_str().to_owned();
-    render(&context, email, Problems::default()).await
+    render(&context, Problems::default()).await
 }
 
 /// `POST /admin/mail/retry`: sends postponed mail now, and with the field `dead` also failed mail.
@@ -117,16 +117,22 @@ pub(crate) async fn retry(context: Rc<Context>, fields: Fields) -> PageResult {
     run_once(&context, &fields, RetryMail { dead: fields.has("dead") }, landing).await
 }
 
-/// `POST /admin/mail/test`: sends a test mail.
+/// `POST /admin/mail/test`: sends a test mail to the own address. Nobody else has asked for one.
 pub(crate) async fn test(context: Rc<Context>, fields: Fields) -> PageResult {
-    let (typed, mut problems) = (fields.get("email"), Problems::default());
-    let Some(to) = problems.check(EmailAddress::parse("email", typed), context.text()) else {
-        return render(&context, typed.to_owned(), problems).await;
-    };
-    run_once(&context, &fields, QueueTestMail { to }, |_| format!("{PATH}?done=mail-tested")).await
+    let to = admin::member(&context)?.1.email.clone();
+    let test = QueueTestMail { to, asked_by: TestMailBy::Member };
+    match run_once(&context, &fields, test, |_| format!("{PATH}?done=mail-tested")).await {
+        Err(HttpError::Domain(RoadmapError::OverMailLimit(over))) => {
+            let mut problems = Problems::default();
+            problems.add("test", context.text().too_many(Some(over.retry_after)));
+            render(&context, problems).await
+        }
+        done => done,
+    }
 }
 
-async fn render(context: &Context, email: String, problems: Problems) -> PageResult {
+async fn render(context: &Context, problems: Problems) -> PageResult {
+    let email = admin::member(context)?.1.email.as_str().to_owned();
     let mail = context.run(&ShowMail { failures: READ }).await?;
     let (page, _) = admin::frame(context, Entry::Mail, context.text().get("admin-mail")).await?;
     let page = Page { here: PATH.to_owned(), ..page.with_problem(!problems.is_empty()) };
@@ -196,7 +202,7 @@ mod tests {
     fn the_page_is_well_formed() {
         for language in Language::ALL {
             let mut with_problem = Problems::default();
-            with_problem.add("email", "A sentence.");
+            with_problem.add("test", "A sentence.");
             for problems in [Problems::default(), with_problem] {
                 for failures in [Vec::new(), vec![failure(true), failure(false)], vec![failure(true); LISTED + 1]] {
                     let page = sample_page(language, true, "Mail");

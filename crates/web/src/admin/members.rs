@@ -4,15 +4,15 @@ use std::rc::Rc;
 
 use actix_web::http::StatusCode;
 use askama::Template;
-use roadmap_domain::error::{Budget, Conflict, OverBudget, RoadmapError};
+use roadmap_domain::error::{Conflict, RoadmapError};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::MemberId;
 use roadmap_domain::model::member::{Member, MemberRef, Role};
-use roadmap_domain::model::sign_in::LocalPath;
+use roadmap_domain::model::sign_in::{AskedBy, LocalPath};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::change_members::{AddMember, ChangeRole, RemoveMember};
 use roadmap_domain::usecase::query::people::ListMembers;
-use roadmap_domain::usecase::sign_in::StartSignIn;
+use roadmap_domain::usecase::sign_in::{AskForSignIn, StartSignIn};
 use roadmap_http::error::HttpError;
 
 use crate::admin::parts::{Choice, Moment};
@@ -160,11 +160,11 @@ async fn send_link(context: &Context, fields: &Fields, email: EmailAddress) -> R
         action: None,
         next: LocalPath::parse("/admin"),
         language: context.language,
-        sends_mail: true,
     };
-    match run_step(context, fields, ":link", start, |_| String::new()).await {
+    let ask = AskForSignIn { start, asked_by: AskedBy::Member };
+    match run_step(context, fields, ":link", ask, |_| String::new()).await {
         Ok(_) => Ok(true),
-        Err(HttpError::Domain(RoadmapError::OverBudget(OverBudget { budget: Budget::SignIns, .. }))) => Ok(false),
+        Err(HttpError::Domain(RoadmapError::OverMailLimit(_))) => Ok(false),
         Err(error) => Err(error),
     }
 }

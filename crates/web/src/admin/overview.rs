@@ -7,10 +7,11 @@ use fluent_bundle::FluentValue;
 use roadmap_domain::model::admin::{InboxCounts, InboxState, Overview, Period, Week};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::member::Role;
-use roadmap_domain::usecase::query::admin::ShowMail;
+use roadmap_domain::usecase::query::admin::{ShowMail, ShowUsedUpSignIns};
 use roadmap_http::error::HttpError;
 
 use crate::admin::inbox::{state_path, team_path, track_path};
+use crate::admin::parts::Moment;
 use crate::admin::{self, Entry, frame};
 use crate::context::Context;
 use crate::page::{Nav, Page};
@@ -21,6 +22,8 @@ use crate::text::{self, Text};
 #[template(path = "admin/overview.html")]
 struct OverviewPage {
     page: Page,
+    /// When sign-in mails to strangers or customers were used up, if that was within the last day.
+    used_up: Option<Moment>,
     periods: Vec<Tab>,
     stats: Vec<Stat>,
     charts: Vec<Chart>,
@@ -116,7 +119,9 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let overview = overviews.show(&context.state.queries, context.workspace.id, period).await;
     let overview = overview.map_err(HttpError::of_page)?;
     let failed = context.run(&ShowMail { failures: 0 }).await?.dead;
+    let used_up = context.run(&ShowUsedUpSignIns).await?;
     let template = OverviewPage {
+        used_up: used_up.map(|at| Moment::minute(t, at)),
         periods: periods(t, period),
         stats: stats(t, &overview, &counts, failed, member.role == Role::Admin),
         charts: charts(t, &overview.weeks),
@@ -334,6 +339,7 @@ mod tests {
         let counts = if is_empty { InboxCounts::default() } else { counts };
         let template = OverviewPage {
             page: sample_page(language, true, &t.get("admin-overview")),
+            used_up: is_admin.then(|| Moment::minute(t, crate::portal::parts::tests::at(1))),
             periods: periods(t, Period::Month),
             stats: stats(t, &overview, &counts, failed, is_admin),
             charts: charts(t, &overview.weeks),

@@ -11,7 +11,7 @@ use roadmap_domain::model::sign_in::PageAction;
 use roadmap_domain::usecase::query::portal::ListSimilar;
 use roadmap_http::error::HttpError;
 
-use crate::actions::{act, check, is_of_program, keep, pretend, read_email, typed_text};
+use crate::actions::{act, check, check_honeypot, keep, read_email, typed_text};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
@@ -98,9 +98,7 @@ pub(crate) async fn submit(context: Rc<Context>, fields: Fields) -> PageResult {
             false => Ok(second_step(&context, draft).await),
         };
     }
-    if is_of_program(&fields) {
-        return pretend(&context);
-    }
+    check_honeypot(&context, &fields, &mut draft.problems);
     match (read_email(&context, &fields, &mut draft.problems), draft.problems.is_empty()) {
         (Some(email), true) => keep(&context, email, Some(action), None).await,
         _ => Ok(second_step(&context, draft).await),

@@ -17,7 +17,7 @@ use roadmap_domain::model::id::{FeatureRequestId, SignInId};
 use roadmap_domain::model::markdown;
 use roadmap_domain::model::portal::Viewer;
 use roadmap_domain::model::session::{BrowserName, BrowserSecret, Session};
-use roadmap_domain::model::sign_in::{LocalPath, PageAction, PendingAction};
+use roadmap_domain::model::sign_in::{LocalPath, PageAction, PendingAction, SignIn};
 use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActor};
 use roadmap_domain::usecase::query::portal::{
@@ -28,12 +28,13 @@ use roadmap_http::error::HttpError;
 use roadmap_http::observer::SignInStep;
 
 use crate::actions::{
-    admit, execute, is_of_program, keep, landing, new_secret, next_path, not_done, not_done_after, pretend, read_email,
+    SENT, WAIT, admit, execute, keep, landing, new_secret, next_path, not_done, not_done_after, read_email,
     request_path, with_done,
 };
 use crate::context::Context;
 use crate::cookies::Secret;
 use crate::form::{Fields, Problems};
+use crate::known_browser;
 use crate::page::{Nav, Page};
 use crate::prose;
 use crate::reply::{PageResult, Reply};
@@ -63,8 +64,21 @@ const AGAIN: &str = "again";
 #[template(path = "portal/sign-in-sent.html")]
 struct SentPage {
     page: Page,
+    /// The sentence about the mails of the workspace that are used up.
+    used_up: Option<String>,
     code: String,
     problems: Problems,
+}
+
+/// The page of a link or a code that came too late: what was kept with it, and a button that asks for a new mail.
+#[derive(Template)]
+#[template(path = "portal/sign-in-late.html")]
+struct LatePage {
+    page: Page,
+    /// The path of the form.
+    action: String,
+    email: String,
+    pending: Option<Pending>,
 }
 
 /// The page of a link.
@@ -109,9 +123,6 @@ pub(crate) async fn ask(context: Rc<Context>) -> PageResult {
 
 /// `POST /sign-in`: sends the mail.
 pub(crate) async fn start(context: Rc<Context>, fields: Fields) -> PageResult {
-    if is_of_program(&fields) {
-        return pretend(&context);
-    }
     let mut problems = Problems::default();
     let Some(email) = read_email(&context, &fields, &mut problems) else {
         return Ok(ask_page(&context, &fields, problems));
@@ -178,6 +189,27 @@ fn gone_page(context: &Context) -> Reply {
     Reply::page_with(StatusCode::NOT_FOUND, &template).not_indexed()
 }
 
+/// Returns the page of a link or a code that came too late. Its person asked for it, so that a new mail carries on.
+fn late_page(context: &Context, shown: &ShownSignIn, path: String) -> Reply {
+    context.state.http.observer.sign_in(SignInStep::Refused);
+    let text = context.text();
+    let page = sign_in_frame(context, text.get("link-late-title").into_owned());
+    let pending = shown.pending.as_ref();
+    let template = LatePage {
+        page: Page { notice: None, ..page },
+        action: path,
+        email: shown.sign_in.email.as_str().to_owned(),
+        pending: pending.map(|pending| Pending::new(text, pending, is_possible(context, shown, pending))),
+    };
+    Reply::page_with(StatusCode::NOT_FOUND, &template).not_indexed().private()
+}
+
+/// Asks for a new mail for a sign-in that came too late, with what was kept with it.
+async fn renew(context: &Context, shown: ShownSignIn) -> PageResult {
+    let SignIn { email, action, next, .. } = shown.sign_in;
+    keep(context, email, action, next).await
+}
+
 /// `GET /sign-in/sent`: the same for every address.
 pub(crate) async fn sent(context: Rc<Context>) -> PageResult {
     Ok(sent_page(&context, String::new(), Problems::default()))
@@ -186,15 +218,29 @@ pub(crate) async fn sent(context: Rc<Context>) -> PageResult {
 fn sent_page(context: &Context, code: String, problems: Problems) -> Reply {
     let page = sign_in_frame(context, context.text().get("sign-in").into_owned()).with_problem(!problems.is_empty());
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let page = Page { here: crate::actions::SENT.to_owned(), ..page };
-    Reply::page_with(status, &SentPage { page, code, problems }).not_indexed()
+    let page = Page { here: SENT.to_owned(), ..page };
+    // Anybody can write this parameter, but only as a number.
+    let wait = context.query.get(WAIT).parse::<u64>().ok().filter(|minutes| (1..=60).contains(minutes));
+    let used_up = wait.map(|minutes| context.text().count("sent-used-up", minutes));
+    Reply::page_with(status, &SentPage { page, used_up, code, problems }).not_indexed()
 }
 
 /// `POST /sign-in/sent`: signs in with the code that was typed in the browser that asked, and does the kept action at
-/// once. Whoever types it there knows what they have written.
+/// once. Whoever types it there knows what they have written. After the code has expired, `choice=renew` asks for a new
+/// mail.
 pub(crate) async fn redeem_code(context: Rc<Context>, fields: Fields) -> PageResult {
     let code = fields.get("code");
-    match find_by_code(&context, code).await {
+    let found = match find_of_browser(&context).await {
+        Ok(shown) if !shown.is_open => {
+            return match fields.get("choice") {
+                "renew" => renew(&context, shown).await,
+                _ => Ok(late_page(&context, &shown, SENT.to_owned())),
+            };
+        }
+        Ok(shown) => find_by_code(&context, shown, code).await,
+        Err(error) => Err(error),
+    };
+    match found {
         Ok(shown) => redeem(&context, shown, true).await,
         Err(CodeError::Failed(error)) => Err(error),
         Err(CodeError::Refused(problem)) => {
@@ -220,16 +266,20 @@ impl From<HttpError> for CodeError {
     }
 }
 
-async fn find_by_code(context: &Context, code: &str) -> Result<ShownSignIn, CodeError> {
+/// Finds the latest sign-in of this browser.
+async fn find_of_browser(context: &Context) -> Result<ShownSignIn, CodeError> {
+    let browser = Secret::SignIn.read(&context.request, context.is_https());
+    let browser = browser.ok_or(CodeError::Refused("code-elsewhere"))?.digest();
+    match context.run(&FindSignInOfBrowser { browser }).await {
+        Err(HttpError::NotFound) => Err(CodeError::Refused("code-expired")),
+        shown => Ok(shown?),
+    }
+}
+
+async fn find_by_code(context: &Context, shown: ShownSignIn, code: &str) -> Result<ShownSignIn, CodeError> {
     if code.trim().is_empty() {
         return Err(CodeError::Refused("code-missing"));
     }
-    let browser = Secret::SignIn.read(&context.request, context.is_https());
-    let browser = browser.ok_or(CodeError::Refused("code-elsewhere"))?.digest();
-    let shown = match context.run(&FindSignInOfBrowser { browser }).await {
-        Err(HttpError::NotFound) => return Err(CodeError::Refused("code-expired")),
-        shown => shown?,
-    };
     // The code is counted before it is compared, so that codes that are sent at once are counted, too.
     if !execute(context, CountCode { sign_in: shown.sign_in.id }).await? {
         return Err(CodeError::Refused("code-too-many"));
@@ -245,6 +295,7 @@ async fn find_by_code(context: &Context, code: &str) -> Result<ShownSignIn, Code
 /// `GET /sign-in/{reference}`: shows what the link does.
 pub(crate) async fn confirm(context: Rc<Context>) -> PageResult {
     match find_by_link(&context).await {
+        Ok(shown) if !shown.is_open => Ok(late_page(&context, &shown, link_path(&context))),
         Ok(shown) => Ok(link_page(&context, &shown)),
         Err(HttpError::NotFound) => Ok(gone_page(&context)),
         Err(error) => Err(error),
@@ -252,13 +303,19 @@ pub(crate) async fn confirm(context: Rc<Context>) -> PageResult {
 }
 
 /// `POST /sign-in/{reference}`: signs in and does the kept action (`choice=act`), only signs in, or discards the link
-/// (`choice=deny`).
+/// (`choice=deny`). After the link has expired, `choice=renew` asks for a new mail to the same address.
 pub(crate) async fn redeem_link(context: Rc<Context>, fields: Fields) -> PageResult {
     let shown = match find_by_link(&context).await {
         Ok(shown) => shown,
         Err(HttpError::NotFound) => return Ok(gone_page(&context)),
         Err(error) => return Err(error),
     };
+    if !shown.is_open {
+        return match fields.get("choice") {
+            "renew" => renew(&context, shown).await,
+            _ => Ok(late_page(&context, &shown, link_path(&context))),
+        };
+    }
     if fields.get("choice") != "deny" {
         return redeem(&context, shown, fields.get("choice") == "act").await;
     }
@@ -269,10 +326,16 @@ pub(crate) async fn redeem_link(context: Rc<Context>, fields: Fields) -> PageRes
     }
 }
 
-/// Finds the sign-in of the link. A used, expired, changed or foreign one is a missing page.
+/// Returns the path of the link.
+fn link_path(context: &Context) -> String {
+    format!("{PATH}/{}", context.parameter("reference"))
+}
+
+/// Finds the sign-in of the link, also for a day after the link has expired. A used, changed or foreign one is a missing
+/// page.
 async fn find_by_link(context: &Context) -> Result<ShownSignIn, HttpError> {
     let (http, reference) = (&context.state.http, context.parameter("reference"));
-    let id = http.references.verify(Purpose::SignIn, context.workspace.id, reference, http.clock.now());
+    let id = http.references.verify_despite_expiry(Purpose::SignIn, context.workspace.id, reference);
     let id = id.map(SignInId::new).ok_or(HttpError::NotFound)?;
     context.run(&FindSignIn { id }).await
 }
@@ -283,7 +346,7 @@ fn link_page(context: &Context, shown: &ShownSignIn) -> Reply {
     let pending = shown.pending.as_ref();
     let template = LinkPage {
         page: sign_in_frame(context, text.get("sign-in").into_owned()),
-        action: format!("{PATH}/{}", context.parameter("reference")),
+        action: link_path(context),
         email: sign_in.email.as_str().to_owned(),
         asked: asked(text, &text.date_time(sign_in.created_at), sign_in.browser_name.as_ref()),
         pending: pending.map(|pending| Pending::new(text, pending, is_possible(context, shown, pending))),
@@ -375,7 +438,11 @@ async fn redeem(context: &Context, shown: ShownSignIn, does_action: bool) -> Pag
     end_old_session(context).await;
     let reply = after_sign_in(context, &shown, &secret, redeemed, does_action).await?;
     let is_https = context.is_https();
-    Ok(reply.with_cookie(Secret::Session.set(&secret, is_https)).with_cookie(Secret::SignIn.remove(is_https)))
+    let known = known_browser::remember(context, &actor.email);
+    Ok(reply
+        .with_cookie(Secret::Session.set(&secret, is_https))
+        .with_cookie(Secret::SignIn.remove(is_https))
+        .with_cookie(known))
 }
 
 /// Returns where to go after a sign-in: where its form led, or to the feature request.

@@ -14,8 +14,8 @@ use roadmap_domain::usecase::query::portal::FindVisibleRequest;
 use roadmap_http::error::HttpError;
 
 use crate::actions::{
-    act, check, execute, find_request, is_of_program, keep, next_path, not_done, pretend, read_email, request_path,
-    typed_text, with_done,
+    act, check, check_honeypot, execute, find_request, keep, next_path, not_done, read_email, request_path, typed_text,
+    with_done,
 };
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -126,13 +126,11 @@ async fn toggle(context: &Context, fields: &Fields, toggle: Toggle) -> PageResul
         let next = next.map_or_else(|| request_path(&request), |next| next.as_str().to_owned());
         return act(context, session, action, fields, next).await;
     }
-    if is_of_program(fields) {
-        return pretend(context);
-    }
     let mut problems = Problems::default();
+    check_honeypot(context, fields, &mut problems);
     // A button without a field for the address leads to the form that has one.
     let email = if fields.has("email") { read_email(context, fields, &mut problems) } else { None };
-    match email {
+    match email.filter(|_| problems.is_empty()) {
         Some(email) => keep(context, email, Some(action), next).await,
         None => Ok(address_page(context, toggle, &request, next.as_ref(), fields.get("email").to_owned(), problems)),
     }
@@ -193,9 +191,7 @@ pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult 
             false => request::render(&context, draft).await,
         };
     }
-    if is_of_program(&fields) {
-        return pretend(&context);
-    }
+    check_honeypot(&context, &fields, &mut draft.problems);
     match (read_email(&context, &fields, &mut draft.problems), draft.problems.is_empty()) {
         (Some(email), true) => keep(&context, email, Some(action), None).await,
         _ => request::render(&context, draft).await,

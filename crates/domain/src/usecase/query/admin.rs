@@ -17,6 +17,8 @@ use crate::model::mail::MailStatus;
 use crate::model::pagination::Listing;
 use crate::model::portal::{RequestPage, Viewer};
 use crate::model::search::SearchQuery;
+use crate::model::timestamp::Timestamp;
+use crate::policy::mail_requests::{COUNTED_FOR, MailCounter};
 use crate::usecase::query::feature_requests::SearchFeatureRequests;
 use crate::usecase::query::{Query, QueryPorts};
 
@@ -268,6 +270,20 @@ impl Query for ShowOverview {
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Overview, RoadmapError> {
         let times = OverviewTimes::new(self.period, ports.clock.now());
         Ok(ports.admin.overview(workspace, &times).await?)
+    }
+}
+
+/// Returns when the workspace had last used up its sign-in mails to strangers or customers, within the last day.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowUsedUpSignIns;
+
+#[async_trait]
+impl Query for ShowUsedUpSignIns {
+    type Output = Option<Timestamp>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
+        let last = ports.admin.last_counted_mail(workspace, MailCounter::UsedUp(workspace).key()).await?;
+        Ok(last.filter(|last| last.plus(COUNTED_FOR) > ports.clock.now()))
     }
 }
 

@@ -361,16 +361,18 @@ pub struct ShownSignIn {
     pub pending: Option<PendingAction>,
     /// Whether the address is that of a member.
     pub is_member: bool,
+    /// Whether it can be used. If not, it came too late, and a new mail can carry its action.
+    pub is_open: bool,
 }
 
-/// Finds a sign-in that can be used: by the ID of its link.
+/// Finds a sign-in that can be used or renewed: by the ID of its link.
 #[derive(Debug, Clone, Copy)]
 pub struct FindSignIn {
     /// The sign-in.
     pub id: SignInId,
 }
 
-/// Finds the latest sign-in of a browser, if it can be used.
+/// Finds the latest sign-in of a browser, if it can be used or renewed.
 #[derive(Debug, Clone, Copy)]
 pub struct FindSignInOfBrowser {
     /// The digest of the browser's cookie.
@@ -382,8 +384,10 @@ async fn show(
     workspace: WorkspaceId,
     ports: &QueryPorts,
 ) -> Result<ShownSignIn, RoadmapError> {
-    let open = sign_in.filter(|sign_in| sign_in.is_open_at(ports.clock.now()));
-    let sign_in = open.ok_or(RoadmapError::NotFound(Resource::SignIn))?;
+    let now = ports.clock.now();
+    let alive = sign_in.filter(|sign_in| sign_in.is_open_at(now) || sign_in.is_renewable_at(now));
+    let sign_in = alive.ok_or(RoadmapError::NotFound(Resource::SignIn))?;
+    let is_open = sign_in.is_open_at(now);
     let is_member = ports.reader.members(workspace).await?.iter().any(|member| member.email == sign_in.email);
     let pending = match &sign_in.action {
         Some(action) => Some(PendingAction {
@@ -392,7 +396,7 @@ async fn show(
         }),
         None => None,
     };
-    Ok(ShownSignIn { sign_in, pending, is_member })
+    Ok(ShownSignIn { sign_in, pending, is_member, is_open })
 }
 
 async fn title(
