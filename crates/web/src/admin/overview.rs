@@ -339,7 +339,7 @@ mod tests {
         let counts = if is_empty { InboxCounts::default() } else { counts };
         let template = OverviewPage {
             page: sample_page(language, true, &t.get("admin-overview")),
-            used_up: is_admin.then(|| Moment::minute(t, crate::portal::parts::tests::at(1))),
+            used_up: is_admin.then(|| Moment::minute(t, at(1))),
             periods: periods(t, Period::Month),
             stats: stats(t, &overview, &counts, failed, is_admin),
             charts: charts(t, &overview.weeks),
