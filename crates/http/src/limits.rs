@@ -287,6 +287,11 @@ impl Networks {
         let rejected = states.iter().filter(|state| state.retry_after.is_some()).max_by_key(|state| state.retry_after);
         rejected.or(states.first()).copied().unwrap_or(BucketState { remaining: 0, refill_in: None, retry_after: None })
     }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.0.iter().map(|(_, limiter)| limiter.len()).sum()
+    }
 }
 
 /// Returns the network of an address with a prefix of this length.
