@@ -261,7 +261,7 @@ pub(crate) async fn keep(
 ) -> PageResult {
     let known = Secret::SignIn.read(&context.request, context.is_https());
     let browser = known.map_or_else(|| new_secret(context), Ok)?;
-    let is_admitted = context.is_public() || context.portal.settings.admits(email.as_str(), false);
+    let is_admitted = context.is_public() || context.portal.settings.admits(email.folded(), false);
     let asked_by = match known_browser::find(context, &email) {
         Some(id) => AskedBy::KnownBrowser { id, is_admitted },
         None => AskedBy::Visitor { is_admitted },
