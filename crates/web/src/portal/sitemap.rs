@@ -29,9 +29,12 @@ const ASSUMED_SIZE: usize = 2 * 1024 * 1024;
 /// Number of parts that are rendered at the same time.
 const RENDERED_AT_ONCE: usize = 2;
 
-/// The parts of the sitemaps of all workspaces. Concurrent requests for a part wait for one rendering.
-static PARTS: LazyLock<Cache<(WorkspaceId, i64), Arc<OnceCell<PreparedDocument>>>> = LazyLock::new(|| {
-    let size = |_: &(WorkspaceId, i64), part: &Arc<OnceCell<PreparedDocument>>| {
+/// A part, which is rendered once for all who wait for it.
+type Part = Arc<OnceCell<PreparedDocument>>;
+
+/// The parts of the sitemaps of all workspaces, by their numbers.
+static PARTS: LazyLock<Cache<(WorkspaceId, i64), Part>> = LazyLock::new(|| {
+    let size = |_: &(WorkspaceId, i64), part: &Part| {
         u32::try_from(part.get().map_or(ASSUMED_SIZE, PreparedDocument::size)).unwrap_or(u32::MAX)
     };
     Cache::builder().max_capacity(CACHE_BYTES).weigher(size).time_to_live(LIFETIME).build()
