@@ -452,7 +452,6 @@ fn an_unknown_path_is_not_found_with_any_method() {
         "/api/external/v1/Tracks",
         "/api/external/v1/tracks/1/2",
         "/api/external/v1/feature_requests/1/upvote",
-        "/api/external/v1/comments",
         "/api/external/v1/reference_notes",
         "/api/external/v1/keys",
         "/api/external/v1/feature_requests/1/upvotes/1",

@@ -38,7 +38,7 @@ fn the_printed_line_for_agents_leads_to_the_tools() {
     let headers = [("Content-Type", "application/json")];
     let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let listed = client.request("POST", "/mcp", &headers, Some(body)).unwrap().json();
-    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(61));
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(26));
 }
 
 #[test]

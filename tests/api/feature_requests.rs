@@ -432,7 +432,7 @@ fn a_private_request_is_hidden_from_search_but_not_from_the_key_s_holder() {
 fn a_description_is_cleaned_and_kept_as_text_too() {
     let app = App::start();
     for (sent, html, text) in [
-        ("plain\n\ntext", "plain\n\ntext", "plain\n\ntext"),
+        ("plain\n\ntext", "<p>plain</p><p>text</p>", "plain\n\ntext"),
         (
             "<p onclick=\"x()\">Eyes <b>hurt</b> &amp; tear<script>alert(1)</script></p><ul><li>one</li></ul>",
             "<p>Eyes <b>hurt</b> &amp; tear</p><ul><li>one</li></ul>",

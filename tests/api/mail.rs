@@ -13,7 +13,7 @@ use crate::database::{ON_POSTGRES, json_object, json_with, migration_undone, ran
 use crate::effort::rounds;
 
 /// The headers of a notification, in order.
-pub(crate) const NOTIFICATION_HEADERS: [&str; 10] = [
+pub(crate) const NOTIFICATION_HEADERS: [&str; 11] = [
     "Message-ID",
     "Date",
     "From",
@@ -23,6 +23,7 @@ pub(crate) const NOTIFICATION_HEADERS: [&str; 10] = [
     "List-Unsubscribe-Post",
     "Auto-Submitted",
     "MIME-Version",
+    "X-Auto-Response-Suppress",
     "Content-Type",
 ];
 

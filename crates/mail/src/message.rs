@@ -452,6 +452,7 @@ mod tests {
             "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
             "Auto-Submitted: auto-generated",
             "MIME-Version: 1.0",
+            "X-Auto-Response-Suppress: OOF, AutoReply",
             "Content-Type: multipart/alternative;",
         ];
         assert_eq!(headers.len(), expected.len(), "{head}");
@@ -479,6 +480,7 @@ mod tests {
             "Subject: [Acme] Test of outgoing mail",
             "Auto-Submitted: auto-generated",
             "MIME-Version: 1.0",
+            "X-Auto-Response-Suppress: OOF, AutoReply",
             "Content-Type: text/plain",
             "Content-Transfer-Encoding: ",
         ];
@@ -511,8 +513,17 @@ mod tests {
         let (head, body) = written.split_once("\r\n\r\n").unwrap();
         let head = head.replace("\r\n ", " ");
         let names: Vec<&str> = head.split("\r\n").map(|line| line.split_once(": ").unwrap().0).collect();
-        let expected =
-            ["Message-ID", "Date", "From", "To", "Subject", "Auto-Submitted", "MIME-Version", "Content-Type"];
+        let expected = [
+            "Message-ID",
+            "Date",
+            "From",
+            "To",
+            "Subject",
+            "Auto-Submitted",
+            "MIME-Version",
+            "X-Auto-Response-Suppress",
+            "Content-Type",
+        ];
         assert_eq!(names, expected);
         for line in [
             "Message-ID: <sign_in.00000000-0000-0000-0000-000000000007@acme.roadmap.example.com>",
@@ -798,13 +809,17 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
     }
 
     #[test]
-    fn the_envelope_has_the_recipient_unchanged() {
-        for to in ["\"a b\"@example.com", "Ann.O'Hara+x@example.com", "jürgen@bücher.example"] {
+    fn the_envelope_has_the_recipient_with_an_ascii_domain() {
+        for (to, recipient) in [
+            ("\"a b\"@example.com", "\"a b\"@example.com"),
+            ("Ann.O'Hara+x@example.com", "Ann.O'Hara+x@example.com"),
+            ("jürgen@bücher.example", "jürgen@xn--bcher-kva.example"),
+        ] {
             let sample = sample_notification("Dark mode", "Soon", to);
             let parts = ContentParts::render(&sample.content);
             let message = notification(&sample, &parts, &sender("hello@acme.example")).unwrap();
             let envelope: Vec<&str> = message.envelope().to().iter().map(AsRef::as_ref).collect();
-            assert_eq!(envelope, [to]);
+            assert_eq!(envelope, [recipient]);
         }
     }
 

@@ -185,6 +185,7 @@ async fn assert_no_injected_headers(mut dice: Dice) {
             "Message-ID",
             "Subject",
             "To",
+            "X-Auto-Response-Suppress",
         ];
         check("these headers and no others", found["names"] == serde_json::json!(names));
         check("one recipient", found["to"] == serde_json::json!(["ann@example.com"]));

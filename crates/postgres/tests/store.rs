@@ -28,6 +28,7 @@ use roadmap_postgres::{
 use roadmap_testkit::harness::{Harness, Probe, Subject, operation_key, reply, vote};
 use roadmap_testkit::postgres::{self, Cluster, Connection, Database, Durability};
 use tokio::sync::OnceCell;
+use tokio::task::block_in_place;
 use uuid::Uuid;
 
 roadmap_testkit::contract_tests!(crate::fresh);
@@ -838,10 +839,13 @@ async fn a_change_that_commits_late_is_listed_late() {
         (items.collect::<Vec<_>>(), listing.next)
     };
     let shown = |request: FeatureRequestId, title: &str| (request.uuid(), title.to_owned());
-    let (first, second) = (Connection::open(&database.url), Connection::open(&database.url));
-    first.execute(&change(late, 1));
-    second.execute(&change(early, 2));
-    second.execute("COMMIT");
+    let (first, second) = block_in_place(|| {
+        let (first, second) = (Connection::open(&database.url), Connection::open(&database.url));
+        first.execute(&change(late, 1));
+        second.execute(&change(early, 2));
+        second.execute("COMMIT");
+        (first, second)
+    });
     let all = ChangesFilter::default();
     // The reader does not wait for the open transaction.
     let (items, next) = list(all, None).await;
@@ -849,7 +853,10 @@ async fn a_change_that_commits_late_is_listed_late() {
     let third = harness.request(workspace, "Third").await.id;
     let (_, next) = list(all, None).await;
     assert!(next.is_some());
-    first.execute("COMMIT");
+    block_in_place(|| {
+        first.execute("COMMIT");
+        drop((first, second));
+    });
     let expected = vec![shown(third, "Third"), shown(late, "Late!")];
     assert_eq!(list(all, next).await, (expected, None));
     let seen = harness.detail(workspace, early).await.updated_at;

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{Chain, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
@@ -136,15 +136,22 @@ pub(crate) struct Unpacked {
     pub(crate) files: Vec<StoredFile>,
 }
 
+/// An archive, with the bytes that were read already in front.
+type Source<'a> = Chain<Cursor<Vec<u8>>, &'a File>;
+
 /// Reads an archive and verifies it: checksums, the integrity of the database, and that each file with a row in the
 /// database is present.
 pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Result<Unpacked> {
-    if let Some(tool) = decompressor(archive)? {
+    let mut archive = archive;
+    // It may be a pipe, which has no way back.
+    let mut start = Vec::new();
+    archive.take(6).read_to_end(&mut start)?;
+    if let Some(tool) = decompressor(&start) {
         bail!("it is compressed: run `{tool}` on it first");
     }
-    let mut archive = Archive::new(archive);
+    let mut archive = Archive::new(Cursor::new(start).chain(archive));
     let mut entries = archive.entries()?;
-    let mut next = || -> anyhow::Result<Option<(String, tar::Entry<'_, &File>)>> {
+    let mut next = || -> anyhow::Result<Option<(String, tar::Entry<'_, Source<'_>>)>> {
         let Some(entry) = entries.next() else { return Ok(None) };
         let entry = entry.context("it is truncated or damaged")?;
         ensure!(entry.header().entry_type() == EntryType::Regular, "it has an entry that is not a file");
@@ -204,10 +211,7 @@ pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Resul
 }
 
 /// Returns the program that decompresses a file, by its first bytes. An archive is not compressed.
-fn decompressor(mut file: &File) -> anyhow::Result<Option<&'static str>> {
-    let mut start = Vec::new();
-    file.take(6).read_to_end(&mut start)?;
-    file.rewind()?;
+fn decompressor(start: &[u8]) -> Option<&'static str> {
     let known: [(&[u8], &str); 5] = [
         (b"\x1f\x8b", "gunzip"),
         (b"\x28\xb5\x2f\xfd", "unzstd"),
@@ -215,7 +219,7 @@ fn decompressor(mut file: &File) -> anyhow::Result<Option<&'static str>> {
         (b"BZh", "bunzip2"),
         (b"PK\x03\x04", "unzip"),
     ];
-    Ok(known.into_iter().find_map(|(bytes, tool)| start.starts_with(bytes).then_some(tool)))
+    known.into_iter().find_map(|(bytes, tool)| start.starts_with(bytes).then_some(tool))
 }
 
 /// Returns a filter that accepts only the entry with this name.

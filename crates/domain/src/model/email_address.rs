@@ -1,10 +1,9 @@
 //! E-mail addresses, shown as written and compared by mailbox.
 //!
-//! Two addresses are one if their domains are the same name and their local parts differ at most in the case of ASCII
-//! letters. A domain is compared as the A-label that UTS 46 makes of it, so that `exämple.de` and `xn--exmple-cua.de` are
-//! one. Local parts are normalized (NFC), so that two encodings of one visible text are one. The case of other letters
-//! is left alone: a mail server may have a mailbox for each (RFC 6530 section 10.1), and one person must never get the
-//! sign-in of another one (ADR 67).
+//! Two addresses are one if their domains are the same name and their local parts differ at most in case. A domain is compared as the A-label that UTS 46 makes of it, so that `exämple.de` and `xn--exmple-cua.de` are
+//! one. Local parts are normalized (NFC), so that two encodings of one visible text are one. No letter
+//! becomes one of another script: the Kelvin sign is no `k`, and one person must never get the sign-in of another one
+//! (ADR 67).
 
 use std::borrow::Cow;
 
@@ -162,10 +161,20 @@ fn fold_local_part(local: &str) -> String {
         let lookalike = part.chars().next_back().filter(|last| ASCII_LOOKALIKES.contains(last));
         let part = part.trim_end_matches(ASCII_LOOKALIKES);
         // Some letters are composed in lower case only.
-        folded.extend(part.nfc().map(|character| character.to_ascii_lowercase()).nfc());
+        folded.extend(part.nfc().map(lower_case).nfc());
         folded.extend(lookalike);
     }
     folded
+}
+
+/// Returns the lower-case form of a letter, unless that is an ASCII letter or several characters: no letter becomes one
+/// of another script.
+fn lower_case(character: char) -> char {
+    let mut lower_case = character.to_lowercase();
+    match (lower_case.next(), lower_case.next()) {
+        (Some(letter), None) if character.is_ascii() || !letter.is_ascii() => letter,
+        _ => character,
+    }
 }
 
 #[cfg(test)]
@@ -223,7 +232,6 @@ mod tests {
             ("ａｎｎ@team.example", "ann@team.example"),
             ("ΝΙΚΟΣ@team.example", "νικος@team.example"),
             ("νικος@team.example", "νικοσ@team.example"),
-            ("JÜRGEN@team.example", "jürgen@team.example"),
             ("straße@team.example", "strasse@team.example"),
             ("а@team.example", "a@team.example"),
             ("a\u{1fef}@team.example", "a`@team.example"),
@@ -237,7 +245,8 @@ mod tests {
         for (one, other) in [
             ("ju\u{308}rgen@team.example", "jürgen@team.example"),
             ("Ju\u{308}RGEN@team.example", "jürgen@team.example"),
-            ("E\u{301}va@team.example", "Éva@team.example"),
+            ("JÜRGEN@team.example", "jürgen@team.example"),
+            ("E\u{301}va@team.example", "éva@team.example"),
             ("\u{212b}sa@team.example", "Åsa@team.example"),
             ("J\u{30c}@team.example", "\u{1f0}@team.example"),
             ("\u{1112}\u{1161}\u{11ab}@team.example", "한@team.example"),

@@ -91,6 +91,7 @@ impl CleanHtml {
     /// Too long, with a NUL character, or with so much markup that sanitization makes it too long.
     pub fn parse_optional(field: &str, raw: &str, max: usize) -> Validated<Self> {
         text::validate_text(field, raw, max)?;
+        let raw = &*text::drop_invisible(raw);
         if is_plain(raw) {
             return Ok(Self(raw.to_owned()));
         }
@@ -101,7 +102,8 @@ impl CleanHtml {
         if html.len() > max_output_bytes(raw) {
             return Err(FieldError::new(field, FieldProblem::TooMuchMarkup { growth: MAX_GROWTH }));
         }
-        Ok(Self(html))
+        // Character references may have become such characters, too.
+        Ok(Self(text::drop_invisible(&html).into_owned()))
     }
 
     /// Wraps stored HTML, which is not sanitized again.
@@ -244,9 +246,19 @@ mod tests {
     }
 
     #[test]
+    fn text_that_nobody_can_see_is_dropped() {
+        // Tag characters, which programs read.
+        for raw in ["plain\u{e0041}\u{e0042}", "plain&#xe0041;", "\u{e0041}plain"] {
+            assert_eq!(clean(raw), "plain", "{raw:?}");
+            assert_eq!(clean(&format!("<b>{raw}</b>")), "<b>plain</b>", "{raw:?}");
+        }
+        assert_eq!(clean("<p>\u{1f468}\u{200d}\u{1f469}</p>"), "<p>\u{1f468}\u{200d}\u{1f469}</p>");
+    }
+
+    #[test]
     fn a_byte_order_mark_after_removed_markup_is_removed() {
         assert_eq!(clean("</script>\u{feff}hi"), "hi");
-        assert_eq!(clean("a\u{feff}<b>hi</b>"), "a\u{feff}<b>hi</b>");
+        assert_eq!(clean("&#xfeff;<b>hi</b>"), "<b>hi</b>");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 /// What a text is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Markup {
-    /// Text without any HTML element.
+    /// Text without any HTML element or comment.
     Plain,
     /// HTML, in which only elements begin with a `<`. Comments and elements that no browser shows are removed.
     Html(String),
@@ -246,15 +246,15 @@ const MAX_NAME: usize = 64;
 /// Finds the elements of a text.
 pub(super) fn recognize(raw: &str) -> Markup {
     let mut html = String::with_capacity(raw.len());
-    let mut has_elements = false;
+    let mut has_markup = false;
     let mut reader = Reader { unclosed: Vec::new(), budget: 4 * raw.len() };
     let mut rest = raw;
     while let Some(at) = rest.find('<') {
         let (before, from) = rest.split_at(at);
         html.push_str(before);
         rest = match reader.read_token(from) {
-            Some(Token { content, length, is_element }) => {
-                has_elements |= is_element;
+            Some(Token { content, length }) => {
+                has_markup = true;
                 match content {
                     Content::Tag => html.push_str(from.get(..length).unwrap_or_default()),
                     Content::Unseen => {}
@@ -272,7 +272,7 @@ pub(super) fn recognize(raw: &str) -> Markup {
             }
         };
     }
-    if !has_elements {
+    if !has_markup {
         return Markup::Plain;
     }
     html.push_str(rest);
@@ -284,8 +284,6 @@ struct Token<'a> {
     content: Content<'a>,
     /// Length in bytes.
     length: usize,
-    /// Whether it makes a text HTML. Comments do not.
-    is_element: bool,
 }
 
 enum Content<'a> {
@@ -316,7 +314,7 @@ impl Reader {
     /// Reads a token that begins with `<`.
     fn read_token<'a>(&mut self, html: &'a str) -> Option<Token<'a>> {
         if let Some(length) = self.comment_length(html) {
-            return Some(Token { content: Content::Unseen, length, is_element: false });
+            return Some(Token { content: Content::Unseen, length });
         }
         let tag = self.read_tag(html)?;
         let one_of = |names: &[&'static str]| names.iter().copied().find(|name| tag.name.eq_ignore_ascii_case(name));
@@ -326,11 +324,11 @@ impl Reader {
             (None, None) => {
                 let name = tag.name.to_ascii_lowercase();
                 let is_element = ELEMENTS.binary_search(&name.as_str()).is_ok() || is_of_office(tag.name);
-                return is_element.then_some(Token { content: Content::Tag, length: tag.length, is_element });
+                return is_element.then_some(Token { content: Content::Tag, length: tag.length });
             }
         };
         if tag.is_end {
-            return Some(Token { content: Content::Unseen, length: tag.length, is_element: true });
+            return Some(Token { content: Content::Unseen, length: tag.length });
         }
         let inner = html.get(tag.length..).filter(|_| !self.unclosed.contains(&name))?;
         let Some((content, end)) = self.end_tag(inner, name) else {
@@ -338,7 +336,7 @@ impl Reader {
             return None;
         };
         let content = inner.get(..content).filter(|_| is_shown).map_or(Content::Unseen, Content::Text);
-        Some(Token { content, length: tag.length + end, is_element: true })
+        Some(Token { content, length: tag.length + end })
     }
 
     /// Returns the length of a comment, of a doctype, or of what Office writes around hidden parts.
@@ -476,7 +474,6 @@ mod tests {
             "<b",
             "<b class=\"x",
             "<!-- never closed",
-            "<!-- a comment --> alone",
             "<?php echo 1; ?>",
             "put it into <script> or <style>",
             "the <title> of the page",
@@ -503,6 +500,7 @@ mod tests {
             ("<title>a<b>x</b>", "&lt;title>a<b>x</b>"),
             ("<textarea>a\n<b>c</textarea>", "<div style=\"white-space:pre-wrap\">a\n&lt;b>c</div>"),
             ("a</b>", "a</b>"),
+            ("<!-- a comment -->alone", "alone"),
             ("<pre wrap class=x>a", "<pre wrap class=x>a"),
         ] {
             assert_eq!(html(raw), expected, "{raw}");
