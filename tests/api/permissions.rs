@@ -217,7 +217,10 @@ fn a_file_of_another_user_is_named_with_its_owner_and_the_command() {
             chown(file.unwrap().path(), Some(SERVICE), Some(SERVICE)).unwrap();
         }
     }
-    // A folder without the permission to write.
+    // A folder without the permission to write, in which SQLite has to create its log again.
+    for log in ["roadmap.db-wal", "roadmap.db-shm"] {
+        let _ = std::fs::remove_file(data.join(log));
+    }
     std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o500)).unwrap();
     let (_, error) = run(&CREATE);
     assert!(error.contains("mode 500, which does not allow its owner to use it; chmod -R u+rwX data"), "{error}");

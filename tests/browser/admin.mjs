@@ -101,7 +101,6 @@ export function adminViews({ records, held }) {
   add("track with an error", sent("/admin/tracks", "#track-name", long("input[type=text]")), error);
   add("invitation with an error", sent("/admin/members", "input[name=email]", (form) => form.locator("input[name=email]").fill("maren")), error);
   add("key with an error", sent("/admin/api-keys", "input[name=name]", async () => {}), error);
-  add("test mail with an error", sent("/admin/mail", "input[type=email]", (form) => form.locator("input[type=email]").fill("maren")), error);
   return views;
 }
 
