@@ -285,10 +285,13 @@ fn nothing_changes_if_links_cannot_be_signed() {
 fn texts_of_others_do_not_control_the_terminal() {
     let app = App::start();
     let title = "Dark\u{1b}[2J mode";
-    let id = app.acme.feature_request_with(&json!({ "title": "Dark mode", "description": "First\u{9b}31m\nSecond" }));
+    app.acme.feature_request("Dark mode");
     // As an older version has stored it.
-    app.data.execute(&format!("UPDATE feature_requests SET title = '{title}' WHERE tag_number = 1"));
-    assert_eq!(app.acme.detail(&id)["title"], title);
+    let description = "First\u{9b}31m\nSecond";
+    app.data.execute(&format!(
+        "UPDATE feature_requests SET title = '{title}', description = '{description}' WHERE tag_number = 1"
+    ));
+    assert_eq!(app.acme.detail("1")["title"], title);
     app.acme.feature_request("Night theme");
     app.data.execute("UPDATE feature_requests SET title = 'Night\u{7} theme' WHERE tag_number = 2");
     app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } }));

@@ -3,6 +3,7 @@
 //!
 //! The programs of `tests/clients` make the calls. Generators and libraries are installed under `target/`.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -109,7 +110,7 @@ struct Programs {
     /// Folder with the programs of the Python environment.
     python: PathBuf,
     /// Folder with the programs of Java, before the others.
-    path: String,
+    path: OsString,
 }
 
 impl Programs {
@@ -140,7 +141,8 @@ impl Programs {
             "python",
         )?;
         let java = Path::new(String::from_utf8(java)?.trim()).join("bin");
-        let path = format!("{}:{}", java.display(), std::env::var("PATH").unwrap_or_default());
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(std::iter::once(java).chain(std::env::split_paths(&inherited)))?;
         Ok(Self { folder, python, path })
     }
 

@@ -142,7 +142,6 @@ type Source<'a> = Chain<Cursor<Vec<u8>>, &'a File>;
 /// Reads an archive and verifies it: checksums, the integrity of the database, and that each file with a row in the
 /// database is present.
 pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Result<Unpacked> {
-    let mut archive = archive;
     // It may be a pipe, which has no way back.
     let mut start = Vec::new();
     archive.take(6).read_to_end(&mut start)?;
