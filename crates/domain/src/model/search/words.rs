@@ -1,6 +1,6 @@
 //! Words of texts.
 //!
-//! A text is folded to one spelling first ([`fold`](super::folding::fold)) and split into *runs* at spaces and
+//! A text is folded to one spelling first (`folding.rs`) and split into *runs* at spaces and
 //! punctuation. A run of letters is a word. A run of a script without spaces between words is split into pairs of
 //! neighbouring characters, which are words here.
 
