@@ -38,6 +38,7 @@ mod changes;
 mod commands;
 mod comments;
 mod customer_merge;
+mod customer_moderation;
 mod customers;
 mod decline;
 mod demo;

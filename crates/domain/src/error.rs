@@ -125,6 +125,8 @@ pub enum Conflict {
     LastTrack,
     /// The workspace has no other admin.
     LastAdmin,
+    /// The customer who is to be blocked is a member of the team.
+    IsMember,
     /// Somebody else has changed the record since it was read.
     ChangedMeanwhile,
 }
@@ -139,6 +141,7 @@ impl Conflict {
             Self::AlreadyMerged => "FeatureRequest is already merged.",
             Self::AttachmentInUse => "Attachment is in use.",
             Self::LastTrack => "The last track cannot be deleted.",
+            Self::IsMember => "The customer is a member of the team.",
             Self::ChangedMeanwhile => "The record was changed meanwhile. Read it again first.",
             Self::LastAdmin => "The last admin cannot be removed or demoted. Make another member an admin first.",
         }

@@ -29,6 +29,7 @@ pub mod note;
 pub mod operation_key;
 pub mod pagination;
 pub mod portal;
+pub mod removal;
 pub mod search;
 pub mod session;
 pub mod setting;

@@ -60,7 +60,7 @@ pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
 pub use writes::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, Insertion,
-    MergeWrites, Outbox, Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
+    MergeWrites, ModerationWrites, Outbox, Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "memory-index"))]

@@ -5,6 +5,7 @@
 //! [`crate::ports::RoadmapReader`] directly.
 
 mod batches;
+pub mod block_customer;
 pub mod executor;
 
 pub mod act_on_page;
@@ -26,7 +27,9 @@ pub mod merge_customers;
 pub mod merge_feature_requests;
 pub mod move_feature_request;
 pub mod post_comment;
+pub mod purge_removed_texts;
 pub mod reindex_search;
+pub mod remove_texts;
 pub mod rename_customer;
 pub mod replace_synonyms;
 pub mod revoke_api_key;

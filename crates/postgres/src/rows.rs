@@ -225,14 +225,15 @@ pub(crate) fn customer_name((id, name, email): CustomerNameRow) -> CustomerName 
     CustomerName { id: CustomerId::new(id), name: name.map(Name::from_stored), email: EmailAddress::from_stored(email) }
 }
 
-/// The types of a customer: ID, name, address, number of votes and timestamp of the creation.
-pub(crate) type CustomerColumns = (CustomerNameColumns, BigInt, Timestamptz);
-pub(crate) type CustomerRow = (CustomerNameRow, i64, TimestampColumn);
+/// The types of a customer: ID, name, address, number of votes, timestamps of the creation and of the block.
+pub(crate) type CustomerColumns = (CustomerNameColumns, BigInt, Timestamptz, Nullable<Timestamptz>);
+pub(crate) type CustomerRow = (CustomerNameRow, i64, TimestampColumn, Option<TimestampColumn>);
 
 /// Converts a row of [`CustomerColumns`].
-pub(crate) fn customer((name, votes_count, created_at): CustomerRow) -> Result<Customer, StoreError> {
+pub(crate) fn customer((name, votes_count, created_at, blocked_at): CustomerRow) -> Result<Customer, StoreError> {
     let created_at = created_at.into_timestamp("customers", "created_at", name.0)?;
-    Ok(Customer { customer: customer_name(name), votes_count, created_at })
+    let blocked_at = optional_timestamp(blocked_at, "customers", "blocked_at", name.0)?;
+    Ok(Customer { customer: customer_name(name), votes_count, created_at, blocked_at })
 }
 
 /// The SQL expression of the number of feature requests that a customer voted for, in a statement with the parameter

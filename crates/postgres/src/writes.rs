@@ -7,6 +7,7 @@ mod comments;
 mod customers;
 mod held_comments;
 mod merges;
+mod moderation;
 mod outbox;
 mod portal;
 mod provisioning;

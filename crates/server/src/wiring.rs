@@ -23,6 +23,7 @@ use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_deletions::PurgeDeletions;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
+use roadmap_domain::usecase::purge_removed_texts::PurgeRemovedTexts;
 use roadmap_domain::usecase::query::{Queries, QueryPorts};
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
@@ -374,6 +375,11 @@ impl Application {
     /// Creates the use case that forgets old deletions.
     pub(crate) fn purge_deletions(&self) -> PurgeDeletions {
         PurgeDeletions::new(self.maintenance.clone(), self.clock.clone())
+    }
+
+    /// Creates the use case that purges texts that were removed long ago.
+    pub(crate) fn purge_removed_texts(&self) -> PurgeRemovedTexts {
+        PurgeRemovedTexts::new(self.maintenance.clone(), self.clock.clone())
     }
 }
 

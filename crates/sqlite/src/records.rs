@@ -126,14 +126,15 @@ macro_rules! customer_votes {
 }
 pub(crate) use customer_votes;
 
-/// The types of the columns of a customer: ID, name, address, number of votes, timestamp of the creation.
-pub(crate) type CustomerSql = (Binary, Nullable<Text>, Text, BigInt, BigInt);
+/// The types of the columns of a customer: ID, name, address, number of votes, timestamps of the creation and of the
+/// block.
+pub(crate) type CustomerSql = (Binary, Nullable<Text>, Text, BigInt, BigInt, Nullable<BigInt>);
 
 statement! {
     /// Selects a customer.
     OneCustomer { workspace: Id => Binary, customer: Id => Binary } -> CustomerSql,
     concat!(
-        "SELECT customer.id, customer.name, customer.email, ", customer_votes!(), ", customer.created_at
+        "SELECT customer.id, customer.name, customer.email, ", customer_votes!(), ", customer.created_at, customer.blocked_at
          FROM customers customer WHERE customer.workspace_id = ? AND customer.id = ?"
     )
 }
@@ -296,6 +297,7 @@ pub(crate) struct CustomerRow {
     email: String,
     votes_count: i64,
     created_at: i64,
+    blocked_at: Option<i64>,
 }
 
 impl TryFrom<CustomerRow> for Customer {
@@ -306,6 +308,7 @@ impl TryFrom<CustomerRow> for Customer {
             customer: customer_name((row.id, row.name, row.email)),
             votes_count: row.votes_count,
             created_at: timestamp(row.created_at, "customers", "created_at", row.id)?,
+            blocked_at: optional_timestamp(row.blocked_at, "customers", "blocked_at", row.id)?,
         })
     }
 }

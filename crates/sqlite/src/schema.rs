@@ -103,6 +103,7 @@ table! {
         mail_stopped_because -> Nullable<Text>,
         name_folded -> Nullable<Text>,
         language -> Nullable<Text>,
+        blocked_at -> Nullable<BigInt>,
     }
 }
 

@@ -7,6 +7,7 @@ mod comments;
 mod customers;
 mod deletions;
 mod merges;
+mod moderation;
 mod outbox;
 mod portal;
 mod provisioning;

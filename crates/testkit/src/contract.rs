@@ -17,6 +17,7 @@ pub mod customers;
 pub mod mail;
 pub mod members;
 pub mod merges;
+pub mod moderation;
 pub mod operations;
 pub mod portal;
 pub mod portal_lists;
@@ -186,6 +187,14 @@ macro_rules! contract_tests {
                 deleting_a_part_of_a_tree,
                 random_histories_equal_a_model,
                 tallies_are_exact_while_requests_are_merged,
+            },
+            moderation::{
+                removed_texts_are_hidden_and_restored_exactly,
+                removals_are_bounded_and_keep_later_edits,
+                removed_texts_follow_their_records_and_are_purged,
+                blocks_stop_mail_until_they_end,
+                a_block_survives_a_merge_of_customers,
+                an_older_comment_is_not_the_last_word,
             },
             operations::{
                 one_of_many_concurrent_duplicates_runs,

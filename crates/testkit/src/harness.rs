@@ -491,7 +491,7 @@ impl Harness {
 }
 
 /// The tables with what belongs to feature requests.
-const RECORD_TABLES: [&str; 12] = [
+const RECORD_TABLES: [&str; 14] = [
     "feature_requests",
     "feature_request_tags",
     "vote_tallies",
@@ -499,6 +499,8 @@ const RECORD_TABLES: [&str; 12] = [
     "followers",
     "comments",
     "held_comments",
+    "removed_comments",
+    "removed_requests",
     "notes",
     "feature_request_events",
     "changelog_feature_requests",

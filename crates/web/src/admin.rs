@@ -5,6 +5,7 @@
 
 pub(crate) mod api_keys;
 pub(crate) mod audit;
+pub(crate) mod customer_texts;
 pub(crate) mod customers;
 pub(crate) mod delete_request;
 pub(crate) mod edit_request;
@@ -42,7 +43,7 @@ use crate::reply::Reply;
 use crate::text::Text;
 
 /// What an action has done, as the parameter `done` of the next page, with the key of its sentence about `$count`.
-const NOTICES: [(&str, &str); 45] = [
+const NOTICES: [(&str, &str); 49] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("made-private", "done-made-private"),
@@ -78,6 +79,10 @@ const NOTICES: [(&str, &str); 45] = [
     ("lane-deleted", "done-lane-deleted"),
     ("customer-saved", "done-customer-saved"),
     ("customers-merged", "done-customers-merged"),
+    ("customer-blocked", "done-customer-blocked"),
+    ("customer-unblocked", "done-customer-unblocked"),
+    ("texts-removed", "done-texts-removed"),
+    ("texts-restored", "done-texts-restored"),
     ("invited", "done-invited"),
     ("member-added", "done-member-added"),
     ("role-changed", "done-role-changed"),

@@ -14,7 +14,7 @@ use roadmap_http::routing::{Access, Endpoint, register};
 
 use crate::actions::signed_out;
 use crate::admin::{
-    api_keys, audit, customers, delete_request, edit_request, inbox, mail, members, merge, new_request, overview,
+    api_keys, audit, customer_texts, customers, delete_request, edit_request, inbox, mail, members, merge, new_request, overview,
     settings, team_changelogs, team_comment, team_request, tracks, voters,
 };
 use crate::context::{Context, Entrance};
@@ -148,6 +148,11 @@ fn pages() -> Vec<Endpoint> {
         post("/admin/customers/{id}", Member, customers::rename),
         get("/admin/customers/{id}/merge", Member, customers::ask_merge),
         post("/admin/customers/{id}/merge", FreshMember, customers::merge),
+        get("/admin/customers/{id}/remove-texts", Member, customer_texts::ask_remove),
+        post("/admin/customers/{id}/remove-texts", Member, customer_texts::remove),
+        post("/admin/customers/{id}/restore-texts", Member, customer_texts::restore),
+        post("/admin/customers/{id}/block", Member, customer_texts::block),
+        post("/admin/customers/{id}/unblock", Member, customer_texts::unblock),
         get("/admin/members", Admin, members::show),
         post("/admin/members", FreshAdmin, members::invite),
         post("/admin/members/{id}/invitation", FreshAdmin, members::invite_again),

@@ -53,6 +53,8 @@ pub struct Customer {
     pub votes_count: i64,
     /// Timestamp of the creation.
     pub created_at: Timestamp,
+    /// Since when nothing that the person does on the portal has an effect. `None`: not blocked.
+    pub blocked_at: Option<Timestamp>,
 }
 
 /// Two customers with one address. They are from a time when addresses were compared in another way.
@@ -73,9 +75,12 @@ pub struct DoubleAddresses {
     pub members: Vec<EmailAddress>,
 }
 
-/// Words to find customers by: a part of the name or of the address, regardless of case.
+/// Which customers are listed: those whose name or address has a part, regardless of case, or only blocked ones, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CustomerQuery(String);
+pub struct CustomerQuery {
+    words: String,
+    only_blocked: bool,
+}
 
 impl CustomerQuery {
     /// Maximum number of characters.
@@ -87,19 +92,31 @@ impl CustomerQuery {
     /// Too long, or with a NUL character.
     pub fn parse(field: &str, raw: Option<&str>) -> Validated<Option<Self>> {
         let raw = text::parse_optional_line(field, raw.unwrap_or_default(), Self::MAX)?;
-        Ok(raw.map(|raw| Self(raw.to_lowercase())))
+        Ok(raw.map(|raw| Self { words: raw.to_lowercase(), only_blocked: false }))
+    }
+
+    /// Returns a query for those of a query, or of all customers, who are blocked.
+    #[must_use]
+    pub fn blocked_among(query: Option<Self>) -> Self {
+        Self { words: query.map(|query| query.words).unwrap_or_default(), only_blocked: true }
+    }
+
+    /// Whether only blocked customers are listed.
+    #[must_use]
+    pub fn is_only_blocked(&self) -> bool {
+        self.only_blocked
     }
 
     /// Returns the pattern of names, and of addresses as written, for SQL's `LIKE`, with `\` as the escape character.
     #[must_use]
     pub fn pattern(&self) -> String {
-        Self::pattern_of(&self.0)
+        Self::pattern_of(&self.words)
     }
 
     /// Returns the same for folded addresses: the pattern of an address in any spelling, or that of a part of one.
     #[must_use]
     pub fn address_pattern(&self) -> String {
-        match EmailAddress::parse("", &self.0) {
+        match EmailAddress::parse("", &self.words) {
             Ok(address) => Self::pattern_of(address.folded().as_str()),
             Err(_) => self.pattern(),
         }
@@ -144,6 +161,9 @@ mod tests {
         let address = |raw| CustomerQuery::parse("query", Some(raw)).unwrap().map(|query| query.address_pattern());
         assert_eq!(address("Ann@Exämple.de"), Some("%ann@xn--exmple-cua.de%".to_owned()));
         assert_eq!(address("exämple"), Some("%exämple%".to_owned()));
+        let blocked = |raw| CustomerQuery::blocked_among(CustomerQuery::parse("query", Some(raw)).unwrap());
+        assert_eq!((blocked("").pattern(), blocked("Ann").pattern()), ("%%".to_owned(), "%ann%".to_owned()));
+        assert!(blocked("").is_only_blocked());
         assert_eq!(CustomerQuery::parse("query", None).unwrap(), None);
         let error = CustomerQuery::parse("query", Some(&"a".repeat(255))).unwrap_err();
         assert_eq!(error.to_string(), "query must be at most 254 characters long");

@@ -220,6 +220,8 @@ pub struct KnownAddress {
     pub is_member: bool,
     /// Whether a sign-in of the address was redeemed before.
     pub is_confirmed: bool,
+    /// Whether the customer with this address is blocked. Members are not.
+    pub is_blocked: bool,
 }
 
 /// What becomes of a sign-in that is consumed.

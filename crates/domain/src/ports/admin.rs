@@ -9,7 +9,8 @@ use crate::model::admin::{
 };
 use crate::model::customer::CustomerName;
 use crate::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
-use crate::model::pagination::Listing;
+use crate::model::pagination::{Listing, PageRequest};
+use crate::model::removal::CustomerTexts;
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_requests::CounterKey;
 
@@ -88,6 +89,15 @@ pub trait AdminReader: Send + Sync {
         workspace: WorkspaceId,
         counter: CounterKey,
     ) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Returns a page of the texts of a customer, also of those that wait for approval or were removed, newest first, with
+    /// their numbers. Two statements.
+    async fn customer_texts(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        page: PageRequest,
+    ) -> Result<CustomerTexts, StoreError>;
 
     /// Returns the overview of a workspace. It reads all votes of the workspace, so that callers keep the result for a
     /// while. Five statements.

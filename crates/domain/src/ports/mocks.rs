@@ -38,6 +38,7 @@ use crate::model::message::{
 };
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::portal::{Language, PortalSettings};
+use crate::model::removal::MovedTexts;
 use crate::model::search::{SearchDocument, Synonyms};
 use crate::model::session::NewSession;
 use crate::model::setting::Setting;
@@ -55,7 +56,7 @@ use crate::policy::search::{Hit, Search};
 use crate::ports::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites,
     Chunks, Clock, CommentWrites, EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, MailReader, Mailer,
-    Maintenance, MergeWrites, OperationLockGuard, OperationLocks, Outbox, OutboxQueue, PortalWrites, Provisioning,
+    Maintenance, MergeWrites, ModerationWrites, OperationLockGuard, OperationLocks, Outbox, OutboxQueue, PortalWrites, Provisioning,
     Random, RetryPause, SettingWrites, Store, SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore,
     VoteWrites, WorkspaceDirectory,
 };
@@ -167,6 +168,7 @@ mock! {
     impl Maintenance for Maintenance {
         async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
+        async fn purge_removed_texts(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn delete_unused_attachments(&self, workspace: WorkspaceId, before: Timestamp, limit: u32) -> Result<Vec<UnusedAttachment>, StoreError>;
@@ -355,6 +357,13 @@ mock! {
     #[async_trait]
     impl AuditWrites for Unit {
         async fn insert_audit_entry(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl ModerationWrites for Unit {
+        async fn set_blocked(&mut self, customer: CustomerId, blocked_at: Option<Timestamp>, now: Timestamp) -> Result<Option<(CustomerName, bool)>, StoreError>;
+        async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
+        async fn restore_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
     }
 
     #[async_trait]

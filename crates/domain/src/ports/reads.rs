@@ -206,6 +206,9 @@ pub trait Maintenance: Send + Sync {
     /// Returns those of `keys` that have no attachment row.
     async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
 
+    /// Deletes up to `limit` texts of all workspaces that were removed before a timestamp. Returns their number.
+    async fn purge_removed_texts(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
     /// Deletes up to `limit` entries of the audit log of all workspaces that are older than `before`. Returns their
     /// number.
     async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;

@@ -7,8 +7,8 @@ use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
-    AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, MergeWrites, Outbox,
-    PortalWrites, Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
+    AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, MergeWrites, ModerationWrites,
+    Outbox, PortalWrites, Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -65,6 +65,7 @@ pub trait UnitOfWork:
     + ChangelogWrites
     + AttachmentWrites
     + AuditWrites
+    + ModerationWrites
     + Outbox
     + SubscriptionWrites
     + PortalWrites

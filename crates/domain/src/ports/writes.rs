@@ -12,7 +12,7 @@ use crate::model::audit::{Actor, AuditEntry};
 use crate::model::board::Board;
 use crate::model::changelog::{Changelog, CoverImage, EditableChangelog};
 use crate::model::comment::{ListedComment, NewComment};
-use crate::model::customer::{Customer, NewCustomer};
+use crate::model::customer::{Customer, CustomerName, NewCustomer};
 use crate::model::email_address::FoldedEmail;
 use crate::model::event::NewEvent;
 use crate::model::feature_request::{
@@ -26,6 +26,7 @@ use crate::model::mail::{SubscribeOutcome, Topic, Unsubscription};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
 use crate::model::message::NewMessage;
+use crate::model::removal::MovedTexts;
 use crate::model::search::SearchDocument;
 use crate::model::search::Synonyms;
 use crate::model::setting::Setting;
@@ -376,6 +377,35 @@ pub trait AttachmentWrites {
     /// Contract: a concurrent unit of work that looks up a file as a cover either prevents its deletion or does not
     /// find it.
     async fn delete_attachment(&mut self, attachment: AttachmentId) -> Result<AttachmentDeletion, StoreError>;
+}
+
+/// Blocks of customers, and the removal of their texts.
+#[async_trait]
+pub trait ModerationWrites {
+    /// Blocks a customer, or ends the block (`None`). While it lasts, all mail to the customer is stopped; with the block,
+    /// unsent messages to the customer are deleted. Returns the customer and whether it changed, or `None` when it does
+    /// not exist.
+    ///
+    /// Contract: of a blocked customer, the first timestamp stays. A customer who had stopped all mail before, or who does
+    /// so while blocked, gets none after the block, either.
+    async fn set_blocked(
+        &mut self,
+        customer: CustomerId,
+        blocked_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<Option<(CustomerName, bool)>, StoreError>;
+
+    /// Removes the newest texts of a customer, at most `most` comments, as many that wait, and as many feature requests,
+    /// and deletes unsent messages about them. A removed comment is not there for anybody. A feature request becomes
+    /// private and does not wait for approval any more; its title is
+    /// [`REMOVED_TITLE`](crate::model::removal::REMOVED_TITLE), and it has no description and no tags. Votes, comments of others
+    /// and notes stay.
+    async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
+
+    /// Restores as many removed texts of a customer as they were. A feature request that has got another title or a
+    /// description since then keeps these.
+    async fn restore_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32)
+    -> Result<MovedTexts, StoreError>;
 }
 
 /// The audit log.

@@ -148,6 +148,7 @@ mod tests {
             expires_at,
             revoked_at,
             last_used_at: Some(now()),
+            made_by: None,
         };
         Credential { workspace: Workspace { id: workspace(), subdomain: acme() }, key }
     }

@@ -33,7 +33,11 @@ impl Operation for MergeCustomers {
         if target == self.source {
             return Err(same_customer().into());
         }
-        work.merge_customers(self.source, target).await?.ok_or_else(missing)
+        let merged = work.merge_customers(self.source, target).await?.ok_or_else(missing)?;
+        if merged.customer.blocked_at.is_some() {
+            work.end_sessions(merged.customer.customer.email.folded()).await?;
+        }
+        Ok(merged)
     }
 
     /// Addresses are not recorded.

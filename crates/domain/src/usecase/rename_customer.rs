@@ -87,7 +87,7 @@ mod tests {
             unit.expect_rename_customer().withf(|_, new| new.as_str() == "Ann").times(1).returning(move |id, new| {
                 let email = EmailAddress::parse("email", "ann@example.com").unwrap();
                 let customer = CustomerName { id, name: Some(new.clone()), email };
-                Ok(Some((Customer { customer, votes_count: 2, created_at: now() }, old.map(name))))
+                Ok(Some((Customer { customer, votes_count: 2, created_at: now(), blocked_at: None }, old.map(name))))
             });
             assert_eq!(rename(&mut unit, Ok(name("Ann"))).unwrap().has_changed, has_changed);
         }

@@ -155,7 +155,8 @@ impl AskForSignIn {
             counters.push(kept);
         }
         // The same statements for everybody.
-        let KnownAddress { is_member, is_confirmed } = work.find_known_address(self.start.email.folded()).await?;
+        let KnownAddress { is_member, is_confirmed, is_blocked } =
+            work.find_known_address(self.start.email.folded()).await?;
         let (strangers, customers) = (MailCounter::Strangers(workspace).key(), MailCounter::Customers(workspace).key());
         let wait_of_strangers = wait_for(work, strangers, &mail_requests::STRANGERS, now).await?;
         let wait_of_customers = wait_for(work, customers, &mail_requests::CUSTOMERS, now).await?;
@@ -164,7 +165,7 @@ impl AskForSignIn {
             (false, true) => (Some(customers), wait_of_customers),
             (false, false) => (Some(strangers), wait_of_strangers),
         };
-        let sends = wait.is_none() && (is_admitted || is_member);
+        let sends = wait.is_none() && !is_blocked && (is_admitted || is_member);
         counters.extend(payer.filter(|_| sends));
         Ok(Decision { sends, counters, used_up_for: wait_of_strangers.max(wait_of_customers) })
     }
@@ -181,7 +182,8 @@ impl AskForSignIn {
                 let browser = MailCounter::KnownBrowser(id).key();
                 check_limits(work, browser, &mail_requests::KNOWN_BROWSER, budget, now).await?;
                 let known = work.find_known_address(self.start.email.folded()).await?;
-                Ok(Decision { sends: is_admitted || known.is_member, counters: vec![browser], used_up_for: None })
+                let sends = !known.is_blocked && (is_admitted || known.is_member);
+                Ok(Decision { sends, counters: vec![browser], used_up_for: None })
             }
             AskedBy::Member => {
                 let person = MailCounter::InvitedPerson(&self.start.email).key();
@@ -284,7 +286,8 @@ impl Operation for RedeemSignIn {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<SignInRedeemed, RoadmapError> {
-        if !work.consume_sign_in(self.sign_in, Consumption::Redeemed, context.now).await? {
+        let known = work.find_known_address(self.email.folded()).await?;
+        if known.is_blocked || !work.consume_sign_in(self.sign_in, Consumption::Redeemed, context.now).await? {
             return Err(RoadmapError::NotFound(Resource::SignIn));
         }
         let session = NewSession {
@@ -478,6 +481,10 @@ mod tests {
         }
     }
 
+    fn address(is_member: bool, is_confirmed: bool) -> KnownAddress {
+        KnownAddress { is_member, is_confirmed, is_blocked: false }
+    }
+
     fn is_sent(counted: &[CounterKey]) -> bool {
         let payers = [MailCounter::Strangers(workspace()), MailCounter::Customers(workspace())];
         payers.iter().any(|payer| counted.contains(&payer.key()))
@@ -503,7 +510,7 @@ mod tests {
             (MailCounter::InvitedPerson(&email).key(), MailCounter::Invitations(workspace()).key());
         let of_browser = MailCounter::KnownBrowser(browser).key();
         let known =
-            |is_member, is_confirmed| Known { address: KnownAddress { is_member, is_confirmed }, ..Known::default() };
+            |is_member, is_confirmed| Known { address: address(is_member, is_confirmed), ..Known::default() };
         for (asked_by, action, known, expected) in [
             (VISITOR, None, known(false, false), vec![person, strangers]),
             (VISITOR, None, known(false, true), vec![person, customers]),
@@ -545,7 +552,7 @@ mod tests {
             (MailCounter::Invitations(workspace()), AskedBy::Member, MailBudget::SignIns, 3_599),
         ] {
             let known = |is_member, is_confirmed| Known {
-                address: KnownAddress { is_member, is_confirmed },
+                address: address(is_member, is_confirmed),
                 full: vec![counter.key()],
             };
             // The same, whether the address is known or not.
@@ -568,7 +575,7 @@ mod tests {
             (customers, false, true, false),
             (customers, true, true, true),
         ] {
-            let known = Known { address: KnownAddress { is_member, is_confirmed }, full: vec![full] };
+            let known = Known { address: address(is_member, is_confirmed), full: vec![full] };
             let (is_queued, counted, used_up_for) = ask(VISITOR, None, &known).unwrap();
             assert_eq!((is_queued, used_up_for), (sends, Some(3_599)), "{:?}", known.address);
             assert_eq!(is_sent(&counted), sends && !is_member);
@@ -590,7 +597,7 @@ mod tests {
             for (is_member, is_confirmed) in [(false, false), (false, true), (true, false)] {
                 let mut unit = MockUnit::new();
                 unit.expect_nth_counted_mail().returning(|_, _| Ok(None));
-                let known = KnownAddress { is_member, is_confirmed };
+                let known = address(is_member, is_confirmed);
                 unit.expect_find_known_address().returning(move |_| Ok(known));
                 unit.expect_insert_sign_in().withf(move |_, has_mail| *has_mail == is_member).returning(|_, _| Ok(()));
                 unit.expect_count_mail().withf(|_, counters, _| !is_sent(counters)).returning(|_, _, _| Ok(()));
@@ -613,7 +620,26 @@ mod tests {
     #[test]
     fn a_used_sign_in_creates_nothing() {
         let mut unit = MockUnit::new();
+        unit.expect_find_known_address().returning(|_| Ok(KnownAddress::default()));
         unit.expect_consume_sign_in().returning(|_, _, _| Ok(false));
+        let error = redeem(&mut unit, None).unwrap_err();
+        assert!(matches!(error, RoadmapError::NotFound(Resource::SignIn)), "{error}");
+    }
+
+    #[test]
+    fn a_blocked_person_gets_no_mail_and_no_session() {
+        let blocked = KnownAddress { is_blocked: true, ..KnownAddress::default() };
+        for is_confirmed in [false, true] {
+            let known = Known { address: KnownAddress { is_confirmed, ..blocked }, ..Known::default() };
+            let browser = AskedBy::KnownBrowser { id: Uuid::from_u128(9), is_admitted: true };
+            for asked_by in [VISITOR, browser] {
+                let (sends, counted, used_up_for) = ask(asked_by, Some(comment()), &known).unwrap();
+                assert_eq!((sends, is_sent(&counted), used_up_for), (false, false, None));
+            }
+        }
+        // `consume_sign_in` is not expected.
+        let mut unit = MockUnit::new();
+        unit.expect_find_known_address().withf(|of| of == email().folded()).returning(move |_| Ok(blocked));
         let error = redeem(&mut unit, None).unwrap_err();
         assert!(matches!(error, RoadmapError::NotFound(Resource::SignIn)), "{error}");
     }
@@ -637,6 +663,7 @@ mod tests {
         let vote = PageAction::Vote(FeatureRequestId::new(Uuid::from_u128(3)));
         for exists in [true, false] {
             let mut unit = MockUnit::new();
+            unit.expect_find_known_address().returning(|_| Ok(KnownAddress::default()));
             unit.expect_consume_sign_in()
                 .withf(|_, how, _| *how == Consumption::Redeemed)
                 .times(1)

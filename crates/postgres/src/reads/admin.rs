@@ -6,6 +6,7 @@ mod overview;
 mod rows;
 mod selections;
 mod team;
+mod texts;
 
 use async_trait::async_trait;
 use diesel::dsl::max;
@@ -17,7 +18,8 @@ use roadmap_domain::model::admin::{
 };
 use roadmap_domain::model::customer::CustomerName;
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::removal::CustomerTexts;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::AdminReader;
@@ -111,6 +113,15 @@ impl AdminReader for PostgresReader {
             .select(max(counted_mails::asked_at));
         let last: Option<TimestampColumn> = session.run(last.first(&mut session.connection()?)).await?;
         optional_timestamp(last, "counted_mails", "asked_at", workspace.uuid())
+    }
+
+    async fn customer_texts(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        page: PageRequest,
+    ) -> Result<CustomerTexts, StoreError> {
+        texts::page(&self.session(workspace).await?, workspace.uuid(), customer, page).await
     }
 
     async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError> {

@@ -46,6 +46,26 @@ statement! {
      )"
 }
 
+statement! {
+    /// Deletes a workspace's texts that were removed first, before a timestamp. Returns their number.
+    PurgeRemovedTexts { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> BigInt,
+    "WITH expired AS MATERIALIZED (
+         (SELECT id, NULL::uuid AS request_id, removed_at FROM removed_comments
+          WHERE workspace_id = {workspace} AND removed_at < {before} ORDER BY removed_at LIMIT {most})
+         UNION ALL
+         (SELECT NULL, request_id, removed_at FROM removed_requests
+          WHERE workspace_id = {workspace} AND removed_at < {before} ORDER BY removed_at LIMIT {most})
+         ORDER BY removed_at LIMIT {most}
+     ), comments AS (
+         DELETE FROM removed_comments WHERE workspace_id = {workspace} AND id IN (SELECT id FROM expired)
+         RETURNING id
+     ), requests AS (
+         DELETE FROM removed_requests WHERE workspace_id = {workspace} AND request_id IN (SELECT request_id FROM expired)
+         RETURNING request_id
+     )
+     SELECT (SELECT count(*) FROM comments) + (SELECT count(*) FROM requests)"
+}
+
 /// The SQL condition of attachments that are neither the cover of a changelog nor the logo of the portal.
 macro_rules! is_unused {
     () => {
@@ -138,6 +158,22 @@ impl Maintenance for PostgresStore {
             let purge = PurgeDeletions { workspace: workspace.id.uuid(), before: before.into(), most };
             let deleted = session.run(purge.execute(&mut session.connection()?)).await?;
             purged = purged.saturating_add(i64::try_from(deleted).unwrap_or(i64::MAX));
+        }
+        Ok(purged.unsigned_abs())
+    }
+
+    /// Purges one workspace at a time, because no session sees the rows of two.
+    async fn purge_removed_texts(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let mut purged: i64 = 0;
+        for workspace in self.workspaces().await? {
+            let most = i64::from(limit).saturating_sub(purged);
+            if most == 0 {
+                break;
+            }
+            let session = self.session(workspace.id).await?;
+            let purge = PurgeRemovedTexts { workspace: workspace.id.uuid(), before: before.into(), most };
+            let deleted: i64 = session.run(purge.get_result(&mut session.connection()?)).await?;
+            purged = purged.saturating_add(deleted);
         }
         Ok(purged.unsigned_abs())
     }

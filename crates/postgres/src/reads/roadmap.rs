@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::Attachment;
@@ -305,6 +305,7 @@ statement! {
         workspace: Uuid => SqlUuid,
         pattern: Option<String> => Nullable<Text>,
         address: Option<String> => Nullable<Text>,
+        only_blocked: bool => Bool,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<CustomerColumns>),
@@ -313,14 +314,16 @@ statement! {
          WHERE workspace_id = {workspace}
            AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {address}
                 OR lower(email) LIKE {pattern})
+           AND (blocked_at IS NOT NULL OR NOT {only_blocked})
      ), page AS MATERIALIZED (
-         SELECT id, name, email, created_at FROM customers
+         SELECT id, name, email, created_at, blocked_at FROM customers
          WHERE workspace_id = {workspace}
            AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {address}
                 OR lower(email) LIKE {pattern})
+           AND (blocked_at IS NOT NULL OR NOT {only_blocked})
          ORDER BY id LIMIT {limit} OFFSET {offset}
      ), listed AS (
-         SELECT id, name, email, ", votes_of!("page.id"), " AS votes_count, created_at FROM page
+         SELECT id, name, email, ", votes_of!("page.id"), " AS votes_count, created_at, blocked_at FROM page
      )
      SELECT total, listed.* FROM total LEFT JOIN listed ON true ORDER BY listed.id")
 }
@@ -328,7 +331,7 @@ statement! {
 statement! {
     /// Selects a customer.
     SelectCustomer { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid } -> CustomerColumns,
-    concat!("SELECT id, name, email, ", votes_of!("customers.id"), ", created_at FROM customers
+    concat!("SELECT id, name, email, ", votes_of!("customers.id"), ", created_at, blocked_at FROM customers
      WHERE workspace_id = {workspace} AND id = {customer}")
 }
 
@@ -659,6 +662,7 @@ impl RoadmapReader for PostgresReader {
             workspace: workspace.uuid(),
             pattern: query.map(CustomerQuery::pattern),
             address: query.map(CustomerQuery::address_pattern),
+            only_blocked: query.is_some_and(CustomerQuery::is_only_blocked),
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };

@@ -122,27 +122,36 @@ statement! {
          UPDATE held_comments SET customer_id = {target} WHERE workspace_id = {workspace} AND customer_id = {source}
      ), noted AS (
          UPDATE notes SET customer_id = {target} WHERE workspace_id = {workspace} AND customer_id = {source}
+     ), removed_comments AS (
+         UPDATE removed_comments SET customer_id = {target}
+         WHERE workspace_id = {workspace} AND customer_id = {source}
+     ), removed_requests AS (
+         UPDATE removed_requests SET customer_id = {target}
+         WHERE workspace_id = {workspace} AND customer_id = {source}
      )
      UPDATE outbox SET customer_id = {target} WHERE workspace_id = {workspace} AND customer_id = {source}"
 }
 
 statement! {
     /// Deletes a customer to whom nothing refers. Another one gets the name, if it has none, and all mail stays stopped
-    /// since the earlier timestamp. Returns name and address of the former.
+    /// since the earlier timestamp. The other one is blocked if one of them is. A block may end: what somebody has stopped
+    /// stays stopped then. Returns name and address of the former.
     ReplaceCustomer { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, target: Uuid => SqlUuid }
         -> (Nullable<Text>, Text),
     "WITH gone AS (
          DELETE FROM customers WHERE workspace_id = {workspace} AND id = {source}
-         RETURNING name, name_folded, email, mail_stopped_at, mail_stopped_because
+         RETURNING name, name_folded, email, mail_stopped_at, mail_stopped_because, blocked_at
      )
      UPDATE customers
      SET name = coalesce(customers.name, gone.name), name_folded = coalesce(customers.name_folded, gone.name_folded),
-         mail_stopped_at = least(customers.mail_stopped_at, gone.mail_stopped_at),
-         mail_stopped_because = CASE
-             WHEN gone.mail_stopped_at IS NULL OR customers.mail_stopped_at <= gone.mail_stopped_at
-             THEN customers.mail_stopped_because
-             ELSE gone.mail_stopped_because
-         END
+         blocked_at = least(customers.blocked_at, gone.blocked_at),
+         (mail_stopped_at, mail_stopped_because) = (
+             SELECT stopped.at, stopped.because FROM (VALUES
+                 (customers.mail_stopped_at, customers.mail_stopped_because),
+                 (gone.mail_stopped_at, gone.mail_stopped_because)
+             ) AS stopped (at, because)
+             ORDER BY stopped.at IS NULL, stopped.because = 'blocked', stopped.at LIMIT 1
+         )
      FROM gone WHERE workspace_id = {workspace} AND id = {target}
      RETURNING gone.name, gone.email"
 }

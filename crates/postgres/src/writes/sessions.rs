@@ -44,11 +44,14 @@ statement! {
 }
 
 statement! {
-    /// Whether an address is that of a member, and whether a sign-in of it was redeemed.
-    FindKnownAddress { workspace: Uuid => SqlUuid, email: String => Text } -> (Bool, Bool),
+    /// Whether an address is that of a member, whether a sign-in of it was redeemed, and whether it is that of a blocked
+    /// customer.
+    FindKnownAddress { workspace: Uuid => SqlUuid, email: String => Text } -> (Bool, Bool, Bool),
     "SELECT EXISTS (SELECT FROM members WHERE workspace_id = {workspace} AND email_folded = {email}
                     AND removed_at IS NULL),
-            EXISTS (SELECT FROM confirmed_addresses WHERE workspace_id = {workspace} AND email_folded = {email})"
+            EXISTS (SELECT FROM confirmed_addresses WHERE workspace_id = {workspace} AND email_folded = {email}),
+            EXISTS (SELECT FROM customers WHERE workspace_id = {workspace} AND email_folded = {email}
+                    AND blocked_at IS NOT NULL)"
 }
 
 statement! {
@@ -162,8 +165,9 @@ impl PostgresUnit {
     /// Returns what the workspace knows about an address.
     pub(crate) async fn known_address(&self, email: &FoldedEmail) -> Result<KnownAddress, StoreError> {
         let find = FindKnownAddress { workspace: self.workspace, email: email.as_str().to_owned() };
-        let (is_member, is_confirmed): (bool, bool) = self.run(find.get_result(&mut self.connection()?)).await?;
-        Ok(KnownAddress { is_member, is_confirmed })
+        let (is_member, is_confirmed, is_blocked): (bool, bool, bool) =
+            self.run(find.get_result(&mut self.connection()?)).await?;
+        Ok(KnownAddress { is_member, is_confirmed, is_blocked: is_blocked && !is_member })
     }
 
     /// Stores a sign-in.

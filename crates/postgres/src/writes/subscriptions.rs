@@ -25,11 +25,13 @@ use crate::writes::id_or_number;
 use crate::writes::requests::{folded_name_of, name_of};
 
 statement! {
-    /// Stops all mail to a customer, unless it is already stopped.
+    /// Stops all mail to a customer, unless it is already stopped. The stop of a block ends with the block, this one does
+    /// not.
     UnsubscribeFromAll { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, at: TimestampColumn => Timestamptz }
         -> Untyped,
     "UPDATE customers SET mail_stopped_at = {at}, mail_stopped_because = 'unsubscribed'
-     WHERE workspace_id = {workspace} AND id = {customer} AND mail_stopped_at IS NULL"
+     WHERE workspace_id = {workspace} AND id = {customer}
+       AND (mail_stopped_at IS NULL OR mail_stopped_because = 'blocked')"
 }
 
 statement! {
@@ -125,7 +127,7 @@ statement! {
      FROM (SELECT name FROM customers WHERE workspace_id = {workspace} AND id = {customer} FOR NO KEY UPDATE) AS old
      WHERE workspace_id = {workspace} AND id = {customer}
      RETURNING customers.id, customers.name, customers.email, ", votes_of!("customers.id"), ", customers.created_at,
-               old.name")
+               customers.blocked_at, old.name")
 }
 
 /// Deletes the waiting mails to a customer about the tree of a feature request, unless the customer is subscribed without

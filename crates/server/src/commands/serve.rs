@@ -17,6 +17,7 @@ use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_deletions::PurgeDeletions;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
+use roadmap_domain::usecase::purge_removed_texts::PurgeRemovedTexts;
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, SweepReport};
@@ -126,6 +127,7 @@ impl Serve {
             application.purge_operation_keys(&settings),
             application.purge_audit_entries(&settings),
             application.purge_deletions(),
+            application.purge_removed_texts(),
             application.sweep_attachments(&settings, blobs),
             deliver.clone(),
         ));
@@ -270,6 +272,7 @@ async fn run_maintenance(
     purge_keys: PurgeOperationKeys,
     purge_audit: PurgeAuditEntries,
     purge_deletions: PurgeDeletions,
+    purge_texts: PurgeRemovedTexts,
     sweep: SweepAttachments,
     deliver: DeliverMail,
 ) {
@@ -295,6 +298,13 @@ async fn run_maintenance(
             Ok(purged) => tracing::info!(purged, "purged old deletions of feature requests and comments"),
             Err(error) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to purge old deletions")
+            }
+        }
+        match purge_texts.run().await {
+            Ok(0) => {}
+            Ok(purged) => tracing::info!(purged, "purged texts that were removed long ago"),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to purge texts that were removed long ago")
             }
         }
         match sweep.run().await {

@@ -9,6 +9,7 @@ mod overview;
 mod plans;
 mod requests;
 mod rows;
+mod texts;
 
 use async_trait::async_trait;
 use diesel::dsl::max;
@@ -22,7 +23,8 @@ use roadmap_domain::model::admin::{
 };
 use roadmap_domain::model::customer::CustomerName;
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::removal::CustomerTexts;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::AdminReader;
@@ -166,6 +168,15 @@ impl AdminReader for SqliteStore {
             })
             .await?;
         optional_timestamp(last, "counted_mails", "asked_at", workspace)
+    }
+
+    async fn customer_texts(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        page: PageRequest,
+    ) -> Result<CustomerTexts, StoreError> {
+        self.list_customer_texts(Id(workspace.uuid()), Id(customer.uuid()), page).await
     }
 
     async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError> {

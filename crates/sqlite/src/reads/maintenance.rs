@@ -57,11 +57,40 @@ statement! {
      )"
 }
 
+statement! {
+    /// Deletes the comments that were removed first, before a timestamp, of all workspaces.
+    PurgeRemovedComments { before: i64 => BigInt, limit: i64 => BigInt }
+    "DELETE FROM removed_comments WHERE rowid IN (
+         SELECT rowid FROM removed_comments INDEXED BY removed_comments_by_removal
+         WHERE removed_at < ? ORDER BY removed_at LIMIT ?
+     )"
+}
+
+statement! {
+    /// Deletes the texts of feature requests that were removed first, before a timestamp, of all workspaces.
+    PurgeRemovedRequests { before: i64 => BigInt, limit: i64 => BigInt }
+    "DELETE FROM removed_requests WHERE rowid IN (
+         SELECT rowid FROM removed_requests INDEXED BY removed_requests_by_removal
+         WHERE removed_at < ? ORDER BY removed_at LIMIT ?
+     )"
+}
+
 #[async_trait]
 impl Maintenance for SqliteStore {
     async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let purge = PurgeOperationKeys { before: before.millis(), limit: i64::from(limit) };
         self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
+    }
+
+    async fn purge_removed_texts(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let (before, limit) = (before.millis(), i64::from(limit));
+        self.write(move |connection| {
+            let comments = PurgeRemovedComments { before, limit }.execute(connection)?;
+            let left = limit - i64::try_from(comments).unwrap_or(limit);
+            let requests = PurgeRemovedRequests { before, limit: left }.execute(connection)?;
+            Ok((comments + requests) as u64)
+        })
+        .await
     }
 
     async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

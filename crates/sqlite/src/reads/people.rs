@@ -2,7 +2,7 @@
 
 use diesel::RunQueryDsl;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl};
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::{Customer, CustomerQuery};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
@@ -20,8 +20,8 @@ macro_rules! customers_where {
         concat!(
             "SELECT customer.id, customer.name, customer.email, ",
             customer_votes!(),
-            ", customer.created_at
-             FROM (SELECT workspace_id, id, name, email, created_at FROM customers
+            ", customer.created_at, customer.blocked_at
+             FROM (SELECT workspace_id, id, name, email, created_at, blocked_at FROM customers
                    WHERE workspace_id = ? ",
             $condition,
             " ORDER BY id LIMIT ? OFFSET ?) AS customer
@@ -37,19 +37,24 @@ statement! {
 }
 
 statement! {
-    /// Selects the customers whose address or name matches a pattern, oldest first.
+    /// Selects the customers whose address or name matches a pattern, oldest first, or only those who are blocked.
     MatchingCustomers {
-        workspace: Id => Binary, address: String => Text, written: String => Text, name: String => Text,
-        limit: i64 => BigInt, offset: i64 => BigInt,
+        workspace: Id => Binary, only_blocked: bool => Bool, address: String => Text, written: String => Text,
+        name: String => Text, limit: i64 => BigInt, offset: i64 => BigInt,
     } -> CustomerSql,
-    customers_where!("AND (email_folded LIKE ? ESCAPE '\\' OR email LIKE ? ESCAPE '\\' OR name_folded LIKE ? ESCAPE '\\')")
+    customers_where!(
+        "AND (blocked_at IS NOT NULL) >= ?
+         AND (email_folded LIKE ? ESCAPE '\\' OR email LIKE ? ESCAPE '\\' OR name_folded LIKE ? ESCAPE '\\')"
+    )
 }
 
 statement! {
-    /// Counts the customers whose address or name matches a pattern.
-    CountMatching { workspace: Id => Binary, address: String => Text, written: String => Text, name: String => Text }
-        -> BigInt,
-    "SELECT count(*) FROM customers WHERE workspace_id = ?
+    /// Counts the customers whose address or name matches a pattern, or only those who are blocked.
+    CountMatching {
+        workspace: Id => Binary, only_blocked: bool => Bool, address: String => Text, written: String => Text,
+        name: String => Text,
+    } -> BigInt,
+    "SELECT count(*) FROM customers WHERE workspace_id = ? AND (blocked_at IS NOT NULL) >= ?
        AND (email_folded LIKE ? ESCAPE '\\' OR email LIKE ? ESCAPE '\\' OR name_folded LIKE ? ESCAPE '\\')"
 }
 
@@ -62,12 +67,14 @@ impl SqliteStore {
         page: PageRequest,
     ) -> Result<Listing<Customer>, StoreError> {
         let pattern = query.map(|query| (query.address_pattern(), query.pattern()));
+        let only_blocked = query.is_some_and(CustomerQuery::is_only_blocked);
         let rows: Page<CustomerRow> = self
             .readers
             .run_in_snapshot(move |connection| {
                 let total: i64 = match pattern.clone() {
                     Some((address, name)) => {
-                        CountMatching { workspace, address, written: name.clone(), name }.get_result(connection)?
+                        CountMatching { workspace, only_blocked, address, written: name.clone(), name }
+                            .get_result(connection)?
                     }
                     None => {
                         customers::table.filter(customers::workspace_id.eq(workspace)).count().get_result(connection)?
@@ -77,7 +84,8 @@ impl SqliteStore {
                 let limit = page.limit();
                 let rows = match pattern {
                     Some((address, name)) => {
-                        MatchingCustomers { workspace, address, written: name.clone(), name, limit, offset }
+                        let written = name.clone();
+                        MatchingCustomers { workspace, only_blocked, address, written, name, limit, offset }
                             .load(connection)?
                     }
                     None => Customers { workspace, limit, offset }.load(connection)?,

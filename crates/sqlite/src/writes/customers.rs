@@ -78,22 +78,41 @@ statement! {
 }
 
 statement! {
-    /// Sets the name of a customer, if it is empty, and since when and why all mail is stopped.
+    /// Sets the name of a customer, if it is empty, since when and why all mail is stopped, and since when the customer is
+    /// blocked.
     Complete {
         name: Option<String> => Nullable<Text>, name_folded: Option<String> => Nullable<Text>,
         stopped_at: Option<i64> => Nullable<BigInt>, stopped_because: Option<String> => Nullable<Text>,
+        blocked_at: Option<i64> => Nullable<BigInt>,
         workspace: Id => Binary, customer: Id => Binary,
     }
     "UPDATE customers SET name = coalesce(name, ?), name_folded = coalesce(name_folded, ?), mail_stopped_at = ?,
-         mail_stopped_because = ? WHERE workspace_id = ? AND id = ?"
+         mail_stopped_because = ?, blocked_at = ? WHERE workspace_id = ? AND id = ?"
 }
 
-/// Name, folded name, since when and why all mail is stopped.
-type Fields = (Option<String>, Option<String>, Option<i64>, Option<String>);
+statement! {
+    /// Gives the removed comments of the first customer to the second one.
+    MoveRemovedComments { target: Id => Binary, workspace: Id => Binary, source: Id => Binary }
+    "UPDATE removed_comments SET customer_id = ? WHERE workspace_id = ? AND customer_id = ?"
+}
+
+statement! {
+    /// Gives the removed texts of feature requests of the first customer to the second one.
+    MoveRemovedRequests { target: Id => Binary, workspace: Id => Binary, source: Id => Binary }
+    "UPDATE removed_requests SET customer_id = ? WHERE workspace_id = ? AND customer_id = ?"
+}
+
+/// Name, folded name, since when and why all mail is stopped, since when the customer is blocked.
+type Fields = (Option<String>, Option<String>, Option<i64>, Option<String>, Option<i64>);
 
 fn find(connection: &mut SqliteConnection, workspace: Id, customer: Id) -> Result<Option<Fields>, SqlError> {
-    let columns =
-        (customers::name, customers::name_folded, customers::mail_stopped_at, customers::mail_stopped_because);
+    let columns = (
+        customers::name,
+        customers::name_folded,
+        customers::mail_stopped_at,
+        customers::mail_stopped_because,
+        customers::blocked_at,
+    );
     Ok(customers::table.find((workspace, customer)).select(columns).first(connection).optional()?)
 }
 
@@ -113,6 +132,8 @@ fn move_records(connection: &mut SqliteConnection, workspace: Id, source: Id, ta
         notes.customer_id,
         outbox.customer_id
     );
+    MoveRemovedComments { target, workspace, source }.execute(connection)?;
+    MoveRemovedRequests { target, workspace, source }.execute(connection)?;
     Ok(())
 }
 
@@ -124,14 +145,20 @@ pub(crate) fn merge_customers(
     source: Id,
     target: Id,
 ) -> Result<Option<(CustomerRow, CustomerNameRow)>, SqlError> {
-    let Some((name, name_folded, source_stopped_at, source_because)) = find(connection, workspace, source)? else {
+    let Some((name, name_folded, source_stopped_at, source_because, source_blocked_at)) =
+        find(connection, workspace, source)?
+    else {
         return Ok(None);
     };
-    let Some((_, _, target_stopped_at, target_because)) = find(connection, workspace, target)? else {
+    let Some((_, _, target_stopped_at, target_because, target_blocked_at)) = find(connection, workspace, target)?
+    else {
         return Ok(None);
     };
+    let blocked_at = [source_blocked_at, target_blocked_at].into_iter().flatten().min();
+    // A block may end. What somebody has stopped stays stopped then.
     let stopped = [(source_stopped_at, source_because), (target_stopped_at, target_because)];
-    let stopped = stopped.into_iter().filter(|(at, _)| at.is_some()).min_by_key(|(at, _)| *at);
+    let is_block = |because: &Option<String>| because.as_deref() == Some("blocked");
+    let stopped = stopped.into_iter().filter(|(at, _)| at.is_some()).min_by_key(|(at, why)| (is_block(why), *at));
     let (stopped_at, stopped_because) = stopped.unwrap_or_default();
 
     let roots: Vec<Id> = CommonRoots { workspace, source, target }.load(connection)?;
@@ -144,7 +171,8 @@ pub(crate) fn merge_customers(
     let gone: CustomerNameRow = delete(customers::table.find((workspace, source)))
         .returning((customers::id, customers::name, customers::email))
         .get_result(connection)?;
-    Complete { name, name_folded, stopped_at, stopped_because, workspace, customer: target }.execute(connection)?;
+    Complete { name, name_folded, stopped_at, stopped_because, blocked_at, workspace, customer: target }
+        .execute(connection)?;
     for root in roots {
         recount(connection, workspace, root)?;
     }

@@ -47,6 +47,26 @@ statement! {
     )
 }
 
+statement! {
+    /// Deletes the unsent messages about the comments of a JSON array.
+    DeleteMessagesOfComments { workspace: Id => Binary, comments: String => Text }
+    concat!(
+        "WITH scope (workspace) AS (SELECT ?),
+         listed (workspace, id) AS (SELECT workspace, unhex(value) FROM scope CROSS JOIN json_each(?)),
+         topics (workspace, topic) AS (SELECT workspace, ", uuid_text!("listed.id"), " FROM listed)
+         DELETE FROM outbox WHERE rowid IN (
+             SELECT message.rowid FROM topics CROSS JOIN outbox message
+                 ON message.workspace_id = topics.workspace
+                AND message.id >= topics.topic || '.' AND message.id < topics.topic || '/'
+             UNION ALL
+             SELECT message.rowid FROM topics CROSS JOIN outbox message
+                 ON message.workspace_id = topics.workspace AND message.id = 'audience.' || topics.topic
+         ) AND sent_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM outbox digest WHERE digest.workspace_id = outbox.workspace_id
+                           AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
+    )
+}
+
 /// Declares the deletion of the rows of a table that belong to the feature requests of a JSON array.
 macro_rules! delete_statement {
     ($name:ident, $table:literal, $column:literal) => {
@@ -78,6 +98,26 @@ pub(crate) fn delete_messages(connection: &mut SqliteConnection, workspace: Id, 
     // `/` follows `.` in byte order.
     let (first, end) = (format!("{topic}."), format!("{topic}/"));
     DeleteMessages { workspace, audience, first, end }.execute(connection)?;
+    Ok(())
+}
+
+/// Deletes the unsent messages about the comments of a JSON array.
+pub(crate) fn delete_messages_of_comments(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    comments: &str,
+) -> Result<(), SqlError> {
+    DeleteMessagesOfComments { workspace, comments: comments.to_owned() }.execute(connection)?;
+    Ok(())
+}
+
+/// Deletes the unsent messages about the comments and events of the feature requests of a JSON array.
+pub(crate) fn delete_messages_of_requests(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    requests: &str,
+) -> Result<(), SqlError> {
+    DeleteMessagesOfRequests { workspace, requests: requests.to_owned() }.execute(connection)?;
     Ok(())
 }
 

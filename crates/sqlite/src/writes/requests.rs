@@ -282,7 +282,13 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
     Ok(())
 }
 
-fn insert_tags(connection: &mut SqliteConnection, workspace: Id, request: Id, tags: &[Tag]) -> Result<(), SqlError> {
+/// Adds the tags of a feature request that has none.
+pub(crate) fn insert_tags(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    request: Id,
+    tags: &[Tag],
+) -> Result<(), SqlError> {
     for (position, tag) in (0i64..).zip(tags) {
         diesel::insert_into(feature_request_tags::table)
             .values((

@@ -21,13 +21,16 @@ statement! {
 }
 
 statement! {
-    /// Whether an address is that of a member, and whether a sign-in of it was redeemed.
-    FindKnownAddress { workspace: Id => Binary, email: String => Text } -> (Bool, Bool),
+    /// Whether an address is that of a member, whether a sign-in of it was redeemed, and whether it is that of a blocked
+    /// customer.
+    FindKnownAddress { workspace: Id => Binary, email: String => Text } -> (Bool, Bool, Bool),
     "WITH asked (workspace, email) AS (SELECT ?, ?)
      SELECT EXISTS (SELECT 1 FROM members WHERE workspace_id = asked.workspace AND email_folded = asked.email
                     AND removed_at IS NULL),
             EXISTS (SELECT 1 FROM confirmed_addresses WHERE workspace_id = asked.workspace
-                    AND email_folded = asked.email)
+                    AND email_folded = asked.email),
+            EXISTS (SELECT 1 FROM customers WHERE workspace_id = asked.workspace AND email_folded = asked.email
+                    AND blocked_at IS NOT NULL)
      FROM asked"
 }
 
@@ -81,8 +84,8 @@ pub(crate) fn find_known_address(
     email: &FoldedEmail,
 ) -> Result<KnownAddress, SqlError> {
     let find = FindKnownAddress { workspace, email: email.as_str().to_owned() };
-    let (is_member, is_confirmed): (bool, bool) = find.get_result(connection)?;
-    Ok(KnownAddress { is_member, is_confirmed })
+    let (is_member, is_confirmed, is_blocked): (bool, bool, bool) = find.get_result(connection)?;
+    Ok(KnownAddress { is_member, is_confirmed, is_blocked: is_blocked && !is_member })
 }
 
 /// Stores a sign-in and deletes old ones.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::dsl::{exists, select};
-use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{Binary, Bool, Text};
 use diesel::{SqliteConnection, delete, insert_into, update};
 use roadmap_domain::error::StoreError;
@@ -121,9 +121,11 @@ fn unsubscribe_from_everything(
     at: i64,
 ) -> Result<bool, SqlError> {
     let stopped = (customers::mail_stopped_at.eq(at), customers::mail_stopped_because.eq("unsubscribed"));
-    let changed = update(customers::table.find((workspace, customer)).filter(customers::mail_stopped_at.is_null()))
-        .set(stopped)
-        .execute(connection)?;
+    // The stop of a block ends with the block, this one does not.
+    let is_stopped_by_block = customers::mail_stopped_because.eq("blocked");
+    let can_stop = customers::mail_stopped_at.is_null().or(is_stopped_by_block);
+    let changed =
+        update(customers::table.find((workspace, customer)).filter(can_stop)).set(stopped).execute(connection)?;
     // The mails that are held for a digest are deleted together with it.
     let unsent = outbox::table
         .filter(outbox::workspace_id.eq(workspace))

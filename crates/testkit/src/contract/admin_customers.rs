@@ -81,7 +81,7 @@ pub async fn a_merged_customer_gives_everything_away(harness: Harness) {
     let merged = harness.perform(workspace, &merge_customers(ann.id, kept)).await;
     let target = CustomerName { id: kept, name: Some(name("Ann")), email: merged.customer.customer.email.clone() };
     assert_eq!(target.email.as_str(), "Ann@Home.example");
-    let target = Customer { customer: target, votes_count: 4, created_at: kept_at };
+    let target = Customer { customer: target, votes_count: 4, created_at: kept_at, blocked_at: None };
     assert_eq!(merged, CustomersMerged { customer: target.clone(), source: ann.clone() });
     assert_eq!(customer(&harness, workspace, kept).await, Some(target));
     assert_eq!(customer(&harness, workspace, ann.id).await, None);

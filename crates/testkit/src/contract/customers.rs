@@ -52,7 +52,7 @@ pub async fn customers_are_listed_with_their_votes(harness: Harness) {
         }
     }
     let listed = customers(&harness, workspace).await;
-    let fields = listed.iter().map(|Customer { customer, votes_count, created_at }| {
+    let fields = listed.iter().map(|Customer { customer, votes_count, created_at, .. }| {
         (customer.name.clone(), customer.email.as_str(), *votes_count, *created_at)
     });
     assert_eq!(fields.collect::<Vec<_>>(), expected);

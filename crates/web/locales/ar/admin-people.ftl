@@ -38,7 +38,6 @@ customer-notes-hint = لا يرى الملاحظات إلا الفريق.
 customer-subscriptions = يصله بريد عن
 customer-no-votes = لم يصوّت هذا العميل لشيء.
 customer-no-requests = لم يطلب هذا العميل شيئًا.
-customer-no-comments = لم يكتب هذا العميل أي تعليق.
 customer-no-notes = لا ملاحظات للفريق عن هذا العميل.
 customer-no-subscriptions = لا يصل هذا العميل بريد عن أي طلب.
 customer-stopped = أوقف هذا العميل كل البريد في
@@ -324,3 +323,63 @@ action-attachment-delete = حذف ملف
 action-mail-retry = إعادة إرسال البريد
 action-mail-test = إرسال رسالة اختبار
 action-workspace-create = إنشاء مساحة العمل
+customer-texts = النصوص
+customer-no-texts = لم يكتب هذا العميل شيئًا.
+customer-texts-removed = { $count ->
+    [one] أُزيل نص واحد ولا يظهر إلا في هذه الصفحة. ويُحذف بعد 30 يومًا من إزالته.
+    [two] أُزيل نصان ولا يظهران إلا في هذه الصفحة. ويُحذفان بعد 30 يومًا من إزالتهما.
+    [few] أُزيلت { $number } نصوص ولا تظهر إلا في هذه الصفحة. وتُحذف بعد 30 يومًا من إزالتها.
+    [many] أُزيل { $number } نصًا ولا تظهر إلا في هذه الصفحة. وتُحذف بعد 30 يومًا من إزالتها.
+   *[other] أُزيل { $number } نص ولا تظهر إلا في هذه الصفحة. وتُحذف بعد 30 يومًا من إزالتها.
+}
+customer-remove-texts = إزالة كل النصوص
+customer-remove-title = إزالة كل نصوص { $name }
+customer-remove-comments = { $count ->
+    [one] لا يعود تعليق واحد ظاهرًا لأحد، حتى إن كان ينتظر الموافقة.
+    [two] لا يعود تعليقان ظاهرين لأحد، حتى إن كانا ينتظران الموافقة.
+    [few] لا تعود { $number } تعليقات ظاهرة لأحد، حتى ما ينتظر الموافقة منها.
+    [many] لا يعود { $number } تعليقًا ظاهرًا لأحد، حتى ما ينتظر الموافقة منها.
+   *[other] لا يعود { $number } تعليق ظاهرًا لأحد، حتى ما ينتظر الموافقة منها.
+}
+customer-remove-ideas = { $count ->
+    [one] يصبح طلب واحد خاصًّا ويُزال عنوانه ووصفه ووسومه.
+    [two] يصبح طلبان خاصّين وتُزال عناوينهما ووصفهما ووسومهما.
+    [few] تصبح { $number } طلبات خاصة وتُزال عناوينها وأوصافها ووسومها.
+    [many] يصبح { $number } طلبًا خاصًّا وتُزال عناوينها وأوصافها ووسومها.
+   *[other] يصبح { $number } طلب خاصًّا وتُزال عناوينها وأوصافها ووسومها.
+}
+customer-remove-others = تبقى الأصوات وتعليقات الآخرين والملاحظات الخاصة. ويجد الفريق هذه الطلبات ضمن الخاصة بعنوان «[removed]».
+customer-remove-many = تُزال دفعة واحدة أحدث { $number } من الطلبات وأحدث { $number } من التعليقات. كرّر ذلك للباقي.
+customer-remove-mail = لا يُرسَل البريد عن هذه النصوص الذي لم يُرسَل بعد.
+customer-remove-undo = يمكنك التراجع عن ذلك خلال 30 يومًا. بعدها تُحذف النصوص.
+customer-block = حظر
+customer-unblock = رفع الحظر
+customer-block-hint = لا يكون عندها لما يفعله هذا الشخص في البوابة أي أثر: تظهر الصفحات نفسها لكن لا يصل بريد. وتنتهي كل الجلسات. وتبقى الأصوات التي يضيفها الفريق محسوبة.
+customer-blocked-since = محظور منذ
+customer-blocked-mail = لا يصل هذا العميل بريد ما دام محظورًا.
+customer-block-member = هذا عضو في الفريق. أزل العضو أولًا.
+customers-only-blocked = المحظورون فقط
+badge-blocked = محظور
+badge-removed = مُزال
+undo = تراجع
+done-customer-blocked = حُظر العميل.
+done-customer-unblocked = لم يعد العميل محظورًا.
+done-texts-removed = { $count ->
+    [one] أُزيل نص واحد.
+    [two] أُزيل نصان.
+    [few] أُزيلت { $number } نصوص.
+    [many] أُزيل { $number } نصًا.
+   *[other] أُزيل { $number } نص.
+}
+done-texts-restored = { $count ->
+    [one] استُعيد نص واحد.
+    [two] استُعيد نصان.
+    [few] استُعيدت { $number } نصوص.
+    [many] استُعيد { $number } نصًا.
+   *[other] استُعيد { $number } نص.
+}
+action-customer-block = حظر عميل
+action-customer-unblock = رفع الحظر عن عميل
+action-customer-remove-texts = إزالة نصوص عميل
+action-customer-restore-texts = استعادة نصوص عميل
+customer-no-comments = لا تعليق منشورًا لهذا العميل.

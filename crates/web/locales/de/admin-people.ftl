@@ -37,7 +37,6 @@ customer-notes-hint = Nur das Team sieht Notizen.
 customer-subscriptions = Bekommt E-Mail über
 customer-no-votes = Dieser Kunde hat für nichts gestimmt.
 customer-no-requests = Dieser Kunde hat sich nichts gewünscht.
-customer-no-comments = Dieser Kunde hat keinen Kommentar geschrieben.
 customer-no-notes = Das Team hat keine Notizen über diesen Kunden.
 customer-no-subscriptions = Dieser Kunde bekommt über keinen Wunsch E-Mail.
 customer-stopped = Dieser Kunde bekommt auf eigenen Wunsch keine E-Mail mehr, seit
@@ -315,3 +314,48 @@ action-attachment-delete = Datei gelöscht
 action-mail-retry = E-Mail noch einmal gesendet
 action-mail-test = Test-E-Mail gesendet
 action-workspace-create = Arbeitsbereich angelegt
+customer-texts = Texte
+customer-no-texts = Dieser Kunde hat nichts geschrieben.
+customer-texts-removed = { $count ->
+    [one] Ein Text ist entfernt: Nur diese Seite zeigt ihn. 30 Tage nach dem Entfernen wird er gelöscht.
+   *[other] { $number } Texte sind entfernt: Nur diese Seite zeigt sie. 30 Tage nach dem Entfernen werden sie gelöscht.
+}
+customer-remove-texts = Alle Texte entfernen
+customer-remove-title = Alle Texte von { $name } entfernen
+customer-remove-comments = { $count ->
+    [one] Ein Kommentar ist für niemanden mehr da, auch wenn er auf Freigabe wartet.
+   *[other] { $number } Kommentare sind für niemanden mehr da, auch die, die auf Freigabe warten.
+}
+customer-remove-ideas = { $count ->
+    [one] Ein Wunsch wird privat; Titel, Beschreibung und Tags werden entfernt.
+   *[other] { $number } Wünsche werden privat; Titel, Beschreibungen und Tags werden entfernt.
+}
+customer-remove-others = Stimmen, Kommentare anderer und private Notizen bleiben. Das Team findet diese Wünsche unter „Privat“ mit dem Titel „[removed]“.
+customer-remove-many = Auf einmal werden die neuesten { $number } Wünsche und { $number } Kommentare entfernt. Wiederholen Sie es für die übrigen.
+customer-remove-mail = E-Mail über diese Texte, die noch nicht gesendet ist, wird nicht gesendet.
+customer-remove-undo = Sie können das 30 Tage lang rückgängig machen. Danach werden die Texte gelöscht.
+customer-block = Sperren
+customer-unblock = Sperre aufheben
+customer-block-hint = Was diese Person im Portal tut, bleibt dann ohne Wirkung: Es kommen dieselben Seiten, aber keine E-Mail. Alle Sitzungen enden. Stimmen, die das Team einträgt, zählen weiter.
+customer-blocked-since = Gesperrt seit
+customer-blocked-mail = Dieser Kunde bekommt keine E-Mail, solange er gesperrt ist.
+customer-block-member = Das ist ein Mitglied des Teams. Entfernen Sie zuerst das Mitglied.
+customers-only-blocked = Nur gesperrte
+badge-blocked = Gesperrt
+badge-removed = Entfernt
+undo = Rückgängig
+done-customer-blocked = Der Kunde ist gesperrt.
+done-customer-unblocked = Der Kunde ist nicht mehr gesperrt.
+done-texts-removed = { $count ->
+    [one] Ein Text wurde entfernt.
+   *[other] { $number } Texte wurden entfernt.
+}
+done-texts-restored = { $count ->
+    [one] Ein Text wurde wiederhergestellt.
+   *[other] { $number } Texte wurden wiederhergestellt.
+}
+action-customer-block = Kunde gesperrt
+action-customer-unblock = Sperre eines Kunden aufgehoben
+action-customer-remove-texts = Texte eines Kunden entfernt
+action-customer-restore-texts = Texte eines Kunden wiederhergestellt
+customer-no-comments = Kein Kommentar dieses Kunden ist öffentlich.

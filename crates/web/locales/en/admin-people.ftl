@@ -37,7 +37,6 @@ customer-notes-hint = Only the team sees notes.
 customer-subscriptions = Gets mail about
 customer-no-votes = This customer has not voted for anything.
 customer-no-requests = This customer has not asked for anything.
-customer-no-comments = This customer has not written a comment.
 customer-no-notes = The team has no notes about this customer.
 customer-no-subscriptions = This customer gets no mail about any feature request.
 customer-stopped = This customer has stopped all mail on
@@ -315,3 +314,48 @@ action-attachment-delete = File deleted
 action-mail-retry = Mail sent again
 action-mail-test = Test mail sent
 action-workspace-create = Workspace created
+customer-texts = Texts
+customer-no-texts = This customer has written nothing.
+customer-texts-removed = { $count ->
+    [one] One text is removed: only this page shows it. It is deleted 30 days after its removal.
+   *[other] { $number } texts are removed: only this page shows them. They are deleted 30 days after their removal.
+}
+customer-remove-texts = Remove all texts
+customer-remove-title = Remove all texts of { $name }
+customer-remove-comments = { $count ->
+    [one] One comment is not there any more for anybody, also if it waits for approval.
+   *[other] { $number } comments are not there any more for anybody, also those that wait for approval.
+}
+customer-remove-ideas = { $count ->
+    [one] One feature request becomes private, and its title, description and tags are removed.
+   *[other] { $number } feature requests become private, and their titles, descriptions and tags are removed.
+}
+customer-remove-others = Votes, comments of others and private notes stay. The team finds these feature requests under Private, with the title “[removed]”.
+customer-remove-many = At once, the newest { $number } feature requests and { $number } comments are removed. Do it again for the others.
+customer-remove-mail = Mail about these texts that was not sent yet is not sent.
+customer-remove-undo = You can undo this for 30 days. Then the texts are deleted.
+customer-block = Block
+customer-unblock = Unblock
+customer-block-hint = Nothing that this person does on the portal has an effect then: the same pages come, but no mail. All sessions end. Votes that the team adds still count.
+customer-blocked-since = Blocked since
+customer-blocked-mail = This customer gets no mail while blocked.
+customer-block-member = This is a member of the team. Remove the member first.
+customers-only-blocked = Only blocked ones
+badge-blocked = Blocked
+badge-removed = Removed
+undo = Undo
+done-customer-blocked = The customer is blocked.
+done-customer-unblocked = The customer is not blocked any more.
+done-texts-removed = { $count ->
+    [one] One text was removed.
+   *[other] { $number } texts were removed.
+}
+done-texts-restored = { $count ->
+    [one] One text was restored.
+   *[other] { $number } texts were restored.
+}
+action-customer-block = Customer blocked
+action-customer-unblock = Block of a customer ended
+action-customer-remove-texts = Texts of a customer removed
+action-customer-restore-texts = Texts of a customer restored
+customer-no-comments = No comment of this customer is public.

@@ -40,7 +40,7 @@ const IN_FILE: usize = 10_000;
 const AT_A_TIME: u32 = 1_000;
 
 /// What was done, with the key of its words.
-const ACTIONS: [(&str, &str); 41] = [
+const ACTIONS: [(&str, &str); 45] = [
     ("feature_request.update", "action-request-update"),
     ("feature_request.move", "action-request-move"),
     ("feature_request.merge", "action-request-merge"),
@@ -62,6 +62,10 @@ const ACTIONS: [(&str, &str); 41] = [
     ("changelog.delete", "action-changelog-delete"),
     ("customer.update", "action-customer-update"),
     ("customer.merge", "action-customer-merge"),
+    ("customer.block", "action-customer-block"),
+    ("customer.unblock", "action-customer-unblock"),
+    ("customer.remove_texts", "action-customer-remove-texts"),
+    ("customer.restore_texts", "action-customer-restore-texts"),
     ("track.create", "action-track-create"),
     ("track.update", "action-track-update"),
     ("track.delete", "action-track-delete"),

@@ -19,11 +19,12 @@ use roadmap_domain::usecase::query::people::{ListCustomers, ShowCustomer};
 use roadmap_domain::usecase::rename_customer::{CustomerRenamed, RenameCustomer};
 use roadmap_http::error::HttpError;
 
+use crate::admin::customer_texts::Texts;
 use crate::admin::parts::{Moment, Person};
 use crate::admin::{self, Entry, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
-use crate::page::{Nav, Page, encoded};
+use crate::page::{Nav, Page};
 use crate::portal::parts::{Counted, Pager};
 use crate::prose;
 use crate::reply::{PageResult, Reply};
@@ -42,6 +43,8 @@ const MAX_PAGE: u64 = 2_000;
 struct ListPage {
     page: Page,
     query: String,
+    /// Whether only blocked customers are listed.
+    only_blocked: bool,
     count: String,
     customers: Vec<CustomerRow>,
     /// The path of the first page, on one after the last.
@@ -59,6 +62,7 @@ struct CustomerPage {
     name: String,
     votes: Vec<RequestEntry>,
     requests: Vec<RequestEntry>,
+    texts: Texts,
     comments: Vec<Written>,
     notes: Vec<Written>,
     subscriptions: Vec<RequestEntry>,
@@ -100,6 +104,8 @@ struct CustomerRow {
     votes: Counted,
     votes_count: i64,
     since: Moment,
+    /// Since when the customer is blocked.
+    blocked: Option<Moment>,
 }
 
 impl CustomerRow {
@@ -110,6 +116,7 @@ impl CustomerRow {
             votes: Counted::votes(t, customer.votes_count),
             votes_count: customer.votes_count,
             since: Moment::day(t, customer.created_at),
+            blocked: customer.blocked_at.map(|at| Moment::day(t, at)),
         }
     }
 }
@@ -166,29 +173,36 @@ impl Written {
 }
 
 /// Returns the path of a customer's page.
-fn path_of(customer: CustomerId) -> String {
+pub(crate) fn path_of(customer: CustomerId) -> String {
     format!("{PATH}/{customer}")
 }
 
 /// `GET /admin/customers`.
 pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let (t, typed) = (context.text(), context.query.get("query"));
+    let only_blocked = !context.query.get("blocked").is_empty();
     let request = PageRequest::parse(Some(context.query.get("page")), Some(PER_PAGE));
     let request = request.or_else(|_| PageRequest::parse(None, Some(PER_PAGE))).unwrap_or_default();
     let mut problems = Problems::default();
     let found = match CustomerQuery::parse("customer_query", Some(typed)) {
-        Ok(query) if request.page() <= MAX_PAGE => context.run(&ListCustomers { query, page: request }).await?,
+        Ok(query) if request.page() <= MAX_PAGE => {
+            let query = if only_blocked { Some(CustomerQuery::blocked_among(query)) } else { query };
+            context.run(&ListCustomers { query, page: request }).await?
+        }
         Ok(_) => Listing { items: Vec::new(), request, total: 0 },
         Err(error) => {
             problems.add("query", t.problem(&error));
             Listing { items: Vec::new(), request, total: 0 }
         }
     };
-    let path = |number: u64| match (typed, number) {
-        ("", 1) => PATH.to_owned(),
-        ("", number) => format!("{PATH}?page={number}"),
-        (typed, 1) => format!("{PATH}?query={}", encoded(typed)),
-        (typed, number) => format!("{PATH}?query={}&page={number}", encoded(typed)),
+    let path = |number: u64| {
+        let number = if number > 1 { number.to_string() } else { String::new() };
+        let blocked = if only_blocked { "1" } else { "" };
+        let parameters = [("query", typed), ("blocked", blocked), ("page", &number)];
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(parameters.into_iter().filter(|(_, value)| !value.is_empty()));
+        let query = query.finish();
+        if query.is_empty() { PATH.to_owned() } else { format!("{PATH}?{query}") }
     };
     let is_past_end = found.request.page() > 1 && found.items.is_empty() && problems.is_empty();
     let (page, _) = admin::frame(&context, Entry::Customers, t.get("admin-customers")).await?;
@@ -196,6 +210,7 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let template = ListPage {
         page: page.with_problem(!problems.is_empty()),
         query: typed.to_owned(),
+        only_blocked,
         count: t.count("customers-count", found.total),
         customers: found.items.iter().map(|customer| CustomerRow::new(t, customer)).collect(),
         first_page: is_past_end.then(|| path(1)),
@@ -227,26 +242,39 @@ pub(crate) async fn rename(context: Rc<Context>, fields: Fields) -> PageResult {
     }
 }
 
-async fn render(context: &Context, id: CustomerId, typed: Option<&str>, problems: Problems) -> PageResult {
+/// Shows the page of a customer, with what was typed as the name.
+///
+/// # Errors
+/// 404 if there is no such customer.
+pub(crate) async fn render(context: &Context, id: CustomerId, typed: Option<&str>, problems: Problems) -> PageResult {
     let t = context.text();
     let (customer, records) = context.run(&ShowCustomerRecords { customer: id }).await?;
+    let texts = Texts::load(context, id).await?;
     let row = CustomerRow::new(t, &customer);
     let (page, _) = admin::frame(context, Entry::Customers, row.person.label.clone()).await?;
     let stored = customer.customer.name.as_ref().map(Name::as_str).unwrap_or_default();
     let page = Page { here: path_of(id), ..page.with_problem(!problems.is_empty()) };
     let status = status(&problems);
-    let template = CustomerPage::new(page, row, typed.unwrap_or(stored).to_owned(), &records, problems);
+    let template = CustomerPage::new(page, row, typed.unwrap_or(stored).to_owned(), &records, texts, problems);
     Ok(Reply::page_with(status, &template))
 }
 
 impl CustomerPage {
-    fn new(page: Page, customer: CustomerRow, name: String, records: &CustomerRecords, problems: Problems) -> Self {
+    fn new(
+        page: Page,
+        customer: CustomerRow,
+        name: String,
+        records: &CustomerRecords,
+        texts: Texts,
+        problems: Problems,
+    ) -> Self {
         let t = page.t;
         Self {
             customer,
             name,
             votes: records.votes.iter().map(|request| RequestEntry::new(t, request)).collect(),
             requests: records.requests.iter().map(|request| RequestEntry::new(t, request)).collect(),
+            texts,
             comments: records.comments.iter().map(|comment| Written::comment(t, comment)).collect(),
             notes: records.notes.iter().map(|note| Written::note(t, note)).collect(),
             subscriptions: records.subscriptions.iter().map(RequestEntry::of_link).collect(),
@@ -364,6 +392,7 @@ fn status(problems: &Problems) -> StatusCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admin::customer_texts::tests::sample_texts;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_summary};
     use roadmap_domain::model::comment::{Comment, ShownAuthor};
     use roadmap_domain::model::customer::CustomerName;
@@ -382,12 +411,13 @@ mod tests {
             },
             votes_count: 2,
             created_at: at(1),
+            blocked_at: name.map(|_| at(2)),
         }
     }
 
     fn problem() -> Problems {
         let mut problems = Problems::default();
-        for field in ["query", "name", "keep-this"] {
+        for field in ["query", "name", "keep-this", "block"] {
             problems.add(field, "A sentence.");
         }
         problems
@@ -432,7 +462,17 @@ mod tests {
                 {
                     let (query, count) = ("a\"b".to_owned(), t.count("customers-count", 2));
                     let (first_page, problems) = (first_page.map(str::to_owned), problems.clone());
-                    let list = ListPage { page: page(), query, count, customers, first_page, pager: None, problems };
+                    let only_blocked = first_page.is_some();
+                    let list = ListPage {
+                        page: page(),
+                        query,
+                        only_blocked,
+                        count,
+                        customers,
+                        first_page,
+                        pager: None,
+                        problems,
+                    };
                     assert_well_formed(&list.render().unwrap());
                 }
                 for found in [None, Some(Vec::new()), Some(rows().to_vec())] {
@@ -448,9 +488,14 @@ mod tests {
                 }
                 let stopped = CustomerRecords { unsubscribed_at: Some(at(3)), ..CustomerRecords::default() };
                 for records in [records(), stopped] {
-                    let name = "Ann".to_owned();
-                    let shown = CustomerPage::new(page(), ann.clone(), name, &records, problems.clone());
-                    assert_well_formed(&shown.render().unwrap());
+                    let id = CustomerId::new(Uuid::from_u128(1));
+                    for texts in [Texts::default(), Texts::new(t, id, &sample_texts())] {
+                        for row in rows() {
+                            let name = "Ann".to_owned();
+                            let shown = CustomerPage::new(page(), row, name, &records, texts.clone(), problems.clone());
+                            assert_well_formed(&shown.render().unwrap());
+                        }
+                    }
                 }
             }
         }
@@ -460,7 +505,7 @@ mod tests {
     fn a_list_says_when_it_may_be_cut() {
         let row = CustomerRow::new(Text(Language::English), &customer(1, None));
         let page = sample_page(Language::English, true, "Ann");
-        let shown = CustomerPage::new(page, row, String::new(), &records(), Problems::default());
+        let shown = CustomerPage::new(page, row, String::new(), &records(), Texts::default(), Problems::default());
         assert_eq!(shown.cut(50).as_deref(), Some("These are the latest 50."));
         assert_eq!(shown.cut(49), None);
     }

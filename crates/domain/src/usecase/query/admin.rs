@@ -14,8 +14,9 @@ use crate::model::customer::{Customer, CustomerName};
 use crate::model::feature_request::FeatureRequestRef;
 use crate::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use crate::model::mail::MailStatus;
-use crate::model::pagination::Listing;
+use crate::model::pagination::{Listing, PageRequest};
 use crate::model::portal::{RequestPage, Viewer};
+use crate::model::removal::CustomerTexts;
 use crate::model::search::SearchQuery;
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_requests::{COUNTED_FOR, MailCounter};
@@ -253,6 +254,26 @@ impl Query for ShowCustomerRecords {
         let customer = ports.reader.customer(workspace, self.customer).await?;
         let customer = customer.ok_or(RoadmapError::NotFound(Resource::Customer))?;
         Ok((customer, ports.admin.customer_records(workspace, self.customer).await?))
+    }
+}
+
+/// Lists the texts of a customer, newest first.
+#[derive(Debug, Clone, Copy)]
+pub struct ListCustomerTexts {
+    /// The customer.
+    pub customer: CustomerId,
+    /// The page. Those after [`CustomerTexts::MAX_PAGE`] are the last one that is read.
+    pub page: u64,
+}
+
+#[async_trait]
+impl Query for ListCustomerTexts {
+    type Output = CustomerTexts;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<CustomerTexts, RoadmapError> {
+        let number = self.page.clamp(1, CustomerTexts::MAX_PAGE).to_string();
+        let page = PageRequest::parse(Some(&number), Some(&CustomerTexts::PER_PAGE.to_string()))?;
+        Ok(ports.admin.customer_texts(workspace, self.customer, page).await?)
     }
 }
 

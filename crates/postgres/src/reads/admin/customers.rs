@@ -48,7 +48,8 @@ statement! {
     SubscribedTo { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt, limit: i64 => BigInt }
         -> (Nullable<Timestamptz>, Nullable<LinkColumns>),
     "WITH customer AS MATERIALIZED (
-         SELECT mail_stopped_at FROM customers WHERE workspace_id = {workspace} AND id = {customer}
+         SELECT mail_stopped_at, mail_stopped_because FROM customers
+         WHERE workspace_id = {workspace} AND id = {customer}
      ), subscribed AS MATERIALIZED (
          (SELECT request_id FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer} AND subscribed
           ORDER BY request_id DESC LIMIT {most})
@@ -69,7 +70,8 @@ statement! {
          ) AS requests
          ORDER BY tag_number DESC LIMIT {limit}
      )
-     SELECT mail_stopped_at, id, tag_number, title FROM customer LEFT JOIN listed ON true ORDER BY tag_number DESC"
+     SELECT CASE WHEN mail_stopped_because <> 'blocked' THEN mail_stopped_at END, id, tag_number, title
+     FROM customer LEFT JOIN listed ON true ORDER BY tag_number DESC"
 }
 
 statement! {

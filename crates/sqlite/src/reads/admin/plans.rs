@@ -17,6 +17,7 @@ use super::ordered::{
 use super::overview::{CountWritten, MostMissed, MostRising, MostVotedUnanswered};
 use super::requests::{CommentCustomers, CountSubscribers, LatestNotes, Preview, SubscribersAndVoters, Unindexed};
 use super::rows::Rows;
+use super::texts::{CountTexts, TextsPage};
 use crate::fixtures::{connection, database};
 use crate::reads::portal::plans::{ID, assert_selective, plan, sql};
 
@@ -87,6 +88,8 @@ fn other_statements() -> Vec<String> {
         sql(&Commented { workspace, customer, limit }),
         sql(&Noted { workspace, customer, limit }),
         sql(&SubscribedTo { workspace, customer, most, limit }),
+        sql(&CountTexts { workspace, customer }),
+        sql(&TextsPage { workspace, customer, most, limit, offset }),
         sql(&MostVotedUnanswered { workspace, limit }),
         sql(&MostMissed { workspace, day: 0, limit }),
     ];

@@ -1,0 +1,171 @@
+//! Removes everything that a customer has written, and restores it.
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError};
+use crate::model::audit::{Audit, Change};
+use crate::model::event::EventContent;
+use crate::model::id::CustomerId;
+use crate::model::removal::{MAX_AT_ONCE, MovedTexts};
+use crate::policy::storage;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::indexing::index;
+use crate::usecase::records::record_event;
+
+/// Removes the texts of a customer, at most [`MAX_AT_ONCE`] of each kind. They are stored for
+/// [`RETENTION`](crate::model::removal::RETENTION).
+#[derive(Debug, Clone, Copy)]
+pub struct RemoveTexts {
+    /// The customer.
+    pub customer: CustomerId,
+}
+
+/// Restores removed texts of a customer, as many at once.
+#[derive(Debug, Clone, Copy)]
+pub struct RestoreTexts {
+    /// The customer.
+    pub customer: CustomerId,
+}
+
+async fn ensure_exists(customer: CustomerId, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    let exists = work.customer_exists(customer).await?;
+    exists.then_some(()).ok_or(RoadmapError::NotFound(Resource::Customer))
+}
+
+/// Indexes the feature requests whose texts have changed, and what they are merged into, and records the edits.
+async fn record_edits(
+    moved: &MovedTexts,
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+) -> Result<(), RoadmapError> {
+    let mut roots = Vec::new();
+    for (request, root) in &moved.requests {
+        let fields = ["title", "description", "tags", "private"].map(ToOwned::to_owned).to_vec();
+        record_event(context, work, *request, context.actor.clone(), EventContent::Edited(fields)).await?;
+        index(work, *request).await?;
+        if let Some(root) = root
+            && !roots.contains(root)
+        {
+            roots.push(*root);
+        }
+    }
+    for root in roots {
+        index(work, root).await?;
+    }
+    Ok(())
+}
+
+fn audit(action: &'static str, customer: CustomerId, moved: &MovedTexts) -> Audit {
+    if moved.count() == 0 {
+        return Audit::Unchanged;
+    }
+    let count = |field, count: u64| Change::new(field, serde_json::Value::Null, count);
+    let changes = vec![count("feature_requests", moved.requests.len() as u64), count("comments", moved.comments)];
+    Audit::with_changes(action, "customer", Some(customer.uuid()), changes)
+}
+
+#[async_trait]
+impl Operation for RemoveTexts {
+    type Output = MovedTexts;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<MovedTexts, RoadmapError> {
+        ensure_exists(self.customer, work).await?;
+        let moved = work.remove_texts(self.customer, context.now, MAX_AT_ONCE).await?;
+        record_edits(&moved, context, work).await?;
+        Ok(moved)
+    }
+
+    fn recorded_bytes(&self, moved: &MovedTexts) -> u64 {
+        moved.requests.len() as u64 * storage::EVENT_BYTES
+    }
+
+    /// Numbers only: no text and no address.
+    fn audit(&self, moved: &MovedTexts) -> Audit {
+        audit("customer.remove_texts", self.customer, moved)
+    }
+}
+
+#[async_trait]
+impl Operation for RestoreTexts {
+    type Output = MovedTexts;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<MovedTexts, RoadmapError> {
+        ensure_exists(self.customer, work).await?;
+        let moved = work.restore_texts(self.customer, context.now, MAX_AT_ONCE).await?;
+        record_edits(&moved, context, work).await?;
+        Ok(moved)
+    }
+
+    fn recorded_bytes(&self, moved: &MovedTexts) -> u64 {
+        moved.requests.len() as u64 * storage::EVENT_BYTES
+    }
+
+    fn audit(&self, moved: &MovedTexts) -> Audit {
+        audit("customer.restore_texts", self.customer, moved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::FeatureRequestId;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn id(number: u128) -> FeatureRequestId {
+        FeatureRequestId::new(Uuid::from_u128(number))
+    }
+
+    fn customer() -> CustomerId {
+        CustomerId::new(Uuid::from_u128(3))
+    }
+
+    fn unit(exists: bool) -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_customer_exists().returning(move |_| Ok(exists));
+        unit
+    }
+
+    /// Two of three feature requests are merged into a fourth, which is indexed once.
+    fn moved() -> MovedTexts {
+        MovedTexts { comments: 2, requests: vec![(id(1), None), (id(2), Some(id(9))), (id(3), Some(id(9)))] }
+    }
+
+    #[test]
+    fn each_changed_feature_request_is_indexed_and_each_root_once() {
+        let mut unit = unit(true);
+        unit.expect_remove_texts().withf(|_, _, most| *most == MAX_AT_ONCE).returning(|_, _, _| Ok(moved()));
+        unit.expect_insert_event().times(3).returning(|_| Ok(()));
+        unit.expect_searchable_text().returning(|_, _| Ok(None));
+        for (number, times) in [(1, 1), (2, 1), (3, 1), (9, 1)] {
+            unit.expect_delete_search_document().withf(move |of| *of == id(number)).times(times).returning(|_| Ok(()));
+        }
+        let operation = RemoveTexts { customer: customer() };
+        let removed = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+        assert_eq!(removed.count(), 5);
+        let Audit::Entry(entry) = operation.audit(&removed) else { panic!("no entry") };
+        assert_eq!(entry.action, "customer.remove_texts");
+        assert_eq!(operation.audit(&MovedTexts::default()), Audit::Unchanged);
+    }
+
+    #[test]
+    fn texts_of_an_unknown_customer_are_neither_removed_nor_restored() {
+        let removed = RemoveTexts { customer: customer() };
+        let error = block_on(removed.perform(&context(&NumberedIds::default()), &mut unit(false))).unwrap_err();
+        assert_eq!(error.to_string(), "Customer does not exist.");
+        let restored = RestoreTexts { customer: customer() };
+        let error = block_on(restored.perform(&context(&NumberedIds::default()), &mut unit(false))).unwrap_err();
+        assert_eq!(error.to_string(), "Customer does not exist.");
+    }
+}
