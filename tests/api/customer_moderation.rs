@@ -289,3 +289,70 @@ fn a_blocked_person_notices_nothing_and_does_nothing() {
     );
     assert_eq!(olga.get("/admin").status, 200);
 }
+
+#[test]
+fn many_held_posts_are_decided_at_once() {
+    let (app, olga) = started();
+    let dark = idea(&app, "Dark mode", "bob@example.com", None);
+    let hold = |title: &str| {
+        let body = json!({ "feature_request": { "title": title, "private": true }, "customer": { "email": ANN } });
+        let response = app.acme.post_feature_request(&body);
+        let id = response.json()["feature_request"]["id"].as_str().expect("an id").to_owned();
+        app.data.hold_feature_request(&id);
+        id
+    };
+    let (good, spam) = (hold("Night mode"), hold("Watches"));
+    let held: Vec<String> =
+        (0..4).map(|number| app.data.hold_comment(&dark, ANN, &format!("<p>Text {number}</p>"), "61000")).collect();
+    let page = olga.page("/admin?state=awaiting");
+    for comment in &held {
+        has(&page, &[&format!("name=\"comment\" value=\"{comment}\" form=\"posts\"")]);
+    }
+    has(
+        &page,
+        &[
+            "name=\"action\" value=\"approve\">Approve</button>",
+            "aria-label=\"Select the comment of ann@example.com on",
+        ],
+    );
+    let decide = |action: &str, ids: &[&str], comments: &[&str]| {
+        let mut fields: Vec<(&str, &str)> = vec![("action", action), ("next", "/admin?state=awaiting")];
+        fields.extend(ids.iter().map(|id| ("id", *id)));
+        fields.extend(comments.iter().map(|comment| ("comment", *comment)));
+        submit(&olga, "/admin?state=awaiting", "/admin/triage", &fields)
+    };
+    let next = decide("approve", &[&good], &[&held[0], &held[1]]);
+    assert_eq!(next, "/admin?state=awaiting&done=posts-approved&count=3");
+    assert_eq!(notice(&olga, &next), "3 posts were approved.");
+    assert_eq!(
+        (&app.acme.detail(&good)["private"], app.acme.get_comments(&dark, "").is_ok()["total_count"].clone()),
+        (&json!(false), json!(2))
+    );
+    // What does not wait any more is left out, also a comment that is public now.
+    let next = decide("discard", &[&spam, &good], &[&held[1], &held[2], &held[3]]);
+    assert_eq!(notice(&olga, &next), "3 posts were discarded.");
+    let spam = app.acme.detail(&spam);
+    assert_eq!((&spam["private"], &spam["awaiting_approval"]), (&json!(true), &json!(false)));
+    assert_eq!(app.acme.get_comments(&dark, "").is_ok()["total_count"], 2);
+    assert_eq!(app.acme.get_held_posts("").is_ok()["total_count"], 0);
+    assert_eq!(decide("discard", &[], &[&held[2]]), "/admin?state=awaiting&done=unchanged");
+    let counts = ["comment.approve", "comment.delete", "feature_request.approve", "feature_request.decline"];
+    assert_eq!(counts.map(|action| audited(&app, action).len()), [2, 2, 1, 1]);
+    app.data.is_sound();
+
+    // Nothing is ticked, or too much: what is ticked stays.
+    let waiting = app.data.hold_comment(&dark, ANN, "<p>Waits</p>", "61000");
+    let refused = |comments: &[String]| {
+        let mut fields = vec![("action", "discard"), ("next", "/admin?state=awaiting")];
+        fields.extend(comments.iter().map(|comment| ("comment", comment.as_str())));
+        let response = olga.post("/admin/triage", &fields);
+        assert_eq!(response.status, 422);
+        response.text()
+    };
+    has(&refused(&[]), &["<a href=\"#select-1\">Nothing is selected. Tick at least one post.", "id=\"select-1\""]);
+    let mut many: Vec<String> = (0..100).map(|number| format!("01890a5d-ac96-774b-bcce-{number:012}")).collect();
+    many.push(waiting.clone());
+    let page = refused(&many);
+    has(&page, &["Select at most 100 posts.", &format!("value=\"{waiting}\" form=\"posts\" checked")]);
+    assert_eq!(app.acme.get_held_posts("").is_ok()["total_count"], 1);
+}

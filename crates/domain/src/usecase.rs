@@ -6,6 +6,7 @@
 
 mod batches;
 pub mod block_customer;
+pub mod decide_held_posts;
 pub mod executor;
 
 pub mod act_on_page;

@@ -43,7 +43,7 @@ use crate::reply::Reply;
 use crate::text::Text;
 
 /// What an action has done, as the parameter `done` of the next page, with the key of its sentence about `$count`.
-const NOTICES: [(&str, &str); 49] = [
+const NOTICES: [(&str, &str); 51] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("made-private", "done-made-private"),
@@ -78,6 +78,8 @@ const NOTICES: [(&str, &str); 49] = [
     ("lane-saved", "done-lane-saved"),
     ("lane-deleted", "done-lane-deleted"),
     ("customer-saved", "done-customer-saved"),
+    ("posts-approved", "done-posts-approved"),
+    ("posts-discarded", "done-posts-discarded"),
     ("customers-merged", "done-customers-merged"),
     ("customer-blocked", "done-customer-blocked"),
     ("customer-unblocked", "done-customer-unblocked"),

@@ -1,5 +1,7 @@
 //! What the admin panel shows: the inbox, the records of a customer, and the overview.
 
+use std::collections::HashSet;
+
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
@@ -8,7 +10,7 @@ use crate::model::changelog::Changelog;
 use crate::model::comment::ListedComment;
 use crate::model::customer::{Customer, CustomerName};
 use crate::model::feature_request::{FeatureRequestSummary, RequestLink, Tag, Title};
-use crate::model::id::{FeatureRequestId, LaneId, MemberId, TrackId};
+use crate::model::id::{CommentId, FeatureRequestId, LaneId, MemberId, TrackId};
 use crate::model::note::Note;
 use crate::model::pagination::PageRequest;
 use crate::model::text::truncate;
@@ -459,7 +461,7 @@ impl Selection {
     /// # Errors
     /// None, or too many of them.
     pub fn new(field: &str, mut requests: Vec<FeatureRequestId>) -> Validated<Self> {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         requests.retain(|request| seen.insert(*request));
         match requests.len() {
             0 => Err(FieldError::missing(field)),
@@ -472,6 +474,42 @@ impl Selection {
     #[must_use]
     pub fn requests(&self) -> &[FeatureRequestId] {
         &self.0
+    }
+}
+
+/// The selected ideas and comments that wait for approval, together at most [`Selection::MAX`], each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldSelection {
+    requests: Vec<FeatureRequestId>,
+    comments: Vec<CommentId>,
+}
+
+impl HeldSelection {
+    /// Validates a selection.
+    ///
+    /// # Errors
+    /// None, or too many of them.
+    pub fn new(field: &str, mut requests: Vec<FeatureRequestId>, mut comments: Vec<CommentId>) -> Validated<Self> {
+        let (mut seen, mut seen_comments) = (HashSet::new(), HashSet::new());
+        requests.retain(|request| seen.insert(*request));
+        comments.retain(|comment| seen_comments.insert(*comment));
+        match requests.len() + comments.len() {
+            0 => Err(FieldError::missing(field)),
+            1..=Selection::MAX => Ok(Self { requests, comments }),
+            _ => Err(FieldError::new(field, FieldProblem::TooMany { max: Selection::MAX })),
+        }
+    }
+
+    /// Returns the ideas, if some are selected.
+    #[must_use]
+    pub fn requests(&self) -> Option<Selection> {
+        (!self.requests.is_empty()).then(|| Selection(self.requests.clone()))
+    }
+
+    /// Returns the comments.
+    #[must_use]
+    pub fn comments(&self) -> &[CommentId] {
+        &self.comments
     }
 }
 
@@ -538,6 +576,21 @@ mod tests {
         assert_eq!(Selection::new("id", Vec::new()), Err(FieldError::missing("id")));
         assert!(Selection::new("id", (0..100).map(id).collect()).is_ok());
         let error = Selection::new("id", (0..101).map(id).collect()).unwrap_err();
+        assert_eq!(error.problem, FieldProblem::TooMany { max: 100 });
+    }
+
+    #[test]
+    fn ideas_and_comments_are_bounded_together() {
+        let comments =
+            |count: u128| (0..count).map(|number| CommentId::new(Uuid::from_u128(number))).collect::<Vec<_>>();
+        let requests = |count: u128| (0..count).map(id).collect::<Vec<_>>();
+        assert_eq!(HeldSelection::new("id", Vec::new(), Vec::new()), Err(FieldError::missing("id")));
+        let doubled = HeldSelection::new("id", vec![id(1), id(1)], [comments(2), comments(2)].concat()).unwrap();
+        assert_eq!(doubled.requests().unwrap().requests(), [id(1)]);
+        assert_eq!(doubled.comments(), comments(2));
+        assert_eq!(HeldSelection::new("id", Vec::new(), comments(1)).unwrap().requests(), None);
+        assert!(HeldSelection::new("id", requests(60), comments(40)).is_ok());
+        let error = HeldSelection::new("id", requests(60), comments(41)).unwrap_err();
         assert_eq!(error.problem, FieldProblem::TooMany { max: 100 });
     }
 

@@ -264,3 +264,20 @@ overview-times = { $count ->
     [many] { $number } مرة
    *[other] { $number } مرة
 }
+done-posts-approved = { $count ->
+    [zero] لم تُعتمد أي مشاركة.
+    [one] اعتُمدت مشاركة واحدة.
+    [two] اعتُمدت مشاركتان.
+    [few] اعتُمدت { $number } مشاركات.
+   *[other] اعتُمدت { $number } مشاركة.
+}
+done-posts-discarded = { $count ->
+    [zero] لم تُحذف أي مشاركة.
+    [one] حُذفت مشاركة واحدة.
+    [two] حُذفت مشاركتان.
+    [few] حُذفت { $number } مشاركات.
+   *[other] حُذفت { $number } مشاركة.
+}
+inbox-discard-hint = تُحذف التعليقات المرفوضة وتبقى الأفكار المرفوضة خاصة.
+inbox-problem-no-posts = لم يُحدَّد شيء. حدّد مشاركة واحدة على الأقل.
+inbox-problem-many-posts = هذا كثير دفعة واحدة. الحد الأقصى لعدد المشاركات المحددة: { $number }.

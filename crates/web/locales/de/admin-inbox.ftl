@@ -200,3 +200,14 @@ overview-times = { $count ->
     [one] einmal
    *[other] { $number }-mal
 }
+done-posts-approved = { $count ->
+    [one] Ein Beitrag wurde freigegeben.
+   *[other] { $number } Beiträge wurden freigegeben.
+}
+done-posts-discarded = { $count ->
+    [one] Ein Beitrag wurde verworfen.
+   *[other] { $number } Beiträge wurden verworfen.
+}
+inbox-discard-hint = Verworfene Kommentare werden gelöscht, verworfene Ideen bleiben privat.
+inbox-problem-no-posts = Es ist nichts ausgewählt. Wählen Sie mindestens einen Beitrag aus.
+inbox-problem-many-posts = Das ist zu viel auf einmal. Wählen Sie höchstens { $number } Beiträge aus.

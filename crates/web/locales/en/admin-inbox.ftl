@@ -200,3 +200,14 @@ overview-times = { $count ->
     [one] once
    *[other] { $number } times
 }
+done-posts-approved = { $count ->
+    [one] One post was approved.
+   *[other] { $number } posts were approved.
+}
+done-posts-discarded = { $count ->
+    [one] One post was discarded.
+   *[other] { $number } posts were discarded.
+}
+inbox-discard-hint = Discarded comments are deleted, discarded ideas stay private.
+inbox-problem-no-posts = Nothing is selected. Tick at least one post.
+inbox-problem-many-posts = That is too much at once. Select at most { $number } posts.

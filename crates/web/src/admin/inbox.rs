@@ -9,15 +9,16 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use roadmap_domain::error::{FieldProblem, RoadmapError};
 use roadmap_domain::model::admin::{
-    InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, Selection, Triage,
+    HeldSelection, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, Selection, Triage,
 };
 use roadmap_domain::model::feature_request::{RequestLink, Tag};
-use roadmap_domain::model::id::{FeatureRequestId, MemberId, TrackId, parse_uuid};
+use roadmap_domain::model::id::{CommentId, FeatureRequestId, MemberId, TrackId, parse_uuid};
 use roadmap_domain::model::member::Role;
 use roadmap_domain::model::pagination::{Listing, PageRequest, parse_count};
 use roadmap_domain::model::portal::{HeldComment, HeldPost};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::text::truncate;
+use roadmap_domain::usecase::decide_held_posts::{DecideHeldPosts, HeldPostsDecided};
 use roadmap_domain::usecase::query::admin::{ListInbox, ListInboxRows};
 use roadmap_domain::usecase::query::portal::ListHeldPosts;
 use roadmap_domain::usecase::triage_feature_requests::TriageFeatureRequests;
@@ -62,6 +63,8 @@ struct InboxPage {
     /// What can be done with the ticked rows. Merged ones have no check boxes: a change would be one of their targets.
     bulk: Option<BulkBar>,
     held: Held,
+    /// Whether it is the view of what waits for approval, with its buttons.
+    is_awaiting: bool,
     empty: Option<Empty>,
     pager: Option<Pager>,
     /// The first steps in a workspace without feature requests.
@@ -132,6 +135,7 @@ struct Held {
 /// A comment that waits for approval.
 struct HeldEntry {
     id: String,
+    is_ticked: bool,
     author: Person,
     request: Link,
     html: String,
@@ -244,6 +248,8 @@ pub(crate) fn team_path(request: &RequestLink) -> String {
 #[derive(Debug, Default)]
 struct Bulk {
     ids: Vec<FeatureRequestId>,
+    /// The ticked comments that wait for approval.
+    comments: Vec<CommentId>,
     track: String,
     other: String,
     tag: String,
@@ -273,6 +279,11 @@ impl Bulk {
     fn parse(fields: &Fields) -> Self {
         Self {
             ids: selected(fields),
+            comments: fields
+                .all("comment")
+                .filter_map(|id| parse_uuid("comment", id).ok())
+                .map(CommentId::new)
+                .collect(),
             track: fields.get("track").to_owned(),
             other: fields.get("other").to_owned(),
             tag: fields.get("tag").to_owned(),
@@ -333,6 +344,21 @@ impl Bulk {
             Err(FieldProblem::TooMany { .. }) => "inbox-problem-many",
             _ if at_least > 1 => "inbox-problem-two",
             _ => "inbox-problem-none",
+        };
+        self.problems.add(FIRST, t.count(key, Selection::MAX as i64));
+        None
+    }
+
+    /// Returns the ticked ideas and comments, of which there must be some.
+    ///
+    /// # Errors
+    /// Adds the problem of the first check box.
+    fn held_selection(&mut self, t: Text) -> Option<HeldSelection> {
+        let selection = HeldSelection::new("id", self.ids.clone(), self.comments.clone());
+        let key = match selection.map_err(|error| error.problem) {
+            Ok(selection) => return Some(selection),
+            Err(FieldProblem::TooMany { .. }) => "inbox-problem-many-posts",
+            Err(_) => "inbox-problem-no-posts",
         };
         self.problems.add(FIRST, t.count(key, Selection::MAX as i64));
         None
@@ -399,6 +425,20 @@ async fn run(
     run_once(context, fields, operation, move |triaged| landing(&path, done, triaged.changed)).await
 }
 
+/// Approves or discards the selected posts, and leads back to the list.
+async fn decide(
+    context: &Context,
+    fields: &Fields,
+    address: &Address,
+    posts: HeldSelection,
+    approves: bool,
+) -> PageResult {
+    let (path, done) = (address.path(), if approves { "posts-approved" } else { "posts-discarded" });
+    let operation = DecideHeldPosts { posts, approves };
+    let landing = move |decided: HeldPostsDecided| landing(&path, done, decided.changed);
+    run_once(context, fields, operation, landing).await
+}
+
 /// `GET /admin`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     render(&context, Address::parse(&context.query), Bulk::default()).await
@@ -411,6 +451,12 @@ pub(crate) async fn triage(context: Rc<Context>, fields: Fields) -> PageResult {
         return merging::merge(&context, &fields, &address).await;
     }
     let mut bulk = Bulk::parse(&fields);
+    if let decision @ ("approve" | "discard") = fields.get("action") {
+        return match bulk.held_selection(t) {
+            Some(posts) => decide(&context, &fields, &address, posts, decision == "approve").await,
+            None => render(&context, address, bulk).await,
+        };
+    }
     let wanted = bulk.wanted(t, fields.get("action"));
     let selection = bulk.selection(t, if wanted == Some(Wanted::Merge) { 2 } else { 1 });
     match (wanted, selection) {
@@ -442,7 +488,7 @@ async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
     let (_, member) = admin::member(context)?;
     let listing = find(context, &address, &counts, member.id).await?;
     let held = match address.state {
-        InboxState::Awaiting if !address.is_filtered() => Held::load(context, &counts).await?,
+        InboxState::Awaiting if !address.is_filtered() => Held::load(context, &counts, &bulk.comments).await?,
         _ => Held::default(),
     };
     let status = if bulk.problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
@@ -455,6 +501,7 @@ async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
         lanes: lanes(t, &counts, &address),
         sorts: sorts(t, &address),
         found: (address.is_filtered() && !rows.is_empty()).then(|| t.count("results", listing.total)),
+        is_awaiting: address.state == InboxState::Awaiting,
         empty: (rows.is_empty() && held.is_empty()).then(|| empty(t, &address)),
         pager: pager(t, &listing, &address),
         bulk: (address.state != InboxState::Merged).then(|| BulkBar::new(t, &counts, bulk)),
@@ -549,16 +596,17 @@ impl Held {
     }
 
     /// Loads the comments that wait for approval, oldest first.
-    async fn load(context: &Context, counts: &InboxCounts) -> Result<Self, HttpError> {
+    async fn load(context: &Context, counts: &InboxCounts, ticked: &[CommentId]) -> Result<Self, HttpError> {
         let page = PageRequest::parse(None, Some(&PageRequest::MAX_SIZE.to_string()));
         let posts = context.run(&ListHeldPosts { page }).await?;
-        Ok(Self::new(context.text(), posts.items, counts.held_comments))
+        Ok(Self::new(context.text(), posts.items, counts.held_comments, ticked))
     }
 
-    fn new(t: Text, posts: Vec<HeldPost>, total: i64) -> Self {
+    fn new(t: Text, posts: Vec<HeldPost>, total: i64, ticked: &[CommentId]) -> Self {
         let entry = |HeldPost { request, comment, .. }: HeldPost| {
             let HeldComment { id, content, author, created_at } = comment?;
             Some(HeldEntry {
+                is_ticked: ticked.contains(&id),
                 id: id.to_string(),
                 author: Person::from(&author),
                 request: Link::new(&request),
@@ -684,7 +732,7 @@ pub(crate) mod tests {
     use roadmap_domain::model::customer::CustomerName;
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::html::CleanHtml;
-    use roadmap_domain::model::id::{CommentId, CustomerId, LaneId};
+    use roadmap_domain::model::id::{CustomerId, LaneId};
     use roadmap_domain::model::portal::Language;
     use roadmap_domain::model::text::Name;
     use roadmap_domain::model::track::{Lane, Track};
@@ -747,7 +795,8 @@ pub(crate) mod tests {
             created_at: at(1),
         };
         let post = |comment, author| HeldPost { request: request.clone(), comment, author, created_at: at(1) };
-        Held::new(t, vec![post(None, Some(customer())), post(Some(comment), None)], total)
+        let ticked = [comment.id];
+        Held::new(t, vec![post(None, Some(customer())), post(Some(comment), None)], total, &ticked)
     }
 
     fn page(language: Language, query: &str, rows: &[InboxRow], bulk: Bulk, change: impl Fn(&mut InboxPage)) -> String {
@@ -762,6 +811,7 @@ pub(crate) mod tests {
             rows: rows.iter().map(|row| Row::new(t, row, &bulk.ids)).collect(),
             bulk: (address.state != InboxState::Merged).then(|| BulkBar::new(t, &counts, bulk)),
             held: Held::default(),
+            is_awaiting: address.state == InboxState::Awaiting,
             empty: rows.is_empty().then(|| empty(t, &address)),
             pager: Some(Pager { previous: None, next: Some("/a".to_owned()), position: "1".to_owned() }),
             welcome: None,
@@ -811,9 +861,13 @@ pub(crate) mod tests {
             });
             assert_well_formed(&html);
             assert!(html.contains("<p>Me, too</p>") && !html.contains("<table"), "{html}");
+            // The boxes beside the comments belong to the form above them.
+            assert!(html.contains("<form class=\"panel\" id=\"posts\""), "{html}");
+            assert_eq!(html.matches(" form=\"posts\" checked").count(), 1, "{html}");
+            assert!(html.contains("value=\"approve\"") && html.contains("value=\"discard\""), "{html}");
             // Comments wait behind a hundred ideas that are older.
             let html = page(language, "state=awaiting", &rows, Bulk::default(), |page| {
-                page.held = Held::new(t, Vec::new(), 4);
+                page.held = Held::new(t, Vec::new(), 4, &[]);
             });
             assert_well_formed(&html);
             assert!(html.contains("id=\"held\"") && !html.contains("class=\"panel panel--pad thread\""), "{html}");
@@ -976,6 +1030,24 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_decision_needs_posts_and_not_too_many() {
+        let held = |fields: &str| {
+            let mut bulk = Bulk::parse(&Fields::parse(fields.as_bytes()));
+            let selection = bulk.held_selection(ENGLISH);
+            (selection, bulk.problems.iter().next().map(|(_, sentence)| sentence.clone()))
+        };
+        let id = Uuid::from_u128(7).hyphenated().to_string();
+        let (selection, problem) = held(&format!("id={id}&comment={id}&comment={id}&comment=x"));
+        let selection = selection.unwrap();
+        assert_eq!((selection.comments().len(), selection.requests().is_some(), problem), (1, true, None));
+        assert_eq!(held("id=x").1.as_deref(), Some("Nothing is selected. Tick at least one post."));
+        let many: Vec<String> =
+            (0..101u128).map(|id| format!("comment={}", Uuid::from_u128(id).hyphenated())).collect();
+        let problem = held(&many.join("&")).1;
+        assert_eq!(problem.as_deref(), Some("That is too much at once. Select at most 100 posts."));
+    }
+
+    #[test]
     fn a_change_leads_back_to_the_list_with_its_number() {
         for (path, changed, expected) in [
             ("/admin", 2, "/admin?done=moved&count=2"),
@@ -1005,7 +1077,7 @@ pub(crate) mod tests {
         assert_eq!(held.comments.len(), 1);
         assert_eq!(held.more.as_deref(), Some("3 more comments wait. They are listed when these are done."));
         assert_eq!(sample_held(ENGLISH, 1).more, None);
-        assert!(!sample_held(ENGLISH, 1).is_empty() && !Held::new(ENGLISH, Vec::new(), 1).is_empty());
-        assert!(Held::new(ENGLISH, Vec::new(), 0).is_empty());
+        assert!(!sample_held(ENGLISH, 1).is_empty() && !Held::new(ENGLISH, Vec::new(), 1, &[]).is_empty());
+        assert!(Held::new(ENGLISH, Vec::new(), 0, &[]).is_empty());
     }
 }

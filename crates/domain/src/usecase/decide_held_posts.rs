@@ -1,0 +1,125 @@
+//! Approves or discards many ideas and comments that wait, in one unit of work.
+
+use async_trait::async_trait;
+
+use crate::error::RoadmapError;
+use crate::model::admin::{HeldSelection, Triage};
+use crate::model::audit::Audit;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::hold_comment::{ApproveComment, DiscardComment};
+use crate::usecase::triage_feature_requests::TriageFeatureRequests;
+
+/// Approves the selected posts, or discards them: comments are deleted, and ideas stay private, as one by one. Those about
+/// which somebody else has decided meanwhile are left out.
+#[derive(Debug, Clone)]
+pub struct DecideHeldPosts {
+    /// The posts.
+    pub posts: HeldSelection,
+    /// Whether they are approved.
+    pub approves: bool,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldPostsDecided {
+    /// The number of posts that do not wait any more.
+    pub changed: usize,
+    audits: Vec<Audit>,
+    recorded_bytes: u64,
+}
+
+/// Runs an operation on a comment. Returns its entry, or `None` if the comment waits no more.
+async fn decide<O: Operation>(
+    operation: &O,
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+) -> Result<Option<Audit>, RoadmapError> {
+    match operation.perform(context, work).await {
+        Ok(output) => Ok(Some(operation.audit(&output))),
+        Err(RoadmapError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[async_trait]
+impl Operation for DecideHeldPosts {
+    type Output = HeldPostsDecided;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<HeldPostsDecided, RoadmapError> {
+        let mut decided = HeldPostsDecided { changed: 0, audits: Vec::new(), recorded_bytes: 0 };
+        if let Some(selection) = self.posts.requests() {
+            let triage = if self.approves { Triage::Approve } else { Triage::Decline };
+            let triage = TriageFeatureRequests { selection, triage };
+            let triaged = triage.perform(context, work).await?;
+            decided.changed += triaged.changed;
+            decided.recorded_bytes += triage.recorded_bytes(&triaged);
+            decided.audits.push(triage.audit(&triaged));
+        }
+        for comment in self.posts.comments().iter().copied() {
+            let audit = if self.approves {
+                decide(&ApproveComment { comment }, context, work).await?
+            } else {
+                decide(&DiscardComment { comment }, context, work).await?
+            };
+            decided.changed += usize::from(audit.is_some());
+            decided.audits.extend(audit);
+        }
+        Ok(decided)
+    }
+
+    fn recorded_bytes(&self, decided: &HeldPostsDecided) -> u64 {
+        decided.recorded_bytes
+    }
+
+    fn audit(&self, decided: &HeldPostsDecided) -> Audit {
+        Audit::all(decided.audits.iter().cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::{CommentId, FeatureRequestId};
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context, summary};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn comment(number: u128) -> CommentId {
+        CommentId::new(Uuid::from_u128(number))
+    }
+
+    #[test]
+    fn comments_that_wait_are_decided_and_others_left_out() {
+        for approves in [true, false] {
+            let mut unit = MockUnit::new();
+            // The second comment waits no more.
+            let waits = |id: CommentId| Ok((id == comment(1)).then(|| summary("Inbox", None, 0).id));
+            unit.expect_approve_comment().times(if approves { 2 } else { 0 }).returning(waits);
+            unit.expect_discard_comment().times(if approves { 0 } else { 2 }).returning(waits);
+            unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+            let posts = HeldSelection::new("id", Vec::new(), vec![comment(1), comment(2)]).unwrap();
+            let operation = DecideHeldPosts { posts, approves };
+            let decided = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+            assert_eq!(decided.changed, 1);
+            let Audit::Entries(entries) = operation.audit(&decided) else { panic!("no entries") };
+            let action = if approves { "comment.approve" } else { "comment.delete" };
+            assert_eq!(entries.iter().map(|entry| entry.action).collect::<Vec<_>>(), [action]);
+        }
+    }
+
+    #[test]
+    fn an_idea_that_is_gone_is_left_out() {
+        let mut unit = MockUnit::new();
+        unit.expect_existing_feature_requests().returning(|_| Ok(Vec::new()));
+        let posts = HeldSelection::new("id", vec![FeatureRequestId::new(Uuid::from_u128(1))], Vec::new()).unwrap();
+        let operation = DecideHeldPosts { posts, approves: true };
+        let decided = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+        assert_eq!((decided.changed, operation.audit(&decided)), (0, Audit::Entries(Vec::new())));
+    }
+}
