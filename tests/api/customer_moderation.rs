@@ -356,3 +356,57 @@ fn many_held_posts_are_decided_at_once() {
     has(&page, &["Select at most 100 posts.", &format!("value=\"{waiting}\" form=\"posts\" checked")]);
     assert_eq!(app.acme.get_held_posts("").is_ok()["total_count"], 1);
 }
+
+#[test]
+fn keys_of_whoever_leaves_are_listed_and_revoked() {
+    let (app, olga) = started();
+    let add = |email: &str, name: &str| {
+        let added = ["member", "add", "--workspace", "acme", "--email", email, "--name", name, "--role", "admin"];
+        app.roadmap(&added).json()["id"].as_str().expect("an id").to_owned()
+    };
+    let make = |browser: &Browser, name: &str| {
+        let key = hidden(&browser.page("/admin/api-keys"), "operation_key");
+        let fields = [("name", name), ("scope", "read"), ("expires_in", "never"), ("operation_key", key.as_str())];
+        let page = browser.post("/admin/api-keys", &fields).text();
+        let start = page.find("rmk_").unwrap_or_else(|| panic!("no key: {page}"));
+        page[start..start + 53].to_owned()
+    };
+    let status = |key: &str| app.client("acme", key).get_feature_requests("query=x").status;
+    let revoked = |key: &str| crate::app::eventually("the key is refused", || status(key) == 401);
+    let bob = add("bob@acme.example", "Bob");
+    let (of_bob, of_olga) = (make(&Browser::signed_in(&app, "bob@acme.example"), "bobs-backdoor"), make(&olga, "ours"));
+    assert_eq!((status(&of_bob), status(&of_olga)), (200, 200));
+    let path = format!("/admin/members/{bob}/remove");
+    let page = olga.page(&path);
+    has(&page, &["bobs-backdoor", &format!("…{}", &of_bob[49..]), "name=\"keys\" value=\"1\" checked"]);
+    assert!(!page.contains("ours"), "{page}");
+    submit(&olga, &path, &path, &[("keys", "1")]);
+    revoked(&of_bob);
+    assert_eq!(
+        (status(&of_olga), audited(&app, "api_key.revoke").len(), audited(&app, "member.remove").len()),
+        (200, 1, 1)
+    );
+
+    // An admin who becomes a member is asked about, too. Without the tick the keys go on working.
+    let eve = add("eve@acme.example", "Eve");
+    let of_eve = make(&Browser::signed_in(&app, "eve@acme.example"), "eves");
+    let role = format!("/admin/members/{eve}/role");
+    let ask = format!("/admin/members/{eve}/demote");
+    assert_eq!(submit(&olga, "/admin/members", &role, &[("role", "member")]), ask);
+    has(&olga.page(&ask), &["eves", "name=\"keys\" value=\"1\" checked", "name=\"confirmed\" value=\"1\""]);
+    let members = app.roadmap(&["member", "list", "--workspace", "acme"]).json();
+    let still = members.as_array().expect("a list").iter().find(|member| member["id"] == eve.as_str());
+    assert_eq!(still.expect("Eve")["role"], "admin");
+    let next = submit(&olga, &ask, &role, &[("role", "member"), ("confirmed", "1")]);
+    assert_eq!((next.as_str(), status(&of_eve)), ("/admin/members?done=role-changed", 200));
+
+    // The commands do the same.
+    let member = |arguments: &[&str]| app.roadmap(&[&["member"], arguments, &["--workspace", "acme"]].concat()).json();
+    member(&["role", "eve@acme.example", "admin"]);
+    let kept = member(&["role", "eve@acme.example", "member", "--keep-api-keys"]);
+    assert_eq!(kept["revoked_api_keys"], json!([]));
+    let removed = member(&["remove", "eve@acme.example"]);
+    assert_eq!(removed["revoked_api_keys"].as_array().expect("a list").len(), 1);
+    revoked(&of_eve);
+    assert_eq!(status(&of_olga), 200);
+}

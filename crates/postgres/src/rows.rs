@@ -424,6 +424,7 @@ pub(crate) fn api_key_columns() -> _ {
         api_keys::expires_at,
         api_keys::revoked_at,
         api_keys::last_used_at,
+        api_keys::made_by,
     )
 }
 
@@ -440,6 +441,7 @@ pub(crate) struct ApiKeyRow {
     expires_at: Option<TimestampColumn>,
     revoked_at: Option<TimestampColumn>,
     last_used_at: Option<TimestampColumn>,
+    made_by: Option<Uuid>,
 }
 
 impl TryFrom<ApiKeyRow> for ApiKey {
@@ -456,6 +458,7 @@ impl TryFrom<ApiKeyRow> for ApiKey {
             expires_at: optional(row.expires_at, "expires_at")?,
             revoked_at: optional(row.revoked_at, "revoked_at")?,
             last_used_at: optional(row.last_used_at, "last_used_at")?,
+            made_by: row.made_by.map(MemberId::new),
         })
     }
 }

@@ -40,6 +40,7 @@ diesel::table! {
         expires_at -> Nullable<Timestamptz>,
         revoked_at -> Nullable<Timestamptz>,
         last_used_at -> Nullable<Timestamptz>,
+        made_by -> Nullable<Uuid>,
     }
 }
 

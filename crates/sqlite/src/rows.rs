@@ -234,6 +234,7 @@ pub(crate) fn api_key_columns() -> _ {
         api_keys::expires_at,
         api_keys::revoked_at,
         api_keys::last_used_at,
+        api_keys::made_by,
     )
 }
 
@@ -250,6 +251,14 @@ pub(crate) struct ApiKeyRow {
     expires_at: Option<i64>,
     revoked_at: Option<i64>,
     last_used_at: Option<i64>,
+    made_by: Option<Id>,
+}
+
+impl ApiKeyRow {
+    /// The order of keys: by creation, then by ID.
+    pub(crate) fn age(&self) -> (i64, uuid::Uuid) {
+        (self.created_at, self.id.0)
+    }
 }
 
 impl TryFrom<ApiKeyRow> for ApiKey {
@@ -266,6 +275,7 @@ impl TryFrom<ApiKeyRow> for ApiKey {
             expires_at: optional(row.expires_at, "expires_at")?,
             revoked_at: optional(row.revoked_at, "revoked_at")?,
             last_used_at: optional(row.last_used_at, "last_used_at")?,
+            made_by: row.made_by.map(|member| MemberId::new(member.0)),
         })
     }
 }

@@ -42,6 +42,7 @@ table! {
         expires_at -> Nullable<BigInt>,
         revoked_at -> Nullable<BigInt>,
         last_used_at -> Nullable<BigInt>,
+        made_by -> Nullable<Binary>,
     }
 }
 

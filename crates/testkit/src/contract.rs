@@ -234,6 +234,7 @@ macro_rules! contract_tests {
                 a_key_is_valid_in_its_own_workspace_only,
                 digests_are_listed_by_workspace,
                 a_key_s_use_is_recorded_once_a_minute,
+                keys_of_a_member_are_revoked,
                 revoked_and_rotated_keys_get_their_timestamps,
                 a_key_is_not_rotated_while_it_is_revoked,
             },

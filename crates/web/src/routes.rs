@@ -14,8 +14,8 @@ use roadmap_http::routing::{Access, Endpoint, register};
 
 use crate::actions::signed_out;
 use crate::admin::{
-    api_keys, audit, customer_texts, customers, delete_request, edit_request, inbox, mail, members, merge, new_request, overview,
-    settings, team_changelogs, team_comment, team_request, tracks, voters,
+    api_keys, audit, customer_texts, customers, delete_request, edit_request, inbox, mail, members, merge, new_request,
+    overview, settings, team_changelogs, team_comment, team_request, tracks, voters,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
@@ -157,6 +157,7 @@ fn pages() -> Vec<Endpoint> {
         post("/admin/members", FreshAdmin, members::invite),
         post("/admin/members/{id}/invitation", FreshAdmin, members::invite_again),
         post("/admin/members/{id}/role", FreshAdmin, members::change_role),
+        get("/admin/members/{id}/demote", Admin, members::ask_demote),
         get("/admin/members/{id}/remove", Admin, members::ask_remove),
         post("/admin/members/{id}/remove", FreshAdmin, members::remove),
         get("/admin/api-keys", Admin, api_keys::show),

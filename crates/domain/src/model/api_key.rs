@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::error::{FieldError, FieldProblem, Validated};
-use crate::model::id::ApiKeyId;
+use crate::model::id::{ApiKeyId, MemberId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Workspace;
@@ -178,6 +178,8 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
     /// Timestamp of the last use, with a precision of a minute.
     pub last_used_at: Option<Timestamp>,
+    /// The member who made or rotated it. `None`: an operator, or unknown.
+    pub made_by: Option<MemberId>,
 }
 
 impl ApiKey {
@@ -277,6 +279,7 @@ mod tests {
             expires_at: Some(at(1_000)),
             revoked_at: None,
             last_used_at: None,
+            made_by: None,
         };
         assert!(key.is_valid_at(at(999)));
         assert!(!key.is_valid_at(at(1_000)));
@@ -297,6 +300,7 @@ mod tests {
             expires_at: None,
             revoked_at: None,
             last_used_at,
+            made_by: None,
         };
         assert!(used(None).needs_last_use_update(at(0)));
         assert!(!used(Some(at(0))).needs_last_use_update(at(59_999)));

@@ -71,6 +71,12 @@ impl Actor {
         Self { kind: ActorKind::Member, id: Some(id.uuid()), name: name.to_string() }
     }
 
+    /// Returns the ID of the member, if it is one.
+    #[must_use]
+    pub fn member_id(&self) -> Option<MemberId> {
+        self.id.filter(|_| self.kind == ActorKind::Member).map(MemberId::new)
+    }
+
     /// Returns a customer, whose name is not recorded.
     #[must_use]
     pub fn customer(id: CustomerId) -> Self {

@@ -56,9 +56,9 @@ use crate::policy::search::{Hit, Search};
 use crate::ports::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites,
     Chunks, Clock, CommentWrites, EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, MailReader, Mailer,
-    Maintenance, MergeWrites, ModerationWrites, OperationLockGuard, OperationLocks, Outbox, OutboxQueue, PortalWrites, Provisioning,
-    Random, RetryPause, SettingWrites, Store, SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore,
-    VoteWrites, WorkspaceDirectory,
+    Maintenance, MergeWrites, ModerationWrites, OperationLockGuard, OperationLocks, Outbox, OutboxQueue, PortalWrites,
+    Provisioning, Random, RetryPause, SettingWrites, Store, SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork,
+    UsageStore, VoteWrites, WorkspaceDirectory,
 };
 
 pub use crate::ports::admin::{MockAdminReader, MockMissedSearchLog, MockMissedSearchStore};
@@ -399,6 +399,7 @@ mock! {
         async fn remove_member(&mut self, member: MemberId, at: Timestamp) -> Result<(), StoreError>;
         async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError>;
         async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
+        async fn revoke_keys_of(&mut self, member: MemberId, at: Timestamp) -> Result<Vec<ApiKey>, StoreError>;
         async fn update_api_key_validity(&mut self, key: ApiKeyId, expires_at: Option<Timestamp>, revoked_at: Option<Timestamp>) -> Result<(), StoreError>;
     }
 }

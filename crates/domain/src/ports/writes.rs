@@ -448,6 +448,9 @@ pub trait Provisioning {
     /// Returns the key, if it exists in this workspace. Other units of work that change it wait for this one.
     async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
+    /// Revokes the keys that a member made and that are valid at `at`. Returns them, oldest first.
+    async fn revoke_keys_of(&mut self, member: MemberId, at: Timestamp) -> Result<Vec<ApiKey>, StoreError>;
+
     /// Sets the timestamps of the key's expiry and revocation.
     async fn update_api_key_validity(
         &mut self,

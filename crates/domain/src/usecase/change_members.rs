@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::error::{Conflict, Resource, RoadmapError};
+use crate::model::api_key::ApiKey;
 use crate::model::audit::{Audit, Change};
 use crate::model::email_address::EmailAddress;
 use crate::model::id::MemberId;
@@ -30,6 +31,8 @@ pub struct ChangeRole {
     pub member: MemberRef,
     /// The new role.
     pub role: Role,
+    /// Whether a member who is no admin any more loses the API keys that it made.
+    pub revokes_keys: bool,
 }
 
 /// A member whose role was changed.
@@ -39,6 +42,8 @@ pub struct RoleChanged {
     pub member: Member,
     /// The role before.
     pub old: Role,
+    /// The revoked keys.
+    pub revoked: Vec<ApiKey>,
 }
 
 /// Removes a member. Its comments and notes stay, with its name. Its sessions end.
@@ -46,6 +51,22 @@ pub struct RoleChanged {
 pub struct RemoveMember {
     /// The member.
     pub member: MemberRef,
+    /// Whether the API keys that the member made are revoked.
+    pub revokes_keys: bool,
+}
+
+/// A removed member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberRemoved {
+    /// The member.
+    pub member: Member,
+    /// The revoked keys.
+    pub revoked: Vec<ApiKey>,
+}
+
+/// The entries about revoked keys, as those of [`RevokeApiKey`](crate::usecase::revoke_api_key::RevokeApiKey).
+fn revocations(keys: &[ApiKey]) -> impl Iterator<Item = Audit> {
+    keys.iter().map(|key| Audit::entry("api_key.revoke", "api_key", Some(key.id.uuid())))
 }
 
 fn find<'a>(members: &'a [Member], wanted: &MemberRef) -> Result<&'a Member, RoadmapError> {
@@ -95,7 +116,11 @@ impl Operation for AddMember {
 impl Operation for ChangeRole {
     type Output = RoleChanged;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<RoleChanged, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<RoleChanged, RoadmapError> {
         let members = work.load_members().await?;
         let member = find(&members, &self.member)?;
         if self.role != Role::Admin {
@@ -103,12 +128,17 @@ impl Operation for ChangeRole {
         }
         work.set_role(member.id, self.role).await?;
         work.end_sessions(member.email.folded()).await?;
-        Ok(RoleChanged { member: Member { role: self.role, ..member.clone() }, old: member.role })
+        let loses_keys = self.revokes_keys && member.role == Role::Admin && self.role != Role::Admin;
+        let revoked = if loses_keys { work.revoke_keys_of(member.id, context.now).await? } else { Vec::new() };
+        Ok(RoleChanged { member: Member { role: self.role, ..member.clone() }, old: member.role, revoked })
     }
 
     fn audit(&self, changed: &RoleChanged) -> Audit {
         match Change::between("role", changed.old.name(), changed.member.role.name()) {
-            Some(change) => Audit::with_changes("member.role", "member", Some(changed.member.id.uuid()), vec![change]),
+            Some(change) => {
+                let entry = Audit::with_changes("member.role", "member", Some(changed.member.id.uuid()), vec![change]);
+                Audit::all(std::iter::once(entry).chain(revocations(&changed.revoked)))
+            }
             None => Audit::Unchanged,
         }
     }
@@ -116,26 +146,34 @@ impl Operation for ChangeRole {
 
 #[async_trait]
 impl Operation for RemoveMember {
-    type Output = Member;
+    type Output = MemberRemoved;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Member, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<MemberRemoved, RoadmapError> {
         let members = work.load_members().await?;
         let member = find(&members, &self.member)?.clone();
         ensure_other_admin(&members, member.id)?;
         work.remove_member(member.id, context.now).await?;
         work.end_sessions(member.email.folded()).await?;
-        Ok(member)
+        let revoked = if self.revokes_keys { work.revoke_keys_of(member.id, context.now).await? } else { Vec::new() };
+        Ok(MemberRemoved { member, revoked })
     }
 
-    fn audit(&self, member: &Member) -> Audit {
-        let changes = vec![Change::new("name", member.name.as_str(), Value::Null)];
-        Audit::with_changes("member.remove", "member", Some(member.id.uuid()), changes)
+    fn audit(&self, removed: &MemberRemoved) -> Audit {
+        let changes = vec![Change::new("name", removed.member.name.as_str(), Value::Null)];
+        let entry = Audit::with_changes("member.remove", "member", Some(removed.member.id.uuid()), changes);
+        Audit::all(std::iter::once(entry).chain(revocations(&removed.revoked)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::api_key::Scopes;
+    use crate::model::id::ApiKeyId;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, context, name, now};
     use pollster::block_on;
@@ -189,8 +227,8 @@ mod tests {
         const TWO: &[(u128, Role)] = &[(1, Role::Admin), (2, Role::Admin)];
         let message = "The last admin cannot be removed or demoted. Make another member an admin first.";
         let admin = || MemberRef::parse("member", "M1@acme.example").unwrap();
-        let remove = RemoveMember { member: admin() };
-        let demote = ChangeRole { member: admin(), role: Role::Member };
+        let remove = RemoveMember { member: admin(), revokes_keys: false };
+        let demote = ChangeRole { member: admin(), role: Role::Member, revokes_keys: false };
         assert_eq!(run(&remove, &mut unit(LAST)).unwrap_err(), message);
         assert_eq!(run(&demote, &mut unit(LAST)).unwrap_err(), message);
         let mut two = unit(TWO);
@@ -200,13 +238,59 @@ mod tests {
         run(&demote, &mut two).unwrap();
         let mut last = unit(LAST);
         last.expect_remove_member().times(1).returning(|_, _| Ok(()));
-        run(&RemoveMember { member: MemberRef::Id(member(2, Role::Member).id) }, &mut last).unwrap();
+        run(&RemoveMember { member: MemberRef::Id(member(2, Role::Member).id), revokes_keys: false }, &mut last)
+            .unwrap();
+    }
+
+    fn key(number: u128) -> ApiKey {
+        ApiKey {
+            id: ApiKeyId::new(Uuid::from_u128(number)),
+            name: name("ci"),
+            last_four: "abcd".to_owned(),
+            scopes: Scopes::ALL,
+            created_at: now(),
+            expires_at: None,
+            revoked_at: Some(now()),
+            last_used_at: None,
+            made_by: Some(MemberId::new(Uuid::from_u128(1))),
+        }
+    }
+
+    fn actions(audit: Audit) -> Vec<String> {
+        let Audit::Entries(entries) = audit else { panic!("no entries: {audit:?}") };
+        entries.iter().map(|entry| entry.action.to_owned()).collect()
+    }
+
+    #[test]
+    fn keys_go_with_their_maker_if_that_is_wanted() {
+        const TWO: &[(u128, Role)] = &[(1, Role::Admin), (2, Role::Admin)];
+        for revokes_keys in [true, false] {
+            let mut unit = unit(TWO);
+            unit.expect_remove_member().returning(|_, _| Ok(()));
+            unit.expect_set_role().returning(|_, _| Ok(()));
+            let first = member(1, Role::Admin).id;
+            unit.expect_revoke_keys_of()
+                .withf(move |of, at| *of == first && *at == now())
+                .times(if revokes_keys { 2 } else { 0 })
+                .returning(|_, _| Ok(vec![key(7), key(8)]));
+            let remove = RemoveMember { member: MemberRef::Id(first), revokes_keys };
+            let removed = run(&remove, &mut unit).unwrap();
+            let keys = if revokes_keys { 2 } else { 0 };
+            let revoked = vec!["api_key.revoke".to_owned(); keys];
+            assert_eq!(actions(remove.audit(&removed)), [vec!["member.remove".to_owned()], revoked.clone()].concat());
+            let demote = ChangeRole { member: MemberRef::Id(first), role: Role::Member, revokes_keys };
+            let changed = run(&demote, &mut unit).unwrap();
+            assert_eq!(actions(demote.audit(&changed)), [vec!["member.role".to_owned()], revoked].concat());
+            // Whoever becomes or stays an admin keeps the keys.
+            let promote = ChangeRole { member: MemberRef::Id(first), role: Role::Admin, revokes_keys };
+            assert_eq!(run(&promote, &mut unit).unwrap().revoked, []);
+        }
     }
 
     #[test]
     fn an_unchanged_role_is_not_audited() {
-        let operation =
-            ChangeRole { member: MemberRef::parse("member", "m1@acme.example").unwrap(), role: Role::Admin };
+        let member = MemberRef::parse("member", "m1@acme.example").unwrap();
+        let operation = ChangeRole { member, role: Role::Admin, revokes_keys: true };
         let mut unit = unit(&[(1, Role::Admin)]);
         unit.expect_set_role().returning(|_, _| Ok(()));
         let changed = run(&operation, &mut unit).unwrap();
@@ -216,8 +300,8 @@ mod tests {
     #[test]
     fn an_unknown_member_is_not_found() {
         let unknown = || MemberRef::parse("member", "nobody@acme.example").unwrap();
-        let error = run(&RemoveMember { member: unknown() }, &mut unit(&[])).unwrap_err();
+        let error = run(&RemoveMember { member: unknown(), revokes_keys: true }, &mut unit(&[])).unwrap_err();
         assert_eq!(error, "Member does not exist.");
-        assert!(run(&ChangeRole { member: unknown(), role: Role::Admin }, &mut unit(&[])).is_err());
+        assert!(run(&ChangeRole { member: unknown(), role: Role::Admin, revokes_keys: true }, &mut unit(&[])).is_err());
     }
 }

@@ -40,6 +40,7 @@ impl Operation for IssueApiKey {
             expires_at: self.expires_in.map(|span| context.now.plus(span)),
             revoked_at: None,
             last_used_at: None,
+            made_by: context.actor.member_id(),
         };
         work.insert_api_key(&key, &self.key.digest()).await?;
         Ok(key)

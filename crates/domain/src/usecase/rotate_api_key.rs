@@ -66,9 +66,11 @@ impl Operation for RotateApiKey {
 mod tests {
     use super::*;
     use crate::model::api_key::Scopes;
+    use crate::model::audit::Actor;
+    use crate::model::id::MemberId;
     use crate::model::timestamp::Timestamp;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, name, now};
+    use crate::usecase::fixtures::{NumberedIds, context, name, now, workspace};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -82,6 +84,7 @@ mod tests {
             expires_at,
             revoked_at: None,
             last_used_at: None,
+            made_by: Some(MemberId::new(Uuid::from_u128(5))),
         }
     }
 
@@ -111,6 +114,23 @@ mod tests {
         let new = rotate(Some(old(Some(sooner))), day, Some(sooner)).unwrap();
         assert_eq!(new.expires_at, Some(now().plus(Duration::days(10) + Duration::hours(2))));
         rotate(Some(old(None)), Duration::ZERO, Some(now())).unwrap();
+    }
+
+    #[test]
+    fn a_rotated_key_belongs_to_whoever_rotates_it() {
+        let ids = NumberedIds::default();
+        let member = MemberId::new(Uuid::from_u128(6));
+        for (actor, made_by) in [(Actor::member(member, &name("Bob")), Some(member)), (Actor::operator("root"), None)] {
+            let mut unit = MockUnit::new();
+            unit.expect_find_api_key().returning(|_| Ok(Some(old(None))));
+            unit.expect_update_api_key_validity().returning(|_, _, _| Ok(()));
+            unit.expect_insert_api_key().withf(move |key, _| key.made_by == made_by).times(1).returning(|_, _| Ok(()));
+            let replacement = KeyText::from_random(&"x".repeat(43)).unwrap();
+            let operation =
+                RotateApiKey { id: ApiKeyId::new(Uuid::from_u128(77)), replacement, overlap: Duration::DAY };
+            let context = OperationContext::new(workspace(), now(), &actor, &ids);
+            assert_eq!(block_on(operation.perform(&context, &mut unit)).unwrap().made_by, made_by);
+        }
     }
 
     #[test]

@@ -59,6 +59,7 @@ fn caller(workspace: u128, key: u128) -> Credential {
             expires_at: None,
             revoked_at: None,
             last_used_at: None,
+            made_by: None,
         },
     }
 }

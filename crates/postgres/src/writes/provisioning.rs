@@ -1,7 +1,7 @@
 //! Provisioning by operators: workspaces, members and API keys.
 
 use async_trait::async_trait;
-use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl};
 use diesel::sql_types::{Bool, Text, Timestamptz, Uuid as SqlUuid};
 use diesel::{QueryResult, QueryableByName};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
@@ -166,6 +166,7 @@ impl Provisioning for PostgresUnit {
             api_keys::created_at.eq(TimestampColumn::from(key.created_at)),
             api_keys::expires_at.eq(key.expires_at.map(TimestampColumn::from)),
             api_keys::revoked_at.eq(key.revoked_at.map(TimestampColumn::from)),
+            api_keys::made_by.eq(key.made_by.map(|member| member.uuid())),
         ));
         self.run(insert.execute(&mut self.connection()?)).await?;
         Ok(())
@@ -179,6 +180,20 @@ impl Provisioning for PostgresUnit {
             .for_no_key_update();
         let row: Option<ApiKeyRow> = self.run_optional(found.first(&mut self.connection()?)).await?;
         row.map(ApiKey::try_from).transpose()
+    }
+
+    async fn revoke_keys_of(&mut self, member: MemberId, at: Timestamp) -> Result<Vec<ApiKey>, StoreError> {
+        let now = TimestampColumn::from(at);
+        let valid = api_keys::table
+            .filter(api_keys::workspace_id.eq(self.workspace))
+            .filter(api_keys::made_by.eq(member.uuid()))
+            .filter(api_keys::revoked_at.is_null().or(api_keys::revoked_at.gt(now)))
+            .filter(api_keys::expires_at.is_null().or(api_keys::expires_at.gt(now)));
+        let revoke = diesel::update(valid).set(api_keys::revoked_at.eq(now)).returning(api_key_columns());
+        let rows: Vec<ApiKeyRow> = self.run(revoke.get_results(&mut self.connection()?)).await?;
+        let mut keys = rows.into_iter().map(ApiKey::try_from).collect::<Result<Vec<_>, _>>()?;
+        keys.sort_by_key(|key| (key.created_at, key.id.uuid()));
+        Ok(keys)
     }
 
     async fn update_api_key_validity(

@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 use roadmap_domain::error::{Resource, RoadmapError};
+use roadmap_domain::model::api_key::ApiKey;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::links::Links;
@@ -48,16 +49,21 @@ pub(crate) enum MemberCommand {
         #[command(flatten)]
         format: OutputFormat,
     },
-    /// Remove a team member. What the member wrote stays, with the member's name
+    /// Remove a team member, and revoke the API keys that the member made. What the member wrote stays, with the member's
+    /// name
     Remove {
         #[command(flatten)]
         target: WorkspaceArgument,
         /// E-mail address or id of the member
         member: String,
+        /// Do not revoke API keys
+        #[arg(long)]
+        keep_api_keys: bool,
         #[command(flatten)]
         format: OutputFormat,
     },
-    /// Change the role of a team member. One admin is always left
+    /// Change the role of a team member. One admin is always left. The API keys of somebody who is no admin any more are
+    /// revoked
     Role {
         #[command(flatten)]
         target: WorkspaceArgument,
@@ -65,6 +71,9 @@ pub(crate) enum MemberCommand {
         member: String,
         /// New role: admin or member
         role: String,
+        /// Do not revoke API keys
+        #[arg(long)]
+        keep_api_keys: bool,
         #[command(flatten)]
         format: OutputFormat,
     },
@@ -94,6 +103,26 @@ struct AddedRow {
 
 impl Row for AddedRow {
     const COLUMNS: &[&str] = &["id", "name", "email", "role", "created_at", "sign_in_url"];
+}
+
+/// A member who was removed or has another role.
+#[derive(Serialize)]
+struct ChangedRow {
+    #[serde(flatten)]
+    member: OutputRow,
+    /// The IDs of the keys that were revoked.
+    revoked_api_keys: Vec<String>,
+}
+
+impl Row for ChangedRow {
+    const COLUMNS: &[&str] = &["id", "name", "email", "role", "created_at", "revoked_api_keys"];
+}
+
+impl ChangedRow {
+    fn new(member: &Member, revoked: &[ApiKey]) -> Self {
+        let revoked_api_keys = revoked.iter().map(|key| key.id.to_string()).collect();
+        Self { member: OutputRow::from(member), revoked_api_keys }
+    }
 }
 
 impl From<&Member> for OutputRow {
@@ -140,21 +169,24 @@ impl MemberCommand {
                 let members = application.reader.members(workspace.id).await?;
                 format.print_many(&members.iter().map(OutputRow::from).collect::<Vec<_>>())
             }
-            Self::Remove { target, member, format } => {
+            Self::Remove { target, member, keep_api_keys, format } => {
                 let workspace = target.find(&application).await?;
-                let operation = RemoveMember { member: MemberRef::parse("the member", &member)? };
+                let operation =
+                    RemoveMember { member: MemberRef::parse("the member", &member)?, revokes_keys: !keep_api_keys };
                 let removed = application.executor.run_without_key(workspace.id, &operation).await;
-                format.print_one(&OutputRow::from(&removed.map_err(|error| explain(error, &workspace, &member))?))
+                let removed = removed.map_err(|error| explain(error, &workspace, &member))?;
+                format.print_one(&ChangedRow::new(&removed.member, &removed.revoked))
             }
-            Self::Role { target, member, role, format } => {
+            Self::Role { target, member, role, keep_api_keys, format } => {
                 let workspace = target.find(&application).await?;
                 let operation = ChangeRole {
                     member: MemberRef::parse("the member", &member)?,
                     role: Role::parse("the role", &role)?,
+                    revokes_keys: !keep_api_keys,
                 };
                 let changed = application.executor.run_without_key(workspace.id, &operation).await;
                 let changed = changed.map_err(|error| explain(error, &workspace, &member))?;
-                format.print_one(&OutputRow::from(&changed.member))
+                format.print_one(&ChangedRow::new(&changed.member, &changed.revoked))
             }
         }
     }

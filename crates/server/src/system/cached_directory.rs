@@ -290,6 +290,7 @@ mod tests {
             expires_at: None,
             revoked_at: None,
             last_used_at: None,
+            made_by: None,
         };
         Credential { workspace: workspace(label), key }
     }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::SqliteConnection;
-use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, KeyDigest};
 use roadmap_domain::model::email_address::FoldedEmail;
@@ -156,6 +156,7 @@ impl Provisioning for SqliteUnit {
                     api_keys::created_at.eq(key.created_at.millis()),
                     api_keys::expires_at.eq(key.expires_at.map(Timestamp::millis)),
                     api_keys::revoked_at.eq(key.revoked_at.map(Timestamp::millis)),
+                    api_keys::made_by.eq(key.made_by.map(|member| Id(member.uuid()))),
                 ))
                 .execute(connection)?;
             Ok(())
@@ -175,6 +176,25 @@ impl Provisioning for SqliteUnit {
             })
             .await?;
         row.map(ApiKey::try_from).transpose()
+    }
+
+    async fn revoke_keys_of(&mut self, member: MemberId, at: Timestamp) -> Result<Vec<ApiKey>, StoreError> {
+        let (member, at) = (Id(member.uuid()), at.millis());
+        let mut rows: Vec<ApiKeyRow> = self
+            .run(move |connection, workspace| {
+                let valid = api_keys::table
+                    .filter(api_keys::workspace_id.eq(workspace))
+                    .filter(api_keys::made_by.eq(member))
+                    .filter(api_keys::revoked_at.is_null().or(api_keys::revoked_at.gt(at)))
+                    .filter(api_keys::expires_at.is_null().or(api_keys::expires_at.gt(at)));
+                Ok(diesel::update(valid)
+                    .set(api_keys::revoked_at.eq(at))
+                    .returning(api_key_columns())
+                    .get_results(connection)?)
+            })
+            .await?;
+        rows.sort_by_key(ApiKeyRow::age);
+        rows.into_iter().map(ApiKey::try_from).collect()
     }
 
     async fn update_api_key_validity(

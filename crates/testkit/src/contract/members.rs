@@ -19,11 +19,11 @@ async fn members(harness: &Harness, workspace: WorkspaceId) -> Vec<Member> {
 }
 
 fn change_role(member: MemberId, role: Role) -> ChangeRole {
-    ChangeRole { member: MemberRef::Id(member), role }
+    ChangeRole { member: MemberRef::Id(member), role, revokes_keys: false }
 }
 
 fn remove(member: MemberId) -> RemoveMember {
-    RemoveMember { member: MemberRef::Id(member) }
+    RemoveMember { member: MemberRef::Id(member), revokes_keys: false }
 }
 
 /// The first member is an admin, later ones are members unless told otherwise. Members are listed oldest first, found
@@ -51,16 +51,20 @@ pub async fn members_have_roles(harness: Harness) {
     assert_eq!(members(&harness, workspace).await, expected);
     assert_eq!(members(&harness, other).await, []);
     let by_address = MemberRef::parse("member", "NOA@team.example").unwrap();
-    let changed = harness.perform(workspace, &ChangeRole { member: by_address, role: Role::Admin }).await;
+    let changed =
+        harness.perform(workspace, &ChangeRole { member: by_address, role: Role::Admin, revokes_keys: false }).await;
     expected[1].role = Role::Admin;
-    assert_eq!(changed, RoleChanged { member: expected[1].clone(), old: Role::Member });
+    assert_eq!(changed, RoleChanged { member: expected[1].clone(), old: Role::Member, revoked: Vec::new() });
     assert_eq!(members(&harness, workspace).await, expected);
     for unknown in
         [MemberRef::Id(MemberId::new(Uuid::from_u128(1))), MemberRef::parse("member", "x@y.example").unwrap()]
     {
-        let operation = ChangeRole { member: unknown.clone(), role: Role::Member };
+        let operation = ChangeRole { member: unknown.clone(), role: Role::Member, revokes_keys: false };
         assert_eq!(harness.failure(workspace, &operation).await, "Member does not exist.");
-        assert_eq!(harness.failure(workspace, &RemoveMember { member: unknown }).await, "Member does not exist.");
+        assert_eq!(
+            harness.failure(workspace, &RemoveMember { member: unknown, revokes_keys: false }).await,
+            "Member does not exist."
+        );
     }
     let foreign = expected[0].id;
     assert_eq!(harness.failure(other, &change_role(foreign, Role::Member)).await, "Member does not exist.");
@@ -120,7 +124,7 @@ pub async fn a_removed_member_leaves_its_name(harness: Harness) {
     };
     let by = |names: &[&str]| names.iter().map(|text| ShownAuthor::Member(Some(name(text)))).collect::<Vec<_>>();
     post(None).await;
-    let removed = harness.perform(workspace, &remove(mia.id)).await;
+    let removed = harness.perform(workspace, &remove(mia.id)).await.member;
     assert_eq!(removed, mia);
     assert_eq!(members(&harness, workspace).await, std::slice::from_ref(&noa));
     for author in [None, Some("mia@team.example")] {
@@ -130,7 +134,7 @@ pub async fn a_removed_member_leaves_its_name(harness: Harness) {
     assert_eq!(notes().await, ["Mia", "Noa", "Noa"]);
     for operation in [
         change_role(mia.id, Role::Admin),
-        ChangeRole { member: MemberRef::Address(mia.email.folded().clone()), role: Role::Admin },
+        ChangeRole { member: MemberRef::Address(mia.email.folded().clone()), role: Role::Admin, revokes_keys: false },
     ] {
         assert_eq!(harness.failure(workspace, &operation).await, "Member does not exist.");
     }

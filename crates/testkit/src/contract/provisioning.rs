@@ -1,13 +1,17 @@
 //! Records that operators manage: workspaces, members, lanes, tracks, settings and keys.
 
-use roadmap_domain::model::api_key::{Credential, KeyText, Scopes};
-use roadmap_domain::model::id::WorkspaceId;
+use async_trait::async_trait;
+use roadmap_domain::error::RoadmapError;
+use roadmap_domain::model::api_key::{ApiKey, Credential, KeyText, Scopes};
+use roadmap_domain::model::audit::{Actor, Audit, Channel, Origin};
+use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, SettingChange};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::workspace::Subdomain;
-use roadmap_domain::ports::Clock;
+use roadmap_domain::ports::{Clock, UnitOfWork};
 use roadmap_domain::usecase::change_board::{AddLane, AddTrack, LaneDraft, LaneRef, TrackDraft};
+use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
 use roadmap_domain::usecase::replace_synonyms::ReplaceSynonyms;
 use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
@@ -191,6 +195,60 @@ pub async fn a_key_s_use_is_recorded_once_a_minute(harness: Harness) {
     let later = first.plus(Duration::MINUTE);
     directory.record_use(&found, later).await.unwrap();
     assert_eq!(credential(&harness, "acme", 'a').await.unwrap().key.last_used_at, Some(later));
+}
+
+/// The valid keys that a member made are revoked together, and no others.
+pub async fn keys_of_a_member_are_revoked(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let (mia, noa) =
+        (harness.member(acme, "mia@team.example", "Mia").await, harness.member(acme, "noa@team.example", "Noa").await);
+    let make = async |maker: Option<MemberId>, letter: char, expires_in: Option<Duration>| {
+        let actor = maker.map_or_else(|| Actor::operator("root"), |member| Actor::member(member, &name("Mia")));
+        let executor = harness.executor.acting_as(Origin { actor, channel: Channel::Page, request_id: None });
+        let issue = IssueApiKey { key: key(letter), name: name("ci"), scopes: Scopes::ALL, expires_in };
+        executor.run_without_key(acme, &issue).await.unwrap().id
+    };
+    make(None, 'a', None).await;
+    let first = make(Some(mia.id), 'b', None).await;
+    make(Some(noa.id), 'c', None).await;
+    make(Some(mia.id), 'd', Some(Duration::SECOND)).await;
+    let revoked_before = make(Some(mia.id), 'e', None).await;
+    harness.perform(acme, &RevokeApiKey { id: revoked_before }).await;
+    harness.next_second();
+    let second = make(Some(mia.id), 'f', None).await;
+    let listed = harness.subject.directory.api_keys(acme).await.unwrap();
+    let makers: Vec<_> = listed.iter().map(|key| key.made_by).collect();
+    assert_eq!(makers.iter().filter(|maker| **maker == Some(mia.id)).count(), 4);
+    assert_eq!(makers.iter().filter(|maker| maker.is_none()).count(), 1);
+    assert_eq!(harness.perform(bolt, &RevokeOf(mia.id)).await, []);
+    let revoked = harness.perform(acme, &RevokeOf(mia.id)).await;
+    assert_eq!(revoked.iter().map(|key| key.id).collect::<Vec<_>>(), [first, second]);
+    assert!(revoked.iter().all(|key| key.revoked_at == Some(harness.now())));
+    assert_eq!(harness.perform(acme, &RevokeOf(mia.id)).await, []);
+    for (letter, is_valid) in [('a', true), ('b', false), ('c', true), ('f', false)] {
+        let key = credential(&harness, "acme", letter).await.unwrap().key;
+        assert_eq!(key.is_valid_at(harness.now()), is_valid, "{letter}");
+    }
+}
+
+/// Revokes the keys of a member.
+struct RevokeOf(MemberId);
+
+#[async_trait]
+impl Operation for RevokeOf {
+    type Output = Vec<ApiKey>;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Vec<ApiKey>, RoadmapError> {
+        Ok(work.revoke_keys_of(self.0, context.now).await?)
+    }
+
+    fn audit(&self, _: &Vec<ApiKey>) -> Audit {
+        Audit::Unchanged
+    }
 }
 
 /// Revoking disables a key at once, rotating after the overlap.

@@ -570,9 +570,9 @@ pub async fn a_session_has_what_its_address_means_now(harness: Harness) {
     // The old one stays if it was that of another member. A removed member is none.
     harness.member(acme, "noa@example.com", "Noa").await;
     let noa = MemberRef::parse("member", "noa@example.com").unwrap();
-    harness.perform(acme, &ChangeRole { member: noa, role: Role::Admin }).await;
+    harness.perform(acme, &ChangeRole { member: noa, role: Role::Admin, revokes_keys: false }).await;
     assert_eq!(session(&harness, acme, 7).await.as_ref(), Some(&expected));
-    harness.perform(acme, &RemoveMember { member: MemberRef::Id(member.id) }).await;
+    harness.perform(acme, &RemoveMember { member: MemberRef::Id(member.id), revokes_keys: false }).await;
     assert_eq!(session(&harness, acme, 7).await, None);
     let again = signed_in(&harness, acme, "ann@example.com", 9).await;
     assert_eq!((again.member, &again.customer), (None, &expected.customer));
@@ -594,11 +594,11 @@ pub async fn sessions_of_a_member_end_with_its_role(harness: Harness) {
         signed_in(&harness, workspace, "Noa@team.example", 2).await;
         let open = harness.perform(workspace, &start("noa@team.example")).await;
         if removes {
-            harness.failure(workspace, &Failing(RemoveMember { member: member() })).await;
+            harness.failure(workspace, &Failing(RemoveMember { member: member(), revokes_keys: false })).await;
             assert!(session(&harness, workspace, 2).await.is_some());
-            harness.perform(workspace, &RemoveMember { member: member() }).await;
+            harness.perform(workspace, &RemoveMember { member: member(), revokes_keys: false }).await;
         } else {
-            harness.perform(workspace, &ChangeRole { member: member(), role: Role::Admin }).await;
+            harness.perform(workspace, &ChangeRole { member: member(), role: Role::Admin, revokes_keys: false }).await;
         }
         assert_eq!(session(&harness, workspace, 2).await, None);
         assert_eq!(find(&harness, workspace, open.id).await, None);

@@ -383,3 +383,7 @@ action-customer-unblock = رفع الحظر عن عميل
 action-customer-remove-texts = إزالة نصوص عميل
 action-customer-restore-texts = استعادة نصوص عميل
 customer-no-comments = لا تعليق منشورًا لهذا العميل.
+member-demote-title = هل لم يعد { $name } مديرًا؟
+member-demote-text = يعمل هذا العضو عندها على الطلبات والعملاء، لا على الإعدادات والأعضاء ومفاتيح API. وتنتهي كل الجلسات.
+member-keys = أنشأ هذا العضو مفاتيح API صالحة. وتبقى صالحة ما لم تُلغَ:
+member-revoke-keys = إلغاؤها أيضًا

@@ -359,3 +359,7 @@ action-customer-unblock = Sperre eines Kunden aufgehoben
 action-customer-remove-texts = Texte eines Kunden entfernt
 action-customer-restore-texts = Texte eines Kunden wiederhergestellt
 customer-no-comments = Kein Kommentar dieses Kunden ist öffentlich.
+member-demote-title = Ist { $name } kein Admin mehr?
+member-demote-text = Dieses Mitglied arbeitet dann mit Wünschen und Kunden, aber nicht mit Einstellungen, Mitgliedern und API-Schlüsseln. Alle Sitzungen enden.
+member-keys = Dieses Mitglied hat API-Schlüssel gemacht, die gelten. Sie gelten weiter, wenn sie nicht widerrufen werden:
+member-revoke-keys = Auch diese widerrufen

@@ -359,3 +359,7 @@ action-customer-unblock = Block of a customer ended
 action-customer-remove-texts = Texts of a customer removed
 action-customer-restore-texts = Texts of a customer restored
 customer-no-comments = No comment of this customer is public.
+member-demote-title = Is { $name } no admin any more?
+member-demote-text = This member works with feature requests and customers then, but not with settings, members and API keys. All sessions end.
+member-keys = This member has made API keys that work. They go on working unless they are revoked:
+member-revoke-keys = Revoke them, too

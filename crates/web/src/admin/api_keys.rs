@@ -316,6 +316,7 @@ mod tests {
             expires_at: Some(at(30)),
             revoked_at,
             last_used_at: revoked_at,
+            made_by: None,
         }
     }
 

@@ -5,12 +5,14 @@ use std::rc::Rc;
 use actix_web::http::StatusCode;
 use askama::Template;
 use roadmap_domain::error::{Conflict, RoadmapError};
+use roadmap_domain::model::api_key::ApiKey;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::MemberId;
 use roadmap_domain::model::member::{Member, MemberRef, Role};
 use roadmap_domain::model::sign_in::{AskedBy, LocalPath};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::change_members::{AddMember, ChangeRole, RemoveMember};
+use roadmap_domain::usecase::query::admin::ListApiKeys;
 use roadmap_domain::usecase::query::people::ListMembers;
 use roadmap_domain::usecase::sign_in::{AskForSignIn, StartSignIn};
 use roadmap_http::error::HttpError;
@@ -43,12 +45,16 @@ struct MembersPage {
     problems: Problems,
 }
 
-/// The page that asks before a member is removed.
+/// The page that asks before a member is removed, or before an admin who has made API keys becomes a member.
 #[derive(Template)]
 #[template(path = "admin/member-remove.html")]
 struct RemovePage {
     page: Page,
     member: MemberRow,
+    /// Whether the member is only made one without the role of an admin.
+    demotes: bool,
+    /// The valid API keys that the member has made: names and last characters.
+    keys: Vec<(String, String)>,
     /// Whether the workspace has no other admin.
     is_last_admin: bool,
     is_fresh: bool,
@@ -183,8 +189,13 @@ pub(crate) async fn change_role(context: Rc<Context>, fields: Fields) -> PageRes
         // Changing a role ends the sessions, even if it is the same.
         return Ok(Reply::see_other(format!("{PATH}?done=unchanged")));
     }
+    // Whoever is no admin any more may have keys that can do what admins can: the page asks about them.
+    if role != Role::Admin && !fields.has("confirmed") && !keys_of(&context, id).await?.is_empty() {
+        return Ok(Reply::see_other(format!("{PATH}/{id}/demote")));
+    }
     let landing = move |_| if is_own { AFTER_OWN_ROLE.to_owned() } else { format!("{PATH}?done=role-changed") };
-    match run_once(&context, &fields, ChangeRole { member: MemberRef::Id(id), role }, landing).await {
+    let change = ChangeRole { member: MemberRef::Id(id), role, revokes_keys: fields.has("keys") };
+    match run_once(&context, &fields, change, landing).await {
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::LastAdmin))) => {
             problems.add(field, t.get("member-last-admin"));
             render(&context, &Typed::default(), problems).await
@@ -196,7 +207,19 @@ pub(crate) async fn change_role(context: Rc<Context>, fields: Fields) -> PageRes
 
 /// `GET /admin/members/{id}/remove`: asks.
 pub(crate) async fn ask_remove(context: Rc<Context>) -> PageResult {
-    ask(&context, path_id(&context, MemberId::new)?, Problems::default()).await
+    ask(&context, path_id(&context, MemberId::new)?, false, Problems::default()).await
+}
+
+/// `GET /admin/members/{id}/demote`: asks about the API keys of an admin who becomes a member.
+pub(crate) async fn ask_demote(context: Rc<Context>) -> PageResult {
+    ask(&context, path_id(&context, MemberId::new)?, true, Problems::default()).await
+}
+
+/// Returns the valid API keys that a member has made.
+async fn keys_of(context: &Context, id: MemberId) -> Result<Vec<ApiKey>, HttpError> {
+    let now = context.state.http.clock.now();
+    let keys = context.run(&ListApiKeys).await?;
+    Ok(keys.into_iter().filter(|key| key.made_by == Some(id) && key.is_valid_at(now)).collect())
 }
 
 /// `POST /admin/members/{id}/remove`.
@@ -204,11 +227,12 @@ pub(crate) async fn remove(context: Rc<Context>, fields: Fields) -> PageResult {
     let id = path_id(&context, MemberId::new)?;
     let is_own = admin::member(&context)?.1.id == id;
     let landing = move |_| if is_own { AFTER_OWN_REMOVAL.to_owned() } else { format!("{PATH}?done=member-removed") };
-    match run_once(&context, &fields, RemoveMember { member: MemberRef::Id(id) }, landing).await {
+    let operation = RemoveMember { member: MemberRef::Id(id), revokes_keys: fields.has("keys") };
+    match run_once(&context, &fields, operation, landing).await {
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::LastAdmin))) => {
             let mut problems = Problems::default();
             problems.add("remove", context.text().get("member-last-admin"));
-            ask(&context, id, problems).await
+            ask(&context, id, false, problems).await
         }
         Err(HttpError::Domain(RoadmapError::NotFound(_))) => gone(&context).await,
         done => done,
@@ -222,18 +246,22 @@ async fn gone(context: &Context) -> PageResult {
     render(context, &Typed::default(), problems).await
 }
 
-async fn ask(context: &Context, id: MemberId, problems: Problems) -> PageResult {
+async fn ask(context: &Context, id: MemberId, demotes: bool, problems: Problems) -> PageResult {
     let (t, (_, own)) = (context.text(), admin::member(context)?);
     let members = context.run(&ListMembers).await?;
     let member = members.iter().find(|member| member.id == id).ok_or(HttpError::NotFound)?;
     let is_admin = |member: &&Member| member.role == Role::Admin;
     let is_last_admin = is_admin(&member) && members.iter().filter(is_admin).count() == 1;
-    let title = t.named("member-remove-title", member.name.as_str());
+    let (key, last) = if demotes { ("member-demote-title", "demote") } else { ("member-remove-title", "remove") };
+    let title = t.named(key, member.name.as_str());
+    let keys = keys_of(context, id).await?;
     let (page, _) = admin::frame(context, Entry::Members, title).await?;
-    let page = Page { here: format!("{PATH}/{id}/remove"), ..page.with_problem(!problems.is_empty()) };
+    let page = Page { here: format!("{PATH}/{id}/{last}"), ..page.with_problem(!problems.is_empty()) };
     let template = RemovePage {
         page,
         member: MemberRow::new(t, member, own.id),
+        demotes,
+        keys: keys.iter().map(|key| (key.name.as_str().to_owned(), key.last_four.clone())).collect(),
         is_last_admin,
         is_fresh: admin::is_fresh(context),
         problems,
@@ -298,8 +326,13 @@ mod tests {
                 for member in [row(t, 1, Role::Admin), row(t, 2, Role::Member)] {
                     for is_last_admin in [true, false] {
                         let (page, member, problems) = (page(), member.clone(), problems.clone());
-                        let ask = RemovePage { page, member, is_last_admin, is_fresh, problems };
-                        assert_well_formed(&ask.render().unwrap());
+                        let keys = vec![("ci <b>".to_owned(), "a1B2".to_owned()); usize::from(is_fresh) * 2];
+                        let demotes = language == Language::German;
+                        let ask = RemovePage { page, member, demotes, keys, is_last_admin, is_fresh, problems };
+                        let html = ask.render().unwrap();
+                        assert_well_formed(&html);
+                        let asks = is_fresh && !is_last_admin;
+                        assert_eq!(html.contains("name=\"keys\" value=\"1\" checked"), asks, "{html}");
                     }
                 }
                 let list = MembersPage {

@@ -1,0 +1,15 @@
+-- The member who made the key. NULL: an operator, or nobody knows.
+ALTER TABLE api_keys ADD COLUMN made_by uuid;
+
+-- The audit log knows who made keys before.
+UPDATE api_keys SET made_by = (
+    SELECT actor_id FROM audit_entries
+    WHERE audit_entries.workspace_id = api_keys.workspace_id AND audit_entries.subject_id = api_keys.id
+      AND audit_entries.action IN ('api_key.create', 'api_key.rotate') AND audit_entries.actor_kind = 'member'
+      AND EXISTS (SELECT FROM members WHERE members.workspace_id = api_keys.workspace_id
+                     AND members.id = audit_entries.actor_id)
+    LIMIT 1
+);
+
+ALTER TABLE api_keys ADD FOREIGN KEY (workspace_id, made_by) REFERENCES members (workspace_id, id);
+CREATE INDEX api_keys_by_maker ON api_keys (workspace_id, made_by);
