@@ -839,6 +839,8 @@ async fn a_change_that_commits_late_is_listed_late() {
         (items.collect::<Vec<_>>(), listing.next)
     };
     let shown = |request: FeatureRequestId, title: &str| (request.uuid(), title.to_owned());
+    let all = ChangesFilter::default();
+    assert_eq!(list(all, None).await, (vec![shown(early, "Early"), shown(late, "Late")], None));
     let (first, second) = block_in_place(|| {
         let (first, second) = (Connection::open(&database.url), Connection::open(&database.url));
         first.execute(&change(late, 1));
@@ -846,7 +848,6 @@ async fn a_change_that_commits_late_is_listed_late() {
         second.execute("COMMIT");
         (first, second)
     });
-    let all = ChangesFilter::default();
     // The reader does not wait for the open transaction.
     let (items, next) = list(all, None).await;
     assert_eq!((items, next), (vec![shown(late, "Late"), shown(early, "Early!")], None));

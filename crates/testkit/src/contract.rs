@@ -194,7 +194,6 @@ macro_rules! contract_tests {
                 removed_texts_follow_their_records_and_are_purged,
                 blocks_stop_mail_until_they_end,
                 a_block_survives_a_merge_of_customers,
-                an_older_comment_is_not_the_last_word,
             },
             operations::{
                 one_of_many_concurrent_duplicates_runs,

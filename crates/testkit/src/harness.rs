@@ -491,7 +491,7 @@ impl Harness {
 }
 
 /// The tables with what belongs to feature requests.
-const RECORD_TABLES: [&str; 14] = [
+const RECORD_TABLES: [&str; 12] = [
     "feature_requests",
     "feature_request_tags",
     "vote_tallies",
@@ -499,8 +499,6 @@ const RECORD_TABLES: [&str; 14] = [
     "followers",
     "comments",
     "held_comments",
-    "removed_comments",
-    "removed_requests",
     "notes",
     "feature_request_events",
     "changelog_feature_requests",

@@ -46,14 +46,3 @@ CREATE INDEX removed_requests_by_removal ON removed_requests (removed_at);
 -- What a customer has written that waits, in the order of time.
 DROP INDEX held_comments_by_customer;
 CREATE INDEX held_comments_by_customer ON held_comments (workspace_id, customer_id, created_at, id);
-
--- A comment that is restored or approved may be older than others: the latest one counts, as after a deletion.
-DROP TRIGGER comments_inserted;
-CREATE TRIGGER comments_inserted AFTER INSERT ON comments BEGIN
-    UPDATE feature_requests SET unanswered = NOT unanswered
-    WHERE workspace_id = new.workspace_id AND id = new.request_id AND unanswered <> coalesce((
-        SELECT customer_id IS NOT NULL FROM comments
-        WHERE comments.workspace_id = new.workspace_id AND comments.request_id = new.request_id
-        ORDER BY comments.created_at DESC, comments.id DESC LIMIT 1
-    ), 1);
-END;

@@ -509,8 +509,7 @@ mod tests {
         let (invited, invitations) =
             (MailCounter::InvitedPerson(&email).key(), MailCounter::Invitations(workspace()).key());
         let of_browser = MailCounter::KnownBrowser(browser).key();
-        let known =
-            |is_member, is_confirmed| Known { address: address(is_member, is_confirmed), ..Known::default() };
+        let known = |is_member, is_confirmed| Known { address: address(is_member, is_confirmed), ..Known::default() };
         for (asked_by, action, known, expected) in [
             (VISITOR, None, known(false, false), vec![person, strangers]),
             (VISITOR, None, known(false, true), vec![person, customers]),

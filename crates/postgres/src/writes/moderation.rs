@@ -93,8 +93,8 @@ statement! {
 }
 
 statement! {
-    /// Moves removed comments of a customer, newest first, to where they were. Returns their number.
-    RestoreComments { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt } -> BigInt,
+    /// Moves removed comments of a customer, newest first, to where they were. Returns the feature request of each.
+    RestoreComments { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt } -> SqlUuid,
     "WITH newest AS MATERIALIZED (
          SELECT id FROM removed_comments WHERE workspace_id = {workspace} AND customer_id = {customer}
          ORDER BY created_at DESC, id DESC LIMIT {most}
@@ -108,7 +108,18 @@ statement! {
          INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
          SELECT {workspace}, id, request_id, customer_id, content, created_at FROM removed WHERE was_held
      )
-     SELECT count(*) FROM removed"
+     SELECT request_id FROM removed"
+}
+
+statement! {
+    /// Marks feature requests by their last comment. A restored one is seldom that.
+    MarkAnswers { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> Untyped,
+    "UPDATE feature_requests SET unanswered = NOT unanswered
+     WHERE workspace_id = {workspace} AND id = ANY ({requests}) AND unanswered <> coalesce((
+         SELECT customer_id IS NOT NULL FROM comments
+         WHERE comments.workspace_id = {workspace} AND comments.request_id = feature_requests.id
+         ORDER BY comments.created_at DESC, comments.id DESC LIMIT 1
+     ), true)"
 }
 
 statement! {
@@ -274,7 +285,10 @@ impl ModerationWrites for PostgresUnit {
         let lock = LockRemoved { workspace, customer, title: REMOVED_TITLE.to_owned(), most };
         let rows: Vec<(Uuid, Option<Uuid>, bool)> = self.run(lock.load(&mut self.connection()?)).await?;
         let restore = RestoreComments { workspace, customer, most };
-        let comments: i64 = self.run(restore.get_result(&mut self.connection()?)).await?;
+        let commented: Vec<Uuid> = self.run(restore.load(&mut self.connection()?)).await?;
+        let comments = commented.len() as u64;
+        let mark = MarkAnswers { workspace, requests: commented };
+        self.run(mark.execute(&mut self.connection()?)).await?;
         let empty: Vec<(Uuid, Option<Uuid>)> =
             rows.iter().filter(|(.., is_empty)| *is_empty).map(|(request, root, _)| (*request, *root)).collect();
         let requests: Vec<Uuid> = empty.iter().map(|(request, _)| *request).collect();
@@ -295,6 +309,6 @@ impl ModerationWrites for PostgresUnit {
             let drop = DropRemovedRequests { workspace, requests: rows.iter().map(|(request, ..)| *request).collect() };
             self.run(drop.execute(&mut self.connection()?)).await?;
         }
-        Ok(MovedTexts { comments: comments.unsigned_abs(), requests: empty.into_iter().map(moved).collect() })
+        Ok(MovedTexts { comments, requests: empty.into_iter().map(moved).collect() })
     }
 }

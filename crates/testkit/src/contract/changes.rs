@@ -14,11 +14,11 @@ use uuid::Uuid;
 
 use crate::harness::{Failing, Harness, comment, draft, edit, new_title, new_visibility};
 
-const PUBLIC: ChangesFilter = ChangesFilter { since: None, track: None, include_private: false };
+pub(super) const PUBLIC: ChangesFilter = ChangesFilter { since: None, track: None, include_private: false };
 const ALL: ChangesFilter = ChangesFilter { include_private: true, ..PUBLIC };
 
 /// An item: the ID, and whether the record is there.
-type Item = (Uuid, bool);
+pub(super) type Item = (Uuid, bool);
 
 fn items<T: ChangedRecord>(listing: &ChangesListing<T>) -> Vec<Item> {
     let item = |item: &Changed<T>| match item {
@@ -51,7 +51,7 @@ impl Harness {
         items(&self.page_of_requests(workspace, filter, ChangesPage { after: None, size: 100 }).await)
     }
 
-    async fn changed_comments(&self, workspace: WorkspaceId, filter: ChangesFilter) -> Vec<Item> {
+    pub(super) async fn changed_comments(&self, workspace: WorkspaceId, filter: ChangesFilter) -> Vec<Item> {
         items(&self.page_of_comments(workspace, filter, ChangesPage { after: None, size: 100 }).await)
     }
 }

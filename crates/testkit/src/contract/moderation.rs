@@ -20,6 +20,7 @@ use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::remove_texts::{RemoveTexts, RestoreTexts};
 use time::Duration;
 
+use crate::contract::changes::{Item, PUBLIC};
 use crate::harness::{
     Harness, comment, customer_comment, draft, held_idea, largest_page, member_viewer, new_title, page,
 };
@@ -109,7 +110,8 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     harness.merge(workspace, merged.id, target.id).await;
     let reference = FeatureRequestRef::Id(target.id);
     harness.next_second();
-    harness.perform(workspace, &customer_comment(reference, "<p>Public</p>", ANN, None)).await;
+    let public = customer_comment(reference, "<p>Public</p>", ANN, None);
+    let public = harness.perform(workspace, &public).await.comment.id.uuid();
     harness.next_second();
     harness.hold(workspace, target.id, "<p>Waits</p>", ANN).await;
     harness.vote(workspace, &idea, "bob@example.com").await;
@@ -126,6 +128,11 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     let counts_before = harness.subject.admin.inbox_counts(workspace).await.unwrap();
     let held_before = harness.page_of(workspace, target.id, member_viewer()).await.held;
     let texts_before = texts(&harness, workspace, ann).await;
+    let change = async || -> Vec<Item> {
+        let changed = harness.changed_comments(workspace, PUBLIC).await;
+        changed.into_iter().filter(|(comment, _)| *comment == public).collect()
+    };
+    assert_eq!(change().await, [(public, true)]);
     let text = |words: &str, is_idea, state| (words.to_owned(), is_idea, state);
     let expected = [
         text("<p>Waits</p>", false, "held"),
@@ -140,6 +147,7 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     assert_eq!(harness.failure(other, &RemoveTexts { customer: ann }).await, "Customer does not exist.");
     let moved = harness.perform(workspace, &RemoveTexts { customer: ann }).await;
     assert_eq!((moved.comments, moved.requests.len()), (2, 3));
+    assert_eq!(change().await, [(public, false)]);
     let detail = harness.detail(workspace, idea.id).await;
     assert_eq!((detail.summary.title.as_str(), detail.description.as_str()), (REMOVED_TITLE, ""));
     assert_eq!((detail.tags.len(), detail.private, detail.awaiting_approval), (0, true, false));
@@ -171,6 +179,7 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     assert_eq!(harness.subject.admin.inbox_counts(workspace).await.unwrap(), counts_before);
     assert_eq!(harness.page_of(workspace, target.id, member_viewer()).await.held, held_before);
     assert_eq!(texts(&harness, workspace, ann).await, texts_before);
+    assert_eq!(change().await, [(public, true)]);
     assert!(harness.detail(workspace, held_idea.id).await.awaiting_approval);
     assert_eq!(harness.search(workspace, "Numbat").await, ["Fern"]);
     let left = (harness.count("removed_comments", workspace).await, harness.count("removed_requests", workspace).await);
@@ -326,21 +335,4 @@ pub async fn a_block_survives_a_merge_of_customers(harness: Harness) {
         let records = harness.subject.admin.customer_records(workspace, target).await.unwrap();
         assert!(records.unsubscribed_at.is_some(), "{blocked_first} {target_is_blocked}");
     }
-}
-
-/// A comment that is approved after the team's answer is older than that.
-pub async fn an_older_comment_is_not_the_last_word(harness: Harness) {
-    let workspace = harness.workspace("acme").await;
-    harness.member(workspace, "mia@team.example", "Mia").await;
-    let [request] = harness.requests(workspace, ["Fern"]).await;
-    let waiting = harness.hold(workspace, request.id, "<p>When?</p>", ANN).await;
-    harness.next_second();
-    harness.perform(workspace, &comment(FeatureRequestRef::Id(request.id), "<p>Soon</p>", false)).await;
-    let unanswered = async || {
-        let counts = harness.subject.admin.inbox_counts(workspace).await.unwrap();
-        counts.of_state(InboxState::Unanswered)
-    };
-    assert_eq!(unanswered().await, 0);
-    harness.perform(workspace, &ApproveComment { comment: waiting }).await;
-    assert_eq!(unanswered().await, 0);
 }

@@ -107,13 +107,14 @@ fn other_statements() -> Vec<String> {
 }
 
 /// Tables with one row per workspace, and indexes of which a workspace has few rows or a list reads the first ones.
-const SMALL: [&str; 6] = [
+const SMALL: [&str; 7] = [
     "settings",
     "tag_counters",
     "portal_settings",
     "tracks_by_lane",
     "feature_requests_awaiting",
     "held_comments_by_age",
+    "held_comments_by_customer",
 ];
 
 /// Asserts that statements read all rows of a workspace, or of a table, only if these are few: those of `small`.
