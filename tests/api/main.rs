@@ -37,6 +37,7 @@ mod changelogs;
 mod changes;
 mod commands;
 mod comments;
+mod cursors;
 mod customer_merge;
 mod customer_moderation;
 mod customers;

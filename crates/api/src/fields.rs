@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use percent_encoding::percent_decode_str;
 use roadmap_domain::error::{FieldError, FieldProblem, Validated};
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::parse_uuid;
 use roadmap_domain::model::operation_key::OperationKey;
@@ -288,6 +289,14 @@ impl Query {
     /// A parameter is not an integer of at least 1.
     pub fn page(&self) -> Validated<PageRequest> {
         PageRequest::parse(self.get("page")?, self.get("page_size")?)
+    }
+
+    /// Returns the page that `page`, `page_size` and `cursor` request.
+    ///
+    /// # Errors
+    /// As [`Self::page`], and those of [`PageRequest::with_cursor`].
+    pub fn page_of(&self, list: &CursorList) -> Validated<PageRequest> {
+        self.page()?.with_cursor(list, self.get("cursor")?)
     }
 }
 

@@ -261,7 +261,7 @@ mod tests {
             (
                 "ListVotes",
                 json!({ "e-mail": "a", "mail": "b" }),
-                "unknown arguments e-mail, mail; ListVotes takes email, page, page_size",
+                "unknown arguments e-mail, mail; ListVotes takes email, page, page_size, cursor",
             ),
             (
                 "AddVoter",

@@ -407,7 +407,12 @@ mod tests {
         };
         assert_eq!(
             arguments("ListVoters"),
-            [("feature_request_id", Place::Path), ("page", Place::Query), ("page_size", Place::Query)]
+            [
+                ("feature_request_id", Place::Path),
+                ("page", Place::Query),
+                ("page_size", Place::Query),
+                ("cursor", Place::Query)
+            ]
         );
         assert_eq!(
             arguments("CreateComment"),

@@ -12,10 +12,11 @@ pub(crate) struct Schemas<'a>(pub(crate) &'a Map<String, Value>);
 const MAX_DESCRIPTION: usize = 80;
 
 /// Shorter descriptions of fields that many operations have. An empty one means none.
-const DESCRIPTIONS: [(&str, &str); 13] = [
+const DESCRIPTIONS: [(&str, &str); 14] = [
     ("operation_key", "A new one for each change; the same one to repeat it safely."),
     ("page", "From 1."),
     ("page_size", "At most 100."),
+    ("cursor", "The next_cursor of the page before. Empty: the first page."),
     ("email", ""),
     ("author_email", "A team member."),
     ("position", "From 1."),

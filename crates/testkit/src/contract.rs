@@ -13,6 +13,7 @@ pub mod audit;
 pub mod board;
 pub mod changelogs;
 pub mod changes;
+pub mod cursors;
 pub mod customers;
 pub mod mail;
 pub mod members;
@@ -128,6 +129,7 @@ macro_rules! contract_tests {
                 merged_requests_are_listed_themselves,
                 requests_of_a_track_are_listed_by_change,
             },
+            cursors::{lists_in_parts_are_the_whole_list},
             customers::{
                 customers_are_listed_with_their_votes,
                 customers_are_found_by_a_part_of_name_or_address,

@@ -418,9 +418,11 @@ fn page_size(default: u64, max: u64) -> Parameter {
     parameter("page_size", ParameterIn::Query, count(default), &most).build()
 }
 
-fn page() -> [Parameter; 2] {
-    let page = parameter("page", ParameterIn::Query, count(1), "Starts at 1. A page past the end is empty.");
-    [page.build(), page_size(PageRequest::DEFAULT_SIZE, PageRequest::MAX_SIZE)]
+fn page() -> [Parameter; 3] {
+    let page = parameter("page", ParameterIn::Query, count(1), "Starts at 1. A page past the end is empty.").build();
+    let size = page_size(PageRequest::DEFAULT_SIZE, PageRequest::MAX_SIZE);
+    let what = "Instead of `page`: blank begins, then the `next_cursor` of the page before.";
+    [page, size, text_parameter("cursor", cursor_pattern(), what)]
 }
 
 /// A parameter of the query with a value that matches this pattern.
@@ -484,7 +486,7 @@ parameters! {
         let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
         vec![parameter("id", ParameterIn::Path, any, "The record's `id`.").required(Required::True).build()]
     };
-    /// The page of a list.
+    /// The page of a list, by number or by cursor.
     PageParameters => page().into();
     /// The filters and the part of all feature requests.
     AllRequestsParameters => {
@@ -509,7 +511,10 @@ parameters! {
     TrackRequestsParameters => {
         let orders = Sort::ALL.map(Sort::name);
         let what = "`votes` (most voted first, the default), `newest` (newest first) or `updated` (last updated first).";
-        [&[text_parameter("sort", optional_value_pattern(&orders.join("|")), what)][..], &page()].concat()
+        let [page, size, cursor] = page();
+        let sort = text_parameter("sort", optional_value_pattern(&orders.join("|")), what);
+        let cursor = ParameterBuilder::from(cursor).description(Some("As elsewhere, only with `sort=newest`.")).build();
+        vec![sort, page, size, cursor]
     };
     /// The number of feature requests in each lane.
     RoadmapParameters => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::changelog::{ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogFields};
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::id::{AttachmentId, ChangelogId};
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::ports::Clock;
@@ -100,9 +101,10 @@ struct PublishBody {
     responses((status = 200, description = "A page of changelogs.", body = wire::changelog::Page), CommonErrors, QueryErrors)
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
-    let page = input.query.page()?;
+    let cursors = CursorList::new(input.workspace, "changelogs", "");
+    let page = input.query.page_of(&cursors)?;
     let changelogs = state.queries.run(input.workspace, &ListChangelogs { page }).await?;
-    Ok(wire::ok(&wire::changelog::listed(&changelogs, &input.links, state.http.clock.now())))
+    Ok(wire::ok(&wire::changelog::listed(&changelogs, &input.links, state.http.clock.now(), &cursors)))
 }
 
 /// Create a changelog

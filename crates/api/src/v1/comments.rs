@@ -5,6 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::changes::{ChangesFilter, ChangesPage};
 use roadmap_domain::model::comment::{CommentDraft, ListedComment, parse_content};
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::CommentId;
 use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
@@ -73,9 +74,11 @@ pub(crate) async fn index(
     request: HttpRequest,
     input: ReadRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListComments { request: feature_request_ref(&request), page: input.query.page() };
+    let request = feature_request_ref(&request);
+    let cursors = CursorList::new(input.workspace, "comments of", &format!("{request:?}"));
+    let query = ListComments { request, page: input.query.page_of(&cursors) };
     let comments = state.queries.run(input.workspace, &query).await?;
-    Ok(wire::ok(&wire::comment::listed(&comments, &input.links)))
+    Ok(wire::ok(&wire::comment::listed(&comments, &input.links, &cursors)))
 }
 
 /// List all comments

@@ -3,6 +3,7 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::admin::CustomersMerged;
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::customer::CustomerQuery;
 use roadmap_domain::model::id::{CustomerId, parse_uuid};
 use roadmap_domain::model::text::Name;
@@ -73,9 +74,11 @@ struct MergeBody {
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let query = CustomerQuery::parse("query", input.query.get("query")?)?;
-    let page = input.query.page()?;
+    let text = query.as_ref().map(CustomerQuery::pattern).unwrap_or_default();
+    let cursors = CursorList::new(input.workspace, "customers", &text);
+    let page = input.query.page_of(&cursors)?;
     let customers = state.queries.run(input.workspace, &ListCustomers { query, page }).await?;
-    Ok(wire::ok(&wire::customer::listed(&customers)))
+    Ok(wire::ok(&wire::customer::listed(&customers, &cursors)))
 }
 
 /// Show a customer

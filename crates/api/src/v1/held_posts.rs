@@ -1,6 +1,7 @@
 //! `GET /held_posts`, `POST /feature_requests/{id}/approve` and `/decline`, and `POST /comments/{id}/approve`.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::CommentId;
 use roadmap_domain::usecase::approve_feature_request::{ApproveFeatureRequest, DeclineFeatureRequest};
@@ -34,8 +35,9 @@ use crate::wire;
     )
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
-    let posts = state.queries.run(input.workspace, &ListHeldPosts { page: input.query.page() }).await?;
-    Ok(wire::ok(&wire::held_post::listed(&posts, &input.links)))
+    let cursors = CursorList::new(input.workspace, "held posts", "");
+    let posts = state.queries.run(input.workspace, &ListHeldPosts { page: input.query.page_of(&cursors) }).await?;
+    Ok(wire::ok(&wire::held_post::listed(&posts, &input.links, &cursors)))
 }
 
 /// Approve a feature request

@@ -1,6 +1,7 @@
 //! `GET /feature_requests/{id}/reference_notes` and `DELETE /reference_notes/{id}`: private notes.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::id::NoteId;
 use roadmap_domain::usecase::delete_note::DeleteNote;
 use roadmap_domain::usecase::query::records::ListNotes;
@@ -42,9 +43,11 @@ pub(crate) async fn index(
     request: HttpRequest,
     input: ReadRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListNotes { request: feature_request_ref(&request), page: input.query.page() };
+    let request = feature_request_ref(&request);
+    let cursors = CursorList::new(input.workspace, "notes", &format!("{request:?}"));
+    let query = ListNotes { request, page: input.query.page_of(&cursors) };
     let notes = state.queries.run(input.workspace, &query).await?;
-    Ok(wire::ok(&wire::reference_note::listed(&notes)))
+    Ok(wire::ok(&wire::reference_note::listed(&notes, &cursors)))
 }
 
 /// Delete a private note

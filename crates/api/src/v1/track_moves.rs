@@ -3,6 +3,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::Validated;
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::model::member::Author;
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest, Moved};
@@ -50,9 +51,11 @@ pub(crate) async fn index(
     request: HttpRequest,
     input: ReadRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListMoves { request: feature_request_ref(&request), page: input.query.page() };
+    let request = feature_request_ref(&request);
+    let cursors = CursorList::new(input.workspace, "moves", &format!("{request:?}"));
+    let query = ListMoves { request, page: input.query.page_of(&cursors) };
     let moves = state.queries.run(input.workspace, &query).await?;
-    Ok(wire::ok(&wire::moves::listed(&moves)))
+    Ok(wire::ok(&wire::moves::listed(&moves, &cursors)))
 }
 
 /// Move a feature request to a track

@@ -2,8 +2,9 @@
 //! track.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use roadmap_domain::error::{FieldError, Validated};
+use roadmap_domain::error::{FieldError, FieldProblem, Validated};
 use roadmap_domain::model::board::TrackChange;
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::feature_request::Sort;
 use roadmap_domain::model::id::{LaneId, TrackId};
 use roadmap_domain::model::pagination::PageRequest;
@@ -191,13 +192,21 @@ pub(crate) async fn feature_requests(
     input: ReadRequest,
 ) -> Result<HttpResponse, ApiError> {
     let track = record_id(&request, TrackId::new);
-    let query = ListTrackRequests { track, parameters: sort_and_page(&input.query) };
+    let cursors = CursorList::new(input.workspace, "feature requests of", &format!("{track:?}"));
+    let query = ListTrackRequests { track, parameters: sort_and_page(&input.query, &cursors) };
     let requests = state.queries.run(input.workspace, &query).await?;
-    Ok(wire::ok(&wire::feature_request::listed(&requests, &input.links)))
+    Ok(wire::ok(&wire::feature_request::numbered(&requests, &input.links, &cursors)))
 }
 
-fn sort_and_page(query: &Query) -> Validated<(Sort, PageRequest)> {
-    Ok((Sort::parse(query.get("sort")?)?, query.page()?))
+/// The other orders change while a client reads the pages, so that no cursor could keep its promise in them.
+fn sort_and_page(query: &Query, cursors: &CursorList) -> Validated<(Sort, PageRequest)> {
+    let sort = Sort::parse(query.get("sort")?)?;
+    let page = query.page_of(cursors)?;
+    if sort != Sort::Newest && query.get("cursor")?.is_some() {
+        let message = "cursor can only be given with sort=newest";
+        return Err(FieldError::new("cursor", FieldProblem::Custom { message }));
+    }
+    Ok((sort, page))
 }
 
 fn draft(body: NewBody) -> Validated<TrackDraft> {

@@ -1,6 +1,7 @@
 //! `GET /feature_requests/{id}/voters`: the voters of a feature request, contract section 4.9.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::usecase::query::votes::ListVoters;
 
 use crate::error::ApiError;
@@ -29,7 +30,9 @@ pub(crate) async fn index(
     request: HttpRequest,
     input: ReadRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListVoters { request: feature_request_ref(&request), page: input.query.page() };
+    let request = feature_request_ref(&request);
+    let cursors = CursorList::new(input.workspace, "voters", &format!("{request:?}"));
+    let query = ListVoters { request, page: input.query.page_of(&cursors) };
     let voters = state.queries.run(input.workspace, &query).await?;
-    Ok(wire::ok(&wire::voter::listed(&voters)))
+    Ok(wire::ok(&wire::voter::listed(&voters, &cursors)))
 }

@@ -1,6 +1,7 @@
 //! `GET /votes`: the feature requests a customer voted for, contract section 4.4.
 
 use actix_web::{HttpResponse, web};
+use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::usecase::query::votes::ListVotes;
 
 use crate::error::ApiError;
@@ -26,7 +27,8 @@ use crate::wire;
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let customer = input.query.email()?;
-    let page = input.query.page()?;
+    let cursors = CursorList::new(input.workspace, "votes", customer.folded().as_str());
+    let page = input.query.page_of(&cursors)?;
     let votes = state.queries.run(input.workspace, &ListVotes { customer, page }).await?;
-    Ok(wire::ok(&wire::feature_request::listed(&votes, &input.links)))
+    Ok(wire::ok(&wire::feature_request::voted(&votes, &input.links, &cursors)))
 }

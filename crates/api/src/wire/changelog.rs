@@ -1,6 +1,7 @@
 //! Changelogs, contract section 2.8.
 
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogState};
+use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
@@ -143,9 +144,11 @@ pub(crate) fn listed<'a>(
     changelogs: &'a Listing<Changelog>,
     links: &Links,
     now: Timestamp,
+    cursors: &CursorList,
 ) -> impl Serialize + use<'a> {
-    let items = changelogs.items.iter().map(|changelog| fields(changelog, links, now)).collect();
-    Page { changelogs: items, envelope: changelogs.into() }
+    let envelope = Envelope::with_cursor(changelogs, cursors, Placed::place);
+    let items = changelogs.shown().iter().map(|changelog| fields(changelog, links, now)).collect();
+    Page { changelogs: items, envelope }
 }
 
 /// Renders a new changelog, with its state at its creation.

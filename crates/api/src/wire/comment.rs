@@ -2,7 +2,7 @@
 
 use roadmap_domain::model::changes::{Changed, ChangedComment, ChangesListing};
 use roadmap_domain::model::comment::ListedComment;
-use roadmap_domain::model::cursor::CursorList;
+use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::usecase::post_comment::CommentPosted;
@@ -131,9 +131,14 @@ pub(crate) fn posted(posted: &CommentPosted, links: &Links) -> SavedResponse {
     saved_created(&Posted { comment, feature_request: summary(&posted.request, links) })
 }
 
-pub(crate) fn listed<'a>(comments: &'a Listing<ListedComment>, links: &Links) -> impl Serialize + use<'a> {
-    let items = comments.items.iter().map(|comment| fields(comment, links)).collect();
-    Page { comments: items, envelope: comments.into() }
+pub(crate) fn listed<'a>(
+    comments: &'a Listing<ListedComment>,
+    links: &Links,
+    cursors: &CursorList,
+) -> impl Serialize + use<'a> {
+    let envelope = Envelope::with_cursor(comments, cursors, Placed::place);
+    let items = comments.shown().iter().map(|comment| fields(comment, links)).collect();
+    Page { comments: items, envelope }
 }
 
 pub(crate) fn all<'a>(

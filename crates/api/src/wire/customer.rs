@@ -1,6 +1,7 @@
 //! Customers, contract section 2.4.
 
 use roadmap_domain::model::admin::CustomersMerged;
+use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::customer::{Customer, CustomerName};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::text::Name;
@@ -77,8 +78,10 @@ pub(crate) fn reference(customer: &CustomerName) -> CustomerReference<'_> {
     }
 }
 
-pub(crate) fn listed(customers: &Listing<Customer>) -> impl Serialize {
-    Page { customers: customers.items.iter().map(fields).collect(), envelope: customers.into() }
+/// Customers are listed by ID.
+pub(crate) fn listed(customers: &Listing<Customer>, cursors: &CursorList) -> impl Serialize {
+    let envelope = Envelope::with_cursor(customers, cursors, Placed::place);
+    Page { customers: customers.shown().iter().map(fields).collect(), envelope }
 }
 
 pub(crate) fn shown(customer: &Customer) -> impl Serialize {

@@ -1,7 +1,7 @@
 //! The response shapes of a feature request: the three of contract section 2.2, and the one with all fields.
 
 use roadmap_domain::model::changes::{Changed, ChangedRequest, ChangesListing};
-use roadmap_domain::model::cursor::CursorList;
+use roadmap_domain::model::cursor::{CursorList, Place};
 use roadmap_domain::model::feature_request::{
     FeatureRequestDetail, FeatureRequestSummary, FoundFeatureRequest, RequestLink, Tag, excerpt,
 };
@@ -216,10 +216,30 @@ pub(crate) fn summaries(requests: &[FeatureRequestSummary], links: &Links) -> Ve
     requests.iter().map(|request| summary(request, links)).collect()
 }
 
-pub(crate) fn listed(requests: &Listing<FeatureRequestSummary>, links: &Links) -> impl Serialize + use<> {
+/// Feature requests by number.
+pub(crate) fn numbered(
+    requests: &Listing<FeatureRequestSummary>,
+    links: &Links,
+    cursors: &CursorList,
+) -> impl Serialize + use<> {
+    let place = |request: &FeatureRequestSummary| Place::of_number(request.tag_number);
+    page(requests, links, Envelope::with_cursor(requests, cursors, place))
+}
+
+/// The feature requests that a customer voted for. They are listed by ID.
+pub(crate) fn voted(
+    requests: &Listing<FeatureRequestSummary>,
+    links: &Links,
+    cursors: &CursorList,
+) -> impl Serialize + use<> {
+    let place = |request: &FeatureRequestSummary| Place::of_id(request.id.uuid());
+    page(requests, links, Envelope::with_cursor(requests, cursors, place))
+}
+
+fn page(requests: &Listing<FeatureRequestSummary>, links: &Links, envelope: Envelope) -> Page {
     let listed =
         |request: &FeatureRequestSummary| Listed { summary: summary(request, links), tag_number: request.tag_number };
-    Page { feature_requests: requests.items.iter().map(listed).collect(), envelope: requests.into() }
+    Page { feature_requests: requests.shown().iter().map(listed).collect(), envelope }
 }
 
 pub(crate) fn link<'a>(request: &'a RequestLink, links: &Links) -> Link<'a> {

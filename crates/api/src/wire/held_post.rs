@@ -1,5 +1,6 @@
 //! Feature requests and comments that wait for approval.
 
+use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
@@ -83,8 +84,13 @@ fn fields<'a>(post: &'a HeldPost, links: &Links) -> Fields<'a> {
     }
 }
 
-pub(crate) fn listed<'a>(posts: &'a Listing<HeldPost>, links: &Links) -> impl Serialize + use<'a> {
-    Page { held_posts: posts.items.iter().map(|post| fields(post, links)).collect(), envelope: posts.into() }
+pub(crate) fn listed<'a>(
+    posts: &'a Listing<HeldPost>,
+    links: &Links,
+    cursors: &CursorList,
+) -> impl Serialize + use<'a> {
+    let envelope = Envelope::with_cursor(posts, cursors, Placed::place);
+    Page { held_posts: posts.shown().iter().map(|post| fields(post, links)).collect(), envelope }
 }
 
 pub(crate) fn comment_approved(request: &FeatureRequestSummary, links: &Links) -> SavedResponse {

@@ -1,6 +1,7 @@
 //! Moves of a feature request between tracks.
 
 use roadmap_domain::model::audit::ActorKind;
+use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::event::{Event, EventContent, Move};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::text::Name;
@@ -77,10 +78,11 @@ fn fields<'a>(event: &'a Event, Move { from, to }: &'a Move) -> Fields<'a> {
     }
 }
 
-pub(crate) fn listed<'a>(events: &'a Listing<Event>) -> impl Serialize + use<'a> {
+pub(crate) fn listed<'a>(events: &'a Listing<Event>, cursors: &CursorList) -> impl Serialize + use<'a> {
+    let envelope = Envelope::with_cursor(events, cursors, Placed::place);
     let fields = |event: &'a Event| match &event.content {
         EventContent::Moved(moved) => Some(fields(event, moved)),
         _ => None,
     };
-    Page { moves: events.items.iter().filter_map(fields).collect(), envelope: events.into() }
+    Page { moves: events.shown().iter().filter_map(fields).collect(), envelope }
 }

@@ -1,5 +1,6 @@
 //! The pagination envelope, contract section 2.9, and what lists of changes have instead of deleted records.
 
+use roadmap_domain::model::cursor::{CursorList, Place};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::timestamp::Timestamp;
 use serde::Serialize;
@@ -18,6 +19,17 @@ pub(crate) struct Envelope {
     /// At least 1, even without items.
     #[schema(minimum = 1)]
     total_pages: u64,
+    /// The `cursor` of the next page; null if there is none. Absent without `cursor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Option<String>>,
+}
+
+impl Envelope {
+    /// The envelope of a list with cursors, whose items have these places.
+    pub(crate) fn with_cursor<T>(listing: &Listing<T>, cursors: &CursorList, place: impl Fn(&T) -> Place) -> Self {
+        let next_cursor = listing.next(place).map(|next| next.map(|place| cursors.cursor(place)));
+        Self { next_cursor, ..listing.into() }
+    }
 }
 
 impl<T> From<&Listing<T>> for Envelope {
@@ -27,6 +39,7 @@ impl<T> From<&Listing<T>> for Envelope {
             page_size: listing.request.size(),
             total_count: listing.total,
             total_pages: listing.total_pages(),
+            next_cursor: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Private notes, contract section 2.5. Only holders of a key read them.
 
+use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::Listing;
 use serde::Serialize;
@@ -57,6 +58,7 @@ fn fields(note: &Note) -> Fields<'_> {
     }
 }
 
-pub(crate) fn listed(notes: &Listing<Note>) -> impl Serialize {
-    Page { reference_notes: notes.items.iter().map(fields).collect(), envelope: notes.into() }
+pub(crate) fn listed(notes: &Listing<Note>, cursors: &CursorList) -> impl Serialize {
+    let envelope = Envelope::with_cursor(notes, cursors, Placed::place);
+    Page { reference_notes: notes.shown().iter().map(fields).collect(), envelope }
 }

@@ -1,5 +1,6 @@
 //! Voters of a feature request, contract section 2.8.
 
+use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::Voter;
@@ -43,6 +44,7 @@ fn fields(voter: &Voter) -> Fields<'_> {
     }
 }
 
-pub(crate) fn listed(voters: &Listing<Voter>) -> impl Serialize {
-    Body { voters: voters.items.iter().map(fields).collect(), envelope: voters.into() }
+pub(crate) fn listed(voters: &Listing<Voter>, cursors: &CursorList) -> impl Serialize {
+    let envelope = Envelope::with_cursor(voters, cursors, Placed::place);
+    Body { voters: voters.shown().iter().map(fields).collect(), envelope }
 }

@@ -3,9 +3,18 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use crate::error::{FieldError, FieldProblem, Validated};
+use crate::model::changelog::Changelog;
+use crate::model::comment::ListedComment;
+use crate::model::customer::Customer;
+use crate::model::event::Event;
 use crate::model::id::WorkspaceId;
+use crate::model::note::Note;
+use crate::model::portal::HeldPost;
+use crate::model::timestamp::Timestamp;
+use crate::model::vote::Voter;
 
 /// Number of bytes that name the list.
 const LIST: usize = 8;
@@ -22,6 +31,75 @@ pub struct Place {
     pub key: i64,
     /// The second value of the order.
     pub tie: u128,
+}
+
+impl Place {
+    /// The place of an item in a list that is ordered by time, and by ID among items of one millisecond.
+    #[must_use]
+    pub fn new(at: Timestamp, id: Uuid) -> Self {
+        Self { key: at.millis(), tie: id.as_u128() }
+    }
+
+    /// The place of an item in a list that is ordered by ID, which begins with the time of the creation.
+    #[must_use]
+    pub fn of_id(id: Uuid) -> Self {
+        Self::new(Timestamp::MIN, id)
+    }
+
+    /// The place of a feature request in a list that is ordered by number.
+    #[must_use]
+    pub fn of_number(tag_number: i64) -> Self {
+        Self { key: tag_number, tie: 0 }
+    }
+}
+
+/// What has one place, in whatever list it is. A feature request is no such item.
+pub trait Placed {
+    /// Its place.
+    fn place(&self) -> Place;
+}
+
+impl Placed for Changelog {
+    fn place(&self) -> Place {
+        Place::new(self.created_at, self.id.uuid())
+    }
+}
+
+impl Placed for Customer {
+    fn place(&self) -> Place {
+        Place::of_id(self.customer.id.uuid())
+    }
+}
+
+impl Placed for Event {
+    fn place(&self) -> Place {
+        Place::new(self.created_at, self.id.uuid())
+    }
+}
+
+impl Placed for HeldPost {
+    fn place(&self) -> Place {
+        let id = self.comment.as_ref().map_or(self.request.id.uuid(), |comment| comment.id.uuid());
+        Place::new(self.created_at, id)
+    }
+}
+
+impl Placed for ListedComment {
+    fn place(&self) -> Place {
+        Place::new(self.comment.created_at, self.comment.id.uuid())
+    }
+}
+
+impl Placed for Note {
+    fn place(&self) -> Place {
+        Place::new(self.created_at, self.id.uuid())
+    }
+}
+
+impl Placed for Voter {
+    fn place(&self) -> Place {
+        Place::new(self.voted_at, self.id.uuid())
+    }
 }
 
 /// A list with cursors: one list of one workspace, in one order, with certain filters.
@@ -92,7 +170,6 @@ mod tests {
     use super::*;
     use crate::usecase::fixtures::workspace;
     use proptest::prelude::*;
-    use uuid::Uuid;
 
     #[test]
     fn a_cursor_belongs_to_one_list_of_one_workspace() {

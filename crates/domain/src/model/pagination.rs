@@ -1,12 +1,18 @@
 //! Pagination of lists, contract sections 2.9 and 4.11.
 
-use crate::error::{FieldError, FieldProblem, Validated};
+use uuid::Uuid;
 
-/// The requested page number and page size.
+use crate::error::{FieldError, FieldProblem, Validated};
+use crate::model::cursor::{CursorList, Place};
+use crate::model::timestamp::Timestamp;
+
+/// The requested page number, or where the page begins, and the page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
     page: u64,
     size: u64,
+    /// With a cursor, the place after which the page begins; the beginning of the list if that is `None`.
+    cursor: Option<Option<Place>>,
 }
 
 impl PageRequest {
@@ -25,6 +31,7 @@ impl PageRequest {
         Ok(Self {
             page: parse_count("page", page, 1, Self::MAX_PAGE)?,
             size: parse_count("page_size", size, Self::DEFAULT_SIZE, Self::MAX_SIZE)?,
+            cursor: None,
         })
     }
 
@@ -32,7 +39,46 @@ impl PageRequest {
     /// are then those of one point in time, and are read once.
     #[must_use]
     pub const fn first(size: u64) -> Self {
-        Self { page: 1, size }
+        Self { page: 1, size, cursor: None }
+    }
+
+    /// Adds the parameter `cursor`, if it was sent. A blank one begins.
+    ///
+    /// # Errors
+    /// It is not a cursor of this list, or another page than the first was requested, too.
+    pub fn with_cursor(self, list: &CursorList, cursor: Option<&str>) -> Validated<Self> {
+        let Some(cursor) = cursor else { return Ok(self) };
+        if self.page != 1 {
+            let message = "cursor and page cannot both be given";
+            return Err(FieldError::new("cursor", FieldProblem::Custom { message }));
+        }
+        Ok(Self { cursor: Some(list.parse(cursor)?), ..self })
+    }
+
+    /// Returns what every item of the page follows in a list that is ordered by time and ID. Without a cursor, every item
+    /// follows it.
+    #[must_use]
+    pub fn after(self) -> (Timestamp, Uuid) {
+        self.place().unwrap_or((Timestamp::MIN, Uuid::nil()))
+    }
+
+    /// As [`Self::after`], for a list in descending order.
+    #[must_use]
+    pub fn before(self) -> (Timestamp, Uuid) {
+        self.place().unwrap_or((Timestamp::MAX, Uuid::max()))
+    }
+
+    /// Returns the number that every item of the page is below, in a list of feature requests that is ordered by number,
+    /// the highest first.
+    #[must_use]
+    pub fn before_number(self) -> i64 {
+        self.cursor.flatten().map_or(i64::MAX, |place| place.key)
+    }
+
+    fn place(self) -> Option<(Timestamp, Uuid)> {
+        let place = self.cursor??;
+        // Other timestamps are in no cursor that a list has returned: nothing follows them.
+        Some((Timestamp::from_millis(place.key)?, Uuid::from_u128(place.tie)))
     }
 
     /// Returns the page number, from 1.
@@ -55,16 +101,17 @@ impl PageRequest {
         (self.page - 1).checked_mul(self.size).and_then(|offset| i64::try_from(offset).ok())
     }
 
-    /// Returns the number of items on a page as an SQL integer.
+    /// Returns the number of items to read for a page as an SQL integer. With a cursor, one more shows whether there is
+    /// a next page.
     #[must_use]
     pub fn limit(self) -> i64 {
-        i64::try_from(self.size).unwrap_or(i64::MAX)
+        i64::try_from(self.size).unwrap_or(i64::MAX) + i64::from(self.cursor.is_some())
     }
 }
 
 impl Default for PageRequest {
     fn default() -> Self {
-        Self { page: 1, size: Self::DEFAULT_SIZE }
+        Self { page: 1, size: Self::DEFAULT_SIZE, cursor: None }
     }
 }
 
@@ -89,7 +136,7 @@ pub fn parse_count(field: &str, raw: Option<&str>, default: u64, max: u64) -> Va
 /// A page of a list and the total number of items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing<T> {
-    /// The items of this page.
+    /// The items of this page, with a cursor also the next one.
     pub items: Vec<T>,
     /// The requested page.
     pub request: PageRequest,
@@ -102,6 +149,22 @@ impl<T> Listing<T> {
     #[must_use]
     pub fn total_pages(&self) -> u64 {
         self.total.div_ceil(self.request.size).max(1)
+    }
+
+    /// Returns the items of the page.
+    #[must_use]
+    pub fn shown(&self) -> &[T] {
+        let size = usize::try_from(self.request.size).unwrap_or(usize::MAX);
+        self.items.get(..size).unwrap_or(&self.items)
+    }
+
+    /// Returns the place after which the next page begins, `None` on the last page. Without a cursor, it is absent.
+    #[must_use]
+    pub fn next(&self, place: impl Fn(&T) -> Place) -> Option<Option<Place>> {
+        self.request.cursor.map(|_| {
+            let shown = self.shown();
+            shown.last().filter(|_| shown.len() < self.items.len()).map(place)
+        })
     }
 }
 

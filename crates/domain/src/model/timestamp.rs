@@ -15,6 +15,8 @@ pub struct Timestamp(OffsetDateTime);
 impl Timestamp {
     /// The earliest timestamp.
     pub const MIN: Self = Self(datetime!(0000-01-01 00:00 UTC));
+    /// The latest timestamp.
+    pub const MAX: Self = Self(datetime!(9999-12-31 23:59:59.999 UTC));
 
     /// Creates a timestamp, truncated to whole milliseconds.
     #[must_use]

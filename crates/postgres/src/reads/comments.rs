@@ -1,8 +1,9 @@
 //! Lists of comments.
 
-use diesel::sql_types::{BigInt, Bool, Nullable, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Bool, Nullable, Timestamptz, Uuid as SqlUuid};
 use uuid::Uuid;
 
+use crate::codec::TimestampColumn;
 use crate::rows::CommentColumns;
 use crate::statement::{resolved, statement};
 
@@ -43,19 +44,21 @@ macro_rules! comment_list {
     };
 }
 
-/// The SQL of a page of [`comment_list`], from an offset. Without merges, it is read from the index.
+/// The SQL of a page of [`comment_list`] on a condition, from an offset. Without merges, it is read from the index.
 macro_rules! comment_page {
-    ($offset:literal) => {
+    ($condition:literal, $offset:literal) => {
         concat!(
             "(SELECT id, created_at, NULL::uuid AS merged_id, false AS is_description FROM comments
           WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
-            AND NOT EXISTS (SELECT FROM merged)
-          ORDER BY created_at, id LIMIT {limit} OFFSET ",
+            AND NOT EXISTS (SELECT FROM merged) AND ",
+            $condition,
+            " ORDER BY created_at, id LIMIT {limit} OFFSET ",
             $offset,
             ")
          UNION ALL
-         (SELECT id, created_at, merged_id, is_description FROM entries WHERE EXISTS (SELECT FROM merged)
-          ORDER BY created_at, id LIMIT {limit} OFFSET ",
+         (SELECT id, created_at, merged_id, is_description FROM entries WHERE EXISTS (SELECT FROM merged) AND ",
+            $condition,
+            " ORDER BY created_at, id LIMIT {limit} OFFSET ",
             $offset,
             ")"
         )
@@ -93,10 +96,12 @@ statement! {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
+        at: TimestampColumn => Timestamptz,
+        after: Uuid => SqlUuid,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<CommentColumns>),
-    concat!("WITH ", comment_list!("true"), ", page AS MATERIALIZED (", comment_page!("{offset}"), "
+    concat!("WITH ", comment_list!("true"), ", page AS MATERIALIZED (", comment_page!("(created_at, id) > ({at}, {after})", "{offset}"), "
      ), listed AS (", listed_comments!(""), ")
      SELECT total, listed.* FROM request CROSS JOIN total LEFT JOIN listed ON true
      ORDER BY listed.created_at, listed.id")
@@ -115,7 +120,7 @@ statement! {
     } -> (BigInt, Nullable<(Bool, CommentColumns)>),
     concat!("WITH ", comment_list!("{is_member}"), ", start AS MATERIALIZED (
          SELECT coalesce({offset}, greatest(total - 1, 0) / {limit} * {limit}) AS skipped FROM total
-     ), commented AS MATERIALIZED (", comment_page!("(SELECT skipped FROM start)"), "
+     ), commented AS MATERIALIZED (", comment_page!("true", "(SELECT skipped FROM start)"), "
      ), answer AS MATERIALIZED (
          SELECT latest.id, latest.created_at, merged_id, false AS is_description
          FROM (SELECT id, NULL::uuid AS merged_id FROM request UNION ALL SELECT id, id FROM merged) AS members

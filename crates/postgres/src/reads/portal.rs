@@ -81,8 +81,14 @@ statement! {
 
 statement! {
     /// Selects the number of ideas and comments that wait for approval, with a page of them.
-    HeldPosts { workspace: Uuid => SqlUuid, limit: i64 => BigInt, offset: i64 => BigInt, end: i64 => BigInt }
-        -> (BigInt, Nullable<HeldPostColumns>),
+    HeldPosts {
+        workspace: Uuid => SqlUuid,
+        at: TimestampColumn => Timestamptz,
+        after: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+        end: i64 => BigInt,
+    } -> (BigInt, Nullable<HeldPostColumns>),
     "WITH total AS (
          SELECT (SELECT count(*) FROM feature_requests
                  WHERE workspace_id = {workspace} AND awaiting_approval AND root_id IS NULL)
@@ -91,9 +97,11 @@ statement! {
          SELECT id, is_comment, created_at FROM (
              (SELECT id, false AS is_comment, created_at FROM feature_requests
               WHERE workspace_id = {workspace} AND awaiting_approval AND root_id IS NULL
+                AND (created_at, id) > ({at}, {after})
               ORDER BY created_at, id LIMIT {end})
              UNION ALL
-             (SELECT id, true, created_at FROM held_comments WHERE workspace_id = {workspace}
+             (SELECT id, true, created_at FROM held_comments
+              WHERE workspace_id = {workspace} AND (created_at, id) > ({at}, {after})
               ORDER BY created_at, id LIMIT {end})
          ) AS posts
          ORDER BY created_at, id LIMIT {limit} OFFSET {offset}
@@ -360,7 +368,8 @@ impl PortalReader for PostgresReader {
         let session = self.session(workspace).await?;
         let (limit, offset) = (page.limit(), page.offset().unwrap_or(BEYOND));
         let end = offset.saturating_add(limit);
-        let select = HeldPosts { workspace: workspace.uuid(), limit, offset, end };
+        let (at, after) = page.after();
+        let select = HeldPosts { workspace: workspace.uuid(), at: at.into(), after, limit, offset, end };
         let rows: Vec<(i64, Option<HeldPostRow>)> = session.run(select.load(&mut session.connection()?)).await?;
         listing(rows, page, held_post)
     }

@@ -165,17 +165,18 @@ statement! {
 }
 
 statement! {
-    /// Selects a page of a track's feature requests, newest first.
+    /// Selects a page of a track's feature requests with smaller numbers than one, newest first.
     NewestPage {
         workspace: Uuid => SqlUuid,
         track: Uuid => SqlUuid,
+        before: i64 => BigInt,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<SummaryColumns>),
     track_page!(
         "SELECT id, row_number() OVER (ORDER BY tag_number DESC) AS place FROM (
              SELECT id, tag_number FROM feature_requests
-             WHERE workspace_id = {workspace} AND track_id = {track} AND root_id IS NULL
+             WHERE workspace_id = {workspace} AND track_id = {track} AND root_id IS NULL AND tag_number < {before}
              ORDER BY tag_number DESC LIMIT {limit} OFFSET {offset}
          ) AS newest"
     )
@@ -205,6 +206,8 @@ statement! {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
+        at: TimestampColumn => Timestamptz,
+        before: Uuid => SqlUuid,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<NoteColumns>),
@@ -220,12 +223,12 @@ statement! {
      ), page AS MATERIALIZED (
          (SELECT id FROM notes
           WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
-            AND NOT EXISTS (SELECT FROM merged)
+            AND NOT EXISTS (SELECT FROM merged) AND (created_at, id) < ({at}, {before})
           ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset})
          UNION ALL
          (SELECT notes.id FROM (SELECT id FROM request UNION ALL SELECT id FROM merged) AS members
           JOIN notes ON notes.workspace_id = {workspace} AND notes.request_id = members.id
-          WHERE EXISTS (SELECT FROM merged)
+          WHERE EXISTS (SELECT FROM merged) AND (notes.created_at, notes.id) < ({at}, {before})
           ORDER BY notes.created_at DESC, notes.id DESC LIMIT {limit} OFFSET {offset})
      ), listed AS (
          SELECT notes.id, body, members.name AS author, members.email AS author_email, customers.id AS customer_id,
@@ -276,6 +279,8 @@ statement! {
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
         kind: Option<String> => Nullable<Text>,
+        at: TimestampColumn => Timestamptz,
+        before: Uuid => SqlUuid,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<EventColumns>),
@@ -288,7 +293,7 @@ statement! {
      ), page AS MATERIALIZED (
          SELECT id, kind, details, actor_kind, actor_id, actor_name, created_at FROM feature_request_events
          WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
-           AND ({kind} IS NULL OR kind = {kind})
+           AND ({kind} IS NULL OR kind = {kind}) AND (created_at, id) < ({at}, {before})
          ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}
      )
      SELECT total, page.* FROM request CROSS JOIN total LEFT JOIN page ON true
@@ -306,6 +311,7 @@ statement! {
         pattern: Option<String> => Nullable<Text>,
         address: Option<String> => Nullable<Text>,
         only_blocked: bool => Bool,
+        after: Uuid => SqlUuid,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<CustomerColumns>),
@@ -317,7 +323,7 @@ statement! {
            AND (blocked_at IS NOT NULL OR NOT {only_blocked})
      ), page AS MATERIALIZED (
          SELECT id, name, email, created_at, blocked_at FROM customers
-         WHERE workspace_id = {workspace}
+         WHERE workspace_id = {workspace} AND id > {after}
            AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {address}
                 OR lower(email) LIKE {pattern})
            AND (blocked_at IS NOT NULL OR NOT {only_blocked})
@@ -342,6 +348,7 @@ statement! {
     VotedRequestsPage {
         workspace: Uuid => SqlUuid,
         email_folded: String => Text,
+        before: Uuid => SqlUuid,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<SummaryColumns>),
@@ -361,10 +368,10 @@ statement! {
      ), page AS MATERIALIZED (
          (SELECT request_id FROM votes
           WHERE workspace_id = {workspace} AND customer_id = (SELECT id FROM customer)
-            AND NOT (SELECT exist FROM merges)
+            AND NOT (SELECT exist FROM merges) AND request_id < {before}
           ORDER BY request_id DESC LIMIT {limit} OFFSET {offset})
          UNION ALL
-         (SELECT request_id FROM voted ORDER BY request_id DESC LIMIT {limit} OFFSET {offset})
+         (SELECT request_id FROM voted WHERE request_id < {before} ORDER BY request_id DESC LIMIT {limit} OFFSET {offset})
      ), listed AS (
          SELECT ", summary!(), " FROM page
          JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.request_id
@@ -381,6 +388,8 @@ statement! {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
+        at: TimestampColumn => Timestamptz,
+        before: Uuid => SqlUuid,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<VoterColumns>),
@@ -395,14 +404,15 @@ statement! {
      ), page AS MATERIALIZED (
          (SELECT customer_id, created_at FROM votes
           WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
-            AND NOT EXISTS (SELECT FROM merged)
+            AND NOT EXISTS (SELECT FROM merged) AND (created_at, customer_id) < ({at}, {before})
           ORDER BY created_at DESC, customer_id DESC LIMIT {limit} OFFSET {offset})
          UNION ALL
          (SELECT customer_id, min(created_at) AS created_at
           FROM (SELECT id FROM request UNION ALL SELECT id FROM merged) AS members
           JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
           WHERE EXISTS (SELECT FROM merged)
-          GROUP BY customer_id ORDER BY 2 DESC, customer_id DESC LIMIT {limit} OFFSET {offset})
+          GROUP BY customer_id HAVING (min(created_at), customer_id) < ({at}, {before})
+          ORDER BY 2 DESC, customer_id DESC LIMIT {limit} OFFSET {offset})
      ), listed AS (
          SELECT customers.id, name, email, page.created_at
          FROM page JOIN customers ON customers.workspace_id = {workspace} AND customers.id = page.customer_id
@@ -413,13 +423,18 @@ statement! {
 
 statement! {
     /// Selects the number of changelogs, with a page of them.
-    ChangelogsPage { workspace: Uuid => SqlUuid, limit: i64 => BigInt, offset: i64 => BigInt }
-        -> (BigInt, Nullable<ChangelogColumns>),
+    ChangelogsPage {
+        workspace: Uuid => SqlUuid,
+        at: TimestampColumn => Timestamptz,
+        before: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<ChangelogColumns>),
     "WITH total AS (
          SELECT count(*) AS total FROM changelogs WHERE workspace_id = {workspace}
      ), page AS (
          SELECT id, title, content, published_at, created_at, updated_at, cover_attachment_id
-         FROM changelogs WHERE workspace_id = {workspace}
+         FROM changelogs WHERE workspace_id = {workspace} AND (created_at, id) < ({at}, {before})
          ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}
      )
      SELECT total, page.id, title, content, published_at, page.created_at, updated_at, attachments.id, filename
@@ -569,7 +584,7 @@ impl RoadmapReader for PostgresReader {
                 session.run(page.load(&mut session.connection()?)).await?
             }
             Sort::Newest => {
-                let page = NewestPage { workspace, track, limit, offset };
+                let page = NewestPage { workspace, track, before: page.before_number(), limit, offset };
                 session.run(page.load(&mut session.connection()?)).await?
             }
             Sort::Updated => {
@@ -600,10 +615,13 @@ impl RoadmapReader for PostgresReader {
     ) -> Result<Option<Listing<ListedComment>>, StoreError> {
         let Some((request, number)) = id_or_number(request) else { return Ok(None) };
         let session = self.session(workspace).await?;
+        let (at, after) = page.after();
         let comments = CommentsPage {
             workspace: workspace.uuid(),
             request,
             number,
+            at: at.into(),
+            after,
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };
@@ -619,10 +637,13 @@ impl RoadmapReader for PostgresReader {
     ) -> Result<Option<Listing<Note>>, StoreError> {
         let Some((request, number)) = id_or_number(request) else { return Ok(None) };
         let session = self.session(workspace).await?;
+        let (at, before) = page.before();
         let notes = NotesPage {
             workspace: workspace.uuid(),
             request,
             number,
+            at: at.into(),
+            before,
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };
@@ -639,11 +660,14 @@ impl RoadmapReader for PostgresReader {
     ) -> Result<Option<Listing<Event>>, StoreError> {
         let Some((request, number)) = id_or_number(request) else { return Ok(None) };
         let session = self.session(workspace).await?;
+        let (at, before) = page.before();
         let events = EventsPage {
             workspace: workspace.uuid(),
             request,
             number,
             kind: kind.map(ToOwned::to_owned),
+            at: at.into(),
+            before,
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };
@@ -663,6 +687,7 @@ impl RoadmapReader for PostgresReader {
             pattern: query.map(CustomerQuery::pattern),
             address: query.map(CustomerQuery::address_pattern),
             only_blocked: query.is_some_and(CustomerQuery::is_only_blocked),
+            after: page.after().1,
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };
@@ -779,6 +804,7 @@ impl RoadmapReader for PostgresReader {
         let votes = VotedRequestsPage {
             workspace: workspace.uuid(),
             email_folded: customer.folded().as_str().to_owned(),
+            before: page.before().1,
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };
@@ -794,10 +820,13 @@ impl RoadmapReader for PostgresReader {
     ) -> Result<Option<Listing<Voter>>, StoreError> {
         let Some((request, number)) = id_or_number(request) else { return Ok(None) };
         let session = self.session(workspace).await?;
+        let (at, before) = page.before();
         let voters = VotersPage {
             workspace: workspace.uuid(),
             request,
             number,
+            at: at.into(),
+            before,
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };
@@ -807,8 +836,11 @@ impl RoadmapReader for PostgresReader {
 
     async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError> {
         let session = self.session(workspace).await?;
+        let (at, before) = page.before();
         let changelogs = ChangelogsPage {
             workspace: workspace.uuid(),
+            at: at.into(),
+            before,
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };

@@ -1,6 +1,6 @@
 //! Changelogs.
 
-use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
@@ -25,8 +25,14 @@ impl SqliteStore {
                 let of_workspace = changelogs::table.filter(changelogs::workspace_id.eq(workspace));
                 let total: i64 = of_workspace.count().get_result(connection)?;
                 let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
+                let (at, before) = page.before();
                 let rows = covered_changelogs()
                     .filter(changelogs::workspace_id.eq(workspace))
+                    .filter(
+                        changelogs::created_at
+                            .lt(at.millis())
+                            .or(changelogs::created_at.eq(at.millis()).and(changelogs::id.lt(Id(before)))),
+                    )
                     .order((changelogs::created_at.desc(), changelogs::id.desc()))
                     .select(changelog_columns())
                     .limit(page.limit())

@@ -1,6 +1,6 @@
 //! Comments, notes and events of feature requests.
 
-use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use diesel::{Queryable, SqliteConnection};
 use roadmap_domain::error::StoreError;
@@ -29,11 +29,14 @@ use crate::trees::tree_members;
 
 statement! {
     /// Selects comments of a feature request into which nothing was merged, oldest first.
-    Comments { workspace: Id => Binary, request: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt }
-        -> CommentSql,
+    Comments {
+        workspace: Id => Binary, request: Id => Binary, at: i64 => BigInt, after: Id => Binary, limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> CommentSql,
     concat!(
         "SELECT ", comment_columns!(), ", NULL, NULL, NULL
-         FROM (SELECT rowid AS number FROM comments WHERE workspace_id = ? AND request_id = ?
+         FROM (SELECT rowid AS number FROM comments
+               WHERE workspace_id = ? AND request_id = ? AND (created_at, id) > (?, ?)
                ORDER BY created_at, id LIMIT ? OFFSET ?) AS page
          CROSS JOIN comments ON comments.rowid = page.number ", comment_authors!(), "
          ORDER BY comments.created_at, comments.id"
@@ -86,11 +89,15 @@ statement! {
     /// Selects the comments that a feature request shows, with the descriptions of what was merged into it, oldest
     /// first. Whoever asked for a feature request wrote its description.
     ShownComments {
-        workspace: Id => Binary, root: Id => Binary, private: bool => Bool, limit: i64 => BigInt, offset: i64 => BigInt,
+        workspace: Id => Binary, root: Id => Binary, private: bool => Bool, at: i64 => BigInt, after: Id => Binary,
+        limit: i64 => BigInt, offset: i64 => BigInt,
     } -> CommentSql,
     concat!(
         "WITH ", shown_requests!(), ",
-         page (workspace, created_at, id, request, number) AS MATERIALIZED (", shown_comments!(), " LIMIT ? OFFSET ?)
+         entries (workspace, created_at, id, request, number) AS (", shown_comments!(), "),
+         page AS MATERIALIZED (
+             SELECT * FROM entries WHERE (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ? OFFSET ?
+         )
          SELECT ", shown_comment_columns!(), " FROM page ", join_shown_comments!()
     )
 }
@@ -125,7 +132,7 @@ macro_rules! notes_where {
             note_columns!(),
             " FROM (SELECT rowid AS number FROM notes WHERE workspace_id = ? AND ",
             $condition,
-            "
+            " AND (created_at, id) < (?, ?)
                    ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?) AS page
              CROSS JOIN notes ON notes.rowid = page.number ",
             note_people!(),
@@ -136,14 +143,19 @@ macro_rules! notes_where {
 
 statement! {
     /// Selects notes of a feature request into which nothing was merged.
-    Notes { workspace: Id => Binary, request: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt } -> NoteSql,
+    Notes {
+        workspace: Id => Binary, request: Id => Binary, at: i64 => BigInt, before: Id => Binary, limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> NoteSql,
     notes_where!("request_id = ?")
 }
 
 statement! {
     /// Selects notes of the feature requests of a JSON array.
-    NotesOfTree { workspace: Id => Binary, requests: String => Text, limit: i64 => BigInt, offset: i64 => BigInt }
-        -> NoteSql,
+    NotesOfTree {
+        workspace: Id => Binary, requests: String => Text, at: i64 => BigInt, before: Id => Binary, limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> NoteSql,
     notes_where!("request_id IN (SELECT unhex(value) FROM json_each(?))")
 }
 
@@ -211,10 +223,12 @@ fn load_comments(
     let total = count_comments(connection, workspace, root, private, has_merged)?;
     let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), total))) };
     let limit = page.limit();
+    let (at, after) = page.after();
+    let (at, after) = (at.millis(), Id(after));
     let rows = if has_merged {
-        ShownComments { workspace, root, private, limit, offset }.load(connection)?
+        ShownComments { workspace, root, private, at, after, limit, offset }.load(connection)?
     } else {
-        Comments { workspace, request: root, limit, offset }.load(connection)?
+        Comments { workspace, request: root, at, after, limit, offset }.load(connection)?
     };
     Ok(Some((rows, total)))
 }
@@ -239,10 +253,12 @@ fn load_notes(
     let total: i64 = CountNotes { workspace, requests: requests.clone() }.get_result(connection)?;
     let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), total))) };
     let limit = page.limit();
+    let (at, before) = page.before();
+    let (at, before) = (at.millis(), Id(before));
     let rows = if members.len() > 1 {
-        NotesOfTree { workspace, requests, limit, offset }.load(connection)?
+        NotesOfTree { workspace, requests, at, before, limit, offset }.load(connection)?
     } else {
-        Notes { workspace, request: root, limit, offset }.load(connection)?
+        Notes { workspace, request: root, at, before, limit, offset }.load(connection)?
     };
     Ok(Some((rows, total)))
 }
@@ -267,7 +283,13 @@ fn load_events(
     };
     let total: i64 = of_request().count().get_result(connection)?;
     let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), total))) };
+    let (at, before) = page.before();
+    let (at, before) = (at.millis(), Id(before));
+    let is_before = feature_request_events::created_at
+        .lt(at)
+        .or(feature_request_events::created_at.eq(at).and(feature_request_events::id.lt(before)));
     let rows = of_request()
+        .filter(is_before)
         .order((feature_request_events::created_at.desc(), feature_request_events::id.desc()))
         .select((
             feature_request_events::id,

@@ -22,7 +22,7 @@ macro_rules! customers_where {
             customer_votes!(),
             ", customer.created_at, customer.blocked_at
              FROM (SELECT workspace_id, id, name, email, created_at, blocked_at FROM customers
-                   WHERE workspace_id = ? ",
+                   WHERE workspace_id = ? AND id > ? ",
             $condition,
             " ORDER BY id LIMIT ? OFFSET ?) AS customer
              ORDER BY customer.id"
@@ -32,15 +32,15 @@ macro_rules! customers_where {
 
 statement! {
     /// Selects all customers, oldest first.
-    Customers { workspace: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt } -> CustomerSql,
+    Customers { workspace: Id => Binary, after: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt } -> CustomerSql,
     customers_where!("")
 }
 
 statement! {
     /// Selects the customers whose address or name matches a pattern, oldest first, or only those who are blocked.
     MatchingCustomers {
-        workspace: Id => Binary, only_blocked: bool => Bool, address: String => Text, written: String => Text,
-        name: String => Text, limit: i64 => BigInt, offset: i64 => BigInt,
+        workspace: Id => Binary, after: Id => Binary, only_blocked: bool => Bool, address: String => Text,
+        written: String => Text, name: String => Text, limit: i64 => BigInt, offset: i64 => BigInt,
     } -> CustomerSql,
     customers_where!(
         "AND (blocked_at IS NOT NULL) >= ?
@@ -81,14 +81,14 @@ impl SqliteStore {
                     }
                 };
                 let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
-                let limit = page.limit();
+                let (limit, after) = (page.limit(), Id(page.after().1));
                 let rows = match pattern {
                     Some((address, name)) => {
                         let written = name.clone();
-                        MatchingCustomers { workspace, only_blocked, address, written, name, limit, offset }
+                        MatchingCustomers { workspace, after, only_blocked, address, written, name, limit, offset }
                             .load(connection)?
                     }
-                    None => Customers { workspace, limit, offset }.load(connection)?,
+                    None => Customers { workspace, after, limit, offset }.load(connection)?,
                 };
                 Ok((rows, total))
             })

@@ -56,9 +56,10 @@ statement! {
     )
 }
 
-/// SQL for a page of the feature requests of a track: the table that the page is read from, and the order.
+/// SQL for a page of the feature requests of a track: the table that the page is read from, a
+/// condition, and the order.
 macro_rules! track_page {
-    ($table:literal, $order:literal, $column:literal) => {
+    ($table:literal, $condition:literal, $order:literal, $column:literal) => {
         concat!(
             "SELECT ",
             summary_sql!(),
@@ -66,8 +67,9 @@ macro_rules! track_page {
              FROM (SELECT row_number FROM ",
             $table,
             "
-                   WHERE workspace_id = ? AND track_id = ? AND root_id IS NULL
-                   ORDER BY ",
+                   WHERE workspace_id = ? AND track_id = ? AND root_id IS NULL ",
+            $condition,
+            " ORDER BY ",
             $order,
             " LIMIT ? OFFSET ?) AS page
              CROSS JOIN feature_requests ON feature_requests.row_number = page.row_number ",
@@ -84,21 +86,29 @@ statement! {
     /// Selects feature requests of a track, most voted first.
     TrackByVotes { workspace: Id => Binary, track: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt }
         -> SummarySql,
-    track_page!("vote_tallies", "votes_count DESC, row_number DESC", "vote_tallies.votes_count")
+    track_page!("vote_tallies", "", "votes_count DESC, row_number DESC", "vote_tallies.votes_count")
 }
 
 statement! {
-    /// Selects feature requests of a track, newest first.
-    TrackByAge { workspace: Id => Binary, track: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt }
-        -> SummarySql,
-    track_page!("feature_requests", "row_number DESC", "feature_requests.row_number")
+    /// Selects feature requests of a track with smaller numbers than one, newest first.
+    TrackByAge {
+        workspace: Id => Binary, track: Id => Binary, in_workspace: Id => Binary, before: i64 => BigInt,
+        limit: i64 => BigInt, offset: i64 => BigInt,
+    } -> SummarySql,
+    track_page!(
+        "feature_requests",
+        "AND row_number < coalesce((SELECT row_number FROM feature_requests WHERE workspace_id = ? AND tag_number >= ?
+                                    ORDER BY tag_number LIMIT 1), 9223372036854775807)",
+        "row_number DESC",
+        "feature_requests.row_number"
+    )
 }
 
 statement! {
     /// Selects feature requests of a track, last updated first.
     TrackByUpdate { workspace: Id => Binary, track: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt }
         -> SummarySql,
-    track_page!("feature_requests", "updated_at DESC, row_number DESC", "feature_requests.updated_at")
+    track_page!("feature_requests", "", "updated_at DESC, row_number DESC", "feature_requests.updated_at")
 }
 
 /// ID, name and count of a lane.
@@ -134,7 +144,10 @@ fn load_track_requests(
     let limit = page.limit();
     let rows = match sort {
         Sort::Votes => TrackByVotes { workspace, track, limit, offset }.load(connection)?,
-        Sort::Newest => TrackByAge { workspace, track, limit, offset }.load(connection)?,
+        Sort::Newest => {
+            let before = page.before_number();
+            TrackByAge { workspace, track, in_workspace: workspace, before, limit, offset }.load(connection)?
+        }
         Sort::Updated => TrackByUpdate { workspace, track, limit, offset }.load(connection)?,
     };
     Ok(Some((rows, total)))

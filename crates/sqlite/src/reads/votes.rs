@@ -41,10 +41,11 @@ statement! {
 
 statement! {
     /// Selects the roots of the feature requests that a customer voted for, newest first.
-    VotedRoots { workspace: Id => Binary, customer: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt }
-        -> SummarySql,
+    VotedRoots {
+        workspace: Id => Binary, customer: Id => Binary, before: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt,
+    } -> SummarySql,
     concat!(
-        "SELECT ", summary_sql!(), " FROM (", voted_roots!(), " ORDER BY root DESC LIMIT ? OFFSET ?) AS page
+        "SELECT ", summary_sql!(), " FROM (", voted_roots!(), " AND root < ? ORDER BY root DESC LIMIT ? OFFSET ?) AS page
          CROSS JOIN feature_requests ON feature_requests.workspace_id = page.workspace_id
                 AND feature_requests.id = page.root ", placed_joins!(), "
          ORDER BY feature_requests.id DESC"
@@ -53,14 +54,17 @@ statement! {
 
 statement! {
     /// Selects the voters of the feature requests of a JSON array, each once, by the time of the first vote.
-    VotersOfTree { workspace: Id => Binary, requests: String => Text, limit: i64 => BigInt, offset: i64 => BigInt }
-        -> (Binary, Nullable<Text>, Text, BigInt),
+    VotersOfTree {
+        workspace: Id => Binary, requests: String => Text, at: i64 => BigInt, before: Id => Binary,
+        limit: i64 => BigInt, offset: i64 => BigInt,
+    } -> (Binary, Nullable<Text>, Text, BigInt),
     "WITH scope (workspace) AS (SELECT ?)
      SELECT customers.id, customers.name, customers.email, voter.voted_at
      FROM (SELECT votes.workspace_id, votes.customer_id, min(votes.created_at) AS voted_at
            FROM scope CROSS JOIN json_each(?) AS request
            CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = unhex(request.value)
-           GROUP BY votes.customer_id ORDER BY voted_at DESC, votes.customer_id DESC LIMIT ? OFFSET ?) AS voter
+           GROUP BY votes.customer_id HAVING (voted_at, votes.customer_id) < (?, ?)
+           ORDER BY voted_at DESC, votes.customer_id DESC LIMIT ? OFFSET ?) AS voter
      CROSS JOIN customers ON customers.workspace_id = voter.workspace_id AND customers.id = voter.customer_id
      ORDER BY voter.voted_at DESC, customers.id DESC"
 }
@@ -78,10 +82,11 @@ fn load_voted(
         .first(connection)
         .optional()?;
     let Some(customer) = customer else { return Ok((Vec::new(), 0)) };
+    let before = Id(page.before().1);
     if (HasMerged { workspace }).get_result::<bool>(connection)? {
         let total = CountVotedRoots { workspace, customer }.get_result(connection)?;
         let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
-        let rows = VotedRoots { workspace, customer, limit: page.limit(), offset }.load(connection)?;
+        let rows = VotedRoots { workspace, customer, before, limit: page.limit(), offset }.load(connection)?;
         return Ok((rows, total));
     }
     let total: i64 = votes::table
@@ -97,6 +102,7 @@ fn load_voted(
             ))
             .filter(votes::workspace_id.eq(workspace))
             .filter(votes::customer_id.eq(customer))
+            .filter(votes::request_id.lt(before))
             // Ids begin with the creation timestamp, and the index of a customer's votes is ordered by id. So
             // the page is read from the index without reading the other votes.
             .order(votes::request_id.desc())
@@ -116,9 +122,11 @@ fn load_voters(
     let Some(request) = find_summary(connection, workspace, request)? else { return Ok(None) };
     let total = request.votes_count;
     let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), total))) };
+    let (at, before) = page.before();
+    let (at, before) = (at.millis(), Id(before));
     let members = tree_members(connection, workspace, request.id)?;
     if members.len() > 1 {
-        let voters = VotersOfTree { workspace, requests: json_ids(&members), limit: page.limit(), offset };
+        let voters = VotersOfTree { workspace, requests: json_ids(&members), at, before, limit: page.limit(), offset };
         return Ok(Some((voters.load(connection)?, total)));
     }
     let rows = votes::table
@@ -128,6 +136,7 @@ fn load_voters(
         )
         .filter(votes::workspace_id.eq(workspace))
         .filter(votes::request_id.eq(request.id))
+        .filter(votes::created_at.lt(at).or(votes::created_at.eq(at).and(votes::customer_id.lt(before))))
         .order((votes::created_at.desc(), votes::customer_id.desc()))
         .select((customers::id, customers::name, customers::email, votes::created_at))
         .limit(page.limit())

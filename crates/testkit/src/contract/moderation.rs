@@ -15,7 +15,6 @@ use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::block_customer::BlockCustomer;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
-use roadmap_domain::usecase::hold_comment::ApproveComment;
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::remove_texts::{RemoveTexts, RestoreTexts};
 use time::Duration;

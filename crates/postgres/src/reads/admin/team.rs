@@ -6,6 +6,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::TeamPage;
 use roadmap_domain::model::customer::CustomerName;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId};
+use roadmap_domain::model::pagination::PageRequest;
 use uuid::Uuid;
 
 use crate::reads::portal::ids;
@@ -96,7 +97,8 @@ pub(super) async fn page(
 ) -> Result<TeamPage, StoreError> {
     let request = request.uuid();
     let limit = i64::from(TeamPage::MAX_NOTES);
-    let notes = NotesPage { workspace, request: Some(request), number: None, limit, offset: 0 };
+    let (at, before) = PageRequest::first(u64::from(TeamPage::MAX_NOTES)).before();
+    let notes = NotesPage { workspace, request: Some(request), number: None, at: at.into(), before, limit, offset: 0 };
     let notes: Vec<(i64, Option<NoteRow>)> = session.run(notes.load(&mut session.connection()?)).await?;
     let voters = SubscribersAndVoters { workspace, request, limit: i64::from(TeamPage::MAX_VOTERS) };
     let voters: Vec<(i64, Option<VoterRow>)> = session.run(voters.load(&mut session.connection()?)).await?;

@@ -94,7 +94,7 @@ fn other_statements() -> Vec<String> {
         sql(&Subscriptions { workspace, customer: ID, most, limit }),
         sql(&Sessions { workspace, email: String::new(), limit }),
         sql(&CountHeld { workspace }),
-        sql(&Held { workspace, most, limit, offset }),
+        sql(&Held { workspace, most, at: 0, after: ID, limit, offset }),
         sql(&OneSession { workspace, digest: Vec::new() }),
         sql(&OnePortal { workspace }),
         sql(&Sitemap { workspace, after: 0, limit }),
