@@ -18,7 +18,7 @@ fn started() -> (App, Browser) {
 /// Creates a feature request of a customer. Returns its ID.
 fn idea(app: &App, title: &str, email: &str, name: Option<&str>) -> String {
     let body = json!({
-        "feature_request": { "title": title, "description": "<p>Cheap watches</p>", "tags": ["shop"] },
+        "feature_request": { "title": title, "description": format!("<p>Cheap {}</p>", title.to_lowercase()), "tags": ["shop"] },
         "customer": { "email": email, "name": name },
     });
     let response = app.acme.post_feature_request(&body);
@@ -217,7 +217,9 @@ fn a_blocked_person_notices_nothing_and_does_nothing() {
     let ann = Browser::signed_in(&app, ANN);
     assert_eq!(ann.get("/account").status, 200);
     // A link that was sent before does not work afterwards.
-    Browser::new(&app).submit("/sign-in", &[("email", ANN)]);
+    for email in [ANN, "eve@example.com"] {
+        Browser::new(&app).submit("/sign-in", &[("email", email)]);
+    }
     let sent = sign_in_mails(&app, ANN, 1).remove(0);
     let id = customer_id(&app, ANN);
     let path = format!("/admin/customers/{id}");
@@ -319,7 +321,7 @@ fn many_held_posts_are_decided_at_once() {
         let mut fields: Vec<(&str, &str)> = vec![("action", action), ("next", "/admin?state=awaiting")];
         fields.extend(ids.iter().map(|id| ("id", *id)));
         fields.extend(comments.iter().map(|comment| ("comment", *comment)));
-        submit(&olga, "/admin?state=awaiting", "/admin/triage", &fields)
+        submit(&olga, "/admin", "/admin/triage", &fields)
     };
     let next = decide("approve", &[&good], &[&held[0], &held[1]]);
     assert_eq!(next, "/admin?state=awaiting&done=posts-approved&count=3");
@@ -331,8 +333,7 @@ fn many_held_posts_are_decided_at_once() {
     // What does not wait any more is left out, also a comment that is public now.
     let next = decide("discard", &[&spam, &good], &[&held[1], &held[2], &held[3]]);
     assert_eq!(notice(&olga, &next), "3 posts were discarded.");
-    let spam = app.acme.detail(&spam);
-    assert_eq!((&spam["private"], &spam["awaiting_approval"]), (&json!(true), &json!(false)));
+    assert_eq!(app.acme.detail(&spam)["private"], json!(true));
     assert_eq!(app.acme.get_comments(&dark, "").is_ok()["total_count"], 2);
     assert_eq!(app.acme.get_held_posts("").is_ok()["total_count"], 0);
     assert_eq!(decide("discard", &[], &[&held[2]]), "/admin?state=awaiting&done=unchanged");

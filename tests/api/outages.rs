@@ -419,8 +419,8 @@ fn when_all_connections_are_busy_requests_fail_in_time() {
     });
     for (response, took) in &responses {
         response.is_error(503, UNAVAILABLE);
-        // Two seconds for a connection, then 2.25 seconds for the lock.
-        assert!(*took < Duration::from_millis(2_000 + 2_250) + Duration::from_secs(1), "{took:?}");
+        // Two seconds for a connection, then 2.25 seconds for the lock. The rest is for a busy machine.
+        assert!(*took < Duration::from_millis(2_000 + 2_250) + Duration::from_secs(10), "{took:?}");
     }
     assert_eq!(within_limit(|| proxied.acme.get_lanes()).status, 200);
     drop(lock);

@@ -507,6 +507,7 @@ mod tests {
                     "feature_request_id": { "type": "string", "description": "`id` or slug." },
                     "page": { "type": "integer", "description": "From 1." },
                     "page_size": { "type": "integer", "description": "At most 100." },
+                    "cursor": { "type": "string", "description": "Empty, then next_cursor." },
                 },
                 "required": ["feature_request_id"],
                 "additionalProperties": false,

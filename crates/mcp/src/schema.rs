@@ -16,7 +16,7 @@ const DESCRIPTIONS: [(&str, &str); 14] = [
     ("operation_key", "A new one for each change; the same one to repeat it safely."),
     ("page", "From 1."),
     ("page_size", "At most 100."),
-    ("cursor", "The next_cursor of the page before. Empty: the first page."),
+    ("cursor", "Empty, then next_cursor."),
     ("email", ""),
     ("author_email", "A team member."),
     ("position", "From 1."),
