@@ -10,7 +10,7 @@ const TESTS_PER_PROCESSOR: usize = 3;
 
 /// Prefixes of black-box tests that are independent of the store. They run only on SQLite here, and on PostgreSQL in
 /// `cargo xtask torture`.
-pub(crate) const ONCE: [&str; 32] = [
+pub(crate) const ONCE: [&str; 34] = [
     "admin_access::every_page_",
     "attachments::a_body_that_is_no_form_",
     "attachments::a_bucket_",
@@ -33,11 +33,13 @@ pub(crate) const ONCE: [&str; 32] = [
     "bad_input::query_strings_",
     "bad_input::the_table_of_fields_",
     "commands::an_unknown_workspace_",
+    "cursors::",
     "hostile_http::",
     "log::a_line_of_json_",
     "mcp_bridge::",
     "openapi::",
     "pages::every_page_",
+    "permissions::",
     "rate_limits::",
     "scopes::every_route_accepts_",
     "shutdown::",
