@@ -173,8 +173,11 @@ fn the_key_comes_from_the_environment_or_a_file_and_refusals_are_sentences() {
     command.args(["mcp", "--url", &url, "--key-file"]).arg(&file);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     writeln!(child.stdin.as_mut().unwrap(), "{}", call(&json!(1), "ListTracks", &json!({}))).unwrap();
+    // The input stays open until the answer is there: after its end, calls have less than a second.
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let answer: Value = serde_json::from_str(&line).unwrap();
     let output = child.wait_with_output().unwrap();
-    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.success(), &answer["result"]["isError"]), (true, &json!(false)));
     for (arguments, message) in [
         (&["mcp", "--url", "http://localhost"][..], "there is no API key: set ROADMAP_API_KEY or --key-file"),
