@@ -76,7 +76,8 @@ check(moved.featureRequest.track === track.name);
 check((await board.listLanes()).lanes.length > 0);
 check((await board.showRoadmap({ perLane: 2 })).lanes.length > 0);
 
-const file = await files.createAttachment({ file: new File(["\x89PNG\r\n\x1a\n"], "grün.png") });
+const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
+const file = await files.createAttachment({ file: new File([png], "grün.png") });
 check(file.filename === "grün.png");
 const changelog = await changelogs.createChangelog({
   createChangelog: {
