@@ -254,13 +254,6 @@ pub(crate) struct ApiKeyRow {
     made_by: Option<Id>,
 }
 
-impl ApiKeyRow {
-    /// The order of keys: by creation, then by ID.
-    pub(crate) fn age(&self) -> (i64, uuid::Uuid) {
-        (self.created_at, self.id.0)
-    }
-}
-
 impl TryFrom<ApiKeyRow> for ApiKey {
     type Error = StoreError;
 

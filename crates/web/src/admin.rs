@@ -24,6 +24,7 @@ pub(crate) mod team_request;
 pub(crate) mod tracks;
 pub(crate) mod voters;
 
+use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::admin::{InboxCounts, InboxState};
 use roadmap_domain::model::id::parse_uuid;
 use roadmap_domain::model::member::{Member, Role};
@@ -39,7 +40,7 @@ use crate::context::Context;
 use crate::digest;
 use crate::form::Fields;
 use crate::page::{Nav, Page};
-use crate::reply::Reply;
+use crate::reply::{PageResult, Reply};
 use crate::text::Text;
 
 /// What an action has done, as the parameter `done` of the next page, with the key of its sentence about `$count`.
@@ -257,6 +258,14 @@ fn operation_key(context: &Context, fields: &Fields, step: &str) -> Option<Opera
 
 /// The status under which the result of an action is saved. Only successes are.
 const SAVED: u16 = 200;
+
+/// A record that does not exist has no page.
+pub(crate) fn found(done: PageResult) -> PageResult {
+    match done {
+        Err(HttpError::Domain(RoadmapError::NotFound(_))) => Err(HttpError::NotFound),
+        done => done,
+    }
+}
 
 /// Runs an operation at most once for each form, to its end, even if the browser disconnects. `landing` returns the path
 /// of the next page.

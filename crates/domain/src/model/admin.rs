@@ -1,6 +1,7 @@
 //! What the admin panel shows: the inbox, the records of a customer, and the overview.
 
 use std::collections::HashSet;
+use std::hash::Hash;
 
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
@@ -448,6 +449,12 @@ pub enum Triage {
     Decline,
 }
 
+fn each_once<T: Copy + Eq + Hash>(mut selected: Vec<T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    selected.retain(|one| seen.insert(*one));
+    selected
+}
+
 /// The selected feature requests, at most [`Self::MAX`], each once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection(Vec<FeatureRequestId>);
@@ -460,12 +467,16 @@ impl Selection {
     ///
     /// # Errors
     /// None, or too many of them.
-    pub fn new(field: &str, mut requests: Vec<FeatureRequestId>) -> Validated<Self> {
-        let mut seen = HashSet::new();
-        requests.retain(|request| seen.insert(*request));
-        match requests.len() {
+    pub fn new(field: &str, requests: Vec<FeatureRequestId>) -> Validated<Self> {
+        let requests = each_once(requests);
+        Self::check(field, requests.len())?;
+        Ok(Self(requests))
+    }
+
+    fn check(field: &str, selected: usize) -> Validated<()> {
+        match selected {
             0 => Err(FieldError::missing(field)),
-            1..=Self::MAX => Ok(Self(requests)),
+            1..=Self::MAX => Ok(()),
             _ => Err(FieldError::new(field, FieldProblem::TooMany { max: Self::MAX })),
         }
     }
@@ -489,15 +500,10 @@ impl HeldSelection {
     ///
     /// # Errors
     /// None, or too many of them.
-    pub fn new(field: &str, mut requests: Vec<FeatureRequestId>, mut comments: Vec<CommentId>) -> Validated<Self> {
-        let (mut seen, mut seen_comments) = (HashSet::new(), HashSet::new());
-        requests.retain(|request| seen.insert(*request));
-        comments.retain(|comment| seen_comments.insert(*comment));
-        match requests.len() + comments.len() {
-            0 => Err(FieldError::missing(field)),
-            1..=Selection::MAX => Ok(Self { requests, comments }),
-            _ => Err(FieldError::new(field, FieldProblem::TooMany { max: Selection::MAX })),
-        }
+    pub fn new(field: &str, requests: Vec<FeatureRequestId>, comments: Vec<CommentId>) -> Validated<Self> {
+        let (requests, comments) = (each_once(requests), each_once(comments));
+        Selection::check(field, requests.len() + comments.len())?;
+        Ok(Self { requests, comments })
     }
 
     /// Returns the ideas, if some are selected.

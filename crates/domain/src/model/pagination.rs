@@ -77,7 +77,7 @@ impl PageRequest {
 
     fn place(self) -> Option<(Timestamp, Uuid)> {
         let place = self.cursor??;
-        // Other timestamps are in no cursor that a list has returned: nothing follows them.
+        // No list has returned a cursor with another timestamp. It begins.
         Some((Timestamp::from_millis(place.key)?, Uuid::from_u128(place.tie)))
     }
 

@@ -48,6 +48,19 @@ pub enum TextState {
     Removed(Timestamp),
 }
 
+impl TextState {
+    /// Creates a state from those that stores read: `held`, `private` or `shown`, unless the text was removed.
+    #[must_use]
+    pub fn from_stored(state: &str, removed_at: Option<Timestamp>) -> Self {
+        match (state, removed_at) {
+            (_, Some(at)) => Self::Removed(at),
+            ("held", _) => Self::Held,
+            ("private", _) => Self::Private,
+            _ => Self::Shown,
+        }
+    }
+}
+
 /// A text of a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerText {

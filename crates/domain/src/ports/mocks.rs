@@ -361,7 +361,7 @@ mock! {
 
     #[async_trait]
     impl ModerationWrites for Unit {
-        async fn set_blocked(&mut self, customer: CustomerId, blocked_at: Option<Timestamp>, now: Timestamp) -> Result<Option<(CustomerName, bool)>, StoreError>;
+        async fn set_blocked(&mut self, customer: CustomerId, blocked_at: Option<Timestamp>) -> Result<Option<(CustomerName, bool)>, StoreError>;
         async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
         async fn restore_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
     }

@@ -382,7 +382,7 @@ pub trait AttachmentWrites {
 /// Blocks of customers, and the removal of their texts.
 #[async_trait]
 pub trait ModerationWrites {
-    /// Blocks a customer, or ends the block (`None`). While it lasts, all mail to the customer is stopped; with the block,
+    /// Blocks a customer since a timestamp, or ends the block (`None`). While it lasts, all mail to the customer is stopped; with the block,
     /// unsent messages to the customer are deleted. Returns the customer and whether it changed, or `None` when it does
     /// not exist.
     ///
@@ -392,7 +392,6 @@ pub trait ModerationWrites {
         &mut self,
         customer: CustomerId,
         blocked_at: Option<Timestamp>,
-        now: Timestamp,
     ) -> Result<Option<(CustomerName, bool)>, StoreError>;
 
     /// Removes the newest texts of a customer, at most `most` comments, as many that wait, and as many feature requests,

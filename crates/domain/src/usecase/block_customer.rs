@@ -40,7 +40,7 @@ impl Operation for BlockCustomer {
         work: &mut dyn UnitOfWork,
     ) -> Result<CustomerBlocked, RoadmapError> {
         let blocked_at = self.is_blocked.then_some(context.now);
-        let changed = work.set_blocked(self.customer, blocked_at, context.now).await?;
+        let changed = work.set_blocked(self.customer, blocked_at).await?;
         let (customer, has_changed) = changed.ok_or(RoadmapError::NotFound(Resource::Customer))?;
         if self.is_blocked {
             if work.find_member(customer.email.folded()).await?.is_some() {
@@ -82,9 +82,8 @@ mod tests {
 
     fn unit(exists: bool, has_changed: bool) -> MockUnit {
         let mut unit = MockUnit::new();
-        unit.expect_set_blocked().returning(move |id, _, _| {
-            Ok(exists.then(|| (CustomerName { id, name: None, email: email() }, has_changed)))
-        });
+        unit.expect_set_blocked()
+            .returning(move |id, _| Ok(exists.then(|| (CustomerName { id, name: None, email: email() }, has_changed))));
         unit
     }
 

@@ -12,6 +12,7 @@ use crate::model::member::{Member, MemberRef, Role};
 use crate::model::text::Name;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::revoke_api_key::revocation;
 
 /// Adds a member. A removed one with the same address is restored.
 #[derive(Debug, Clone)]
@@ -62,11 +63,6 @@ pub struct MemberRemoved {
     pub member: Member,
     /// The revoked keys.
     pub revoked: Vec<ApiKey>,
-}
-
-/// The entries about revoked keys, as those of [`RevokeApiKey`](crate::usecase::revoke_api_key::RevokeApiKey).
-fn revocations(keys: &[ApiKey]) -> impl Iterator<Item = Audit> {
-    keys.iter().map(|key| Audit::entry("api_key.revoke", "api_key", Some(key.id.uuid())))
 }
 
 fn find<'a>(members: &'a [Member], wanted: &MemberRef) -> Result<&'a Member, RoadmapError> {
@@ -137,7 +133,7 @@ impl Operation for ChangeRole {
         match Change::between("role", changed.old.name(), changed.member.role.name()) {
             Some(change) => {
                 let entry = Audit::with_changes("member.role", "member", Some(changed.member.id.uuid()), vec![change]);
-                Audit::all(std::iter::once(entry).chain(revocations(&changed.revoked)))
+                Audit::all(std::iter::once(entry).chain(changed.revoked.iter().map(revocation)))
             }
             None => Audit::Unchanged,
         }
@@ -165,7 +161,7 @@ impl Operation for RemoveMember {
     fn audit(&self, removed: &MemberRemoved) -> Audit {
         let changes = vec![Change::new("name", removed.member.name.as_str(), Value::Null)];
         let entry = Audit::with_changes("member.remove", "member", Some(removed.member.id.uuid()), changes);
-        Audit::all(std::iter::once(entry).chain(revocations(&removed.revoked)))
+        Audit::all(std::iter::once(entry).chain(removed.revoked.iter().map(revocation)))
     }
 }
 

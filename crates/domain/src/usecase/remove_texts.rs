@@ -13,24 +13,14 @@ use crate::usecase::executor::{Operation, OperationContext};
 use crate::usecase::indexing::index;
 use crate::usecase::records::record_event;
 
-/// Removes the texts of a customer, at most [`MAX_AT_ONCE`] of each kind. They are stored for
-/// [`RETENTION`](crate::model::removal::RETENTION).
+/// Removes the texts of a customer, or restores removed ones: at most [`MAX_AT_ONCE`] of each kind. Removed ones are stored
+/// for [`RETENTION`](crate::model::removal::RETENTION).
 #[derive(Debug, Clone, Copy)]
-pub struct RemoveTexts {
+pub struct MoveTexts {
     /// The customer.
     pub customer: CustomerId,
-}
-
-/// Restores removed texts of a customer, as many at once.
-#[derive(Debug, Clone, Copy)]
-pub struct RestoreTexts {
-    /// The customer.
-    pub customer: CustomerId,
-}
-
-async fn ensure_exists(customer: CustomerId, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-    let exists = work.customer_exists(customer).await?;
-    exists.then_some(()).ok_or(RoadmapError::NotFound(Resource::Customer))
+    /// Whether they are removed.
+    pub removes: bool,
 }
 
 /// Indexes the feature requests whose texts have changed, and what they are merged into, and records the edits.
@@ -56,17 +46,8 @@ async fn record_edits(
     Ok(())
 }
 
-fn audit(action: &'static str, customer: CustomerId, moved: &MovedTexts) -> Audit {
-    if moved.count() == 0 {
-        return Audit::Unchanged;
-    }
-    let count = |field, count: u64| Change::new(field, serde_json::Value::Null, count);
-    let changes = vec![count("feature_requests", moved.requests.len() as u64), count("comments", moved.comments)];
-    Audit::with_changes(action, "customer", Some(customer.uuid()), changes)
-}
-
 #[async_trait]
-impl Operation for RemoveTexts {
+impl Operation for MoveTexts {
     type Output = MovedTexts;
 
     async fn perform(
@@ -74,8 +55,14 @@ impl Operation for RemoveTexts {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<MovedTexts, RoadmapError> {
-        ensure_exists(self.customer, work).await?;
-        let moved = work.remove_texts(self.customer, context.now, MAX_AT_ONCE).await?;
+        if !work.customer_exists(self.customer).await? {
+            return Err(RoadmapError::NotFound(Resource::Customer));
+        }
+        let moved = if self.removes {
+            work.remove_texts(self.customer, context.now, MAX_AT_ONCE).await?
+        } else {
+            work.restore_texts(self.customer, context.now, MAX_AT_ONCE).await?
+        };
         record_edits(&moved, context, work).await?;
         Ok(moved)
     }
@@ -86,31 +73,13 @@ impl Operation for RemoveTexts {
 
     /// Numbers only: no text and no address.
     fn audit(&self, moved: &MovedTexts) -> Audit {
-        audit("customer.remove_texts", self.customer, moved)
-    }
-}
-
-#[async_trait]
-impl Operation for RestoreTexts {
-    type Output = MovedTexts;
-
-    async fn perform(
-        &self,
-        context: &OperationContext<'_>,
-        work: &mut dyn UnitOfWork,
-    ) -> Result<MovedTexts, RoadmapError> {
-        ensure_exists(self.customer, work).await?;
-        let moved = work.restore_texts(self.customer, context.now, MAX_AT_ONCE).await?;
-        record_edits(&moved, context, work).await?;
-        Ok(moved)
-    }
-
-    fn recorded_bytes(&self, moved: &MovedTexts) -> u64 {
-        moved.requests.len() as u64 * storage::EVENT_BYTES
-    }
-
-    fn audit(&self, moved: &MovedTexts) -> Audit {
-        audit("customer.restore_texts", self.customer, moved)
+        if moved.count() == 0 {
+            return Audit::Unchanged;
+        }
+        let action = if self.removes { "customer.remove_texts" } else { "customer.restore_texts" };
+        let count = |field, count: u64| Change::new(field, serde_json::Value::Null, count);
+        let changes = vec![count("feature_requests", moved.requests.len() as u64), count("comments", moved.comments)];
+        Audit::with_changes(action, "customer", Some(self.customer.uuid()), changes)
     }
 }
 
@@ -151,7 +120,7 @@ mod tests {
         for (number, times) in [(1, 1), (2, 1), (3, 1), (9, 1)] {
             unit.expect_delete_search_document().withf(move |of| *of == id(number)).times(times).returning(|_| Ok(()));
         }
-        let operation = RemoveTexts { customer: customer() };
+        let operation = MoveTexts { customer: customer(), removes: true };
         let removed = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
         assert_eq!(removed.count(), 5);
         let Audit::Entry(entry) = operation.audit(&removed) else { panic!("no entry") };
@@ -161,11 +130,10 @@ mod tests {
 
     #[test]
     fn texts_of_an_unknown_customer_are_neither_removed_nor_restored() {
-        let removed = RemoveTexts { customer: customer() };
-        let error = block_on(removed.perform(&context(&NumberedIds::default()), &mut unit(false))).unwrap_err();
-        assert_eq!(error.to_string(), "Customer does not exist.");
-        let restored = RestoreTexts { customer: customer() };
-        let error = block_on(restored.perform(&context(&NumberedIds::default()), &mut unit(false))).unwrap_err();
-        assert_eq!(error.to_string(), "Customer does not exist.");
+        for removes in [true, false] {
+            let operation = MoveTexts { customer: customer(), removes };
+            let error = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit(false))).unwrap_err();
+            assert_eq!(error.to_string(), "Customer does not exist.");
+        }
     }
 }

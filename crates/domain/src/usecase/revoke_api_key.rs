@@ -16,6 +16,11 @@ pub struct RevokeApiKey {
     pub id: ApiKeyId,
 }
 
+/// The entry about a revoked key.
+pub(crate) fn revocation(key: &ApiKey) -> Audit {
+    Audit::entry("api_key.revoke", "api_key", Some(key.id.uuid()))
+}
+
 #[async_trait]
 impl Operation for RevokeApiKey {
     type Output = ApiKey;
@@ -28,6 +33,6 @@ impl Operation for RevokeApiKey {
     }
 
     fn audit(&self, key: &ApiKey) -> Audit {
-        Audit::entry("api_key.revoke", "api_key", Some(key.id.uuid()))
+        revocation(key)
     }
 }

@@ -110,72 +110,71 @@ statement! {
     "UPDATE search_documents SET version = 0 WHERE workspace_id = {workspace}"
 }
 
+impl PostgresStore {
+    /// Purges at most `limit` rows, one workspace at a time, because no session sees the rows of two. `purge` gets a
+    /// workspace and how many rows are left, and returns the number of its rows.
+    async fn purge_workspaces<F>(
+        &self,
+        limit: u32,
+        purge: impl Fn(WorkspaceId, i64) -> F + Send,
+    ) -> Result<u64, StoreError>
+    where
+        F: Future<Output = Result<i64, StoreError>> + Send,
+    {
+        let mut purged: i64 = 0;
+        for workspace in self.workspaces().await? {
+            let most = i64::from(limit).saturating_sub(purged);
+            if most == 0 {
+                break;
+            }
+            purged = purged.saturating_add(purge(workspace.id, most).await?);
+        }
+        Ok(purged.unsigned_abs())
+    }
+}
+
 #[async_trait]
 impl Maintenance for PostgresStore {
-    /// Purges one workspace at a time, because no session sees the rows of two.
     async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let mut purged = 0;
-        for workspace in self.workspaces().await? {
-            let most = i64::from(limit).saturating_sub(purged);
-            if most == 0 {
-                break;
-            }
-            let session = self.session(workspace.id).await?;
-            let purge = PurgeOperationKeys { workspace: workspace.id.uuid(), before: before.into(), most };
+        let purge = |workspace: WorkspaceId, most| async move {
+            let session = self.session(workspace).await?;
+            let purge = PurgeOperationKeys { workspace: workspace.uuid(), before: before.into(), most };
             let deleted = session.run(purge.execute(&mut session.connection()?)).await?;
-            purged = purged.saturating_add(i64::try_from(deleted).unwrap_or(i64::MAX));
-        }
-        Ok(purged.unsigned_abs())
+            Ok(i64::try_from(deleted).unwrap_or(i64::MAX))
+        };
+        self.purge_workspaces(limit, purge).await
     }
 
-    /// Purges one workspace at a time, because no session sees the rows of two.
     async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let mut purged: i64 = 0;
-        for workspace in self.workspaces().await? {
-            let most = i64::from(limit).saturating_sub(purged);
-            if most == 0 {
-                break;
-            }
-            let session = self.session(workspace.id).await?;
-            let purge = PurgeAuditEntries { workspace: workspace.id.uuid(), before: before.into(), most };
+        let purge = |workspace: WorkspaceId, most| async move {
+            let session = self.session(workspace).await?;
+            let purge = PurgeAuditEntries { workspace: workspace.uuid(), before: before.into(), most };
             let deleted: i64 = session.run(purge.get_result(&mut session.connection()?)).await?;
-            purged = purged.saturating_add(deleted);
-        }
-        Ok(purged.unsigned_abs())
+            Ok(deleted)
+        };
+        self.purge_workspaces(limit, purge).await
     }
 
-    /// Purges one workspace at a time, because no session sees the rows of two. It numbers changes, too, so that readers
-    /// who come seldom find at most those of an hour without a number.
+    /// Numbers changes, too, so that readers who come seldom find at most those of an hour without a number.
     async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let mut purged = 0;
-        for workspace in self.workspaces().await? {
-            let most = i64::from(limit).saturating_sub(purged);
-            if most == 0 {
-                break;
-            }
-            number_changes(&self.auxiliary, workspace.id).await?;
-            let session = self.session(workspace.id).await?;
-            let purge = PurgeDeletions { workspace: workspace.id.uuid(), before: before.into(), most };
+        let purge = |workspace: WorkspaceId, most| async move {
+            number_changes(&self.auxiliary, workspace).await?;
+            let session = self.session(workspace).await?;
+            let purge = PurgeDeletions { workspace: workspace.uuid(), before: before.into(), most };
             let deleted = session.run(purge.execute(&mut session.connection()?)).await?;
-            purged = purged.saturating_add(i64::try_from(deleted).unwrap_or(i64::MAX));
-        }
-        Ok(purged.unsigned_abs())
+            Ok(i64::try_from(deleted).unwrap_or(i64::MAX))
+        };
+        self.purge_workspaces(limit, purge).await
     }
 
-    /// Purges one workspace at a time, because no session sees the rows of two.
     async fn purge_removed_texts(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let mut purged: i64 = 0;
-        for workspace in self.workspaces().await? {
-            let most = i64::from(limit).saturating_sub(purged);
-            if most == 0 {
-                break;
-            }
-            let session = self.session(workspace.id).await?;
-            let purge = PurgeRemovedTexts { workspace: workspace.id.uuid(), before: before.into(), most };
+        let purge = |workspace: WorkspaceId, most| async move {
+            let session = self.session(workspace).await?;
+            let purge = PurgeRemovedTexts { workspace: workspace.uuid(), before: before.into(), most };
             let deleted: i64 = session.run(purge.get_result(&mut session.connection()?)).await?;
-            purged = purged.saturating_add(deleted);
-        }
-        Ok(purged.unsigned_abs())
+            Ok(deleted)
+        };
+        self.purge_workspaces(limit, purge).await
     }
 
     async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError> {

@@ -124,21 +124,29 @@ statement! {
      WHERE workspace_id = {workspace} AND id = {request}"
 }
 
-statement! {
-    /// Deletes the unsent messages about feature requests: about their comments and about changes of their status. Those
-    /// held for a digest are sent with it.
-    DeleteMessages { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> Untyped,
-    "WITH topics AS MATERIALIZED (
-         SELECT id::text AS topic FROM comments WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
-         UNION ALL
-         SELECT 'status.' || id FROM feature_request_events
-         WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
-     )
-     DELETE FROM outbox USING topics CROSS JOIN LATERAL (VALUES (topic), ('audience.' || topic)) AS message (prefix)
+/// SQL that deletes the unsent messages about the common table expression `topics`. Those held for a digest that was sent
+/// were sent with it.
+macro_rules! delete_messages_about {
+    () => {
+        "DELETE FROM outbox USING topics CROSS JOIN LATERAL (VALUES (topic), ('audience.' || topic)) AS message (prefix)
      WHERE outbox.workspace_id = {workspace} AND sent_at IS NULL
        AND outbox.id COLLATE \"C\" >= prefix AND outbox.id COLLATE \"C\" < prefix || '/'
        AND NOT EXISTS (SELECT FROM outbox digest WHERE digest.workspace_id = {workspace}
                        AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
+    };
+}
+pub(crate) use delete_messages_about;
+
+statement! {
+    /// Deletes the unsent messages about feature requests: about their comments and about changes of their status. Those
+    /// held for a digest are sent with it.
+    DeleteMessages { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> Untyped,
+    concat!("WITH topics AS MATERIALIZED (
+         SELECT id::text AS topic FROM comments WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
+         UNION ALL
+         SELECT 'status.' || id FROM feature_request_events
+         WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
+     ) ", delete_messages_about!())
 }
 
 statement! {

@@ -15,7 +15,7 @@ use crate::codec::TimestampColumn;
 use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
 use crate::statement::statement;
 use crate::unit::{PostgresUnit, WorkspaceLock};
-use crate::writes::merges::DeleteMessages;
+use crate::writes::merges::{DeleteMessages, delete_messages_about};
 use crate::writes::subscriptions::DeleteWaiting;
 
 statement! {
@@ -25,13 +25,12 @@ statement! {
         workspace: Uuid => SqlUuid,
         customer: Uuid => SqlUuid,
         blocked_at: TimestampColumn => Timestamptz,
-        now: TimestampColumn => Timestamptz,
     } -> (CustomerNameColumns, Bool),
     "UPDATE customers
      SET blocked_at = coalesce(customers.blocked_at, {blocked_at}),
          mail_stopped_because =
              CASE WHEN mail_stopped_at IS NULL THEN 'blocked' ELSE mail_stopped_because END,
-         mail_stopped_at = coalesce(mail_stopped_at, {now})
+         mail_stopped_at = coalesce(mail_stopped_at, {blocked_at})
      FROM (SELECT blocked_at FROM customers WHERE workspace_id = {workspace} AND id = {customer} FOR NO KEY UPDATE) AS old
      WHERE workspace_id = {workspace} AND id = {customer}
      RETURNING customers.id, name, email, old.blocked_at IS NOT NULL"
@@ -82,14 +81,9 @@ statement! {
 statement! {
     /// Deletes the unsent messages about comments. Those held for a digest that was sent were sent with it.
     DeleteMessagesOfComments { workspace: Uuid => SqlUuid, comments: Vec<Uuid> => Array<SqlUuid> } -> Untyped,
-    "WITH topics AS MATERIALIZED (
+    concat!("WITH topics AS MATERIALIZED (
          SELECT id::text AS topic FROM unnest({comments}) AS id
-     )
-     DELETE FROM outbox USING topics CROSS JOIN LATERAL (VALUES (topic), ('audience.' || topic)) AS message (prefix)
-     WHERE outbox.workspace_id = {workspace} AND sent_at IS NULL
-       AND outbox.id COLLATE \"C\" >= prefix AND outbox.id COLLATE \"C\" < prefix || '/'
-       AND NOT EXISTS (SELECT FROM outbox digest WHERE digest.workspace_id = {workspace}
-                       AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
+     ) ", delete_messages_about!())
 }
 
 statement! {
@@ -231,12 +225,11 @@ impl ModerationWrites for PostgresUnit {
         &mut self,
         customer: CustomerId,
         blocked_at: Option<Timestamp>,
-        now: Timestamp,
     ) -> Result<Option<(CustomerName, bool)>, StoreError> {
         let (workspace, customer) = (self.workspace, customer.uuid());
         let row: Option<(CustomerNameRow, bool)> = match blocked_at {
             Some(at) => {
-                let block = Block { workspace, customer, blocked_at: at.into(), now: now.into() };
+                let block = Block { workspace, customer, blocked_at: at.into() };
                 self.run_optional(block.get_result(&mut self.connection()?)).await?
             }
             None => {

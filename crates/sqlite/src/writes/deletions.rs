@@ -20,6 +20,23 @@ statement! {
                        AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
 }
 
+/// SQL that deletes the unsent messages about the common table expression `topics`. Those held for a digest that was sent
+/// were sent with it.
+macro_rules! delete_messages_about {
+    () => {
+        "DELETE FROM outbox WHERE rowid IN (
+             SELECT message.rowid FROM topics CROSS JOIN outbox message
+                 ON message.workspace_id = topics.workspace
+                AND message.id >= topics.topic || '.' AND message.id < topics.topic || '/'
+             UNION ALL
+             SELECT message.rowid FROM topics CROSS JOIN outbox message
+                 ON message.workspace_id = topics.workspace AND message.id = 'audience.' || topics.topic
+         ) AND sent_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM outbox digest WHERE digest.workspace_id = outbox.workspace_id
+                           AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
+    };
+}
+
 statement! {
     /// Deletes the unsent messages about the comments and events of the feature requests of a JSON array.
     DeleteMessagesOfRequests { workspace: Id => Binary, requests: String => Text }
@@ -33,17 +50,7 @@ statement! {
              SELECT workspace, 'status.' || ", uuid_text!("event.id"), " FROM requests
              CROSS JOIN feature_request_events event
                      ON event.workspace_id = requests.workspace AND event.request_id = requests.id
-         )
-         DELETE FROM outbox WHERE rowid IN (
-             SELECT message.rowid FROM topics CROSS JOIN outbox message
-                 ON message.workspace_id = topics.workspace
-                AND message.id >= topics.topic || '.' AND message.id < topics.topic || '/'
-             UNION ALL
-             SELECT message.rowid FROM topics CROSS JOIN outbox message
-                 ON message.workspace_id = topics.workspace AND message.id = 'audience.' || topics.topic
-         ) AND sent_at IS NULL
-           AND NOT EXISTS (SELECT 1 FROM outbox digest WHERE digest.workspace_id = outbox.workspace_id
-                           AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
+         ) ", delete_messages_about!()
     )
 }
 
@@ -53,17 +60,8 @@ statement! {
     concat!(
         "WITH scope (workspace) AS (SELECT ?),
          listed (workspace, id) AS (SELECT workspace, unhex(value) FROM scope CROSS JOIN json_each(?)),
-         topics (workspace, topic) AS (SELECT workspace, ", uuid_text!("listed.id"), " FROM listed)
-         DELETE FROM outbox WHERE rowid IN (
-             SELECT message.rowid FROM topics CROSS JOIN outbox message
-                 ON message.workspace_id = topics.workspace
-                AND message.id >= topics.topic || '.' AND message.id < topics.topic || '/'
-             UNION ALL
-             SELECT message.rowid FROM topics CROSS JOIN outbox message
-                 ON message.workspace_id = topics.workspace AND message.id = 'audience.' || topics.topic
-         ) AND sent_at IS NULL
-           AND NOT EXISTS (SELECT 1 FROM outbox digest WHERE digest.workspace_id = outbox.workspace_id
-                           AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
+         topics (workspace, topic) AS (SELECT workspace, ", uuid_text!("listed.id"), " FROM listed) ",
+        delete_messages_about!()
     )
 }
 
@@ -98,26 +96,6 @@ pub(crate) fn delete_messages(connection: &mut SqliteConnection, workspace: Id, 
     // `/` follows `.` in byte order.
     let (first, end) = (format!("{topic}."), format!("{topic}/"));
     DeleteMessages { workspace, audience, first, end }.execute(connection)?;
-    Ok(())
-}
-
-/// Deletes the unsent messages about the comments of a JSON array.
-pub(crate) fn delete_messages_of_comments(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    comments: &str,
-) -> Result<(), SqlError> {
-    DeleteMessagesOfComments { workspace, comments: comments.to_owned() }.execute(connection)?;
-    Ok(())
-}
-
-/// Deletes the unsent messages about the comments and events of the feature requests of a JSON array.
-pub(crate) fn delete_messages_of_requests(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    requests: &str,
-) -> Result<(), SqlError> {
-    DeleteMessagesOfRequests { workspace, requests: requests.to_owned() }.execute(connection)?;
     Ok(())
 }
 

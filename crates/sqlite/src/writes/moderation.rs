@@ -19,16 +19,16 @@ use crate::schema::{comments, customers, held_comments};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
 use crate::writes::customers::DeleteUnsent;
-use crate::writes::deletions::{DeleteTags, delete_messages_of_comments, delete_messages_of_requests};
+use crate::writes::deletions::{DeleteMessagesOfComments, DeleteMessagesOfRequests, DeleteTags};
 use crate::writes::requests::insert_tags;
 
 statement! {
     /// Blocks a customer, unless that is so already, and stops all mail, unless it is stopped.
-    Block { blocked_at: i64 => BigInt, now: i64 => BigInt, workspace: Id => Binary, customer: Id => Binary }
-    "UPDATE customers SET blocked_at = ?,
+    Block { blocked_at: i64 => BigInt, workspace: Id => Binary, customer: Id => Binary }
+    "UPDATE customers SET blocked_at = ?1,
          mail_stopped_because = CASE WHEN mail_stopped_at IS NULL THEN 'blocked' ELSE mail_stopped_because END,
-         mail_stopped_at = coalesce(mail_stopped_at, ?)
-     WHERE workspace_id = ? AND id = ? AND blocked_at IS NULL"
+         mail_stopped_at = coalesce(mail_stopped_at, ?1)
+     WHERE workspace_id = ?2 AND id = ?3 AND blocked_at IS NULL"
 }
 
 statement! {
@@ -201,7 +201,7 @@ fn remove_comments(
     let public = newest!(comments, customer);
     let ids = json_ids(&public);
     KeepComments { removed_at, workspace, comments: ids.clone() }.execute(connection)?;
-    delete_messages_of_comments(connection, workspace, &ids)?;
+    DeleteMessagesOfComments { workspace, comments: ids }.execute(connection)?;
     let rows = comments::table.filter(comments::workspace_id.eq(workspace)).filter(comments::id.eq_any(&public));
     delete(rows).execute(connection)?;
     let held = newest!(held_comments, customer);
@@ -240,7 +240,6 @@ impl ModerationWrites for SqliteUnit {
         &mut self,
         customer: CustomerId,
         blocked_at: Option<Timestamp>,
-        now: Timestamp,
     ) -> Result<Option<(CustomerName, bool)>, StoreError> {
         let customer = Id(customer.uuid());
         let changed: Option<(CustomerNameRow, bool)> = self
@@ -252,9 +251,7 @@ impl ModerationWrites for SqliteUnit {
                     .optional()?;
                 let Some(row) = row else { return Ok(None) };
                 let changed = match blocked_at {
-                    Some(at) => {
-                        Block { blocked_at: at.millis(), now: now.millis(), workspace, customer }.execute(connection)?
-                    }
+                    Some(at) => Block { blocked_at: at.millis(), workspace, customer }.execute(connection)?,
                     None => Unblock { workspace, customer }.execute(connection)?,
                 };
                 if blocked_at.is_some() && changed > 0 {
@@ -273,7 +270,7 @@ impl ModerationWrites for SqliteUnit {
             let rows: Vec<(Id, Option<Id>)> =
                 RemovableRequests { workspace, customer, limit: most }.load(connection)?;
             let requests = json_ids(&rows.iter().map(|(request, _)| *request).collect::<Vec<_>>());
-            delete_messages_of_requests(connection, workspace, &requests)?;
+            DeleteMessagesOfRequests { workspace, requests: requests.clone() }.execute(connection)?;
             KeepRequests { removed_at, workspace, requests: requests.clone() }.execute(connection)?;
             DeleteTags { workspace, requests: requests.clone() }.execute(connection)?;
             EmptyRequests { title: REMOVED_TITLE.to_owned(), at: removed_at, workspace, requests }

@@ -180,7 +180,7 @@ impl Provisioning for SqliteUnit {
 
     async fn revoke_keys_of(&mut self, member: MemberId, at: Timestamp) -> Result<Vec<ApiKey>, StoreError> {
         let (member, at) = (Id(member.uuid()), at.millis());
-        let mut rows: Vec<ApiKeyRow> = self
+        let rows: Vec<ApiKeyRow> = self
             .run(move |connection, workspace| {
                 let valid = api_keys::table
                     .filter(api_keys::workspace_id.eq(workspace))
@@ -193,8 +193,9 @@ impl Provisioning for SqliteUnit {
                     .get_results(connection)?)
             })
             .await?;
-        rows.sort_by_key(ApiKeyRow::age);
-        rows.into_iter().map(ApiKey::try_from).collect()
+        let mut keys = rows.into_iter().map(ApiKey::try_from).collect::<Result<Vec<_>, _>>()?;
+        keys.sort_by_key(|key| (key.created_at, key.id.uuid()));
+        Ok(keys)
     }
 
     async fn update_api_key_validity(

@@ -16,7 +16,7 @@ use roadmap_domain::usecase::block_customer::BlockCustomer;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
-use roadmap_domain::usecase::remove_texts::{RemoveTexts, RestoreTexts};
+use roadmap_domain::usecase::remove_texts::MoveTexts;
 use time::Duration;
 
 use crate::contract::changes::{Item, PUBLIC};
@@ -143,8 +143,8 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     assert_eq!(listed(&texts_before), expected);
     assert_eq!((texts_before.counts.requests, texts_before.counts.comments), (3, 2));
 
-    assert_eq!(harness.failure(other, &RemoveTexts { customer: ann }).await, "Customer does not exist.");
-    let moved = harness.perform(workspace, &RemoveTexts { customer: ann }).await;
+    assert_eq!(harness.failure(other, &MoveTexts { customer: ann, removes: true }).await, "Customer does not exist.");
+    let moved = harness.perform(workspace, &MoveTexts { customer: ann, removes: true }).await;
     assert_eq!((moved.comments, moved.requests.len()), (2, 3));
     assert_eq!(change().await, [(public, false)]);
     let detail = harness.detail(workspace, idea.id).await;
@@ -169,10 +169,10 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     assert_eq!((now.counts.requests, now.counts.comments, now.counts.removed), (0, 0, 5));
     assert_eq!(now.counts.removed_at, Some(harness.now()));
     // There is nothing left to remove.
-    assert_eq!(harness.perform(workspace, &RemoveTexts { customer: ann }).await, MovedTexts::default());
+    assert_eq!(harness.perform(workspace, &MoveTexts { customer: ann, removes: true }).await, MovedTexts::default());
 
     harness.next_second();
-    let restored = harness.perform(workspace, &RestoreTexts { customer: ann }).await;
+    let restored = harness.perform(workspace, &MoveTexts { customer: ann, removes: false }).await;
     assert_eq!((restored.comments, restored.requests.len()), (2, 3));
     assert_eq!(harness.shown(workspace, &requests).await, before);
     assert_eq!(harness.subject.admin.inbox_counts(workspace).await.unwrap(), counts_before);
@@ -183,7 +183,7 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     assert_eq!(harness.search(workspace, "Numbat").await, ["Fern"]);
     let left = (harness.count("removed_comments", workspace).await, harness.count("removed_requests", workspace).await);
     assert_eq!(left, (0, 0));
-    assert_eq!(harness.perform(workspace, &RestoreTexts { customer: ann }).await, MovedTexts::default());
+    assert_eq!(harness.perform(workspace, &MoveTexts { customer: ann, removes: false }).await, MovedTexts::default());
 }
 
 /// The newest texts are moved first, and what the team has written since a removal stays.
@@ -230,7 +230,7 @@ pub async fn removed_texts_follow_their_records_and_are_purged(harness: Harness)
         harness.perform(workspace, &posted).await;
     }
     let ann = harness.customer(workspace, ANN).await.id;
-    harness.perform(workspace, &RemoveTexts { customer: ann }).await;
+    harness.perform(workspace, &MoveTexts { customer: ann, removes: true }).await;
     let count = async || {
         (harness.count("removed_comments", workspace).await, harness.count("removed_requests", workspace).await)
     };
@@ -251,7 +251,7 @@ pub async fn removed_texts_follow_their_records_and_are_purged(harness: Harness)
     assert_eq!(maintenance.purge_removed_texts(later, 1).await.unwrap(), 1);
     assert_eq!(maintenance.purge_removed_texts(later, 1).await.unwrap(), 0);
     assert_eq!(count().await, (0, 0));
-    assert_eq!(harness.perform(workspace, &RestoreTexts { customer: bob }).await, MovedTexts::default());
+    assert_eq!(harness.perform(workspace, &MoveTexts { customer: bob, removes: false }).await, MovedTexts::default());
     assert_eq!(harness.detail(workspace, kept.id).await.summary.title.as_str(), REMOVED_TITLE);
 }
 

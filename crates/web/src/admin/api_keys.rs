@@ -18,7 +18,7 @@ use roadmap_http::error::HttpError;
 use time::Duration;
 
 use crate::admin::parts::{Choice, Moment};
-use crate::admin::{self, Entry, path_id, run_once, run_step};
+use crate::admin::{self, Entry, found, path_id, run_once, run_step};
 use crate::context::Context;
 use crate::digest::hex;
 use crate::form::{Fields, Problems};
@@ -199,10 +199,7 @@ pub(crate) async fn ask_revoke(context: Rc<Context>) -> PageResult {
 pub(crate) async fn revoke(context: Rc<Context>, fields: Fields) -> PageResult {
     let id = path_id(&context, ApiKeyId::new)?;
     let landing = |_| format!("{PATH}?done=key-revoked");
-    match run_once(&context, &fields, RevokeApiKey { id }, landing).await {
-        Err(HttpError::Domain(RoadmapError::NotFound(_))) => Err(HttpError::NotFound),
-        done => done,
-    }
+    found(run_once(&context, &fields, RevokeApiKey { id }, landing).await)
 }
 
 /// Generates the text of a key.

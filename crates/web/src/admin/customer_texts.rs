@@ -12,14 +12,14 @@ use roadmap_domain::model::removal::{CustomerText, CustomerTexts, MAX_AT_ONCE, M
 use roadmap_domain::usecase::block_customer::BlockCustomer;
 use roadmap_domain::usecase::query::admin::ListCustomerTexts;
 use roadmap_domain::usecase::query::people::ShowCustomer;
-use roadmap_domain::usecase::remove_texts::{RemoveTexts, RestoreTexts};
+use roadmap_domain::usecase::remove_texts::MoveTexts;
 use roadmap_http::error::HttpError;
 
 use crate::actions::with_done;
 use crate::admin::customers::{self, path_of};
 use crate::admin::inbox::team_path;
 use crate::admin::parts::{Moment, Person};
-use crate::admin::{self, Entry, path_id, run_once};
+use crate::admin::{self, Entry, found, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
@@ -158,14 +158,14 @@ fn landing(customer: CustomerId, moved: &MovedTexts, done: &str) -> String {
 pub(crate) async fn remove(context: Rc<Context>, fields: Fields) -> PageResult {
     let customer = path_id(&context, CustomerId::new)?;
     let landing = move |moved: MovedTexts| landing(customer, &moved, "texts-removed");
-    found(run_once(&context, &fields, RemoveTexts { customer }, landing).await)
+    found(run_once(&context, &fields, MoveTexts { customer, removes: true }, landing).await)
 }
 
 /// `POST /admin/customers/{id}/restore-texts`.
 pub(crate) async fn restore(context: Rc<Context>, fields: Fields) -> PageResult {
     let customer = path_id(&context, CustomerId::new)?;
     let landing = move |moved: MovedTexts| landing(customer, &moved, "texts-restored");
-    found(run_once(&context, &fields, RestoreTexts { customer }, landing).await)
+    found(run_once(&context, &fields, MoveTexts { customer, removes: false }, landing).await)
 }
 
 /// `POST /admin/customers/{id}/block`.
@@ -191,14 +191,6 @@ async fn set_blocked(context: &Context, fields: &Fields, is_blocked: bool) -> Pa
             customers::render(context, customer, None, problems).await
         }
         done => found(done),
-    }
-}
-
-/// A customer who does not exist has no page.
-fn found(done: PageResult) -> PageResult {
-    match done {
-        Err(HttpError::Domain(RoadmapError::NotFound(_))) => Err(HttpError::NotFound),
-        done => done,
     }
 }
 

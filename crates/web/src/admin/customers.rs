@@ -21,7 +21,7 @@ use roadmap_http::error::HttpError;
 
 use crate::admin::customer_texts::Texts;
 use crate::admin::parts::{Moment, Person};
-use crate::admin::{self, Entry, path_id, run_once};
+use crate::admin::{self, Entry, found, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
@@ -236,10 +236,7 @@ pub(crate) async fn rename(context: Rc<Context>, fields: Fields) -> PageResult {
         let done = if done.has_changed { "customer-saved" } else { "unchanged" };
         format!("{}?done={done}", path_of(customer))
     };
-    match run_once(&context, &fields, RenameCustomer { customer, name: Ok(name) }, landing).await {
-        Err(HttpError::Domain(RoadmapError::NotFound(_))) => Err(HttpError::NotFound),
-        done => done,
-    }
+    found(run_once(&context, &fields, RenameCustomer { customer, name: Ok(name) }, landing).await)
 }
 
 /// Shows the page of a customer, with what was typed as the name.

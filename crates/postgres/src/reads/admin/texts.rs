@@ -85,12 +85,7 @@ fn text((request, title, content, state, removed_at, created_at): TextRow) -> Re
         request: request_link(request),
         title: title.map(Title::from_stored),
         content: CleanHtml::from_stored(content),
-        state: match (state.as_str(), removed_at) {
-            (_, Some(at)) => TextState::Removed(at),
-            ("held", _) => TextState::Held,
-            ("private", _) => TextState::Private,
-            _ => TextState::Shown,
-        },
+        state: TextState::from_stored(&state, removed_at),
         created_at: created_at.into_timestamp("comments", "created_at", id)?,
     })
 }

@@ -118,12 +118,7 @@ impl TryFrom<TextRow> for CustomerText {
             request: request_link(row.request),
             title: row.title.map(Title::from_stored),
             content: CleanHtml::from_stored(row.content),
-            state: match (row.state.as_str(), removed_at) {
-                (_, Some(at)) => TextState::Removed(at),
-                ("held", _) => TextState::Held,
-                ("private", _) => TextState::Private,
-                _ => TextState::Shown,
-            },
+            state: TextState::from_stored(&row.state, removed_at),
             created_at: timestamp(row.created_at, "comments", "created_at", id)?,
         })
     }
