@@ -23,12 +23,6 @@ use crate::text::Text;
 /// Number of entries of a feed.
 const ENTRIES: usize = 50;
 
-/// The content of an entry.
-enum Body<'a> {
-    Html(String),
-    Text(&'a str),
-}
-
 /// What the entries of a feed have in common.
 struct Writer<'a> {
     context: &'a Context,
@@ -61,23 +55,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn entry(
-        &self,
-        id: &str,
-        title: &str,
-        path: &str,
-        published: Timestamp,
-        updated: Timestamp,
-        body: Body<'_>,
-    ) -> Entry {
-        let content = match body {
-            Body::Html(html) => {
-                Content { value: Some(xml_text(&html)), content_type: Some("html".to_owned()), ..Content::default() }
-            }
-            Body::Text(text) => {
-                Content { value: Some(xml_text(text)), content_type: Some("text".to_owned()), ..Content::default() }
-            }
-        };
+    fn entry(&self, id: &str, title: &str, path: &str, published: Timestamp, updated: Timestamp, html: &str) -> Entry {
+        let content =
+            Content { value: Some(xml_text(html)), content_type: Some("html".to_owned()), ..Content::default() };
         Entry {
             id: format!("urn:uuid:{id}"),
             title: AtomText::plain(xml_text(title)),
@@ -122,7 +102,7 @@ pub(crate) async fn requests(context: Rc<Context>) -> PageResult {
     let entry = |row: &PortalRow| {
         let (summary, path) = (&row.summary, request::path(&row.summary.slug()));
         let (id, at) = (summary.id.to_string(), summary.created_at);
-        writer.entry(&id, summary.title.as_str(), &path, at, at, Body::Text(&row.excerpt))
+        writer.entry(&id, summary.title.as_str(), &path, at, at, &text_as_html(&row.excerpt))
     };
     let entries = listed.iter().map(entry).collect();
     let title = writer.title(&writer.t.get("feed-requests"));
@@ -143,7 +123,7 @@ pub(crate) async fn changelogs(context: Rc<Context>) -> PageResult {
             &changelogs::path(*id),
             *published_at,
             updated,
-            Body::Html(html(content)),
+            &html(content),
         );
         let cover = cover.as_ref().map(|cover| context.links.page(&image_path(cover)));
         entry.links.extend(cover.map(|url| Link { rel: "enclosure".to_owned(), href: url, ..Link::default() }));
@@ -181,8 +161,8 @@ pub(crate) async fn comments(context: Rc<Context>) -> PageResult {
         let author = author(writer.t, &listed.author);
         let path = format!("{}#comment-{}", request::path(&canonical), comment.id);
         let (id, title) = (comment.id.to_string(), writer.t.named("comment-by", &author));
-        let body = Body::Html(html(&comment.content));
-        let mut entry = writer.entry(&id, &title, &path, comment.created_at, listed.updated_at, body);
+        let html = html(&comment.content);
+        let mut entry = writer.entry(&id, &title, &path, comment.created_at, listed.updated_at, &html);
         entry.authors = vec![Person { name: xml_text(&author), ..Person::default() }];
         entry
     };
@@ -205,9 +185,23 @@ fn html(content: &CleanHtml) -> String {
     crate::prose::html(content)
 }
 
+/// Returns a text as HTML. Some readers take all content for HTML, whatever its type.
+fn text_as_html(text: &str) -> String {
+    let Ok(escaped) = askama::filters::escape(text, askama::filters::Html);
+    escaped.to_string().replace('\n', "<br>")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_no_markup() {
+        assert_eq!(
+            text_as_html("<style>\n<img src=x onerror=alert(1)> & \"b\""),
+            "&#60;style&#62;<br>&#60;img src=x onerror=alert(1)&#62; &#38; &#34;b&#34;"
+        );
+    }
 
     #[test]
     fn timestamps_are_those_of_rfc_3339() {
