@@ -25,10 +25,11 @@ use crate::writes::requests::insert_tags;
 statement! {
     /// Blocks a customer, unless that is so already, and stops all mail, unless it is stopped.
     Block { blocked_at: i64 => BigInt, workspace: Id => Binary, customer: Id => Binary }
-    "UPDATE customers SET blocked_at = ?1,
+    "WITH block (at) AS (SELECT ?)
+     UPDATE customers SET blocked_at = block.at,
          mail_stopped_because = CASE WHEN mail_stopped_at IS NULL THEN 'blocked' ELSE mail_stopped_because END,
-         mail_stopped_at = coalesce(mail_stopped_at, ?1)
-     WHERE workspace_id = ?2 AND id = ?3 AND blocked_at IS NULL"
+         mail_stopped_at = coalesce(mail_stopped_at, block.at)
+     FROM block WHERE workspace_id = ? AND id = ? AND blocked_at IS NULL"
 }
 
 statement! {
