@@ -85,7 +85,7 @@ impl MemberRef {
 ///
 /// The author is the named member, otherwise the workspace's oldest member. A workspace without members has no author.
 ///
-/// A store looks up the member in the statement that stores the note or comment, which saves a round trip (ADR 22).
+/// A store looks up the member in the statement that stores the note or comment, which saves a round trip (ADR 1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Author {
     /// The member with this address, or the oldest member when the address is unknown.
