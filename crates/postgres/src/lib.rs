@@ -190,7 +190,7 @@ impl ConnectionPools for PostgresStore {
 pub struct PostgresReader {
     pool: Pool,
     /// The connections of searches. A search costs many times as much as a list, and searches that queue finish sooner
-    /// than searches that all run at once (ADR 23).
+    /// than searches that all run at once (ADR 12).
     searches: Pool,
     term_statistics: Arc<TermStatistics>,
 }
