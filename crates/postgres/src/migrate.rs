@@ -230,7 +230,7 @@ async fn set_row_security(connection: &mut AsyncPgConnection, on: bool) -> Resul
 }
 
 /// Grants the role the privileges that the service needs: to read and change rows. Workspaces are created by the login
-/// itself (ADR 25). Entries of the audit log are only added.
+/// itself (ADR 10). Entries of the audit log are only added.
 async fn grant(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
     let rights = format!(
         "DO $$

@@ -67,7 +67,7 @@ impl Provisioning for PostgresUnit {
         setting: &Setting,
         at: Timestamp,
     ) -> Result<Insertion, StoreError> {
-        // The service's role may not create workspaces (ADR 25): this one statement runs as the login.
+        // The service's role may not create workspaces (ADR 10): this one statement runs as the login.
         self.run(batch(self.connection()?, "SET LOCAL ROLE NONE")).await?;
         let may = "SELECT current_user::text AS login, has_table_privilege('workspaces', 'INSERT') AS may_insert";
         let may: Login = self.run(diesel::sql_query(may).get_result(&mut self.connection()?)).await?;
