@@ -103,6 +103,19 @@ fn rows(app: &App) -> i64 {
     app.count("SELECT count(*) FROM attachments")
 }
 
+/// Contract 2.7: an attachment has `id`, `filename`, `content_type` and `byte_size`.
+/// Contract 2.7: `checksum` is the Base64 of the MD5.
+/// Contract 2.7: an attachment has `key` and `service_name`.
+/// Contract 2.7: `metadata` has the workspace.
+/// Contract 2.7: an attachment has `created_at`.
+/// Contract 2.7: `attachable_sgid` is a signed id.
+/// Contract 2.7: `signed_id` is passed as `cover_image_signed_id`.
+/// Contract 4.1: the response is 201 with the attachment.
+/// Decision 2: POST of an attachment returns 201.
+/// Decision 4: `metadata` has `workspace_id`, `identified`, `analyzed`, and of images `width` and `height`.
+/// Decision 4: `service_name` is `local` or `s3`.
+/// Decision 4: `blob_url` is at the workspace's base, with `signed_id` and name.
+/// Decision 7: files are stored in a folder by default.
 #[test]
 fn an_upload_returns_the_twelve_fields_of_an_attachment() {
     let app = App::start();
@@ -144,6 +157,9 @@ fn an_upload_returns_the_twelve_fields_of_an_attachment() {
     assert_ne!(first["attachable_sgid"], second["attachable_sgid"]);
 }
 
+/// Contract 2.7: `blob_url` redirects to the file.
+/// Decision 4: `blob_url` needs no key and returns 302.
+/// Beyond the contract: downloads equal uploads byte for byte, for any size and chunking.
 #[test]
 fn a_file_comes_back_as_it_was_sent() {
     let app = App::start();
@@ -157,6 +173,10 @@ fn a_file_comes_back_as_it_was_sent() {
     }
 }
 
+/// Contract 4.1: a file has at most 50 MB.
+/// Contract 8: an upload has at most 50 MB.
+/// Decision 2: 50 MB is 50 × 1024 × 1024 bytes of content, that size included.
+/// Contract 7; Decision 7; Beyond the contract.
 #[test]
 fn fifty_megabytes_are_taken_and_one_byte_more_is_not() {
     let app = App::start();
@@ -203,6 +223,8 @@ fn begin(client: &Client, length: &str) -> TcpStream {
     stream
 }
 
+/// Beyond the contract: an interrupted upload, or one with a wrong length, leaves neither file nor row, or both.
+/// Decision 2.
 #[test]
 fn an_interrupted_upload_leaves_nothing() {
     let app = App::start();
@@ -244,6 +266,9 @@ fn an_interrupted_upload_leaves_nothing() {
     assert_eq!(upload(&app.acme, "a.bin", &bytes)["byte_size"], 3_000_000);
 }
 
+/// Contract 4.1: 422 with an error body when `file` is missing or larger than 50 MB.
+/// Contract 7: an upload's 422 is `File is required and must not be larger than 50 MB`.
+/// Decision 2: an upload without `file`, or over 50 MB, is 422.
 #[test]
 fn a_form_without_a_file_is_refused() {
     let app = App::start();
@@ -286,6 +311,8 @@ fn a_hundred_parts_may_come_before_the_file() {
     }
 }
 
+/// Contract 4.1: the body is multipart with one part `file`, which is required.
+/// Contract 1.
 #[test]
 fn the_first_file_among_other_parts_is_the_file() {
     let app = App::start();
@@ -301,6 +328,9 @@ fn the_first_file_among_other_parts_is_the_file() {
     assert_eq!((response.status, &response.json()["filename"]), (201, &json!("file")));
 }
 
+/// Contract 1: the upload's body is multipart.
+/// Decision 2: a malformed form is 400.
+/// Contract 4.1.
 #[test]
 fn a_body_that_is_no_form_is_rejected() {
     let app = App::start();
@@ -331,6 +361,11 @@ fn a_body_that_is_no_form_is_rejected() {
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
 }
 
+/// Contract 1: the attachment endpoint is below `/api/external/v2`.
+/// Contract 4.1: `POST /attachments` is below v2.
+/// Contract 4.1: 401 without a valid key.
+/// Contract 9: attachments are v2.
+/// Decision 1.
 #[test]
 fn uploads_are_only_in_version_2_and_need_the_write_scope() {
     let app = App::start();
@@ -350,6 +385,7 @@ fn uploads_are_only_in_version_2_and_need_the_write_scope() {
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
 }
 
+/// Decision 4: names of files in any encoding are decoded, and refuse no file.
 #[test]
 fn a_strange_name_does_not_refuse_the_file() {
     let app = App::start();
@@ -373,6 +409,8 @@ fn a_strange_name_does_not_refuse_the_file() {
     }
 }
 
+/// Decision 4: path parts and control characters are removed from `filename`.
+/// Contract 2.7.
 #[test]
 fn file_names_are_sanitized() {
     let app = App::start();
@@ -397,6 +435,12 @@ fn file_names_are_sanitized() {
     assert_eq!(long["filename"], format!("{}.png", "ü".repeat(125)));
 }
 
+/// Decision 4: `content_type` is detected from the content, and the client's value counts if that is inconclusive.
+/// Decision 4: `blob_url` redirects to `/files/…`, or to the bucket.
+/// Decision 4: raster images are shown inline, everything else is an attachment.
+/// Decision 4: files are sent with `nosniff` and a sandboxing policy.
+/// Beyond the contract: images may be displayed on other sites, other files may not.
+/// Contract 2.7.
 #[test]
 fn only_raster_images_are_inline_and_active_types_are_octet_streams() {
     let app = App::start();
@@ -433,6 +477,8 @@ fn only_raster_images_are_inline_and_active_types_are_octet_streams() {
 
 const BYTES: &str = "application/octet-stream";
 
+/// Beyond the contract: `/files/…` serves one range of bytes, with `If-Range`, `If-None-Match`, `HEAD` and 405.
+/// Decision 4.
 #[test]
 fn parts_of_a_file_are_served_by_byte_range() {
     let app = App::start();
@@ -468,6 +514,10 @@ fn parts_of_a_file_are_served_by_byte_range() {
     assert_eq!(posted.header("allow"), Some("GET, HEAD"));
 }
 
+/// Decision 4: `signed_id` and `attachable_sgid` are over workspace, purpose and id, and never valid for another
+/// workspace or purpose.
+/// Decision 4: a forged `signed_id` or `attachable_sgid` is rejected.
+/// Contract 1, 2.7.
 #[test]
 fn only_the_reference_of_a_file_opens_it() {
     let app = App::start();
@@ -503,6 +553,9 @@ fn only_the_reference_of_a_file_opens_it() {
     visitor.get(&file).is_error(404, "Not found");
 }
 
+/// Contract 1: the `signed_id` of an upload becomes a changelog's cover image.
+/// Contract 2.7: only the workspace that uploaded a file can use it.
+/// Decision 4: a valid cover image is accepted, and another workspace's is 422.
 #[test]
 fn a_file_is_the_cover_of_a_changelog_of_its_workspace() {
     let app = App::start();
@@ -540,6 +593,7 @@ fn a_file_is_the_cover_of_a_changelog_of_its_workspace() {
     assert_eq!(bolt.get_changelogs("").json()["total_count"], 0);
 }
 
+/// Decision 7: the signing secret is changed with an overlap (not in the decision).
 #[test]
 fn references_of_a_previous_secret_are_valid() {
     let (old, new) = ("an old secret that has served its time", "a new secret that nobody knows about");
@@ -558,6 +612,8 @@ fn references_of_a_previous_secret_are_valid() {
     }
 }
 
+/// Decision 7: `attachments sweep` (not in the decision) removes old files.
+/// Beyond the contract: the sweep removes only orphaned files older than a day.
 #[test]
 fn the_sweep_removes_old_files_without_rows() {
     let app = App::start();
@@ -594,6 +650,7 @@ fn the_sweep_removes_old_files_without_rows() {
     assert_eq!(open(&app, &file["blob_url"], &[]).bytes, b"text");
 }
 
+/// Beyond the contract: a storage failure gets 503 and recovers; all other requests are served.
 #[test]
 fn a_storage_that_fails_is_reported_and_recovers() {
     let app = App::start();
@@ -611,6 +668,7 @@ fn a_storage_that_fails_is_reported_and_recovers() {
     upload(&app.acme, "a.txt", b"text");
 }
 
+/// Beyond the contract: a file whose row failed is removed by the sweep.
 #[test]
 fn a_database_failure_leaves_an_orphaned_file_and_no_row() {
     let app = App::start();
@@ -628,6 +686,7 @@ pub fn memory(process: u32, line: &str) -> u64 {
     line.trim_matches(|character: char| !character.is_ascii_digit()).parse().expect("a number")
 }
 
+/// Beyond the contract: twenty uploads of 50 MB at once take little memory.
 #[test]
 fn twenty_uploads_at_once_take_little_memory() {
     let app = App::start();
@@ -643,6 +702,7 @@ fn twenty_uploads_at_once_take_little_memory() {
     assert_eq!((blobs(&app).len(), rows(&app)), (21, 21));
 }
 
+/// Beyond the contract: no row is without its file, also after kills.
 #[test]
 fn a_killed_process_leaves_no_row_without_its_file() {
     let mut app = App::start();
@@ -677,6 +737,9 @@ fn a_killed_process_leaves_no_row_without_its_file() {
     }
 }
 
+/// Decision 4: the link that `blob_url` leads to is valid for five minutes.
+/// Decision 7: files can be stored in `s3://bucket/prefix`.
+/// Contract 2.7; Beyond the contract.
 #[test]
 fn a_bucket_serves_its_files_by_presigned_urls() {
     let server = s3::Server::start();
@@ -712,6 +775,8 @@ fn a_bucket_serves_its_files_by_presigned_urls() {
     assert_eq!((app.acme.get_tracks().status, rows(&app)), (200, 3));
 }
 
+/// Addition 4: `GET` and `DELETE /api/external/v2/attachments/{id}` show and delete a file, with 409 while a changelog
+/// has it.
 #[test]
 fn an_uploaded_file_is_shown_like_at_its_upload() {
     let app = App::start();
@@ -723,6 +788,7 @@ fn an_uploaded_file_is_shown_like_at_its_upload() {
     }
 }
 
+/// Addition 4.
 #[test]
 fn a_deleted_file_is_gone_with_its_content() {
     let app = App::start();
@@ -739,6 +805,7 @@ fn a_deleted_file_is_gone_with_its_content() {
     assert_eq!(open(&app, &kept["blob_url"], &[]).bytes, b"kept");
 }
 
+/// Addition 4.
 #[test]
 fn a_file_that_a_changelog_uses_is_not_deleted() {
     let app = App::start();
@@ -757,6 +824,7 @@ fn a_file_that_a_changelog_uses_is_not_deleted() {
     assert_eq!((rows(&app), blobs(&app).len()), (0, 0));
 }
 
+/// Addition 4.
 #[test]
 fn unknown_and_foreign_files_do_not_exist() {
     let app = App::start();
@@ -771,6 +839,7 @@ fn unknown_and_foreign_files_do_not_exist() {
     assert_eq!(bolt.get_attachment(id).json(), foreign);
 }
 
+/// Addition 4.
 #[test]
 fn a_cover_and_a_deletion_of_one_file_do_not_both_succeed() {
     let app = App::start();

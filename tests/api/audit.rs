@@ -37,6 +37,7 @@ fn actor(client: &Client) -> Value {
     json!({ "kind": "api_key", "id": key["api_key"]["id"], "name": "tests" })
 }
 
+/// Addition 6: an audit entry says who, through what, what, on what, when, with which request, and the changed fields.
 #[test]
 fn an_entry_says_who_changed_what_on_what_and_when() {
     let app = App::start();
@@ -72,6 +73,7 @@ fn an_entry_says_who_changed_what_on_what_and_when() {
     is_timestamp(&entry["created_at"]);
 }
 
+/// Addition 6: every operation writes one audit entry in its own unit of work, or is a record of itself.
 #[test]
 fn every_write_has_exactly_one_entry_or_is_a_record_of_itself_and_a_replay_has_none() {
     let app = App::start();
@@ -122,6 +124,7 @@ fn every_write_has_exactly_one_entry_or_is_a_record_of_itself_and_a_replay_has_n
     app.has_logged_no_failure();
 }
 
+/// Addition 6: what fails, changes nothing or is replayed has no audit entry.
 #[test]
 fn what_fails_or_changes_nothing_has_no_entry() {
     let app = App::start();
@@ -165,6 +168,8 @@ fn what_fails_or_changes_nothing_has_no_entry() {
     assert_eq!((count(&app), merged <= before + 1), (merged, true));
 }
 
+/// Addition 6: audit entries never have addresses, texts or secrets.
+/// Addition 4.
 #[test]
 fn entries_contain_no_addresses_texts_or_secrets() {
     let app = App::start();
@@ -238,6 +243,7 @@ fn entries_contain_no_addresses_texts_or_secrets() {
     assert!(shown.contains("Night mode"), "{shown}");
 }
 
+/// Addition 6: commands have audit entries of their operator.
 #[test]
 fn commands_have_entries_of_their_operator() {
     let app = App::start();
@@ -251,6 +257,8 @@ fn commands_have_entries_of_their_operator() {
     assert_eq!(entry["changes"], json!([{ "field": "name", "old": null, "new": "Beta" }]));
 }
 
+/// Addition 6: `GET /audit_entries` is newest first, with filters and paging by cursor.
+/// Beyond the contract: a time is valid if it is in the years 0000 to 9999 in UTC.
 #[test]
 fn entries_are_filtered() {
     let app = App::start();
@@ -322,6 +330,7 @@ fn entries_are_filtered() {
     }
 }
 
+/// Addition 6.
 #[test]
 fn entries_come_in_parts_newest_first() {
     let app = App::start();
@@ -360,6 +369,7 @@ fn entries_come_in_parts_newest_first() {
     }
 }
 
+/// Addition 6: audit entries need `manage`, and show the own workspace only.
 #[test]
 fn a_key_without_the_scope_reads_no_entries_and_workspaces_have_their_own() {
     let app = App::start();
@@ -376,6 +386,7 @@ fn a_key_without_the_scope_reads_no_entries_and_workspaces_have_their_own() {
     assert!(manager.get_audit_entries(&format!("cursor={cursor}")).status == 200);
 }
 
+/// Addition 6.
 #[test]
 fn concurrent_writes_have_an_entry_each() {
     let app = App::start();
@@ -390,6 +401,7 @@ fn concurrent_writes_have_an_entry_each() {
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'feature_request.update'"), 40);
 }
 
+/// Addition 6: the serving role cannot change or delete audit entries.
 #[test]
 fn the_database_rejects_changes_of_entries() {
     let app = App::start();
@@ -410,6 +422,7 @@ fn the_database_rejects_changes_of_entries() {
     assert_eq!(app.sql("SELECT action || changes FROM audit_entries ORDER BY id"), before);
 }
 
+/// Addition 6: audit entries are kept 400 days, a setting of at least 30.
 #[test]
 fn entries_are_purged_after_the_configured_time() {
     let mut app = App::with(&[], &[("ROADMAP_AUDIT_RETENTION", "30d")]);

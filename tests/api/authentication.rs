@@ -78,6 +78,9 @@ fn mistyped(key: &str) -> String {
     format!("{start}{changed}{}", &rest[1..])
 }
 
+/// Contract 1: most endpoints are below `/api/external/v1`.
+/// Contract 9: the version is in the path, and v1 for everything but attachments.
+/// Beyond the contract.
 #[test]
 fn every_endpoint_of_the_document_is_served() {
     let (app, _) = started();
@@ -88,6 +91,17 @@ fn every_endpoint_of_the_document_is_served() {
     }
 }
 
+/// Contract 1: the base URL's host carries the workspace's subdomain.
+/// Contract 2.10: an error's body is `error`, a string.
+/// Contract 4: `X-Api-Key` is required everywhere.
+/// Contract 4.2, 4.3, 4.4, 4.5, 4.6, 4.7, 4.8: 401 without a valid key.
+/// Contract 5: rule 1, every request carries the workspace's key in `X-Api-Key`.
+/// Contract 5: rule 2, the host's subdomain names the workspace.
+/// Contract 5: rule 3, a missing, invalid or expired key is 401 with the fixed message.
+/// Contract 7: 401 on all endpoints.
+/// Decision 1: an unknown host and a missing, wrong, revoked, expired or foreign key are one and the same 401.
+/// Decision 1: a key stops at its expiry and soon after it is revoked.
+/// Addition 1: every new route has 401, 403, 404, 405, 406 and HEAD.
 #[test]
 fn every_route_rejects_callers_without_a_valid_key_alike() {
     let (app, records) = started();
@@ -156,6 +170,7 @@ fn every_route_rejects_callers_without_a_valid_key_alike() {
     assert_eq!(app.acme.get_tracks().status, 200);
 }
 
+/// Contract 4.1, 5; Decision 1.
 #[test]
 fn without_a_valid_key_any_path_method_and_body_gets_401() {
     let (app, _) = started();
@@ -186,6 +201,7 @@ fn without_a_valid_key_any_path_method_and_body_gets_401() {
     }
 }
 
+/// Addition 1: `Authorization: Bearer` is accepted instead of `X-Api-Key`; both and different is 401.
 #[test]
 fn a_bearer_is_accepted_instead_of_the_header() {
     let (app, records) = started();
@@ -221,6 +237,9 @@ fn a_bearer_is_accepted_instead_of_the_header() {
     assert!(!log.contains(&key), "{log}");
 }
 
+/// Decision 1: a request outside the scope is 403 with its message.
+/// Decision 2: GET, PATCH and PUT return 200.
+/// Contract 4.
 #[test]
 fn a_read_only_key_reads_and_does_not_write() {
     let (app, records) = started();
@@ -241,6 +260,9 @@ fn a_read_only_key_reads_and_does_not_write() {
     assert_eq!(app.acme.detail(&records.request)["track"], "Inbox");
 }
 
+/// Contract 4: success statuses are open; decision 2 has them.
+/// Decision 1: a key with `manage` does not get `write` by itself.
+/// Decision 2: POST of a request, upvote, comment or changelog returns 201.
 #[test]
 fn keys_with_one_scope_do_only_what_it_allows() {
     let app = App::start();
@@ -266,6 +288,8 @@ fn keys_with_one_scope_do_only_what_it_allows() {
     }
 }
 
+/// Decision 1: the checks run in order, from 401 to 422.
+/// Decision 2, 5; Addition 1.
 #[test]
 fn checks_run_in_the_documented_order() {
     let (app, _) = started();
@@ -418,6 +442,7 @@ fn checks_run_in_the_documented_order() {
     assert_eq!(app.count("SELECT count(*) FROM operations"), 1);
 }
 
+/// Decision 2; Addition 1.
 #[test]
 fn a_wrong_method_gets_the_allowed_ones() {
     let (app, records) = started();
@@ -440,6 +465,9 @@ fn a_wrong_method_gets_the_allowed_ones() {
     }
 }
 
+/// Contract 9: the prefixes are not interchangeable: v1's endpoints are not below v2, and the upload is not below v1.
+/// Decision 2: unknown paths and wrong methods have an `error` in the body too.
+/// Contract 1, 7.
 #[test]
 fn an_unknown_path_is_not_found_with_any_method() {
     let (app, _) = started();
@@ -467,6 +495,7 @@ fn an_unknown_path_is_not_found_with_any_method() {
     }
 }
 
+/// Beyond the contract: the beginnings of paths lead to the documentation.
 #[test]
 fn the_beginnings_of_paths_lead_to_the_documentation() {
     let app = App::start();
@@ -486,6 +515,8 @@ fn the_beginnings_of_paths_lead_to_the_documentation() {
     assert_eq!(nobody.get("/api/docs").status, 200);
 }
 
+/// Beyond the contract: HEAD is GET without the body.
+/// Addition 1.
 #[test]
 fn head_is_get_without_the_body() {
     let (app, records) = started();
@@ -511,6 +542,7 @@ fn head_is_get_without_the_body() {
     }
 }
 
+/// Decision 1: the base host itself can serve the default workspace.
 #[test]
 fn a_default_workspace_is_served_at_the_bare_base_host() {
     let app = App::with(&["--default-workspace", "acme"], &[]);
@@ -546,6 +578,8 @@ fn a_default_workspace_is_served_at_the_bare_base_host() {
     }
 }
 
+/// Decision 1: the host counts without port and in lower case, and exactly one label is left.
+/// Contract 5.
 #[test]
 fn case_port_and_trailing_dot_of_the_host_are_ignored() {
     let app = App::start();
@@ -560,6 +594,7 @@ fn case_port_and_trailing_dot_of_the_host_are_ignored() {
     }
 }
 
+/// Decision 1: a proxy's headers count only with `trust_proxy`, of one family and from `proxy_networks`.
 #[test]
 fn proxy_headers_are_ignored_by_default() {
     let app = App::start();
@@ -581,6 +616,7 @@ fn proxy_headers_are_ignored_by_default() {
     }
 }
 
+/// Decision 1.
 #[test]
 fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
     let inside = "10.0.0.7:8080";
@@ -620,6 +656,7 @@ fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
     }
 }
 
+/// Decision 1.
 #[test]
 fn proxy_headers_from_unnamed_networks_are_ignored() {
     let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
@@ -653,6 +690,7 @@ fn proxy_headers_from_unnamed_networks_are_ignored() {
     }
 }
 
+/// Decision 1.
 #[test]
 fn contradicting_proxy_headers_are_refused() {
     let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
@@ -694,6 +732,7 @@ fn contradicting_proxy_headers_are_refused() {
     }
 }
 
+/// Decision 1.
 #[test]
 fn a_key_works_immediately_and_stops_shortly_after_its_revocation() {
     let app = App::start();
@@ -707,6 +746,7 @@ fn a_key_works_immediately_and_stops_shortly_after_its_revocation() {
     assert_eq!(app.acme.get_tracks().status, 200);
 }
 
+/// Decision 1: rotation makes a new key at once, and the old one works until the overlap ends.
 #[test]
 fn rotation_replaces_a_key_without_an_interruption() {
     let app = App::start();
@@ -728,6 +768,7 @@ fn rotation_replaces_a_key_without_an_interruption() {
     assert_eq!(app.client("acme", &old).get_tracks().status, 200);
 }
 
+/// Decision 1: `last_used_at` is recorded at most once a minute.
 #[test]
 fn the_last_use_of_a_key_is_listed() {
     let app = App::start();
@@ -741,6 +782,7 @@ fn the_last_use_of_a_key_is_listed() {
     is_timestamp(&listed(&app, &id)["last_used_at"]);
 }
 
+/// Decision 7: `GET /healthz` needs no key and no workspace host.
 #[test]
 fn health_is_public_at_any_host() {
     let app = App::start();
@@ -756,6 +798,7 @@ fn health_is_public_at_any_host() {
     assert_eq!(response.header("allow"), Some("GET, HEAD"));
 }
 
+/// Decision 2: every response carries `X-Request-Id`.
 #[test]
 fn every_response_carries_a_request_id() {
     let (app, _) = started();
@@ -798,6 +841,7 @@ fn every_response_carries_a_request_id() {
     }
 }
 
+/// Decision 1.
 #[test]
 fn keys_are_neither_logged_nor_stored() {
     let app = App::with(&["--log", "trace"], &[]);

@@ -289,6 +289,7 @@ fn restored_with_something_in_between(file: &Path, folder: &Path, flags: &[&str]
     finished
 }
 
+/// Beyond the contract: a restore never replaces files that appear meanwhile.
 #[test]
 fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
     let mut app = Embedded::start(&[("ROADMAP_SECRET", "")]);
@@ -383,6 +384,7 @@ fn what_an_interrupted_command_leaves_is_removed_by_the_next() {
     assert_eq!(has_all_files(&target), 1);
 }
 
+/// Beyond the contract.
 #[test]
 fn a_log_without_its_database_is_removed_only_with_force() {
     let mut app = Embedded::start(&[]);

@@ -480,6 +480,9 @@ fn chunked(body: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Decision 2: invalid JSON and oversized bodies have an `error` in the body too.
+/// Decision 2: malformed JSON, or JSON that is no object, is 400.
+/// Contract 1; Beyond the contract.
 #[test]
 fn a_body_that_is_no_json_object_is_refused() {
     let (app, writes) = started();
@@ -545,6 +548,7 @@ fn a_body_that_is_no_json_object_is_refused() {
     assert_still_serves(&app);
 }
 
+/// Decision 2: the cause of invalid JSON is in `X-Error-Detail`, and a byte order mark is ignored.
 #[test]
 fn a_body_that_is_no_json_says_where_in_a_header() {
     let app = App::start();
@@ -574,6 +578,7 @@ fn with_length(body: &[u8]) -> Vec<u8> {
     [end.as_bytes(), body].concat()
 }
 
+/// Beyond the contract.
 #[test]
 fn all_json_syntax_is_accepted() {
     let (app, _) = started();
@@ -606,6 +611,7 @@ fn all_json_syntax_is_accepted() {
     assert_still_serves(&app);
 }
 
+/// Decision 2: JSON over 1 MB is 413.
 #[test]
 fn a_body_of_more_than_a_megabyte_is_refused() {
     let (app, writes) = started();
@@ -630,6 +636,7 @@ fn a_body_of_more_than_a_megabyte_is_refused() {
     assert_still_serves(&app);
 }
 
+/// Decision 2.
 #[test]
 fn a_body_of_a_megabyte_is_not_too_large() {
     let (app, writes) = started();
@@ -648,6 +655,8 @@ fn a_body_of_a_megabyte_is_not_too_large() {
     assert_still_serves(&app);
 }
 
+/// Addition 2: every new field is rejected by name; strange text does no harm.
+/// Decision 2.
 #[test]
 fn the_table_of_fields_is_complete() {
     fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
@@ -704,6 +713,10 @@ fn the_table_of_fields_is_complete() {
     drop(app);
 }
 
+/// Contract 7: the body is `{"error": "<message>"}`.
+/// Decision 2: every error is exactly `{"error": …}` as JSON.
+/// Decision 2: a wrong type is 422 that names the field.
+/// Contract 2.10; Addition 2.
 #[test]
 fn a_field_of_another_type_is_rejected_by_name() {
     let (app, writes) = started();
@@ -740,6 +753,7 @@ fn a_field_of_another_type_is_rejected_by_name() {
     assert_still_serves(&app);
 }
 
+/// Decision 2.
 #[test]
 fn null_is_the_same_as_an_absent_field() {
     let (app, writes) = started();
@@ -781,6 +795,8 @@ fn null_is_the_same_as_an_absent_field() {
     assert_still_serves(&app);
 }
 
+/// Decision 3: NUL is 422.
+/// Addition 2.
 #[test]
 fn a_nul_character_is_refused_in_every_text() {
     let (app, writes) = started();
@@ -815,6 +831,11 @@ fn a_nul_character_is_refused_in_every_text() {
     assert_still_serves(&app);
 }
 
+/// Contract 1: bodies are JSON.
+/// Contract 4: `Accept` is `application/json`, also when it is not sent.
+/// Contract 4: `Content-Type` is that of JSON bodies.
+/// Decision 2: `Accept` without JSON is 406; `*/*`, `application/*` and none are allowed.
+/// Decision 2: a wrong `Content-Type` is 415; none is allowed, except for an upload.
 #[test]
 fn only_plain_json_is_accepted_and_returned() {
     let (app, writes) = started();
@@ -876,6 +897,7 @@ fn only_plain_json_is_accepted_and_returned() {
     assert_still_serves(&app);
 }
 
+/// Decision 2: pages and sizes that are not integers of at least 1 are 422 that names them.
 #[test]
 fn numbers_of_pages_and_items_are_positive_integers() {
     let (app, _) = started();
@@ -926,6 +948,7 @@ fn numbers_of_pages_and_items_are_positive_integers() {
     assert_still_serves(&app);
 }
 
+/// Beyond the contract: no input causes a 5xx or a dropped connection.
 #[test]
 fn a_query_string_with_invalid_text_is_rejected() {
     let (app, _) = started();
@@ -962,6 +985,7 @@ fn a_query_string_with_invalid_text_is_rejected() {
     assert_still_serves(&app);
 }
 
+/// Beyond the contract.
 #[test]
 fn query_strings_of_64_kilobytes_do_no_harm() {
     let (app, _) = started();
@@ -992,6 +1016,7 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
     assert_still_serves(&app);
 }
 
+/// Decision 4.
 #[test]
 fn syntax_of_query_languages_has_no_effect_in_a_search() {
     let (app, _) = started();
@@ -1109,6 +1134,7 @@ fn syntax_of_query_languages_has_no_effect_in_a_search() {
     assert_still_serves(&app);
 }
 
+/// Decision 2.
 #[test]
 fn a_path_that_names_no_request_is_not_found() {
     let (app, writes) = started();
@@ -1267,6 +1293,7 @@ fn is_kept_or_harmless(response: &Response, content: impl Fn(&Value) -> Value, f
     }
 }
 
+/// Contract 2.2.
 #[test]
 fn strange_titles_tags_and_descriptions_come_back_as_visible() {
     let (app, _) = started();
@@ -1315,6 +1342,7 @@ fn strange_titles_tags_and_descriptions_come_back_as_visible() {
     assert_still_serves(&app);
 }
 
+/// Contract 2.5.
 #[test]
 fn strange_notes_comments_and_changelogs_come_back_as_sent_or_harmless() {
     let (app, _) = started();
@@ -1340,6 +1368,7 @@ fn strange_notes_comments_and_changelogs_come_back_as_sent_or_harmless() {
     assert_still_serves(&app);
 }
 
+/// Beyond the contract.
 #[test]
 fn strange_names_and_addresses_come_back_as_visible() {
     let (app, _) = started();
@@ -1386,6 +1415,7 @@ fn strange_names_and_addresses_come_back_as_visible() {
     assert_still_serves(&app);
 }
 
+/// Decision 2.
 #[test]
 fn strange_addresses_are_refused_or_found_again() {
     let (app, _) = started();
@@ -1412,6 +1442,7 @@ fn strange_addresses_are_refused_or_found_again() {
     assert_still_serves(&app);
 }
 
+/// Contract 4.10.
 #[test]
 fn strange_operation_keys_are_valid() {
     let (app, _) = started();
@@ -1430,6 +1461,7 @@ fn strange_operation_keys_are_valid() {
     assert_still_serves(&app);
 }
 
+/// Decision 4.
 #[test]
 fn strange_queries_are_valid() {
     let (app, _) = started();

@@ -19,6 +19,9 @@ fn titles(body: &Value) -> Vec<&str> {
     changelogs.iter().map(|changelog| changelog["title"].as_str().expect("a string")).collect()
 }
 
+/// Decision 4: a changelog is `draft` or `published`.
+/// Decision 4: POST of a changelog returns it.
+/// Decision 3.
 #[test]
 fn a_changelog_is_a_draft_unless_published() {
     let app = App::start();
@@ -63,6 +66,10 @@ fn a_changelog_is_a_draft_unless_published() {
     }
 }
 
+/// Contract 1: changelogs are listed.
+/// Contract 2.8: changelogs are listed, with fields as in decision 4.
+/// Decision 4: changelogs have nine fields and the envelope, newest first.
+/// Contract 2.9, 4.9, 4.11.
 #[test]
 fn changelogs_are_listed_newest_first() {
     let app = App::start();
@@ -110,6 +117,7 @@ fn changelogs_are_listed_newest_first() {
     );
 }
 
+/// Contract 2.8.
 #[test]
 fn the_list_has_the_created_changelogs() {
     let app = App::start();
@@ -123,6 +131,8 @@ fn the_list_has_the_created_changelogs() {
     }
 }
 
+/// Contract 4.9: `GET /changelogs` is in pages, with `changelogs` and the envelope.
+/// Contract 2.9, 4.11, 8; Decision 2.
 #[test]
 fn the_list_comes_in_pages() {
     let app = App::start();
@@ -137,6 +147,7 @@ fn the_list_comes_in_pages() {
     comes_in_pages("changelogs", "title", &newest, |query| app.acme.get_changelogs(query));
 }
 
+/// Decision 2.
 #[test]
 fn an_invalid_page_is_rejected_by_name() {
     let app = App::start();
@@ -148,6 +159,7 @@ fn an_invalid_page_is_rejected_by_name() {
     }
 }
 
+/// Decision 4.
 #[test]
 fn the_html_of_a_changelog_is_cleaned() {
     let app = App::start();
@@ -171,6 +183,7 @@ fn the_html_of_a_changelog_is_cleaned() {
     }
 }
 
+/// Decision 3.
 #[test]
 fn limits_count_characters() {
     let app = App::start();
@@ -180,6 +193,7 @@ fn limits_count_characters() {
     assert_eq!(app.count("SELECT length(content) FROM changelogs"), 100_000);
 }
 
+/// Decision 2, 4.
 #[test]
 fn invalid_fields_are_rejected_by_name() {
     let app = App::start();
@@ -229,6 +243,7 @@ fn invalid_fields_are_rejected_by_name() {
     assert_eq!(app.acme.get_changelogs("").json(), nothing());
 }
 
+/// Decision 4: a forged cover image is 422 `Cover image is invalid`.
 #[test]
 fn a_cover_image_that_nobody_uploaded_is_invalid() {
     let app = App::start();
@@ -250,6 +265,7 @@ fn a_cover_image_that_nobody_uploaded_is_invalid() {
     }
 }
 
+/// Decision 4.
 #[test]
 fn other_fields_are_ignored() {
     let app = App::start();
@@ -278,6 +294,7 @@ fn other_fields_are_ignored() {
     );
 }
 
+/// Decision 5: `POST /changelogs` accepts a key too.
 #[test]
 fn an_operation_key_creates_once_and_replays_the_response() {
     let app = App::start();
@@ -298,6 +315,7 @@ fn an_operation_key_creates_once_and_replays_the_response() {
     assert_eq!(titles(&bolt.get_changelogs("").json()), ["Bolt's"]);
 }
 
+/// Decision 5.
 #[test]
 fn without_an_operation_key_every_request_creates() {
     let app = App::start();
@@ -311,6 +329,7 @@ fn without_an_operation_key_every_request_creates() {
     assert_eq!(app.acme.get_changelogs("").json()["total_count"], 6);
 }
 
+/// Contract 1.
 #[test]
 fn another_workspace_s_changelogs_are_not_listed() {
     let app = App::start();
@@ -357,6 +376,8 @@ fn is_draft(changelog: &Value) -> bool {
     state(changelog) == ("draft".to_owned(), json!(null), json!(null))
 }
 
+/// Addition 5: `GET /changelogs/{id}` has the fields of the list and three more.
+/// Addition 5: POST of a changelog takes `feature_request_ids` and `publish_at`, a time to come.
 #[test]
 fn a_changelog_is_shown_with_what_it_is_about() {
     let app = App::start();
@@ -403,6 +424,7 @@ fn a_changelog_is_shown_with_what_it_is_about() {
     );
 }
 
+/// Addition 5: `status` is `draft`, `scheduled` or `published` everywhere.
 #[test]
 fn a_scheduled_changelog_becomes_public_by_itself() {
     let app = App::start();
@@ -432,6 +454,8 @@ fn a_scheduled_changelog_becomes_public_by_itself() {
     assert_eq!(state(&published), ("published".to_owned(), json!(soon[0]), json!(null)));
 }
 
+/// Addition 5: `PATCH` of a changelog keeps the fields that are left out; `cover_image_signed_id: null` removes the
+/// cover.
 #[test]
 fn an_edit_changes_the_sent_fields_only() {
     let app = App::start();
@@ -479,6 +503,7 @@ fn an_edit_changes_the_sent_fields_only() {
     assert_eq!(edited["changelog"]["cover_image_url"], json!(null));
 }
 
+/// Addition 5: `publish` and `unpublish` change whether a changelog is public.
 #[test]
 fn a_changelog_is_published_and_unpublished() {
     let app = App::start();
@@ -518,6 +543,7 @@ fn publishing_and_unpublishing_need_no_body() {
     }
 }
 
+/// Addition 5: `DELETE /changelogs/{id}` deletes a changelog.
 #[test]
 fn a_deleted_changelog_is_gone_and_its_cover_is_free() {
     let app = App::start();
@@ -539,6 +565,7 @@ fn a_deleted_changelog_is_gone_and_its_cover_is_free() {
     assert_eq!(app.acme.detail("1")["title"], "Dark mode");
 }
 
+/// Addition 5.
 #[test]
 fn new_fields_of_a_changelog_are_rejected_by_name() {
     let app = App::start();
@@ -607,6 +634,8 @@ fn new_fields_of_a_changelog_are_rejected_by_name() {
     assert_eq!(app.acme.get_changelogs("").is_ok()["total_count"], 1);
 }
 
+/// Decision 2: an unknown changelog is 404 `Changelog does not exist.`.
+/// Addition 5.
 #[test]
 fn unknown_and_foreign_changelogs_do_not_exist() {
     let app = App::start();
@@ -624,6 +653,7 @@ fn unknown_and_foreign_changelogs_do_not_exist() {
     assert!(is_draft(&shown(&bolt, &foreign)));
 }
 
+/// Addition 5.
 #[test]
 fn concurrent_edits_of_a_changelog_are_all_kept() {
     let app = App::start();

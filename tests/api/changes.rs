@@ -49,6 +49,8 @@ fn gone(item: &Value) -> bool {
     is_gone
 }
 
+/// Addition 6: `GET /feature_requests/all` has all fields and `merged_into`, merged ones themselves, oldest change
+/// first, the own workspace only.
 #[test]
 fn all_feature_requests_are_listed_with_all_fields() {
     let app = App::start();
@@ -85,6 +87,8 @@ fn all_feature_requests_are_listed_with_all_fields() {
     assert_eq!(body["next_cursor"].as_str().unwrap().len(), 43);
 }
 
+/// Addition 6: lists of changes take `cursor`, `updated_since`, `track_id` and `include_private`, and return
+/// `next_cursor`.
 #[test]
 fn what_changed_is_listed_after_a_cursor_and_from_a_time_on() {
     let app = App::start();
@@ -128,6 +132,7 @@ fn requests_after(client: &Client, cursor: &str, query: &str) -> Vec<Value> {
     body["feature_requests"].as_array().expect("a list").clone()
 }
 
+/// Addition 6: `GET /comments` has comments with their `feature_request`, oldest change first.
 #[test]
 fn all_comments_are_listed_with_their_feature_request() {
     let app = App::start();
@@ -149,6 +154,7 @@ fn all_comments_are_listed_with_their_feature_request() {
     assert_eq!((&listed[0]["content"], gone(&listed[1]), gone(&listed[2])), (&json!("<p>Edited</p>"), true, true));
 }
 
+/// Addition 6.
 #[test]
 fn invalid_parameters_of_lists_of_changes_are_named() {
     let app = App::start();

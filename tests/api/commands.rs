@@ -105,6 +105,9 @@ fn column(list: &Value, field: &str) -> Vec<String> {
     list.as_array().expect("a list").iter().map(|row| text(&row[field])).collect()
 }
 
+/// Decision 7: with `--json` commands print JSON.
+/// Decision 7: `workspace create` creates a workspace.
+/// Decision 1, 3.
 #[test]
 fn a_workspace_is_created_and_listed() {
     let folder = Folder::empty();
@@ -140,6 +143,7 @@ fn a_workspace_is_created_and_listed() {
     assert_eq!(mapped, expected);
 }
 
+/// Decision 7.
 #[test]
 fn a_subdomain_belongs_to_one_workspace() {
     let folder = Folder::with_acme();
@@ -152,6 +156,7 @@ fn a_subdomain_belongs_to_one_workspace() {
     assert_eq!(column(&listed, "product_name"), ["Acme"]);
 }
 
+/// Decision 7.
 #[test]
 fn members_are_added_and_listed_oldest_first() {
     let folder = Folder::with_acme();
@@ -175,6 +180,7 @@ fn members_are_added_and_listed_oldest_first() {
     assert_eq!(folder.json(&["member", "list", "--workspace", "acme"]), members);
 }
 
+/// Decision 7: `member add` adds a member, with a link that signs in to the admin panel (not in the decision).
 #[test]
 fn a_new_member_gets_a_link_to_the_admin_panel() {
     let app = App::start();
@@ -198,6 +204,8 @@ fn a_new_member_gets_a_link_to_the_admin_panel() {
     assert_eq!(actions, ["sign_in.link", "member.add"]);
 }
 
+/// Decision 7: `track` and `lane` have `list` and `add`.
+/// Decision 3.
 #[test]
 fn lanes_and_tracks_are_added_behind_the_others() {
     let folder = Folder::with_acme();
@@ -228,6 +236,7 @@ fn lanes_and_tracks_are_added_behind_the_others() {
     }
 }
 
+/// Decision 7.
 #[test]
 fn a_running_service_shows_what_commands_change() {
     let app = App::start();
@@ -246,6 +255,7 @@ fn a_running_service_shows_what_commands_change() {
     assert_eq!(app.roadmap(&["workspace", "list"]).json()[0]["product_name"], "Acme 2");
 }
 
+/// Decision 4.
 #[test]
 fn searches_are_explained_and_indexed_again() {
     let app = App::start();
@@ -269,6 +279,13 @@ fn searches_are_explained_and_indexed_again() {
     assert_eq!(app.roadmap(&["search", "explain", "--workspace", "acme", "how to export quokkas"]).json(), expected);
 }
 
+/// Contract 5: rule 4, issuance, scopes, rotation and expiry are open; decision 1 has them.
+/// Decision 1: a key is `rmk_`, 43 base62 characters and 6 of CRC-32.
+/// Decision 1: a key is shown once, and only its digest is stored.
+/// Decision 1: stored with a key are its last four characters, name, scopes and timestamps.
+/// Decision 1: the scopes are `read`, `write` and `manage`, by default the first two.
+/// Decision 7: `api-key create` takes `--scope` and `--expires-in`.
+/// Decision 7: `api-key` has `list`, `revoke` and `rotate`.
 #[test]
 fn a_key_is_shown_once() {
     let folder = Folder::with_acme();
@@ -314,6 +331,7 @@ fn a_key_is_shown_once() {
     }
 }
 
+/// Decision 1, 7.
 #[test]
 fn a_key_is_revoked_and_rotated() {
     let folder = Folder::with_acme();
@@ -350,6 +368,7 @@ fn a_key_is_revoked_and_rotated() {
     }
 }
 
+/// Decision 7: commands that create or list print a table.
 #[test]
 fn without_json_a_record_is_a_table_of_its_fields() {
     let folder = Folder::with_acme();
@@ -396,6 +415,7 @@ fn without_json_a_record_is_a_table_of_its_fields() {
     }
 }
 
+/// Decision 7.
 #[test]
 fn without_json_a_list_is_a_table_with_a_row_for_each() {
     let folder = Folder::with_acme();
@@ -434,6 +454,7 @@ fn without_json_a_list_is_a_table_with_a_row_for_each() {
     }
 }
 
+/// Beyond the contract.
 #[test]
 fn an_unknown_workspace_is_reported_with_the_command_to_list_them() {
     let folder = Folder::with_acme();
@@ -476,6 +497,8 @@ fn an_unknown_workspace_is_reported_with_the_command_to_list_them() {
     }
 }
 
+/// Decision 1: the overlap is 0 s to 7 days.
+/// Decision 7: durations are a number and a unit; anything else is rejected.
 #[test]
 fn an_invalid_value_is_rejected_by_name() {
     let folder = Folder::with_acme();
@@ -559,6 +582,8 @@ fn an_invalid_value_is_rejected_by_name() {
     }
 }
 
+/// Decision 7: `serve`, `migrate`, `workspace`, `api-key`, `member`, `track` and `lane` have `--help`.
+/// Decision 7: `mail`, and `attachments` and `worker` (not in the decision), have `--help`.
 #[test]
 fn every_command_documents_its_purpose() {
     let folder = Folder::empty();
@@ -630,6 +655,7 @@ fn every_command_documents_its_purpose() {
     assert!(version.success && version.stdout.starts_with("roadmap "), "{}", version.stdout);
 }
 
+/// Decision 7: `migrate` runs migrations.
 #[test]
 fn migrations_are_run_once() {
     let folder = Folder::empty();
@@ -649,6 +675,8 @@ fn migrations_are_run_once() {
     assert_eq!(other.json(&["migrate"])["migrations_run"], json!([]));
 }
 
+/// Decision 7: the database is in SQLite by default.
+/// Decision 7: the data directory is a setting with a default.
 #[test]
 fn every_command_creates_a_missing_data_folder() {
     let (no_flags, no_variables): (&[&str], &[(&str, &str)]) = (&[], &[]);
@@ -682,6 +710,10 @@ fn every_command_creates_a_missing_data_folder() {
     }
 }
 
+/// Decision 1: without a configured base URL it is `http://localhost:<port>`.
+/// Decision 7: flags come before the environment, before `roadmap.toml`, before defaults.
+/// Decision 7: the listen address is a setting with a default.
+/// Decision 7: the base URL is a setting with a default.
 #[test]
 fn settings_come_from_flags_then_the_environment_then_the_file_then_defaults() {
     let folder = Folder::empty();
@@ -746,6 +778,8 @@ fn the_packaged_settings_are_accepted_with_their_examples() {
     }
 }
 
+/// Decision 7: invalid settings are rejected with their name.
+/// Decision 5.
 #[test]
 fn an_invalid_setting_of_any_source_is_rejected_by_name() {
     let folder = Folder::empty();
@@ -800,6 +834,7 @@ fn a_variable_that_is_not_utf8_is_an_error_only_if_it_may_be_a_setting() {
     assert_eq!((refused.success, refused.stdout.as_str(), refused.stderr.as_str()), (false, "", says));
 }
 
+/// Decision 7: the database can be `postgres://…`, on which all tests from outside run too.
 #[test]
 fn a_database_server_that_cannot_be_reached_is_named_without_its_password() {
     let folder = Folder::empty();
@@ -834,6 +869,7 @@ fn a_database_server_that_cannot_be_reached_is_named_without_its_password() {
     assert!(!folder.path().join("roadmap-data").exists());
 }
 
+/// Decision 7: `serve` runs the service.
 #[test]
 fn a_service_without_a_workspace_logs_the_first_steps() {
     let folder = Folder::empty();
@@ -857,6 +893,7 @@ fn a_service_without_a_workspace_logs_the_first_steps() {
     assert_eq!(column(&folder.json(&["api-key", "list", "--workspace", "acme"]), "name"), ["first"]);
 }
 
+/// Decision 7.
 #[test]
 fn a_service_prints_how_to_add_the_first_member_of_at_most_three_workspaces() {
     let folder = Folder::empty();
@@ -888,6 +925,7 @@ fn a_service_prints_how_to_add_the_first_member_of_at_most_three_workspaces() {
     assert_eq!(hints(folder.path()), [] as [String; 0]);
 }
 
+/// Beyond the contract: the service does not start with a guessable secret.
 #[test]
 fn a_guessable_secret_prevents_the_start() {
     let (guessable, random) = ("ab".repeat(20), "0123456789abcdef0123456789abcdef");
@@ -921,6 +959,7 @@ fn a_guessable_secret_prevents_the_start() {
     }
 }
 
+/// Decision 7.
 #[test]
 fn an_unusable_listen_address_is_reported() {
     let app = App::start();
@@ -933,6 +972,8 @@ fn an_unusable_listen_address_is_reported() {
     assert_eq!(app.acme.get_tracks().status, 200);
 }
 
+/// Decision 1: the overlap is 24 h when it is not given.
+/// Decision 7: `--expires-in 90d` is 90 days from now.
 #[test]
 fn durations_of_keys_are_as_given_and_a_day_of_overlap_by_default() {
     let app = App::start();
@@ -952,6 +993,7 @@ fn durations_of_keys_are_as_given_and_a_day_of_overlap_by_default() {
     assert_eq!(app.sql(&replaced), [(24 * 3_600_000).to_string()]);
 }
 
+/// Decision 7: the log's format (`log_format`) takes effect.
 #[test]
 fn the_log_is_json_if_configured() {
     let app = App::with(&[], &[("ROADMAP_LOG_FORMAT", "json")]);
@@ -965,6 +1007,7 @@ fn the_log_is_json_if_configured() {
     eventually("the request is logged", is_logged);
 }
 
+/// Decision 5: the running service purges saved responses by itself at its start.
 #[test]
 fn a_service_purges_expired_operation_keys_by_itself() {
     let mut app = App::start();

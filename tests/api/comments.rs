@@ -21,6 +21,10 @@ fn comment(content: &str) -> Value {
     json!({ "comment": { "content": content } })
 }
 
+/// Contract 1: public comments are posted.
+/// Contract 2.6: a comment has `id`, `content` and `created_at`.
+/// Contract 4.8: the response has the comment and the request.
+/// Contract 2.2; Decision 3.
 #[test]
 fn a_comment_is_returned_with_its_request() {
     let app = App::start();
@@ -65,6 +69,8 @@ fn a_comment_is_returned_with_its_request() {
     assert_eq!(app.sql(&format!("SELECT {} FROM comments", hex("id"))), [id]);
 }
 
+/// Contract 4.8: `{id}` is a UUID or a slug.
+/// Contract 2.2; Decision 3.
 #[test]
 fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     let app = App::start();
@@ -77,6 +83,7 @@ fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     assert_eq!(app.count("SELECT count(*) FROM comments"), 6);
 }
 
+/// Decision 3: a private request is accessible with the key.
 #[test]
 fn a_private_request_can_be_commented_on() {
     let app = App::start();
@@ -88,6 +95,11 @@ fn a_private_request_can_be_commented_on() {
     }
 }
 
+/// Contract 2.6: `content` takes HTML.
+/// Contract 4.8: `comment.content` takes HTML.
+/// Decision 4: the response to a comment contains the cleaned HTML.
+/// Decision 4: HTML is cleaned on write by an allow-list.
+/// Decision 4: links get `rel="nofollow noopener"`.
 #[test]
 fn the_html_of_a_comment_is_cleaned() {
     let app = App::start();
@@ -123,6 +135,10 @@ fn the_html_of_a_comment_is_cleaned() {
     }
 }
 
+/// Contract 4.8: missing or empty `content` is named.
+/// Contract 7: a comment without `content` is an error.
+/// Decision 4: the content of a comment is required after cleaning.
+/// Decision 2.
 #[test]
 fn content_is_required_also_after_sanitizing() {
     let app = App::start();
@@ -149,6 +165,7 @@ fn content_is_required_also_after_sanitizing() {
     assert_eq!(app.count("SELECT count(*) FROM comments"), 0);
 }
 
+/// Contract 4.8: the author is that of `author_email`, else the oldest member.
 #[test]
 fn the_author_of_a_comment_is_the_named_or_the_oldest_member() {
     let app = App::start();
@@ -175,6 +192,7 @@ fn the_author_of_a_comment_is_the_named_or_the_oldest_member() {
     assert_eq!(app.sql(AUTHORS).last().map(String::as_str), Some("Olga"));
 }
 
+/// Contract 4.8.
 #[test]
 fn a_workspace_without_members_has_comments_without_author() {
     let app = App::start();
@@ -185,6 +203,9 @@ fn a_workspace_without_members_has_comments_without_author() {
     assert_eq!(app.sql("SELECT author_id FROM comments"), ["NULL"]);
 }
 
+/// Contract 4.8: `notify_all_voters` inserts a message to every subscribed voter into the outbox.
+/// Contract 6: the only outbound effect is the mail of `notify_all_voters`, to its recipients.
+/// Decision 6.
 #[test]
 fn every_subscribed_voter_of_the_request_is_notified_once() {
     let app = App::start();
@@ -216,6 +237,7 @@ fn every_subscribed_voter_of_the_request_is_notified_once() {
     assert_eq!(app.count("SELECT count(DISTINCT payload ->> 'comment') FROM outbox"), 2);
 }
 
+/// Contract 4.8, 6.
 #[test]
 fn nobody_is_notified_unless_asked() {
     let app = App::start();
@@ -231,6 +253,7 @@ fn nobody_is_notified_unless_asked() {
     assert_eq!(app.sql(AUDIENCE), Vec::<String>::new());
 }
 
+/// Contract 4.8.
 #[test]
 fn notifying_nobody_is_no_error() {
     let app = App::start();
@@ -240,6 +263,8 @@ fn notifying_nobody_is_no_error() {
     assert_eq!(app.sql(AUDIENCE), Vec::<String>::new());
 }
 
+/// Contract 4.8: a comment takes an `operation_key`.
+/// Decision 5, 6.
 #[test]
 fn a_replayed_comment_is_posted_and_mailed_once() {
     let app = App::start();
@@ -255,6 +280,8 @@ fn a_replayed_comment_is_posted_and_mailed_once() {
     assert_eq!(app.sql(AUDIENCE), ["ann@example.com"]);
 }
 
+/// Decision 3: content and notes have up to 100,000 characters.
+/// Decision 2.
 #[test]
 fn content_has_up_to_100000_characters() {
     let app = App::start();
@@ -267,6 +294,7 @@ fn content_has_up_to_100000_characters() {
     app.acme.post_comment("1", &comment(&format!("{longest}x"))).is_error(422, message);
 }
 
+/// Decision 3.
 #[test]
 fn invalid_fields_are_rejected_by_name() {
     let app = App::start();
@@ -295,6 +323,8 @@ fn invalid_fields_are_rejected_by_name() {
     assert_eq!(app.count("SELECT count(*) FROM comments"), 0);
 }
 
+/// Contract 4.8: an unknown request is `FeatureRequest does not exist.`.
+/// Contract 7; Decision 2.
 #[test]
 fn an_unknown_request_is_reported_before_bad_fields() {
     let app = App::start();
@@ -358,6 +388,7 @@ fn of_customer(content: &str, customer: &Value) -> Value {
     json!({ "comment": { "content": content }, "customer": customer })
 }
 
+/// Addition 2: comments have their fields, oldest first, without addresses.
 #[test]
 fn comments_are_listed_oldest_first() {
     let app = App::start();
@@ -411,6 +442,7 @@ fn a_workspace_without_members_shows_the_team_as_author() {
     assert_eq!(author, json!({ "kind": "member", "name": "Team" }));
 }
 
+/// Addition 1: every list is stable under equal keys.
 #[test]
 fn the_list_comes_in_pages_and_is_stable_under_equal_timestamps() {
     let app = App::start();
@@ -436,6 +468,8 @@ fn the_list_comes_in_pages_and_is_stable_under_equal_timestamps() {
     }
 }
 
+/// Addition 2: a customer without a name shows as `Customer`.
+/// Addition 2: POST of a comment takes `customer` instead of `author_email`, and both are 422 naming `customer`.
 #[test]
 fn a_comment_of_a_customer_is_the_customer_s_and_mails_nobody() {
     let app = App::start();
@@ -478,6 +512,7 @@ fn a_comment_of_a_customer_is_the_customer_s_and_mails_nobody() {
     assert_eq!(names, ["Ann", "Dan", "Dan"]);
 }
 
+/// Addition 2.
 #[test]
 fn invalid_fields_of_a_customer_s_comment_are_rejected_by_name() {
     let app = App::start();
@@ -523,6 +558,7 @@ fn invalid_fields_of_a_customer_s_comment_are_rejected_by_name() {
     }
 }
 
+/// Addition 2: `PATCH` and `DELETE /comments/{id}` edit and delete a comment.
 #[test]
 fn an_edited_comment_has_its_new_content_and_time() {
     let app = App::start();
@@ -556,6 +592,7 @@ fn an_edited_comment_has_its_new_content_and_time() {
     assert_eq!(app.acme.get_comments("1", "").is_ok()["total_count"], 2);
 }
 
+/// Addition 2.
 #[test]
 fn the_comment_is_checked_before_its_content() {
     let app = App::start();
@@ -589,6 +626,7 @@ fn the_comment_is_checked_before_its_content() {
     assert_eq!(app.sql("SELECT content FROM comments ORDER BY content"), ["Bolt's", "Soon"]);
 }
 
+/// Addition 2.
 #[test]
 fn a_deleted_comment_is_gone() {
     let app = App::start();
@@ -602,6 +640,7 @@ fn a_deleted_comment_is_gone() {
     assert_eq!(app.acme.detail("1")["comments_count"], 1);
 }
 
+/// Addition 2: unsent mail about a comment has the new text, or is dropped.
 #[test]
 fn unsent_mail_about_an_edited_comment_has_the_new_text_and_of_a_deleted_one_is_dropped() {
     let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
@@ -625,6 +664,7 @@ fn unsent_mail_about_an_edited_comment_has_the_new_text_and_of_a_deleted_one_is_
     assert!(worker.stop().success());
 }
 
+/// Addition 2.
 #[test]
 fn an_audience_of_a_deleted_comment_is_dropped() {
     let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);

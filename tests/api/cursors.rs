@@ -37,6 +37,8 @@ fn vote(client: &Client, request: &str, email: &str) {
     client.vote(request, email);
 }
 
+/// Addition 6: lists in pages take `cursor`, so that no item that stays is on two pages or none; only then they have
+/// `next_cursor`.
 #[test]
 fn nothing_is_listed_twice_or_left_out_while_items_come_and_go() {
     let app = App::start();
@@ -114,6 +116,7 @@ fn nothing_is_listed_twice_or_left_out_while_items_come_and_go() {
     assert_eq!(read("customers", customers, |_| ()), ids("customers", customers));
 }
 
+/// Addition 6: a cursor of another list, workspace or filter is 422.
 #[test]
 fn a_cursor_of_another_list_or_beside_a_page_is_rejected() {
     let app = App::start();

@@ -48,6 +48,8 @@ fn started() -> (App, String, String) {
     (app, ann, bo)
 }
 
+/// Addition 4: after `POST /customers/{id}/merge` the target has everything, and the other address belongs to nobody.
+/// Addition 4: votes of both customers for one feature request, or for what is merged into it, count once.
 #[test]
 fn the_target_gets_everything_of_the_customer() {
     let app = App::start();
@@ -111,6 +113,7 @@ fn the_target_gets_everything_of_the_customer() {
     app.data.is_sound();
 }
 
+/// Addition 4.
 #[test]
 fn a_name_of_the_target_stays_and_subscriptions_move() {
     let (app, ann, bo) = started();
@@ -127,6 +130,7 @@ fn a_name_of_the_target_stays_and_subscriptions_move() {
     assert_eq!(app.count("SELECT count(*) FROM followers"), 1);
 }
 
+/// Addition 4.
 #[test]
 fn votes_for_merged_feature_requests_count_once() {
     let (app, ann, bo) = started();
@@ -144,6 +148,8 @@ fn votes_for_merged_feature_requests_count_once() {
     app.data.is_sound();
 }
 
+/// Addition 4: a `target_id` that is missing, malformed or the customer itself is 422; unknown customer or target is
+/// 404, the customer first.
 #[test]
 fn invalid_targets_are_rejected_by_name() {
     let (app, ann, bo) = started();
@@ -171,6 +177,7 @@ fn invalid_targets_are_rejected_by_name() {
     assert_eq!(app.count("SELECT count(*) FROM customers"), 2);
 }
 
+/// Addition 4.
 #[test]
 fn unknown_and_foreign_customers_cannot_be_merged() {
     let (app, ann, bo) = started();
@@ -186,6 +193,7 @@ fn unknown_and_foreign_customers_cannot_be_merged() {
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'customer.merge'"), 0);
 }
 
+/// Addition 4: a merge of customers is replayed and audited, without addresses.
 #[test]
 fn a_repeated_request_is_replayed() {
     let (app, ann, bo) = started();
@@ -202,6 +210,7 @@ fn a_repeated_request_is_replayed() {
     app.acme.post_customer_merge(&ann, &into(&bo)).is_error(404, UNKNOWN);
 }
 
+/// Addition 4.
 #[test]
 fn the_audit_log_names_both_customers_without_their_addresses() {
     let (app, ann, bo) = started();
@@ -222,6 +231,7 @@ fn the_audit_log_names_both_customers_without_their_addresses() {
     assert_eq!(listed, json!({ "audit_entries": [expected], "next_cursor": null }));
 }
 
+/// Addition 4: of two merges of customers into each other at once, one succeeds.
 #[test]
 fn of_concurrent_merges_into_each_other_one_succeeds() {
     let (app, ..) = started();

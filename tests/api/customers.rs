@@ -20,6 +20,7 @@ fn name(name: &Value) -> Value {
     json!({ "customer": { "name": name } })
 }
 
+/// Addition 4.
 #[test]
 fn customers_are_listed_oldest_first() {
     let app = App::start();
@@ -65,6 +66,7 @@ fn customers_are_listed_oldest_first() {
     assert_eq!(app.acme.get_votes("email=ann@example.com").is_ok()["total_count"], 2);
 }
 
+/// Addition 4: `query` of `GET /customers` finds by name and address.
 #[test]
 fn a_query_finds_by_name_and_address() {
     let app = App::start();
@@ -106,6 +108,7 @@ fn a_query_finds_by_name_and_address() {
     }
 }
 
+/// Addition 1.
 #[test]
 fn the_list_comes_in_pages() {
     let app = App::start();
@@ -119,6 +122,7 @@ fn the_list_comes_in_pages() {
     rejects_bad_pages(|query| app.acme.get_customers(query));
 }
 
+/// Addition 4: `GET` and `PATCH /customers/{id}` show and rename a customer.
 #[test]
 fn a_renamed_customer_is_shown_with_the_new_name_everywhere() {
     let app = App::start();
@@ -142,6 +146,7 @@ fn a_renamed_customer_is_shown_with_the_new_name_everywhere() {
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'customer.update'"), 1);
 }
 
+/// Addition 4.
 #[test]
 fn invalid_names_are_rejected() {
     let app = App::start();
@@ -168,6 +173,7 @@ fn invalid_names_are_rejected() {
     assert_eq!(app.acme.get_customer(&id).is_ok()["customer"]["name"], "Ann");
 }
 
+/// Addition 4.
 #[test]
 fn unknown_and_foreign_customers_do_not_exist() {
     let app = App::start();

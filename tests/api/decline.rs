@@ -26,6 +26,8 @@ fn entries(app: &App) -> i64 {
     app.count("SELECT count(*) FROM audit_entries WHERE action = 'feature_request.decline'")
 }
 
+/// Addition 7: after `POST /feature_requests/{id}/decline` it waits no longer and stays private; one that does not wait
+/// is unchanged.
 #[test]
 fn a_declined_feature_request_stays_private_and_does_not_wait() {
     let app = App::start();
@@ -60,6 +62,7 @@ fn a_declined_feature_request_stays_private_and_does_not_wait() {
     assert_eq!(column(&found, "feature_requests", "id"), [json!(declined)]);
 }
 
+/// Addition 7.
 #[test]
 fn one_that_does_not_wait_is_unchanged() {
     let app = App::start();
@@ -76,6 +79,7 @@ fn one_that_does_not_wait_is_unchanged() {
     assert_eq!(entries(&app), 0);
 }
 
+/// Addition 7.
 #[test]
 fn declining_needs_no_body() {
     let app = App::start();
@@ -89,6 +93,7 @@ fn declining_needs_no_body() {
     }
 }
 
+/// Addition 7.
 #[test]
 fn unknown_and_foreign_feature_requests_cannot_be_declined() {
     let app = App::start();
@@ -102,6 +107,7 @@ fn unknown_and_foreign_feature_requests_cannot_be_declined() {
     assert_eq!((held(&app), entries(&app)), (vec![json!(waiting)], 0));
 }
 
+/// Addition 7.
 #[test]
 fn a_repeated_request_is_replayed() {
     let app = App::start();

@@ -41,6 +41,9 @@ fn the_printed_line_for_agents_leads_to_the_tools() {
     assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(26));
 }
 
+/// Contract 1: the service is a workspace's product feedback and roadmap, called over HTTP with JSON.
+/// Decision 7: `serve --demo` has a filled workspace, its key and working example requests.
+/// Addition 6: the demo's printed calls include read, edit, merge, unmerge and withdraw.
 #[test]
 fn every_printed_request_is_served_as_the_contract_says() {
     let data = Data::empty();
@@ -101,6 +104,8 @@ fn paste(line: &str) -> (u16, Value) {
     (status.parse().unwrap(), serde_json::from_str(body).unwrap())
 }
 
+/// Addition 6: the demo uses customers' comments, merges, a scheduled changelog and moves.
+/// Decision 7.
 #[test]
 fn the_demo_is_filled_once_with_believable_content() {
     let data = Data::empty();
@@ -165,6 +170,7 @@ fn the_printed_links_lead_to_the_portal() {
     }
 }
 
+/// Decision 7.
 #[test]
 fn the_demo_rejects_another_default_workspace() {
     let folder = tempfile::tempdir().unwrap();
@@ -186,6 +192,8 @@ fn keys(data: &Data) -> Vec<Value> {
     keys
 }
 
+/// Decision 7: the demo's key expires after a day and is replaced at the next start; the demo shares no database (not
+/// in the decision).
 #[test]
 fn the_demo_s_key_ends_after_a_day_and_at_the_next_start() {
     let data = Data::empty();
@@ -213,6 +221,7 @@ fn the_demo_s_key_ends_after_a_day_and_at_the_next_start() {
     }
 }
 
+/// Decision 7.
 #[test]
 fn the_demo_does_not_share_a_database_with_other_workspaces() {
     let data = Data::empty();

@@ -366,6 +366,7 @@ fn a_base_url_that_others_cannot_use_is_reported() {
     assert_eq!(origin("", &public), warning("origin", unreachable, "set base_url to the URL that browsers show"));
 }
 
+/// Beyond the contract.
 #[test]
 fn an_invalid_secret_is_reported() {
     use std::os::unix::fs::PermissionsExt;
@@ -423,6 +424,7 @@ fn a_secret_that_is_gone_is_reported_if_the_service_has_run() {
     assert_eq!(secret()["result"], "ok");
 }
 
+/// Beyond the contract.
 #[test]
 fn data_that_others_can_read_is_reported() {
     use std::os::unix::fs::PermissionsExt;

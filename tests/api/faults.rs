@@ -17,6 +17,8 @@ use crate::effort::{SeededRng, rounds};
 
 const WRITERS: usize = 8;
 
+/// Decision 5: a response is saved in the same transaction as the effect.
+/// Beyond the contract: a killed service or database server loses no acknowledged write and duplicates none.
 #[test]
 fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
     let mut rng = SeededRng::from_env();
@@ -106,6 +108,7 @@ pub fn write_request(number: u64) -> (String, Value) {
     (format!("/api/external/v1/{path}"), body)
 }
 
+/// Decision 5.
 #[test]
 fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
     let mut rng = SeededRng::from_env();
@@ -333,6 +336,8 @@ impl Drop for SmallDisk<'_> {
     }
 }
 
+/// Beyond the contract: a full disk gets 503 and recovers; all other requests are served.
+/// Decision 2.
 #[test]
 fn a_full_disk_refuses_writes_and_loses_nothing() {
     let mut app = App::start();
@@ -392,6 +397,7 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
     assert_eq!(app.acme.get_voters("1", "").status, 200);
 }
 
+/// Decision 7.
 #[test]
 fn a_terminated_process_finishes_its_requests_and_exits() {
     let mut app = App::start();
@@ -432,6 +438,8 @@ fn a_terminated_process_finishes_its_requests_and_exits() {
     assert_eq!(app.count("SELECT votes_count FROM vote_tallies"), votes);
 }
 
+/// Decision 2: failures inside the server have an `error` in the body too.
+/// Decision 2: anything unexpected is 500, with details in the log only.
 #[test]
 fn unreadable_data_is_an_error_of_its_request_only() {
     let app = App::start();

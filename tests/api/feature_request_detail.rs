@@ -17,6 +17,7 @@ fn found(client: &Client, query: &str) -> Vec<Value> {
     body["feature_requests"].as_array().unwrap().iter().map(|request| request["title"].clone()).collect()
 }
 
+/// Addition 2: the detail of a feature request has its fields, and no others.
 #[test]
 fn a_feature_request_is_shown_with_all_of_its_fields() {
     let app = App::start();
@@ -62,6 +63,7 @@ fn a_feature_request_is_shown_with_all_of_its_fields() {
     }
 }
 
+/// Addition 2.
 #[test]
 fn a_feature_request_can_be_without_description_tags_and_author() {
     let app = App::start();
@@ -75,6 +77,7 @@ fn a_feature_request_can_be_without_description_tags_and_author() {
     );
 }
 
+/// Addition 2.
 #[test]
 fn an_author_can_be_without_a_name() {
     let app = App::start();
@@ -83,6 +86,7 @@ fn an_author_can_be_without_a_name() {
     assert_eq!(app.acme.detail("1")["author"]["name"], json!(null));
 }
 
+/// Addition 2.
 #[test]
 fn a_whole_description_is_shown() {
     let app = App::start();
@@ -91,6 +95,7 @@ fn a_whole_description_is_shown() {
     assert_eq!(app.acme.detail(&id)["description"], json!(longest));
 }
 
+/// Addition 2: `GET /feature_requests/{id}` of an unknown one is 404.
 #[test]
 fn unknown_and_foreign_feature_requests_do_not_exist() {
     let app = App::start();
@@ -109,6 +114,8 @@ fn unknown_and_foreign_feature_requests_do_not_exist() {
     assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 3);
 }
 
+/// Addition 2: a `PATCH` keeps the fields that are left out.
+/// Addition 2: tag names that differ only in case are the same.
 #[test]
 fn sent_fields_are_changed_and_others_stay() {
     let app = App::start();
@@ -145,6 +152,7 @@ fn sent_fields_are_changed_and_others_stay() {
     }
 }
 
+/// Addition 2.
 #[test]
 fn an_edit_without_a_change_changes_nothing() {
     let app = App::start();
@@ -165,6 +173,7 @@ fn an_edit_without_a_change_changes_nothing() {
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'feature_request.update'"), 0);
 }
 
+/// Addition 2: after a `PATCH` search, slug and URLs follow the title, and old slugs go on working.
 #[test]
 fn search_slug_and_urls_follow_an_edit_and_old_slugs_go_on_working() {
     let app = App::start();
@@ -188,6 +197,8 @@ fn search_slug_and_urls_follow_an_edit_and_old_slugs_go_on_working() {
     assert_eq!(found(&app.acme, "quokka"), ["Quokka view"]);
 }
 
+/// Addition 2: `updated_at` changes with title, description, tags, track, visibility and merge, not with votes and
+/// comments.
 #[test]
 fn updated_at_changes_with_the_record_and_not_with_votes_and_comments() {
     let app = App::start();
@@ -212,6 +223,7 @@ fn updated_at_changes_with_the_record_and_not_with_votes_and_comments() {
     assert_ne!(app.acme.detail("2")["updated_at"], outdated());
 }
 
+/// Addition 2: a `PATCH` names invalid fields, after the record is looked up.
 #[test]
 fn invalid_edits_are_rejected_by_name() {
     let app = App::start();
@@ -249,6 +261,7 @@ fn invalid_edits_are_rejected_by_name() {
     assert_eq!(app.acme.detail(&id), before);
 }
 
+/// Addition 2: of concurrent edits the last wins, and the audit log shows both.
 #[test]
 fn of_concurrent_edits_the_last_one_wins_and_the_audit_shows_all() {
     const EDITS: usize = 16;
@@ -282,6 +295,7 @@ fn of_concurrent_edits_the_last_one_wins_and_the_audit_shows_all() {
     assert_eq!(found(&app.acme, &current.replace(' ', "%20")), [last]);
 }
 
+/// Addition 2.
 #[test]
 fn concurrent_edits_of_different_fields_are_both_kept() {
     let app = App::start();
@@ -330,6 +344,7 @@ fn fill(app: &App, id: &str) {
     app.acme.post_changelog(&changelog).is_ok();
 }
 
+/// Addition 2: a `DELETE` is 204, and votes, comments, notes, moves and queued mail are gone.
 #[test]
 fn a_deleted_feature_request_is_gone_with_everything() {
     let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
@@ -357,6 +372,7 @@ fn a_deleted_feature_request_is_gone_with_everything() {
     app.has_logged_no_failure();
 }
 
+/// Addition 2: a `DELETE` with merged ones is 409, unless `with_merged`.
 #[test]
 fn one_with_merged_feature_requests_is_deleted_only_with_them() {
     let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
@@ -388,6 +404,7 @@ fn one_with_merged_feature_requests_is_deleted_only_with_them() {
     app.has_logged_no_failure();
 }
 
+/// Addition 2: a `DELETE` of a merged one deletes itself, and the target is counted and indexed again.
 #[test]
 fn a_merged_feature_request_is_deleted_alone() {
     let app = App::start();
@@ -410,6 +427,7 @@ fn a_merged_feature_request_is_deleted_alone() {
     assert_eq!(found(&app.acme, "quokka"), [] as [&str; 0]);
 }
 
+/// Addition 2: a `DELETE` frees storage.
 #[test]
 fn a_deleted_feature_request_frees_storage() {
     let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);

@@ -13,6 +13,10 @@ fn found(client: &Client, query: &str) -> usize {
     body["feature_requests"].as_array().expect("a list").len()
 }
 
+/// Contract 4.9: `POST /feature_requests` takes `feature_request`, `customer` and `operation_key`.
+/// Decision 4: a request is created from the fields of the body, of which only the title is required.
+/// Decision 4: a new request is 201 with the request and both flags.
+/// Contract 2.2.
 #[test]
 fn creating_returns_the_request_and_the_outcome_of_the_vote() {
     let app = App::start();
@@ -53,6 +57,7 @@ fn creating_returns_the_request_and_the_outcome_of_the_vote() {
     is_timestamp(&request["created_at"]);
 }
 
+/// Contract 4.9; Decision 4.
 #[test]
 fn a_title_is_enough() {
     let app = App::start();
@@ -91,6 +96,7 @@ fn a_title_is_enough() {
     assert_eq!(app.count("SELECT count(*) FROM customers") + app.count("SELECT count(*) FROM notes"), 0);
 }
 
+/// Decision 4: the customer of a new request is its author and first voter.
 #[test]
 fn the_customer_becomes_author_and_first_voter() {
     let app = App::start();
@@ -121,6 +127,8 @@ fn the_customer_becomes_author_and_first_voter() {
     assert_eq!((&again["vote_registered"], &again["already_voted"]), (&json!(false), &json!(true)));
 }
 
+/// Decision 3: numbers count from 1 in each workspace, without reuse.
+/// Contract 2.2.
 #[test]
 fn numbers_count_from_1_in_each_workspace() {
     let app = App::start();
@@ -135,6 +143,7 @@ fn numbers_count_from_1_in_each_workspace() {
     }
 }
 
+/// Decision 3.
 #[test]
 fn concurrently_created_requests_have_distinct_numbers() {
     let app = App::start();
@@ -148,6 +157,10 @@ fn concurrently_created_requests_have_distinct_numbers() {
     assert_eq!(urls, expected);
 }
 
+/// Contract 2.2: `admin_url` ends in the slug.
+/// Contract 2.2: a slug is the number, a dash, and the words with dashes.
+/// Decision 3: a slug is number and words, in ASCII and lower case, or the number alone without words.
+/// Decision 3: `url` and `admin_url` are below the workspace's address.
 #[test]
 fn a_slug_is_the_number_and_the_words_of_the_title() {
     let app = App::start();
@@ -178,6 +191,7 @@ fn a_slug_is_the_number_and_the_words_of_the_title() {
     }
 }
 
+/// Decision 3: white space around titles, names and e-mails is trimmed.
 #[test]
 fn white_space_around_titles_names_and_addresses_is_cut() {
     let app = App::start();
@@ -190,6 +204,8 @@ fn white_space_around_titles_names_and_addresses_is_cut() {
     assert_eq!(app.sql("SELECT email || ',' || name FROM customers"), ["ann@example.com,Ann Lee"]);
 }
 
+/// Decision 4: a new request is on the track of `track_id`, else on the workspace's first track.
+/// Contract 2.2.
 #[test]
 fn a_request_starts_on_the_track_that_is_named() {
     let app = App::start();
@@ -210,6 +226,7 @@ fn a_request_starts_on_the_track_that_is_named() {
     }
 }
 
+/// Decision 2.
 #[test]
 fn unknown_and_foreign_tracks_do_not_exist() {
     let app = App::start();
@@ -226,6 +243,10 @@ fn unknown_and_foreign_tracks_do_not_exist() {
     assert_eq!(left, [0, 0]);
 }
 
+/// Decision 3: a title has 1 to 200 characters, a description up to 20,000.
+/// Decision 3: a tag has 1 to 50 characters, and there are at most 20.
+/// Decision 3: names have up to 200 characters.
+/// Decision 4: `tags` and `description` of a new request are kept.
 #[test]
 fn limits_count_characters() {
     let app = App::start();
@@ -244,6 +265,7 @@ fn limits_count_characters() {
     assert_eq!(app.sql("SELECT tag FROM feature_request_tags ORDER BY position"), tags);
 }
 
+/// Beyond the contract: the empty fields of a form count as absent.
 #[test]
 fn the_empty_fields_of_a_form_count_as_absent() {
     let app = App::start();
@@ -284,6 +306,9 @@ fn the_empty_fields_of_a_form_count_as_absent() {
     assert_eq!(counts, [1, 1, 1]);
 }
 
+/// Decision 2: what is too long is 422 that names the field.
+/// Decision 3: e-mail addresses have up to 254 characters.
+/// Decision 4.
 #[test]
 fn invalid_fields_are_rejected_by_name() {
     let app = App::start();
@@ -366,6 +391,7 @@ fn invalid_fields_are_rejected_by_name() {
     }
 }
 
+/// Decision 4.
 #[test]
 fn other_fields_are_ignored() {
     let app = App::start();
@@ -412,6 +438,7 @@ fn other_fields_are_ignored() {
     );
 }
 
+/// Decision 3.
 #[test]
 fn a_private_request_is_hidden_from_search_but_not_from_the_key_s_holder() {
     let app = App::start();
@@ -428,6 +455,7 @@ fn a_private_request_is_hidden_from_search_but_not_from_the_key_s_holder() {
     }
 }
 
+/// Decision 4.
 #[test]
 fn a_description_is_cleaned_and_kept_as_text_too() {
     let app = App::start();
@@ -456,6 +484,8 @@ fn a_description_is_cleaned_and_kept_as_text_too() {
     }
 }
 
+/// Contract 2.5: a note is never visible to customers.
+/// Decision 4: a new request takes a `reference_note`.
 #[test]
 fn a_reference_note_is_kept_privately_and_attributed() {
     let app = App::start();
@@ -482,6 +512,7 @@ fn a_reference_note_is_kept_privately_and_attributed() {
     assert_eq!(found(&app.acme, "confidential"), 0);
 }
 
+/// Contract 1.
 #[test]
 fn customers_and_members_of_another_workspace_are_unknown() {
     let app = App::start();

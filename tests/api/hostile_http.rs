@@ -108,6 +108,8 @@ fn hosts(app: &App, rows: &[(&str, &[&str], u16)]) {
     }
 }
 
+/// Beyond the contract: a host is well-formed, present once, and equal to that of the target, else 400; proxy headers
+/// count only from trusted proxies.
 #[test]
 fn a_request_with_ambiguous_hosts_is_rejected() {
     let app = App::start();
@@ -188,6 +190,7 @@ fn a_request_with_ambiguous_hosts_is_rejected() {
     assert_still_serves(&app);
 }
 
+/// Beyond the contract.
 #[test]
 fn a_trusted_proxy_s_host_is_used_and_the_own_host_must_be_valid() {
     let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "x-forwarded")]);
@@ -236,6 +239,7 @@ fn urls(value: &Value) -> Vec<&str> {
     }
 }
 
+/// Beyond the contract: URLs in responses and mails are built from the settings, never from headers.
 #[test]
 fn urls_are_built_from_settings_and_never_from_headers() {
     for trust_proxy in ["off", "forwarded", "x-forwarded"] {
@@ -346,6 +350,7 @@ fn timeless(value: &Value) -> Value {
     }
 }
 
+/// Beyond the contract: unknown fields change nothing.
 #[test]
 fn unknown_fields_change_nothing() {
     let send = |app: &App, write: &Write, body: &Value| {
@@ -394,6 +399,7 @@ fn unknown_fields_change_nothing() {
     }
 }
 
+/// Beyond the contract: deeply nested JSON is rejected safely.
 #[test]
 fn deeply_nested_json_is_rejected() {
     let app = App::start();
@@ -414,6 +420,7 @@ fn deeply_nested_json_is_rejected() {
     assert_still_serves(&app);
 }
 
+/// Beyond the contract: strange targets and large heads are 4xx.
 #[test]
 fn malformed_and_oversized_targets_and_heads_are_client_errors() {
     let app = App::start();
@@ -600,6 +607,7 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
     ]
 }
 
+/// Beyond the contract: a message with two possible ends gets at most one response, and its connection is closed.
 #[test]
 fn ambiguous_message_lengths_get_one_response_and_close_the_connection() {
     let app = App::start();
@@ -647,6 +655,8 @@ fn the_limit_of_open_files_is_raised_to_the_hard_limit() {
     assert_eq!(soft, hard);
 }
 
+/// Beyond the contract: a body that stalls for 30 s gets 408; 1,000 of these, and 1,000 stalled heads, delay no other
+/// request.
 #[test]
 fn stalled_heads_and_bodies_time_out_and_delay_no_others() {
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "6s")]);
@@ -730,6 +740,8 @@ fn slow_bodies_have_one_deadline() {
     assert_eq!(found, [[408]; 3]);
 }
 
+/// Beyond the contract: a later head that stalls or trickles is aborted 5 s after its first byte, an unread response
+/// after 60 s.
 #[test]
 fn a_stalled_later_head_times_out_like_the_first() {
     let app = App::start();
@@ -761,6 +773,7 @@ fn a_stalled_later_head_times_out_like_the_first() {
     assert_still_serves(&app);
 }
 
+/// Beyond the contract.
 #[test]
 fn pipelined_requests_on_one_connection_are_all_served() {
     let app = App::start();
@@ -782,6 +795,7 @@ fn is_refused_and_goes_on(app: &App, mut stream: TcpStream, status: u16) {
     assert_eq!(responses(&read_one_response(&mut stream)), (vec![200], false));
 }
 
+/// Beyond the contract: an oversized body is read further for a limited time, so that its sender gets the response.
 #[test]
 fn a_slightly_too_large_body_is_read_to_its_end() {
     const SIXTEEN_MEGABYTES: usize = 16 * 1024 * 1024;
@@ -794,6 +808,7 @@ fn a_slightly_too_large_body_is_read_to_its_end() {
     is_refused_and_goes_on(&app, stream, 413);
 }
 
+/// Beyond the contract.
 #[test]
 fn a_form_with_too_much_before_its_file_is_read_to_its_end() {
     let app = App::start();
@@ -808,6 +823,7 @@ fn a_form_with_too_much_before_its_file_is_read_to_its_end() {
     is_refused_and_goes_on(&app, stream, 422);
 }
 
+/// Beyond the contract.
 #[test]
 fn a_body_that_does_not_end_is_not_read_for_ever() {
     let app = App::start();
@@ -851,6 +867,7 @@ fn a_body_that_does_not_end_is_not_read_for_ever() {
     assert_still_serves(&app);
 }
 
+/// Beyond the contract.
 #[test]
 fn a_response_that_is_read_with_pauses_arrives_whole() {
     let app = App::start();
@@ -873,6 +890,7 @@ fn a_response_that_is_read_with_pauses_arrives_whole() {
     assert_eq!(whole, (vec![200], true));
 }
 
+/// Beyond the contract.
 #[test]
 fn a_response_before_the_end_of_the_body_ends_the_connection() {
     let app = App::start();
@@ -890,6 +908,7 @@ fn a_response_before_the_end_of_the_body_ends_the_connection() {
     }
 }
 
+/// Beyond the contract: a slow body is accepted.
 #[test]
 fn a_slow_but_steady_body_is_accepted() {
     let app = App::start();

@@ -26,6 +26,7 @@ fn id_of(app: &App, name: &str) -> String {
     lanes.iter().find(|lane| lane["name"] == name).expect("the lane")["id"].as_str().unwrap().to_owned()
 }
 
+/// Addition 4: `GET` and `POST /lanes`, `PATCH` and `DELETE /lanes/{id}` list, add, change and delete lanes.
 #[test]
 fn a_new_workspace_has_four_lanes_in_their_order() {
     let app = App::start();
@@ -42,6 +43,7 @@ fn a_new_workspace_has_four_lanes_in_their_order() {
     assert_eq!(body, json!({ "lanes": [shown(0, 0), shown(1, 2), shown(2, 0), shown(3, 0)] }));
 }
 
+/// Addition 4: positions count from 1; a position in use shifts the others.
 #[test]
 fn a_lane_is_added_last_or_at_a_position() {
     let app = App::start();
@@ -65,6 +67,7 @@ fn a_lane_is_added_last_or_at_a_position() {
     assert_eq!(names(&app), expected);
 }
 
+/// Addition 4.
 #[test]
 fn a_changed_lane_is_the_status_of_its_tracks() {
     let app = App::start();
@@ -90,6 +93,7 @@ fn a_changed_lane_is_the_status_of_its_tracks() {
     assert_eq!(tracks["tracks"][2]["status"], "NEXT");
 }
 
+/// Addition 4: a deleted lane's tracks show nowhere.
 #[test]
 fn the_tracks_of_a_deleted_lane_show_nowhere() {
     let app = App::start();
@@ -111,6 +115,7 @@ fn the_tracks_of_a_deleted_lane_show_nowhere() {
     assert_eq!(app.acme.get_roadmap("").is_ok(), json!({ "lanes": [] }));
 }
 
+/// Addition 4: two lane names, or two track names, that differ only in case are the same.
 #[test]
 fn names_that_differ_only_in_case_are_the_same() {
     let app = App::start();
@@ -126,6 +131,7 @@ fn names_that_differ_only_in_case_are_the_same() {
     app.acme.post_track(&json!({ "track": { "name": "ÜBER" } })).is_ok();
 }
 
+/// Addition 4.
 #[test]
 fn invalid_fields_are_rejected_by_name() {
     let app = App::start();
@@ -158,6 +164,7 @@ fn invalid_fields_are_rejected_by_name() {
     assert_eq!(names(&app), STARTING);
 }
 
+/// Addition 4.
 #[test]
 fn unknown_and_foreign_lanes_do_not_exist() {
     let app = App::start();
@@ -170,6 +177,7 @@ fn unknown_and_foreign_lanes_do_not_exist() {
     assert_eq!(column(&bolt.get_lanes().is_ok(), "lanes", "name"), STARTING);
 }
 
+/// Addition 4: concurrent changes of lanes and tracks are all kept.
 #[test]
 fn concurrent_changes_of_the_board_are_all_kept() {
     let app = App::start();

@@ -577,11 +577,13 @@ impl Scenario for Merging {
     }
 }
 
+/// Addition 3: votes, withdrawals, merges and unmerges are linearizable, kills included.
 #[test]
 fn every_history_is_linearizable() {
     check_histories::<Voting>(rounds(150, 2_500), 95);
 }
 
+/// Addition 3.
 #[test]
 fn every_history_with_merges_is_linearizable() {
     check_histories::<Merging>(rounds(150, 2_500), 95);

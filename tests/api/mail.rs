@@ -96,6 +96,15 @@ pub(crate) fn all_settled(app: &App) -> bool {
     status[0]["waiting"] == 0 && status[0]["audiences"] == 0
 }
 
+/// Contract 4.8: the messages of `notify_all_voters` are sent as e-mail.
+/// Contract 6: the mail of `notify_all_voters` arrives.
+/// Decision 6: a vote subscribes the voter.
+/// Decision 6: a worker writes `.eml` files if no SMTP is configured.
+/// Decision 6: each voter gets at most one message for a comment, except after a kill.
+/// Decision 6: each message has one address.
+/// Decision 6: messages have `List-Unsubscribe` and `List-Unsubscribe-Post`.
+/// Decision 6: a mail has no private note, no other voter's address and no key in it.
+/// Decision 7: without SMTP, mail is written to `.eml` files under `<data dir>/mail`.
 #[test]
 fn every_subscribed_voter_gets_one_mail_about_the_comment() {
     let app = App::start();
@@ -142,6 +151,9 @@ fn every_subscribed_voter_gets_one_mail_about_the_comment() {
     assert_eq!(files(&app).len(), 2);
 }
 
+/// Decision 6: POST unsubscribes without a login, one click from all mail, also about later votes.
+/// Decision 6: GET of the unsubscribe link shows a page with the question, and changes nothing.
+/// Decision 6: the page also unsubscribes from one feature request.
 #[test]
 fn a_get_shows_the_unsubscribe_page_and_a_post_unsubscribes() {
     let app = App::start();
@@ -203,6 +215,7 @@ fn mail_file_recipients(app: &App, expected: usize) -> Vec<String> {
     mails.iter().map(|mail| header(mail, "To")).collect()
 }
 
+/// Decision 6: a forged or foreign token of an unsubscribe link is 404.
 #[test]
 fn an_invalid_unsubscribe_link_is_not_found() {
     let app = App::start();
@@ -256,6 +269,9 @@ pub(crate) fn app_with_smtp(sink: &Sink, timeout: &str) -> App {
     App::with(&[], &environment)
 }
 
+/// Decision 6: permanent failures are given up at once, reported, and retried on an operator's command.
+/// Decision 6: an address without a mailbox gets no more mail.
+/// Decision 7: mail is sent by SMTP with `ROADMAP_SMTP_URL` and `ROADMAP_MAIL_FROM`.
 #[test]
 fn rejected_mail_is_reported_and_can_be_retried() {
     let sink = Sink::start();
@@ -320,6 +336,8 @@ fn rejected_mail_is_reported_and_can_be_retried() {
     assert!(!unknown.success && unknown.stderr.contains("no workspace `nobody`"), "{}", unknown.stderr);
 }
 
+/// Decision 6: a message that fails is retried with back-off.
+/// Decision 6: a failing mail server never fails the API.
 #[test]
 fn an_unreachable_mail_server_slows_nothing_and_gets_all_when_it_is_back() {
     let sink = Sink::start();
@@ -408,6 +426,9 @@ fn many_voters(app: &App) -> Value {
     request
 }
 
+/// Decision 6: a killed worker loses no mail and duplicates at most the 8 being sent.
+/// Decision 6: a duplicated mail has the same `Message-ID`.
+/// Decision 7.
 #[test]
 fn a_killed_worker_loses_no_mail_and_sends_twice_only_what_was_in_flight() {
     const KILLS: usize = 10;
@@ -429,6 +450,7 @@ fn a_killed_worker_loses_no_mail_and_sends_twice_only_what_was_in_flight() {
     assert!(doubled <= KILLS * IN_FLIGHT, "{doubled} mails were doubled");
 }
 
+/// Decision 6: a worker that is stopped by a signal duplicates nothing.
 #[test]
 fn a_stopped_worker_sends_nothing_twice() {
     let sink = Sink::start();
@@ -447,6 +469,10 @@ fn a_stopped_worker_sends_nothing_twice() {
     assert_eq!(recipients(&sink.received()), (0..voters()).map(|voter| (format!("v{voter}@example.com"), 1)).collect());
 }
 
+/// Decision 6: a worker sends the messages by SMTP.
+/// Decision 7: `worker` (not in the decision) works.
+/// Decision 7: `mail_worker` and `mail_timeout` (not in the decision) take effect.
+/// Contract 4.8.
 #[test]
 fn separate_workers_share_the_mail() {
     let sink = Sink::start();
@@ -471,6 +497,7 @@ fn separate_workers_share_the_mail() {
     }
 }
 
+/// Decision 7: `mail test`, `mail status` and `mail retry` work.
 #[test]
 fn a_test_mail_shows_the_smtp_dialog_and_the_error() {
     let login = Some(("ann".to_owned(), "secret".to_owned()));
@@ -509,6 +536,7 @@ fn queue_test(app: &App, to: &str, flags: &[&str]) -> Finished {
     app.roadmap_with_environment(&[&["mail", "test", "--workspace", "acme", "--to", to], flags].concat(), &[])
 }
 
+/// Decision 7.
 #[test]
 fn a_queued_test_mail_is_sent_by_a_worker_and_the_response_is_shown() {
     let sink = Sink::start();
@@ -535,6 +563,7 @@ fn a_queued_test_mail_is_sent_by_a_worker_and_the_response_is_shown() {
     assert!(!direct.success && direct.stderr.contains("--workspace"), "{}", direct.stderr);
 }
 
+/// Decision 7.
 #[test]
 fn a_queued_test_mail_that_is_not_sent_is_explained() {
     let sink = Sink::start();
@@ -559,6 +588,7 @@ fn a_queued_test_mail_that_is_not_sent_is_explained() {
     assert_eq!(app.count("SELECT count(*) FROM customers WHERE mail_stopped_at IS NOT NULL"), 0);
 }
 
+/// Decision 7.
 #[test]
 fn a_queued_test_mail_waits_for_a_worker() {
     let app = App::with(&[], &[NO_WORKER]);
@@ -705,6 +735,7 @@ fn waiting_mail_survives_the_migration_to_messages() {
     assert!(worker.stop().success());
 }
 
+/// Decision 6: a failing mail server does not slow the API down: no request waits for it.
 #[test]
 fn a_comment_does_not_wait_for_the_mail_server() {
     let sink = Sink::start();
@@ -766,6 +797,8 @@ fn notify_all_voters(app: &App, workspaces: &str) {
 
 /// With one unreadable row, and a mail server that is silent for the recipients of one workspace, the mail of 48
 /// other workspaces is sent without delay.
+///
+/// Decision 6.
 #[test]
 fn no_workspace_s_mail_waits_for_that_of_another() {
     const WORKSPACES: usize = 50;

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::app::{App, is_id, is_timestamp};
 use crate::shared::column;
 
+/// Addition 4: `GET /members` lists them oldest first, with roles.
 #[test]
 fn members_are_listed_oldest_first() {
     let app = App::start();
@@ -43,6 +44,7 @@ fn members_are_listed_oldest_first() {
     assert_eq!(bolt.get_members().is_ok(), json!({ "members": [] }));
 }
 
+/// Addition 1: `GET /api_key` takes any scope, and has no side effects.
 #[test]
 fn the_key_in_use_is_shown_to_every_scope() {
     let app = App::start();
@@ -80,6 +82,7 @@ fn the_key_in_use_is_shown_to_every_scope() {
     }
 }
 
+/// Addition 1.
 #[test]
 fn the_expiry_of_the_key_in_use_is_shown() {
     let app = App::start();

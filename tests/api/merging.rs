@@ -54,6 +54,7 @@ fn set_time(app: &App, table: &str, condition: &str, seconds: u32) {
     app.data.execute(&format!("UPDATE {table} SET created_at = {at} WHERE {condition}"));
 }
 
+/// Addition 3: `merge` returns the target and the source, `unmerge` the source and the former target.
 #[test]
 fn a_merge_returns_the_target_and_the_source() {
     let app = with_requests(&["Dark mode", "Night theme"]);
@@ -74,6 +75,7 @@ fn a_merge_returns_the_target_and_the_source() {
     }
 }
 
+/// Addition 3: unmerging what is not merged is 409 `FeatureRequest is not merged.`.
 #[test]
 fn an_undone_merge_returns_the_source_and_the_former_target() {
     let app = with_requests(&["Dark mode", "Night theme"]);
@@ -107,6 +109,7 @@ fn unmerging_needs_no_body() {
     app.acme.request("POST", path, &[], None).unwrap().is_error(409, NOT_MERGED);
 }
 
+/// Addition 3.
 #[test]
 fn the_target_is_named_by_id_or_slug() {
     let app = with_requests(&["Dark mode", "Night theme"]);
@@ -118,6 +121,8 @@ fn the_target_is_named_by_id_or_slug() {
     }
 }
 
+/// Addition 3: a merge into itself or its own descendant is 422 naming `target_id`.
+/// Addition 3: a merge of a public one into a private one is 422.
 #[test]
 fn invalid_targets_are_rejected_by_name() {
     let app = with_requests(&["One", "Two", "Three"]);
@@ -162,6 +167,7 @@ fn unknown_and_foreign_feature_requests_cannot_be_merged() {
     assert_eq!(bolt.detail("2")["merged"], json!([]));
 }
 
+/// Addition 3: what is merged there already is 200 without a change, and what is merged elsewhere is 409.
 #[test]
 fn a_source_that_is_there_already_stays_and_one_that_is_elsewhere_is_refused() {
     let app = with_requests(&["One", "Two", "Three", "Four"]);
@@ -181,6 +187,7 @@ fn a_source_that_is_there_already_stays_and_one_that_is_elsewhere_is_refused() {
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'feature_request.merge'"), 2);
 }
 
+/// Addition 3: a merged target is resolved to where it leads.
 #[test]
 fn a_target_that_is_merged_is_resolved_to_where_it_leads() {
     let app = with_requests(&["One", "Two", "Three", "Four"]);
@@ -197,6 +204,7 @@ fn a_target_that_is_merged_is_resolved_to_where_it_leads() {
     assert_eq!(app.acme.post_unmerge("4", &json!({})).is_ok()["unmerged_from"]["title"], "One");
 }
 
+/// Addition 3: the tally of the target is the number of distinct customers.
 #[test]
 fn the_example_of_the_documentation_is_exact() {
     let app = with_requests(&["Dark mode", "Night theme", "Black background"]);
@@ -220,6 +228,9 @@ fn the_example_of_the_documentation_is_exact() {
     app.data.is_sound();
 }
 
+/// Addition 3: the voters list of the target shows each once, with the earliest time.
+/// Addition 3: `GET /votes` shows the target once; `already_voted` looks at all of them.
+/// Addition 4: in the `votes_count` of a customer, merged ones count once.
 #[test]
 fn voters_of_all_are_listed_once_with_the_earliest_vote() {
     let app = with_requests(&["One", "Two", "Three"]);
@@ -256,6 +267,8 @@ fn voters_of_all_are_listed_once_with_the_earliest_vote() {
     assert_eq!(customers["customers"][0]["votes_count"], 1);
 }
 
+/// Addition 2: a merged feature request is shown as what it was merged into.
+/// Addition 3: voting, commenting, moving by the source's id or slug act on the target.
 #[test]
 fn references_to_the_source_act_on_the_target() {
     let app = with_requests(&["Target", "Source"]);
@@ -303,6 +316,7 @@ fn references_to_the_source_act_on_the_target() {
     assert_eq!(app.acme.get_moves("2", "").is_ok()["total_count"], 0);
 }
 
+/// Addition 3: deleting a vote of a merged tree deletes the customer's votes in all of it.
 #[test]
 fn a_withdrawn_vote_is_withdrawn_from_all_of_them() {
     let app = with_requests(&["One", "Two", "Three"]);
@@ -323,6 +337,7 @@ fn a_withdrawn_vote_is_withdrawn_from_all_of_them() {
     app.data.is_sound();
 }
 
+/// Addition 3: comments of the source are in order of time with `from`, and its description is the first of them.
 #[test]
 fn comments_of_the_source_and_its_description_are_listed_in_order_of_time() {
     let app = App::start();
@@ -385,6 +400,7 @@ fn comments_of_the_source_and_its_description_are_listed_in_order_of_time() {
     assert_eq!(app.acme.detail("2")["comments_count"], 1);
 }
 
+/// Addition 3.
 #[test]
 fn a_description_without_an_author_is_of_the_team() {
     let app = with_requests(&["Target"]);
@@ -394,6 +410,7 @@ fn a_description_without_an_author_is_of_the_team() {
     assert_eq!(listed["comments"][0]["author"], json!({ "kind": "member", "name": "Team" }));
 }
 
+/// Addition 3: notes of the source are listed with those of the target, newest first.
 #[test]
 fn notes_of_the_source_are_listed_newest_first() {
     let app = with_requests(&["One", "Two"]);
@@ -412,6 +429,7 @@ fn notes_of_the_source_are_listed_newest_first() {
     );
 }
 
+/// Addition 3: of a private one that is merged into a public one, votes count and no words show.
 #[test]
 fn of_a_private_source_its_votes_count_and_none_of_its_words_show() {
     let app = with_requests(&["Public"]);
@@ -451,6 +469,7 @@ fn of_a_private_source_its_votes_count_and_none_of_its_words_show() {
     );
 }
 
+/// Addition 3: search lists the target only, and finds it by the source's title and tags.
 #[test]
 fn a_search_lists_the_target_only_and_finds_it_by_the_words_of_the_source() {
     let app = with_requests(&["Dark mode"]);
@@ -476,6 +495,7 @@ fn a_search_lists_the_target_only_and_finds_it_by_the_words_of_the_source() {
     assert_eq!(found(&app.acme, "platypus"), ["Platypus"]);
 }
 
+/// Addition 3: lists, the roadmap and counts leave merged ones out.
 #[test]
 fn lists_leave_merged_ones_out() {
     let app = with_requests(&["One", "Two", "Three"]);
@@ -499,6 +519,7 @@ fn lists_leave_merged_ones_out() {
     assert_eq!((lane(), of_track().len()), ((json!(2), vec![json!("Two"), json!("One")]), 2));
 }
 
+/// Addition 3: at most 500 are merged into one (not in the contract).
 #[test]
 fn a_tree_has_at_most_500_merged_feature_requests() {
     let app = with_requests(&["Target", "One too many"]);
@@ -535,6 +556,7 @@ fn tally(model: &[Modelled], of: usize) -> usize {
     customers.len()
 }
 
+/// Addition 3: unmerging restores exactly, in any order; votes and comments since then stay.
 #[test]
 fn undoing_merges_in_any_order_is_exact() {
     const REQUESTS: usize = 6;
@@ -618,6 +640,8 @@ fn wait_for(stopped: &AtomicBool, is_so: impl Fn() -> bool) {
     }
 }
 
+/// Addition 3: every tally equals a recount, with 1,000 votes while source and target are merged and unmerged 100
+/// times.
 #[test]
 fn tallies_are_exact_while_a_source_with_votes_is_merged_and_unmerged() {
     const CONNECTIONS: usize = 16;
@@ -672,6 +696,7 @@ fn tallies_are_exact_while_a_source_with_votes_is_merged_and_unmerged() {
     app.has_logged_no_failure();
 }
 
+/// Addition 3: concurrent merges make no cycle and lead to one target.
 #[test]
 fn concurrent_merges_of_one_source_lead_to_one_target() {
     let app = with_requests(&["Source", "Two", "Three", "Four", "Five"]);

@@ -270,6 +270,7 @@ fn mail_that_waits_is_counted_with_its_age() {
     assert_eq!(exposition.value("roadmap_outbox_oldest_due_age_seconds"), 0.0);
 }
 
+/// Decision 7: workers and pool size take effect in the running service.
 #[test]
 fn connections_and_writes_in_flight_are_shown() {
     let measured = MeteredApp::with(&[("ROADMAP_WORKERS", "1"), ("ROADMAP_POOL_SIZE", "3")]);

@@ -43,6 +43,7 @@ fn entries(app: &App, action: &str) -> i64 {
     app.count(&format!("SELECT count(*) FROM audit_entries WHERE action = '{action}'"))
 }
 
+/// Addition 7: `GET /held_posts` has what waits, oldest first, in pages.
 #[test]
 fn what_waits_is_listed_oldest_first() {
     let (app, public) = started();
@@ -102,6 +103,7 @@ fn what_waits_is_listed_oldest_first() {
     assert_eq!(comments(&app, &public), json!([]));
 }
 
+/// Addition 7.
 #[test]
 fn what_waits_comes_in_pages() {
     let (app, public) = started();
@@ -127,6 +129,7 @@ fn what_waits_comes_in_pages() {
     comes_in_pages("held_posts", "id", &listed, |query| app.acme.get_held_posts(query));
 }
 
+/// Addition 7: an approved feature request is public; one that does not wait is unchanged.
 #[test]
 fn an_approved_feature_request_is_public() {
     let (app, _) = started();
@@ -148,6 +151,7 @@ fn an_approved_feature_request_is_public() {
     assert_eq!(entries(&app, "feature_request.approve"), 1);
 }
 
+/// Addition 7.
 #[test]
 fn a_private_feature_request_that_does_not_wait_stays_private() {
     let (app, _) = started();
@@ -159,6 +163,7 @@ fn a_private_feature_request_that_does_not_wait_stays_private() {
     assert_eq!(entries(&app, "feature_request.approve"), 0);
 }
 
+/// Addition 7: an edit that makes a feature request public ends its wait, and so does its deletion.
 #[test]
 fn an_edit_or_a_deletion_ends_the_wait_of_a_feature_request() {
     let (app, _) = started();
@@ -174,6 +179,7 @@ fn an_edit_or_a_deletion_ends_the_wait_of_a_feature_request() {
     assert_eq!(held(&app), [] as [&str; 0]);
 }
 
+/// Addition 7: an approved comment is public, with its id and time, and nothing is mailed.
 #[test]
 fn an_approved_comment_is_public_with_its_id_and_time() {
     let (app, request) = started();
@@ -207,6 +213,7 @@ fn an_approved_comment_is_public_with_its_id_and_time() {
     assert_eq!(entries(&app, "comment.approve"), 1);
 }
 
+/// Addition 7: approving a comment that does not wait is 404.
 #[test]
 fn a_public_comment_cannot_be_approved() {
     let (app, request) = started();
@@ -218,6 +225,8 @@ fn a_public_comment_cannot_be_approved() {
     assert_eq!(comments(&app, &request).as_array().map(Vec::len), Some(1));
 }
 
+/// Addition 7: `DELETE /comments/{id}` deletes a comment that waits, too, and a deleted feature request takes those on
+/// it along.
 #[test]
 fn a_comment_that_waits_can_only_be_approved_or_deleted() {
     let (app, request) = started();
@@ -235,6 +244,7 @@ fn a_comment_that_waits_can_only_be_approved_or_deleted() {
     app.acme.approve_comment(&id).is_error(404, NO_COMMENT);
 }
 
+/// Addition 7.
 #[test]
 fn comments_that_wait_are_deleted_with_their_feature_request() {
     let (app, request) = started();
@@ -244,6 +254,7 @@ fn comments_that_wait_are_deleted_with_their_feature_request() {
     app.acme.approve_comment(&id).is_error(404, NO_COMMENT);
 }
 
+/// Addition 7: a comment that waits moves with a merge like a public one.
 #[test]
 fn a_comment_on_a_merged_feature_request_is_listed_with_its_target() {
     let (app, request) = started();
@@ -261,6 +272,7 @@ fn a_comment_on_a_merged_feature_request_is_listed_with_its_target() {
     assert_eq!(comments(&app, &request)[0]["id"], id);
 }
 
+/// Addition 7.
 #[test]
 fn nothing_of_another_workspace_is_listed_or_approved() {
     let (app, request) = started();

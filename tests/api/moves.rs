@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use crate::app::{App, is_id, is_timestamp};
 use crate::shared::{column, comes_in_pages, rejects_bad_pages, unknown_requests};
 
+/// Addition 2: moves have their fields, newest first, with the names of that time.
+/// Addition 2: `author_email` of a move is the member who moved it.
 #[test]
 fn moves_are_listed_newest_first_with_the_names_of_that_time() {
     let app = App::start();
@@ -56,6 +58,7 @@ fn moves_are_listed_newest_first_with_the_names_of_that_time() {
     }
 }
 
+/// Addition 2.
 #[test]
 fn only_moves_are_listed() {
     let app = App::start();
@@ -71,6 +74,7 @@ fn only_moves_are_listed() {
     }
 }
 
+/// Addition 4.
 #[test]
 fn a_move_of_requests_of_a_deleted_track_is_listed() {
     let app = App::start();
@@ -86,6 +90,7 @@ fn a_move_of_requests_of_a_deleted_track_is_listed() {
     assert_eq!(first["moved_by"], json!({ "kind": "api_key", "name": "tests" }));
 }
 
+/// Addition 1.
 #[test]
 fn the_list_comes_in_pages() {
     let app = App::start();
@@ -135,6 +140,7 @@ fn the_new_fields_of_a_move_are_rejected_by_name() {
     assert_eq!(app.acme.get_moves("1", "").is_ok()["total_count"], 0);
 }
 
+/// Addition 2: a replayed move is one move.
 #[test]
 fn a_replayed_move_is_listed_once() {
     let app = App::start();

@@ -64,6 +64,8 @@ fn is_notification(mail: &[u8], to: &str, hidden: &[&str]) -> (String, String) {
     (text, html)
 }
 
+/// Addition 5: a move mails the voters that the public status changed, with the new status's name.
+/// Addition 5: mails have text and HTML parts, one recipient, and `List-Unsubscribe`.
 #[test]
 fn voters_are_told_the_new_status() {
     let app = App::start();
@@ -96,6 +98,7 @@ fn voters_are_told_the_new_status() {
     }
 }
 
+/// Addition 5: a move sends nothing when the lane stays the same.
 #[test]
 fn a_move_within_a_lane_mails_nobody() {
     let app = App::with(&[], &[NO_WORKER]);
@@ -118,6 +121,7 @@ fn a_move_within_a_lane_mails_nobody() {
     assert!(outbox(&app).iter().all(|mail| mail.starts_with("status_change ")), "{:?}", outbox(&app));
 }
 
+/// Addition 5.
 #[test]
 fn a_request_that_left_the_roadmap_is_told_so_too() {
     let app = App::start();
@@ -130,6 +134,7 @@ fn a_request_that_left_the_roadmap_is_told_so_too() {
     assert!(text.contains("Dark mode"), "{text}");
 }
 
+/// Addition 5: the same voter gets at most one mail per comment, move or changelog.
 #[test]
 fn a_replayed_or_repeated_move_mails_once() {
     let app = App::start();
@@ -143,6 +148,7 @@ fn a_replayed_or_repeated_move_mails_once() {
     sent(&app, 1);
 }
 
+/// Addition 5: a status change and a comment within one minute are two mails.
 #[test]
 fn a_status_change_and_a_comment_are_two_mails() {
     let app = App::start();
@@ -154,6 +160,7 @@ fn a_status_change_and_a_comment_are_two_mails() {
     assert_eq!(sent(&app, 2)["ann@example.com"].len(), 2);
 }
 
+/// Addition 5.
 #[test]
 fn voters_of_merged_feature_requests_are_told_once() {
     let app = App::start();
@@ -174,6 +181,7 @@ fn voters_of_merged_feature_requests_are_told_once() {
     }
 }
 
+/// Addition 5.
 #[test]
 fn many_voters_are_told_once_each() {
     let app = App::start();
@@ -189,6 +197,7 @@ fn many_voters_are_told_once_each() {
     assert_eq!((mails.len(), mails.values().all(|mails| mails.len() == 1)), (121, true));
 }
 
+/// Addition 5: `notify_subscribers` mails each voter once per changelog, and publishing again sends nothing.
 #[test]
 fn a_changelog_is_mailed_once_to_every_subscriber_of_its_feature_requests() {
     let app = App::start();
@@ -238,6 +247,7 @@ fn a_changelog_is_mailed_once_to_every_subscriber_of_its_feature_requests() {
     assert_eq!(sent(&app, 4)["dan@example.com"].len(), 1);
 }
 
+/// Addition 5.
 #[test]
 fn a_changelog_without_feature_requests_or_subscribers_mails_nobody() {
     let app = App::with(&[], &[NO_WORKER]);
@@ -253,6 +263,7 @@ fn a_changelog_without_feature_requests_or_subscribers_mails_nobody() {
     assert_eq!(app.count("SELECT count(*) FROM outbox"), 0);
 }
 
+/// Addition 5.
 #[test]
 fn voters_of_what_is_merged_into_a_linked_feature_request_are_mailed() {
     let app = App::with(&[], &[NO_WORKER]);
@@ -269,6 +280,7 @@ fn voters_of_what_is_merged_into_a_linked_feature_request_are_mailed() {
     assert_eq!(outbox(&app), ["changelog ann@example.com", "changelog bo@example.com"]);
 }
 
+/// Addition 5: unsent mail about a changelog that is deleted or not public any more is dropped.
 #[test]
 fn unsent_mail_about_a_changelog_that_is_not_public_any_more_is_dropped() {
     let app = App::with(&[], &[NO_WORKER]);
@@ -291,6 +303,7 @@ fn unsent_mail_about_a_changelog_that_is_not_public_any_more_is_dropped() {
     assert_eq!(app.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL"), 0);
 }
 
+/// Addition 2.
 #[test]
 fn unsent_mail_about_a_deleted_feature_request_is_dropped() {
     let app = App::with(&[], &[NO_WORKER]);
@@ -308,6 +321,7 @@ fn unsent_mail_about_a_deleted_feature_request_is_dropped() {
     assert_eq!(outbox(&app), ["comment ann@example.com", "status_change ann@example.com"]);
 }
 
+/// Addition 5.
 #[test]
 fn all_mail_can_be_unsubscribed_by_any_of_its_kinds() {
     for kind in ["status", "changelog"] {
@@ -338,6 +352,7 @@ fn all_mail_can_be_unsubscribed_by_any_of_its_kinds() {
     }
 }
 
+/// Addition 5: budgets, digests and unsubscribing are the same for all kinds of mail.
 #[test]
 fn the_daily_budget_counts_all_kinds() {
     let app = App::with(&[], &[NO_WORKER, ("ROADMAP_MAIL_PER_DAY", "3")]);

@@ -39,6 +39,7 @@ fn within(value: &Value) -> Vec<&Value> {
     std::iter::once(value).chain(inner.into_iter().flat_map(within)).collect()
 }
 
+/// Beyond the contract: the OpenAPI 3.1 document is public, and equals the committed one.
 #[test]
 fn the_committed_document_is_served_to_anybody() {
     let app = App::start();
@@ -68,6 +69,7 @@ fn the_committed_document_is_served_to_anybody() {
     assert_eq!((post.header("allow"), post.header("cache-control")), (Some("GET, HEAD"), Some("no-store")));
 }
 
+/// Beyond the contract.
 #[test]
 fn the_command_prints_the_committed_document_and_needs_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -79,6 +81,7 @@ fn the_command_prints_the_committed_document_and_needs_nothing() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// Beyond the contract.
 #[test]
 fn the_document_is_consistent() {
     let document = &DOCUMENT.value;
@@ -124,6 +127,7 @@ fn the_document_is_consistent() {
     }
 }
 
+/// Beyond the contract.
 #[test]
 fn every_example_matches_its_schema() {
     let mut checked = 0;
@@ -142,6 +146,7 @@ fn every_example_matches_its_schema() {
     }
 }
 
+/// Beyond the contract.
 #[test]
 fn rules_between_fields_are_checked() {
     let (customer, note) = (json!({ "email": "ann@example.com" }), json!({ "body": "A note" }));
@@ -180,6 +185,7 @@ fn with_body(response: &mut Response, change: impl FnOnce(&mut Value)) {
     response.bytes = body.to_string().into_bytes();
 }
 
+/// Beyond the contract: every response conforms to the document, also in `cargo xtask fuzz-api`.
 #[test]
 fn a_response_that_violates_the_document_is_detected() {
     let app = App::start();
@@ -253,6 +259,7 @@ fn a_response_that_violates_the_document_is_detected() {
     assert!(found.starts_with("the document does not allow its body: "), "{found}");
 }
 
+/// Beyond the contract.
 #[test]
 #[should_panic(expected = "GET /api/external/v1/tracks returned 200, but it has no header")]
 fn every_request_of_the_tests_is_checked() {
@@ -268,6 +275,7 @@ fn every_request_of_the_tests_is_checked() {
     Client { port, host: "acme".to_owned(), key: None }.get_tracks();
 }
 
+/// Beyond the contract: the page of the API shows every operation and loads nothing.
 #[test]
 fn the_page_shows_every_operation_and_loads_nothing() {
     let app = App::start();

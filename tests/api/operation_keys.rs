@@ -159,6 +159,12 @@ fn assert_rejects(response: &Response, status: u16, message: &str, case: &str) {
     assert_eq!(response.header("idempotent-replayed"), None, "{case}");
 }
 
+/// Contract 4.7: an upvote takes an `operation_key`.
+/// Contract 4.10: the four writes take a key: create, upvote, comment, move.
+/// Contract 4.10: rule 2, the first request runs and is saved, later ones replay status and body.
+/// Decision 5: status and exact bytes of 2xx responses are saved.
+/// Decision 5: a replay carries `Idempotent-Replayed: true`.
+/// Decision 5: a replay has no effect: no note, no mail.
 #[test]
 fn the_first_response_is_replayed_byte_for_byte_and_nothing_runs_again() {
     let (app, endpoints) = started();
@@ -180,6 +186,8 @@ fn the_first_response_is_replayed_byte_for_byte_and_nothing_runs_again() {
     assert_eq!(saved(&app), 5);
 }
 
+/// Contract 4.10: rule 4, the key alone is matched.
+/// Decision 5: a key is looked up before records and fields, whatever the endpoint.
 #[test]
 fn a_key_is_matched_regardless_of_the_rest_of_the_request() {
     for used in 0..5 {
@@ -214,6 +222,7 @@ fn a_key_is_matched_regardless_of_the_rest_of_the_request() {
     }
 }
 
+/// Contract 4.10: rule 3, a key belongs to its workspace.
 #[test]
 fn a_key_belongs_to_its_workspace() {
     let (app, endpoints) = started();
@@ -238,6 +247,9 @@ fn a_key_belongs_to_its_workspace() {
     assert_eq!(saved(&app), 10);
 }
 
+/// Contract 4.10: rule 1, the key is the client's string, in the JSON body.
+/// Contract 4.10: rule 5, each action needs its own key.
+/// Decision 5: an operation key has 1 to 255 characters, and is used unchanged.
 #[test]
 fn similar_keys_are_distinct() {
     let (app, endpoints) = started();
@@ -283,6 +295,8 @@ fn similar_keys_are_distinct() {
     assert_eq!(counts(&app), upvote.after(i64::try_from(keys.len()).unwrap(), before), "{TABLES:?}");
 }
 
+/// Decision 5: a key of another type, or a longer one, is 422 that names `operation_key`.
+/// Contract 4.10.
 #[test]
 fn an_invalid_key_is_rejected_and_nothing_runs() {
     let (app, endpoints) = started();
@@ -321,6 +335,8 @@ fn an_invalid_key_is_rejected_and_nothing_runs() {
     assert_eq!(saved(&app), 0);
 }
 
+/// Contract 4.10: rule 7, with a missing or blank key every request runs and nothing is saved.
+/// Decision 5: a blank operation key is absent.
 #[test]
 fn without_a_key_every_request_runs_and_nothing_is_saved() {
     let (app, endpoints) = started();
@@ -350,6 +366,7 @@ fn without_a_key_every_request_runs_and_nothing_is_saved() {
     assert_eq!(saved(&app), 0);
 }
 
+/// Contract 4.10: rule 6, failures are not saved, and the key can be used again.
 #[test]
 fn a_failed_request_does_not_use_up_its_key() {
     let (app, endpoints) = started();
@@ -402,6 +419,7 @@ fn a_failed_request_does_not_use_up_its_key() {
     }
 }
 
+/// Contract 4.10.
 #[test]
 fn a_move_to_an_unknown_track_does_not_use_up_its_key() {
     let (app, endpoints) = started();
@@ -415,6 +433,7 @@ fn a_move_to_an_unknown_track_does_not_use_up_its_key() {
     assert_eq!(moved.json()["feature_request"]["track"], "Planned");
 }
 
+/// Contract 4.10.
 #[test]
 fn a_replay_returns_the_original_response_after_changes() {
     let (app, endpoints) = started();
@@ -439,6 +458,7 @@ fn a_replay_returns_the_original_response_after_changes() {
     assert_eq!(now["feature_request"]["track"], "Done");
 }
 
+/// Contract 4.10.
 #[test]
 fn saved_responses_outlive_the_process() {
     let (mut app, endpoints) = started();
@@ -458,6 +478,7 @@ fn saved_responses_outlive_the_process() {
     assert_eq!((counts(&app), saved(&app)), (after, 5), "{TABLES:?}");
 }
 
+/// Contract 4.10.
 #[test]
 fn saved_responses_outlive_the_api_key() {
     let (app, endpoints) = started();
@@ -485,6 +506,7 @@ fn saved_responses_outlive_the_api_key() {
     assert_eq!((counts(&app), saved(&app)), (after, 5), "{TABLES:?}");
 }
 
+/// Contract 4.10.
 #[test]
 fn settings_have_no_operation_keys() {
     let (app, endpoints) = started();
@@ -506,6 +528,8 @@ fn settings_have_no_operation_keys() {
     assert_eq!(app.sql("SELECT operation_key FROM operations"), ["used"]);
 }
 
+/// Contract 4.10: rule 8, of concurrent requests one runs, and the others replay.
+/// Decision 5: a concurrent request with the key waits, then replays.
 #[test]
 fn concurrent_requests_with_a_new_key_run_once_and_are_replayed() {
     let (app, endpoints) = started();
@@ -523,6 +547,7 @@ fn concurrent_requests_with_a_new_key_run_once_and_are_replayed() {
     assert_eq!(saved(&app), 5);
 }
 
+/// Contract 4.10.
 #[test]
 fn concurrent_requests_to_different_endpoints_share_a_key_too() {
     let (app, endpoints) = started();
@@ -539,6 +564,7 @@ fn concurrent_requests_to_different_endpoints_share_a_key_too() {
     assert_eq!(saved(&app), 1);
 }
 
+/// Decision 5.
 #[test]
 fn concurrent_requests_that_fail_all_run_and_none_is_saved() {
     let (app, _) = started();
@@ -554,6 +580,7 @@ fn concurrent_requests_that_fail_all_run_and_none_is_saved() {
     assert_eq!((counts(&app), saved(&app)), (before, 0), "{TABLES:?}");
 }
 
+/// Decision 5: if the first request with a key failed, the waiter runs.
 #[test]
 fn concurrent_requests_with_one_key_save_the_first_success() {
     let (app, endpoints) = started();
@@ -579,6 +606,7 @@ fn concurrent_requests_with_one_key_save_the_first_success() {
     assert_eq!(saved(&app), 1);
 }
 
+/// Contract 3.
 #[test]
 fn concurrent_votes_of_a_new_customer_count_once() {
     let app = App::start();
@@ -608,6 +636,8 @@ fn concurrent_votes_of_a_new_customer_count_once() {
     assert_eq!(saved(&app), 0);
 }
 
+/// Decision 5: after too long a wait, 409 `operation_in_progress` with `Retry-After`.
+/// Decision 7: time-outs of writes and operation keys take effect.
 #[test]
 fn a_request_that_waits_too_long_for_another_with_its_key_is_rejected() {
     let app = App::with(
@@ -642,6 +672,8 @@ fn a_request_that_waits_too_long_for_another_with_its_key_is_rejected() {
     assert_eq!(saved(&app), 1);
 }
 
+/// Decision 2: a busy database is 503 with `Retry-After`, and recovers by itself.
+/// Decision 7.
 #[test]
 fn while_another_process_writes_reads_succeed_and_writes_get_503() {
     let app = App::with(&[], &[("ROADMAP_WRITE_WAIT", "200ms"), ("ROADMAP_STATEMENT_TIMEOUT", "300ms")]);
@@ -742,6 +774,7 @@ fn send_example(endpoint: &Endpoint, client: &Client, records: &Records, key: &V
     endpoint.send_body(client, records, &[], Some(&body))
 }
 
+/// Addition 2: the new writes take operation keys.
 #[test]
 fn the_endpoints_with_keys_are_those_of_the_contract() {
     let found: BTreeSet<String> =
@@ -749,6 +782,7 @@ fn the_endpoints_with_keys_are_those_of_the_contract() {
     assert_eq!(found, TAKING_KEYS.map(str::to_owned).into());
 }
 
+/// Addition 2.
 #[test]
 fn every_endpoint_with_a_key_runs_once_and_replays_whatever_else_is_sent() {
     let app = App::start();
@@ -783,6 +817,8 @@ fn every_endpoint_with_a_key_runs_once_and_replays_whatever_else_is_sent() {
     }
 }
 
+/// Decision 5: the header `Idempotency-Key` is the same key; both and different is 422; where no key is taken it is
+/// ignored.
 #[test]
 fn the_header_is_a_key_at_every_endpoint_that_takes_one_and_nowhere_else() {
     let app = App::start();
@@ -833,6 +869,7 @@ fn the_header_is_a_key_at_every_endpoint_that_takes_one_and_nowhere_else() {
     assert_eq!(taken, TAKING_KEYS.len());
 }
 
+/// Addition 2.
 #[test]
 fn every_endpoint_with_a_key_rejects_invalid_ones_after_a_missing_record() {
     let app = App::start();
@@ -870,6 +907,7 @@ fn without_a_key_no_endpoint_saves_its_response() {
     assert_eq!(saved(&app), 0);
 }
 
+/// Addition 2.
 #[test]
 fn concurrent_requests_to_every_endpoint_with_one_key_run_once() {
     let app = App::start();
@@ -891,6 +929,7 @@ fn concurrent_requests_to_every_endpoint_with_one_key_run_once() {
     assert_eq!(saved(&app), TAKING_KEYS.len() as i64);
 }
 
+/// Addition 2.
 #[test]
 fn deletions_have_no_operation_keys() {
     let app = App::start();

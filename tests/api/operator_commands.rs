@@ -28,6 +28,8 @@ fn names(list: &Value) -> Vec<&str> {
     list.as_array().expect("a list").iter().map(|row| text(&row["name"])).collect()
 }
 
+/// Addition 6: the history of a feature request has moves, merges and edits.
+/// Addition 6: `roadmap request` has `show`, `merge`, `unmerge` and `delete`.
 #[test]
 fn requests_are_shown_merged_unmerged_and_deleted() {
     let app = App::start();
@@ -85,6 +87,7 @@ fn requests_are_shown_merged_unmerged_and_deleted() {
     }
 }
 
+/// Addition 6: `roadmap lane` and `roadmap track` have `rename`, `move` and `remove`.
 #[test]
 fn lanes_are_renamed_moved_and_removed() {
     let app = App::start();
@@ -104,6 +107,7 @@ fn lanes_are_renamed_moved_and_removed() {
     assert!(failure(&app, &["lane", "rename", "Done", "IN PROGRESS"]).contains("lane `IN PROGRESS` is already taken"));
 }
 
+/// Addition 6.
 #[test]
 fn tracks_are_renamed_moved_and_removed() {
     let app = App::start();
@@ -128,6 +132,8 @@ fn tracks_are_renamed_moved_and_removed() {
     assert!(failure(&app, &["track", "remove", "Spam"]).contains("there is no track `Spam`; `roadmap track list"));
 }
 
+/// Addition 4: the last admin stays.
+/// Addition 6: `roadmap member` has `list`, `remove` and `role`.
 #[test]
 fn members_get_roles_and_are_removed() {
     let app = App::start();
@@ -157,6 +163,7 @@ fn members_get_roles_and_are_removed() {
     }
 }
 
+/// Addition 6: `roadmap changelog` has `list` and `publish`.
 #[test]
 fn changelogs_are_listed_and_published() {
     let app = App::start();
@@ -312,6 +319,7 @@ fn texts_of_others_do_not_control_the_terminal() {
     printed(&["audit", "list"]);
 }
 
+/// Addition 6: `roadmap audit` has `list` and `export`.
 #[test]
 fn the_audit_log_is_listed_and_exported() {
     let app = App::start();

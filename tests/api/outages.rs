@@ -206,6 +206,10 @@ fn lock_votes(database: &Database) -> Connection {
     lock
 }
 
+/// Decision 2: an unreachable database is 503, and recovers by itself.
+/// Decision 7: `GET /readyz` is 200 if the database responds and 503 if not; `/healthz` is 200 in both cases.
+/// Beyond the contract: a request gets a response within 3 s even if the database fails, and requests succeed within 2
+/// s of its return.
 #[test]
 fn a_database_that_refuses_connections_is_reported_and_survived() {
     let proxied = ProxiedService::start(&[]);
@@ -232,6 +236,7 @@ impl ProxiedService {
     }
 }
 
+/// Decision 2, 7; Beyond the contract.
 #[test]
 fn a_silent_database_is_reported_and_survived() {
     let proxied = ProxiedService::start(&[]);
@@ -285,6 +290,7 @@ fn many_clients_of_a_silent_database_all_get_an_error_in_time() {
     proxied.assert_recovers("many");
 }
 
+/// Decision 2.
 #[test]
 fn connections_that_are_reset_are_replaced() {
     let proxied = ProxiedService::start(&[]);
@@ -295,6 +301,7 @@ fn connections_that_are_reset_are_replaced() {
     }
 }
 
+/// Beyond the contract.
 #[test]
 fn a_connection_reset_during_a_write_rolls_it_back() {
     let proxied = ProxiedService::start(&[("ROADMAP_STATEMENT_TIMEOUT", "20s")]);
@@ -370,6 +377,7 @@ fn a_commit_whose_result_is_lost_with_the_database_says_that_its_key_makes_a_ret
     assert_eq!(proxied.count("SELECT count(*) FROM customers WHERE email = 'ann@example.com'"), 1);
 }
 
+/// Beyond the contract.
 #[test]
 fn a_locked_table_makes_requests_fail_in_time_and_leaves_the_connections_usable() {
     let proxied = ProxiedService::start(&[]);
@@ -395,6 +403,7 @@ fn a_locked_table_makes_requests_fail_in_time_and_leaves_the_connections_usable(
     eventually("nothing is left open", || proxied.sessions("state <> 'idle'") == 0);
 }
 
+/// Beyond the contract.
 #[test]
 fn when_all_connections_are_busy_requests_fail_in_time() {
     let environment = [("ROADMAP_POOL_SIZE", "1"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_STATEMENT_TIMEOUT", "3s")];
@@ -428,6 +437,8 @@ fn when_all_connections_are_busy_requests_fail_in_time() {
     assert_eq!(proxied.count("SELECT count(*) FROM votes"), 1);
 }
 
+/// Decision 2: a search that waits too long for a connection is 503 `search_unavailable`.
+/// Beyond the contract: searches have their own connections and delay no list.
 #[test]
 fn hanging_searches_use_a_quarter_of_the_connections_and_delay_no_list() {
     let proxied = ProxiedService::start(&[("ROADMAP_POOL_SIZE", "4"), ("ROADMAP_WORKERS", "1")]);
@@ -449,6 +460,9 @@ fn hanging_searches_use_a_quarter_of_the_connections_and_delay_no_list() {
     assert_eq!(proxied.acme.get_feature_requests("query=dark").status, 200);
 }
 
+/// Beyond the contract: several processes on one database act as one service: one effect per key, one customer per
+/// address.
+/// Decision 4.
 #[test]
 fn two_processes_are_one_service() {
     let proxied = ProxiedService::start(&[]);
@@ -499,6 +513,7 @@ fn two_processes_are_one_service() {
     }
 }
 
+/// Beyond the contract: many requests with one key wait in memory, not on connections.
 #[test]
 fn many_requests_with_one_key_use_one_connection_and_delay_no_others() {
     let environment = [("ROADMAP_STATEMENT_TIMEOUT", "30s"), ("ROADMAP_OPERATION_WAIT", "30s")];
@@ -528,6 +543,7 @@ fn many_requests_with_one_key_use_one_connection_and_delay_no_others() {
     assert_eq!(proxied.count("SELECT count(*) FROM votes"), 1);
 }
 
+/// Beyond the contract: no session sees another workspace's rows.
 #[test]
 fn a_session_without_a_workspace_sees_no_rows() {
     let proxied = ProxiedService::start(&[]);
@@ -566,6 +582,7 @@ fn a_session_without_a_workspace_sees_no_rows() {
     assert_eq!(count("SELECT 1", "workspaces"), "1");
 }
 
+/// Beyond the contract.
 #[test]
 fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
     let requests = usize::try_from(rounds(800, 10_000)).expect("a number");
@@ -613,6 +630,7 @@ fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
     });
 }
 
+/// Beyond the contract.
 #[test]
 fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
     let mut cluster = Cluster::start(Durability::Full).expect("a server of its own");
@@ -623,6 +641,7 @@ fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
     });
 }
 
+/// Beyond the contract.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_power_cut_of_the_database_loses_no_acknowledged_write_and_doubles_none() {
@@ -764,6 +783,7 @@ fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
     drop(cluster);
 }
 
+/// Beyond the contract: migrations run once, and continue after a crash.
 #[test]
 fn migrations_that_are_killed_go_on_at_the_next_start() {
     for delay in 0..10_u64 {

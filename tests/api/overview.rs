@@ -72,6 +72,8 @@ fn comment(app: &App, id: &str, content: &str, days: i64) {
     age(app, "comments", &format!("content LIKE '%{content}%'"), days);
 }
 
+/// Addition 8: `GET /overview` has the numbers of the period, of the one before and of twelve weeks from Monday.
+/// Addition 8: `days` is 7 by default, and anything but 7, 30 and 365 is 422.
 #[test]
 fn an_empty_workspace_has_an_overview() {
     let app = App::start();
@@ -101,6 +103,7 @@ fn an_empty_workspace_has_an_overview() {
     }
 }
 
+/// Addition 8.
 #[test]
 fn another_period_is_rejected() {
     let app = App::start();
@@ -111,6 +114,7 @@ fn another_period_is_rejected() {
     app.acme.get_overview("days=7&days=8").is_error(422, "days is not one of 7, 30, 365");
 }
 
+/// Addition 8: the overview has unanswered and rising feature requests, at most ten, private ones included.
 #[test]
 fn the_activity_of_a_period_and_of_the_one_before_is_counted() {
     let app = App::start();
@@ -158,6 +162,7 @@ fn the_activity_of_a_period_and_of_the_one_before_is_counted() {
     }
 }
 
+/// Addition 8.
 #[test]
 fn lists_have_ten_entries() {
     let app = App::start();
@@ -175,6 +180,7 @@ fn lists_have_ten_entries() {
     assert_eq!(column(&shown, "rising", "new_votes"), (2..=11).rev().map(|votes| json!(votes)).collect::<Vec<_>>());
 }
 
+/// Addition 8: the overview has searches that found nothing, in lower case and without addresses.
 #[test]
 fn searches_that_find_nothing_are_counted() {
     let mut app = App::start();
@@ -190,6 +196,8 @@ fn searches_that_find_nothing_are_counted() {
     assert_eq!(overview(&app, "")["missed_searches"], expected);
 }
 
+/// Addition 8: an overview is kept for a minute per workspace and period, and read once for concurrent callers, on all
+/// surfaces.
 #[test]
 fn an_overview_is_kept_for_a_while_for_each_period_and_workspace() {
     let mut app = App::start();

@@ -17,6 +17,8 @@ fn set_portal(app: &App, settings: &serde_json::Value) {
     std::thread::sleep(std::time::Duration::from_millis(1_600));
 }
 
+/// Portal: each page has its address and its audience: visitors, people of named domains, members; closed portals ask
+/// for a sign-in, programs get 404.
 #[test]
 fn every_page_is_for_its_audience() {
     let app = App::start();
@@ -71,6 +73,7 @@ fn every_page_is_for_its_audience() {
     assert_eq!(sign_in.header("location"), Some("/sign-in?next=%2Ffeature_requests%3Fsort%3Dvotes"));
 }
 
+/// Portal: visitors' pages have no cookie, a strong `ETag` and 304; pages for a session are `private, no-store`.
 #[test]
 fn pages_of_visitors_can_be_kept_and_those_of_people_cannot() {
     let app = App::start();
@@ -108,6 +111,7 @@ fn pages_of_visitors_can_be_kept_and_those_of_people_cannot() {
     assert_eq!(customer.get("/account").status, 303);
 }
 
+/// Portal: workspaces share no page and no session.
 #[test]
 fn workspaces_share_no_page() {
     let app = App::start();
@@ -129,6 +133,7 @@ fn workspaces_share_no_page() {
     assert_eq!(foreign.request("GET", "/account", &[("Cookie", &cookie)], None).unwrap().status, 303);
 }
 
+/// Portal: on an unknown host every page is one 404 page that names no workspace.
 #[test]
 fn an_unknown_host_gets_one_page_that_names_no_workspace() {
     let app = App::start();
@@ -149,6 +154,9 @@ fn an_unknown_host_gets_one_page_that_names_no_workspace() {
     app.acme.get("/api/nothing").is_error(404, "Not found");
 }
 
+/// Portal: `url` and changelog links lead to pages; other words or a UUID are 301, merged ones 302 at once with
+/// `no-cache`.
+/// Contract 2.2.
 #[test]
 fn a_feature_request_has_one_address() {
     let app = App::start();
@@ -173,6 +181,8 @@ fn a_feature_request_has_one_address() {
     assert_eq!(found.header("location"), Some(format!("{}?done=voted", page_of(&target)).as_str()));
 }
 
+/// Decision 3: a private request is hidden from all public pages.
+/// Portal: a private request is 404 for everybody but members and the author, who see it marked.
 #[test]
 fn private_feature_requests_are_for_members_and_their_author() {
     let app = App::start();
@@ -205,6 +215,9 @@ fn private_feature_requests_are_for_members_and_their_author() {
     }
 }
 
+/// Contract 2.6: a comment is public on the roadmap.
+/// Contract 4.8: the comment is public on the roadmap.
+/// Portal: no address of anybody appears outside of one's own account.
 #[test]
 fn no_page_shows_an_address() {
     let app = App::start();
@@ -243,6 +256,8 @@ fn no_page_shows_an_address() {
     );
 }
 
+/// Portal: bad parameters of lists give the default, a page past the end is empty, and `mine` of visitors leads to the
+/// sign-in.
 #[test]
 fn bad_parameters_show_the_default_and_pages_past_the_end_are_empty() {
     let app = App::start();
@@ -286,6 +301,7 @@ fn bad_parameters_show_the_default_and_pages_past_the_end_are_empty() {
     assert!(matches!(browser.get(&format!("/feature_requests/new?title={long}")).status, 422));
 }
 
+/// Portal: an empty roadmap leads to the ideas that there are.
 #[test]
 fn a_roadmap_without_anything_says_where_the_ideas_are() {
     let app = App::start();
@@ -306,6 +322,7 @@ fn a_roadmap_without_anything_says_where_the_ideas_are() {
     );
 }
 
+/// Portal: a private request that was merged leads only those on who may see both.
 #[test]
 fn a_private_request_that_was_merged_is_unknown_to_those_who_could_not_see_it() {
     let app = App::start();
@@ -340,6 +357,7 @@ fn a_private_request_that_was_merged_is_unknown_to_those_who_could_not_see_it() 
     }
 }
 
+/// Portal: sentences of the panel (`done`) are shown to members only.
 #[test]
 fn sentences_of_the_team_are_for_the_team() {
     let app = App::start();
@@ -357,6 +375,7 @@ fn sentences_of_the_team_are_for_the_team() {
     }
 }
 
+/// Portal: addresses above 4 KB are 414, and no parameter is multiplied into a page.
 #[test]
 fn a_long_address_is_refused_and_never_multiplied() {
     let app = App::start();
@@ -412,6 +431,7 @@ fn a_long_address_is_refused_and_never_multiplied() {
     assert_ne!(member.get(&format!("/admin/merge?{ids}")).status, 414);
 }
 
+/// Portal: there are feeds, a sitemap, embedded pages and a brand stylesheet.
 #[test]
 fn feeds_and_sitemaps_are_xml_and_embeds_can_be_framed_by_named_sites_only() {
     let app = App::start();
@@ -478,6 +498,7 @@ fn feeds_and_sitemaps_are_xml_and_embeds_can_be_framed_by_named_sites_only() {
     assert_eq!(browser.get("/assets/site.0000000000000000.css").status, 404);
 }
 
+/// Portal: there is one canonical host.
 #[test]
 fn a_default_workspace_lives_at_the_base_host() {
     let app = App::with(&["--default-workspace", "acme"], &[]);
@@ -499,6 +520,7 @@ fn a_default_workspace_lives_at_the_base_host() {
     assert_eq!((at_base.get_tracks().status, app.acme.get_tracks().status), (200, 200));
 }
 
+/// Portal: covers of published changelogs and the logo are served, and no other file.
 #[test]
 fn covers_of_published_changelogs_and_the_logo_are_served() {
     const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";

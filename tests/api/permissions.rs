@@ -74,6 +74,7 @@ fn are_private(path: &Path, names: &[&str]) {
     assert_eq!(open, [] as [&str; 0]);
 }
 
+/// Beyond the contract: written files are accessible to their owner only.
 #[test]
 fn written_files_are_private_to_their_owner_with_any_umask() {
     let folder = tempfile::tempdir().unwrap();

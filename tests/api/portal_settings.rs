@@ -38,6 +38,7 @@ fn entries(app: &App) -> i64 {
     app.count("SELECT count(*) FROM audit_entries WHERE action = 'portal.update'")
 }
 
+/// Addition 7: `GET /portal` has the settings, without stored ones the defaults.
 #[test]
 fn a_new_portal_is_public_and_in_all_languages() {
     let app = App::start();
@@ -45,6 +46,9 @@ fn a_new_portal_is_public_and_in_all_languages() {
     assert_eq!(app.count("SELECT count(*) FROM portal_settings"), 0);
 }
 
+/// Addition 7: `PATCH /portal` keeps fields that are left out; null and empty values remove what the portal can be
+/// without.
+/// Addition 7: domains, origins and colours are normalized.
 #[test]
 fn sent_fields_change_and_the_others_stay() {
     let app = App::start();
@@ -94,6 +98,7 @@ fn sent_fields_change_and_the_others_stay() {
     assert_eq!(change(&app.acme, &all).is_ok(), json!({ "portal": shown }));
 }
 
+/// Addition 7: invalid settings of the portal are 422 naming the field, and nothing changes.
 #[test]
 fn an_invalid_field_is_named_and_changes_nothing() {
     let app = App::start();
@@ -158,6 +163,7 @@ fn an_invalid_field_is_named_and_changes_nothing() {
     );
 }
 
+/// Addition 7.
 #[test]
 fn the_settings_are_required_and_an_object() {
     let app = App::start();
@@ -174,6 +180,7 @@ fn the_settings_are_required_and_an_object() {
     assert_eq!(settings(&app.acme), defaults());
 }
 
+/// Addition 7: `logo_signed_id` is a file of the workspace, which is then in use, so that deleting it is 409.
 #[test]
 fn the_logo_is_a_file_that_stays_in_use() {
     let app = App::start();
@@ -200,6 +207,7 @@ fn the_logo_is_a_file_that_stays_in_use() {
     change(&app.acme, &json!({ "logo_signed_id": signed_id })).is_error(422, message);
 }
 
+/// Addition 7.
 #[test]
 fn forged_and_foreign_logos_are_rejected() {
     let app = App::start();
@@ -218,6 +226,7 @@ fn forged_and_foreign_logos_are_rejected() {
     assert_eq!(settings(&app.acme), defaults());
 }
 
+/// Addition 7: a change of the portal is audited with its values, and nothing without one.
 #[test]
 fn a_change_is_recorded_with_its_values_and_nothing_without_one() {
     let app = App::start();
@@ -238,6 +247,7 @@ fn a_change_is_recorded_with_its_values_and_nothing_without_one() {
     assert_eq!(entries(&app), 1);
 }
 
+/// Addition 7: concurrent changes of the portal are all kept.
 #[test]
 fn concurrent_changes_of_different_fields_are_all_kept() {
     let app = App::start();
@@ -259,6 +269,7 @@ fn concurrent_changes_of_different_fields_are_all_kept() {
     assert_eq!(entries(&app), changes.len() as i64);
 }
 
+/// Addition 7.
 #[test]
 fn workspaces_have_portals_of_their_own() {
     let app = App::start();
@@ -271,6 +282,7 @@ fn workspaces_have_portals_of_their_own() {
     assert_eq!(settings(&bolt)["visibility"], "public");
 }
 
+/// Addition 7: both of `/portal` need `manage`, and concern the own workspace only.
 #[test]
 fn the_portal_needs_the_scope_manage() {
     let app = App::start();

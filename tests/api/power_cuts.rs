@@ -163,6 +163,9 @@ fn has_records(path: &Path) -> bool {
     path != Path::new("server.log") && path.extension().is_none_or(|extension| extension != "db-shm")
 }
 
+/// Beyond the contract: a loss of power, or a disk that fails to write, loses no acknowledged write and duplicates
+/// none.
+/// Beyond the contract: a file is on the disk before its upload is acknowledged, also after a loss of power.
 #[test]
 fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
     let mut rng = SeededRng::from_env();
@@ -225,6 +228,8 @@ fn a_power_cut_loses_no_acknowledged_write_and_no_acknowledged_file() {
 }
 
 /// Only on SQLite: a server of PostgreSQL does the same by itself.
+///
+/// Beyond the contract.
 #[test]
 fn a_disk_that_fails_to_write_ends_the_service_which_loses_nothing() {
     if *ON_POSTGRES {

@@ -48,6 +48,7 @@ fn from(client: &Client, address: &str) -> Response {
     client.request("GET", "/api/external/v1/tracks", &[("X-Forwarded-For", address)], None).expect("a response")
 }
 
+/// Contract 8: rate limits are open; decisions 1 and 7 have them.
 #[test]
 fn a_key_is_limited_after_its_burst() {
     let app = limited("50/h", "off", "off");
@@ -68,6 +69,7 @@ fn a_key_is_limited_after_its_burst() {
     }
 }
 
+/// Beyond the contract.
 #[test]
 fn a_client_that_respects_retry_after_is_served_again() {
     let app = limited("20/min burst 2", "off", "off");
@@ -85,6 +87,8 @@ fn a_client_that_respects_retry_after_is_served_again() {
     }
 }
 
+/// Beyond the contract: limits of keys, workspaces and addresses are independent, and use bounded memory.
+/// Contract 8.
 #[test]
 fn keys_of_a_workspace_share_its_limit_and_have_their_own() {
     let app = limited("5/h", "8/h", "off");
@@ -109,6 +113,7 @@ fn keys_of_a_workspace_share_its_limit_and_have_their_own() {
     assert_eq!((response.status, headers(&response)), (200, (policies, standing)));
 }
 
+/// Decision 1.
 #[test]
 fn a_rejected_request_has_no_effect_and_does_not_use_its_operation_key() {
     let mut app = limited("1/h", "off", "off");
@@ -125,6 +130,7 @@ fn a_rejected_request_has_no_effect_and_does_not_use_its_operation_key() {
     assert_eq!([count(&app, "feature_requests"), count(&app, "operations")], [1, 1]);
 }
 
+/// Decision 1: 429 has its place in the order of checks.
 #[test]
 fn replays_and_rejected_requests_count_too() {
     let app = limited("5/h", "off", "off");
@@ -154,6 +160,9 @@ fn replays_and_rejected_requests_count_too() {
     assert_eq!(Client { key: None, ..app.acme.clone() }.get("/healthz").status, 200);
 }
 
+/// Beyond the contract: a valid key works whatever failures its address has; unknown keys and workspaces cost a bounded
+/// number of reads.
+/// Contract 8.
 #[test]
 fn only_failing_requests_of_an_address_with_many_failures_are_refused() {
     let app = limited("off", "off", "4/h");
@@ -194,6 +203,7 @@ fn only_failing_requests_of_an_address_with_many_failures_are_refused() {
     assert_eq!(nobody.get("/healthz").status, 200);
 }
 
+/// Beyond the contract.
 #[test]
 fn a_valid_key_is_served_while_its_address_guesses_thousands() {
     let app = limited("off", "off", "4/h");
@@ -236,6 +246,8 @@ fn a_valid_key_is_served_while_its_address_guesses_thousands() {
     assert_eq!(served, [200; 8]);
 }
 
+/// Beyond the contract: requests without a key are limited by address; malformed references cause no look-up; readiness
+/// is checked once a second.
 #[test]
 fn requests_without_a_key_are_counted_for_their_address() {
     let limit = [("ROADMAP_RATE_LIMIT_ANONYMOUS", "12/h burst 6"), ("ROADMAP_TRUST_PROXY", "x-forwarded")];
@@ -285,6 +297,7 @@ fn requests_without_a_key_are_counted_for_their_address() {
     }
 }
 
+/// Beyond the contract.
 #[test]
 fn failures_behind_a_trusted_proxy_are_counted_for_the_address_that_it_reports() {
     let trusted = [("ROADMAP_TRUST_PROXY", "x-forwarded"), ("ROADMAP_RATE_LIMIT_FAILURES", "2/h")];
@@ -314,6 +327,7 @@ fn failures_behind_a_trusted_proxy_are_counted_for_the_address_that_it_reports()
     stranger.get_tracks().is_error(401, REFUSED);
 }
 
+/// Decision 1.
 #[test]
 fn forged_headers_behind_a_proxy_do_not_evade_the_limit_of_failures() {
     let trusted = [("ROADMAP_TRUST_PROXY", "x-forwarded"), ("ROADMAP_RATE_LIMIT_FAILURES", "2/h")];
@@ -336,6 +350,7 @@ fn forged_headers_behind_a_proxy_do_not_evade_the_limit_of_failures() {
     }
 }
 
+/// Decision 7: the rate limit of a key is 600 a minute, or `off`.
 #[test]
 fn limits_are_on_by_default_and_can_be_off() {
     let app = limited("", "", "");
@@ -354,6 +369,7 @@ fn limits_are_on_by_default_and_can_be_off() {
     }
 }
 
+/// Decision 7.
 #[test]
 fn an_invalid_limit_is_rejected_by_name() {
     let app = App::start();

@@ -10,6 +10,7 @@ fn note(body: &str) -> Value {
     json!({ "reference_note": { "body": body } })
 }
 
+/// Addition 2: reference notes have their fields, newest first, and `DELETE` is 204.
 #[test]
 fn notes_are_listed_newest_first() {
     let app = App::start();
@@ -62,6 +63,7 @@ fn notes_are_listed_newest_first() {
     assert_eq!(column(&other, "reference_notes", "body"), ["Of the other one"]);
 }
 
+/// Addition 2.
 #[test]
 fn a_workspace_without_members_has_notes_without_author() {
     let app = App::start();
@@ -71,6 +73,7 @@ fn a_workspace_without_members_has_notes_without_author() {
     assert_eq!(bolt.get_reference_notes("1", "").is_ok()["reference_notes"][0]["author"], json!(null));
 }
 
+/// Addition 4: a removed member stays as the author of old comments and notes.
 #[test]
 fn a_removed_member_is_still_named() {
     let app = App::start();
@@ -85,6 +88,7 @@ fn a_removed_member_is_still_named() {
     assert_eq!(app.acme.get_reference_notes("1", "").is_ok()["reference_notes"][0]["author"]["name"], "Olga");
 }
 
+/// Addition 1.
 #[test]
 fn the_list_comes_in_pages() {
     let app = App::start();
@@ -120,6 +124,7 @@ fn the_request_is_checked_before_the_page() {
     rejects_bad_pages(|query| app.acme.get_reference_notes("1", query));
 }
 
+/// Addition 2.
 #[test]
 fn a_deleted_note_is_gone() {
     let app = App::start();

@@ -28,6 +28,8 @@ fn lanes(body: &Value) -> Vec<(Value, i64, Vec<Value>)> {
         .collect()
 }
 
+/// Addition 4: `GET /roadmap` has lanes with public feature requests, most voted first; `per_lane` is 1 to 50, by
+/// default 10.
 #[test]
 fn the_roadmap_has_all_lanes_with_their_public_feature_requests() {
     let app = App::start();
@@ -71,6 +73,7 @@ fn the_roadmap_has_all_lanes_with_their_public_feature_requests() {
     );
 }
 
+/// Addition 4.
 #[test]
 fn most_voted_come_first_and_newer_ones_among_equals() {
     let app = App::start();
@@ -90,6 +93,7 @@ fn most_voted_come_first_and_newer_ones_among_equals() {
     assert_eq!(lanes(&app.acme.get_roadmap("").is_ok())[1].2, expected.to_vec());
 }
 
+/// Addition 4.
 #[test]
 fn a_lane_shows_ten_unless_asked_and_at_most_fifty() {
     let app = App::start();
@@ -116,6 +120,7 @@ fn a_lane_shows_ten_unless_asked_and_at_most_fifty() {
     }
 }
 
+/// Addition 4: the roadmap follows every change.
 #[test]
 fn the_roadmap_follows_moves_visibility_and_deletions() {
     let app = App::start();
@@ -134,6 +139,7 @@ fn the_roadmap_follows_moves_visibility_and_deletions() {
     app.data.is_sound();
 }
 
+/// Addition 4.
 #[test]
 fn workspaces_have_roadmaps_of_their_own() {
     let app = App::start();
@@ -143,6 +149,8 @@ fn workspaces_have_roadmaps_of_their_own() {
     assert_eq!(lanes(&body).iter().map(|(_, count, _)| *count).collect::<Vec<_>>(), [0, 0, 0, 0]);
 }
 
+/// Addition 4: `GET /tracks/{id}/feature_requests` lists private ones too, by `votes`, `newest` or `updated`, by
+/// default `votes`.
 #[test]
 fn feature_requests_of_a_track_are_listed_with_private_ones() {
     let app = App::start();
@@ -173,6 +181,7 @@ fn feature_requests_of_a_track_are_listed_with_private_ones() {
     assert_eq!(app.acme.get_track_requests(&app.track("Done"), "").is_ok(), nothing);
 }
 
+/// Addition 4.
 #[test]
 fn they_are_sorted_by_votes_age_or_last_update() {
     let app = App::start();
@@ -206,6 +215,7 @@ fn they_are_sorted_by_votes_age_or_last_update() {
     }
 }
 
+/// Addition 1.
 #[test]
 fn every_order_comes_in_pages() {
     let app = App::start();
@@ -227,6 +237,7 @@ fn every_order_comes_in_pages() {
     }
 }
 
+/// Addition 4.
 #[test]
 fn the_track_is_checked_before_the_parameters() {
     let app = App::start();

@@ -49,6 +49,10 @@ fn combinations() -> Vec<Vec<&'static str>> {
     (0..1 << SCOPES.len()).map(|bits| chosen(bits).map(|(_, scope)| scope).collect()).collect()
 }
 
+/// Addition 1: the scopes are `read`, `write` and `manage`, and each route accepts the keys with its scope and no
+/// others.
+/// Addition 1: a key with `manage` does not get `write` by itself.
+/// Addition 7.
 #[test]
 fn every_route_accepts_exactly_the_keys_with_its_scope() {
     let app = App::start();
@@ -97,6 +101,7 @@ fn every_route_accepts_exactly_the_keys_with_its_scope() {
     app.has_logged_no_failure();
 }
 
+/// Addition 1.
 #[test]
 fn the_table_of_managed_routes_is_of_the_document() {
     let known: Vec<(&str, &str)> = endpoints().iter().map(|endpoint| (endpoint.method, endpoint.path)).collect();
@@ -106,6 +111,7 @@ fn the_table_of_managed_routes_is_of_the_document() {
     assert!(known.contains(&("GET", "/api/external/v1/api_key")));
 }
 
+/// Addition 1: no route shows or changes a record of another workspace.
 #[test]
 fn every_route_with_ids_responds_with_404_to_ids_of_another_workspace() {
     let app = App::start();

@@ -28,6 +28,10 @@ fn found(client: &Client, query: &str) -> Vec<String> {
     titles(&response.json())
 }
 
+/// Contract 1: public requests are searched.
+/// Contract 2.2: a request that is found has the fields of the search column, and no others.
+/// Contract 4.5: the response has `feature_requests` in the search shape.
+/// Decision 3: the three shapes have exactly their fields.
 #[test]
 fn search_results_have_a_description_and_no_number() {
     let app = App::start();
@@ -65,6 +69,9 @@ fn search_results_have_a_description_and_no_number() {
     }
 }
 
+/// Contract 4.5: the parameter with the words is open; by decision 4 it is `query`.
+/// Contract 4.5: a blank query has an empty list.
+/// Decision 4: a search takes `query`; an absent or blank one has an empty list.
 #[test]
 fn a_blank_query_finds_nothing() {
     let app = App::start();
@@ -77,6 +84,11 @@ fn a_blank_query_finds_nothing() {
     assert_eq!((response.status, response.json()), (200, json!({ "feature_requests": [] })));
 }
 
+/// Contract 4.5: `per_page` is 1 to 15, 8 by default, and lowered to 15.
+/// Contract 4.5: a search is not paginated and has no envelope.
+/// Contract 4.11: search and tracks are not paginated.
+/// Contract 8: `per_page` is 8 by default, and at most 15.
+/// Decision 2.
 #[test]
 fn no_more_than_fifteen_are_returned_and_eight_unless_asked() {
     let app = App::start();
@@ -105,6 +117,7 @@ fn no_more_than_fifteen_are_returned_and_eight_unless_asked() {
     }
 }
 
+/// Contract 4.5; Decision 2.
 #[test]
 fn a_number_of_results_that_is_no_positive_integer_is_named() {
     let app = App::start();
@@ -118,6 +131,7 @@ fn a_number_of_results_that_is_no_positive_integer_is_named() {
     app.acme.get_feature_requests("query=dark&per_page=%ff").is_error(422, "per_page is not valid UTF-8");
 }
 
+/// Decision 4: in a search without `query`, an unknown parameter is 422 and named.
 #[test]
 fn a_misspelt_parameter_of_a_search_without_words_is_named() {
     let app = App::start();
@@ -145,6 +159,9 @@ fn a_misspelt_parameter_of_a_search_without_words_is_named() {
     long.is_error(422, &format!("{} is not one of the parameters query, per_page", "x".repeat(100)));
 }
 
+/// Contract 2.2: `description` is plain text of at most 500 characters.
+/// Contract 8: a description in search has at most 500 characters.
+/// Decision 3: a description in search is up to 500 whole Unicode characters without HTML.
 #[test]
 fn descriptions_are_plain_text_of_at_most_500_whole_characters() {
     let app = App::start();
@@ -169,6 +186,9 @@ fn descriptions_are_plain_text_of_at_most_500_whole_characters() {
     }
 }
 
+/// Contract 2.2: search never returns private requests.
+/// Decision 3: a private request is hidden from search.
+/// Contract 4.5.
 #[test]
 fn private_requests_are_never_found() {
     let app = App::start();
@@ -192,6 +212,8 @@ fn private_requests_are_never_found() {
     assert_eq!(found(&app.acme, "quokka"), Vec::<String>::new());
 }
 
+/// Contract 4.5: title, description and tags of public requests are searched.
+/// Contract 2.5.
 #[test]
 fn title_description_and_tags_are_searched_and_nothing_else() {
     let app = App::start();
@@ -227,6 +249,8 @@ fn title_description_and_tags_are_searched_and_nothing_else() {
     }
 }
 
+/// Decision 4: not every word of a query must match, and feature requests that match more of it come first.
+/// Decision 4: noise words in a query count little or nothing.
 #[test]
 fn requests_with_more_words_of_the_query_come_first() {
     let app = App::start();
@@ -245,6 +269,7 @@ fn requests_with_more_words_of_the_query_come_first() {
     }
 }
 
+/// Decision 4: a search stems words and ignores accents.
 #[test]
 fn words_are_found_in_other_inflections_cases_and_accents() {
     let app = App::start();
@@ -271,6 +296,7 @@ fn words_are_found_in_other_inflections_cases_and_accents() {
     }
 }
 
+/// Decision 4: the last word of a query is a prefix too.
 #[test]
 fn the_last_word_may_be_unfinished() {
     let app = App::start();
@@ -291,6 +317,7 @@ fn the_last_word_may_be_unfinished() {
     }
 }
 
+/// Decision 4: hyphenated words are found by either part.
 #[test]
 fn a_hyphenated_word_is_found_by_either_part() {
     let app = App::start();
@@ -302,6 +329,7 @@ fn a_hyphenated_word_is_found_by_either_part() {
     }
 }
 
+/// Decision 4: a search corrects typing errors in unknown words only.
 #[test]
 fn typing_errors_in_unknown_words_are_corrected() {
     let app = App::start();
@@ -321,6 +349,8 @@ fn typing_errors_in_unknown_words_are_corrected() {
     }
 }
 
+/// Decision 4: in a search the title counts more than tags, and tags more than the description.
+/// Contract 4.5.
 #[test]
 fn a_title_outweighs_tags_and_tags_outweigh_a_description() {
     let app = App::start();
@@ -330,6 +360,9 @@ fn a_title_outweighs_tags_and_tags_outweigh_a_description() {
     assert_eq!(found(&app.acme, "export"), ["In the title: export", "In the tags", "In the description"]);
 }
 
+/// Contract 4.5: requests are ranked by relevance and number of votes.
+/// Decision 4: search results are ranked by relevance × (1 + 0.15 · ln(1 + votes)).
+/// Decision 4: among equal search results the newest comes first.
 #[test]
 fn votes_lift_a_match_and_the_newest_comes_first_among_equals() {
     let app = App::start();
@@ -345,6 +378,7 @@ fn votes_lift_a_match_and_the_newest_comes_first_among_equals() {
     assert_eq!(found(&app.acme, "export"), ["Export blue", "Export red", "Export green"]);
 }
 
+/// Decision 4: a search query is text, not syntax.
 #[test]
 fn queries_are_text_and_not_syntax() {
     let app = App::start();
@@ -392,6 +426,7 @@ fn queries_are_text_and_not_syntax() {
     }
 }
 
+/// Beyond the contract.
 #[test]
 fn a_query_that_cannot_be_accepted_is_named() {
     let app = App::start();
@@ -410,6 +445,7 @@ fn a_query_that_cannot_be_accepted_is_named() {
     }
 }
 
+/// Contract 1.
 #[test]
 fn another_workspace_s_requests_and_words_do_not_show() {
     let app = App::start();
@@ -424,6 +460,8 @@ fn another_workspace_s_requests_and_words_do_not_show() {
     assert_eq!(found(&bolt, "quoka"), ["Quokka enclosure"]);
 }
 
+/// Contract 4.5, 7: a search that fails is `search_unavailable`.
+/// Decision 2: a search backend that fails is 503 `search_unavailable` with `Retry-After`.
 #[test]
 fn a_broken_index_takes_down_search_alone() {
     let app = App::start();
@@ -445,6 +483,8 @@ fn a_broken_index_takes_down_search_alone() {
     assert_eq!(app.acme.get_setting().status, 200);
 }
 
+/// Decision 4: at most 5 public feature requests with a similarity of at least 0.12 are similar; an absent or blank
+/// title has none.
 #[test]
 fn similar_requests_are_found_by_title_before_one_is_created() {
     let app = App::start();

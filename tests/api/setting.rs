@@ -14,6 +14,9 @@ fn setting(product_name: &str, website_url: &str) -> Value {
     json!({ "setting": { "product_name": product_name, "website_url": website_url } })
 }
 
+/// Contract 1: product name and website URL are read and updated.
+/// Contract 2.1: `product_name` is a string.
+/// Contract 4.2: `GET /setting` returns `setting` and its two fields.
 #[test]
 fn the_setting_is_the_product_name_and_the_website_url() {
     let app = App::start();
@@ -22,6 +25,11 @@ fn the_setting_is_the_product_name_and_the_website_url() {
     assert_eq!(response.header("content-type"), Some("application/json"));
 }
 
+/// Contract 4.3: `PATCH /setting` and `PUT /setting` are the same.
+/// Contract 4.3: either or both fields may be sent.
+/// Contract 4.3: omitted fields are unchanged.
+/// Contract 4.3: the response is the setting after the update.
+/// Contract 1.
 #[test]
 fn either_or_both_fields_may_be_sent_and_the_others_are_unchanged() {
     let app = App::start();
@@ -42,6 +50,8 @@ fn either_or_both_fields_may_be_sent_and_the_others_are_unchanged() {
     }
 }
 
+/// Contract 2.1: other settings are ignored.
+/// Contract 4.3: other keys are ignored.
 #[test]
 fn other_keys_are_ignored() {
     let app = App::start();
@@ -58,6 +68,7 @@ fn other_keys_are_ignored() {
     assert_eq!(app.sql("SELECT subdomain FROM workspaces"), ["acme"]);
 }
 
+/// Contract 4.10.
 #[test]
 fn an_operation_key_replays_no_update() {
     let app = App::start();
@@ -72,6 +83,7 @@ fn an_operation_key_replays_no_update() {
     assert_eq!(app.count("SELECT count(*) FROM operations"), 0);
 }
 
+/// Decision 3.
 #[test]
 fn a_product_name_has_up_to_200_characters_without_the_white_space_around_it() {
     let app = App::start();
@@ -90,6 +102,8 @@ fn a_product_name_has_up_to_200_characters_without_the_white_space_around_it() {
     }
 }
 
+/// Decision 2: a blank name is `Product name can't be blank`.
+/// Contract 2.1.
 #[test]
 fn an_invalid_product_name_is_rejected_by_name() {
     let app = App::start();
@@ -112,6 +126,8 @@ fn an_invalid_product_name_is_rejected_by_name() {
     assert_eq!(app.acme.get_setting().json(), setting("Acme", "https://acme.example"));
 }
 
+/// Contract 2.1: `website_url` is a valid URL.
+/// Decision 4: a website URL is an absolute `http` or `https` URL with a host.
 #[test]
 fn absolute_http_urls_with_a_host_are_kept_as_written() {
     let app = App::start();
@@ -131,6 +147,10 @@ fn absolute_http_urls_with_a_host_are_kept_as_written() {
     }
 }
 
+/// Contract 4.3: an invalid URL is an error that names it.
+/// Contract 7: an invalid website URL is an error.
+/// Decision 2: an invalid URL is `Website URL is invalid`.
+/// Contract 2.1; Decision 4.
 #[test]
 fn every_other_website_url_is_invalid() {
     let app = App::start();
@@ -178,6 +198,8 @@ fn every_other_website_url_is_invalid() {
     assert_eq!(app.acme.get_setting().json(), setting("Acme", "https://acme.example"));
 }
 
+/// Decision 4: `setting` must be an object.
+/// Decision 2.
 #[test]
 fn a_setting_is_required_and_an_object() {
     let app = App::start();
@@ -198,6 +220,7 @@ fn a_setting_is_required_and_an_object() {
     }
 }
 
+/// Contract 4.3.
 #[test]
 fn a_refused_update_changes_nothing() {
     let app = App::start();
@@ -208,6 +231,8 @@ fn a_refused_update_changes_nothing() {
     }
 }
 
+/// Contract 2.1: each workspace has one setting.
+/// Contract 1.
 #[test]
 fn two_workspaces_do_not_share_their_setting() {
     let app = App::start();

@@ -53,6 +53,7 @@ fn blobs(app: &App) -> usize {
     files_below(&app.data_dir().join("blobs")).len()
 }
 
+/// Beyond the contract: a workspace stores no more than its budgets; replays, moves and reads still work.
 #[test]
 fn records_over_the_budget_are_refused_whole_and_replays_are_served() {
     let (mut app, request) = started();
@@ -112,6 +113,7 @@ fn records_over_the_budget_are_refused_whole_and_replays_are_served() {
     assert_eq!(comment(&app, &request, 100_000).status, 201);
 }
 
+/// Beyond the contract.
 #[test]
 fn concurrent_writes_do_not_exceed_the_budget() {
     let (app, request) = started();
@@ -124,6 +126,7 @@ fn concurrent_writes_do_not_exceed_the_budget() {
     assert_eq!(app.count("SELECT count(*) FROM comments"), 10);
 }
 
+/// Beyond the contract.
 #[test]
 fn files_over_the_budget_are_rejected_and_leave_nothing() {
     let app = App::with(&[], &[("ROADMAP_STORAGE_FILES", "1MB")]);
@@ -205,6 +208,7 @@ fn workspaces_without_a_count_are_counted_soon() {
     assert!(usage(&app, &[])["record_bytes"].as_i64().unwrap() > before);
 }
 
+/// Beyond the contract: unused files are deleted after their time limit, covers never.
 #[test]
 fn unused_files_are_deleted_after_the_configured_time() {
     let mut app = App::start();

@@ -34,6 +34,7 @@ fn announce(client: &Client, id: &str) {
     client.post_comment(id, &body).is_ok();
 }
 
+/// Addition 2: a customer is subscribed with and without a vote.
 #[test]
 fn a_customer_is_subscribed_with_or_without_a_vote() {
     let app = silent();
@@ -58,6 +59,7 @@ fn a_customer_is_subscribed_with_or_without_a_vote() {
     assert_eq!((&customer["name"], &customer["votes_count"]), (&json!("Ann"), &json!(0)));
 }
 
+/// Addition 2.
 #[test]
 fn an_ended_subscription_gets_no_mail_and_keeps_the_vote() {
     let app = silent();
@@ -88,6 +90,7 @@ fn an_ended_subscription_gets_no_mail_and_keeps_the_vote() {
     assert_eq!(audience(&app), ["bo@example.com", "cem@example.com"]);
 }
 
+/// Addition 5: a subscription concerns everything that is merged.
 #[test]
 fn a_subscription_concerns_all_that_is_merged() {
     let app = silent();
@@ -111,6 +114,7 @@ fn a_subscription_concerns_all_that_is_merged() {
     assert_eq!(audience(&app), ["cem@example.com"]);
 }
 
+/// Addition 2: a subscription cannot undo a customer's own one-click unsubscribe of everything.
 #[test]
 fn a_customer_who_has_stopped_all_mail_cannot_be_subscribed_by_others() {
     let app = App::start();
@@ -137,6 +141,7 @@ fn a_customer_who_has_stopped_all_mail_cannot_be_subscribed_by_others() {
     assert_eq!(wait_for_mail_files(&app, 2).into_keys().collect::<Vec<_>>(), ["ann@example.com", "bo@example.com"]);
 }
 
+/// Addition 2.
 #[test]
 fn an_unsubscription_from_one_feature_request_can_be_undone() {
     let app = App::start();
@@ -159,6 +164,7 @@ fn an_unsubscription_from_one_feature_request_can_be_undone() {
     eventually("the next is sent", || status()[0]["sent"] == 2);
 }
 
+/// Addition 2.
 #[test]
 fn invalid_fields_are_rejected_by_name() {
     let app = silent();

@@ -10,6 +10,8 @@ fn synonyms(groups: &Value) -> Value {
     json!({ "synonyms": groups })
 }
 
+/// Decision 4: synonyms are listed, replaced, and deleted by an empty list.
+/// Decision 4: synonyms are in effect within a second, in every process.
 #[test]
 fn synonyms_are_replaced_and_take_effect_within_a_second() {
     let app = App::start();
@@ -42,6 +44,7 @@ fn synonyms_are_replaced_and_take_effect_within_a_second() {
     eventually("the synonym is not found any more", || found(&app.acme) == 0);
 }
 
+/// Decision 4: there are at most 500 groups of two to eight synonyms, and errors name the group.
 #[test]
 fn invalid_synonyms_name_their_group_and_change_nothing() {
     let app = App::start();
@@ -64,6 +67,7 @@ fn invalid_synonyms_name_their_group_and_change_nothing() {
     app.has_logged_no_failure();
 }
 
+/// Decision 4: a replacement of synonyms takes an `operation_key`.
 #[test]
 fn a_repeated_replacement_with_a_key_is_done_once() {
     let app = App::start();
@@ -77,6 +81,7 @@ fn a_repeated_replacement_with_a_key_is_done_once() {
     assert_eq!(app.acme.get_synonyms().json(), synonyms(&json!([["ink", "dye"]])));
 }
 
+/// Decision 4.
 #[test]
 fn the_largest_list_is_kept_whole() {
     let app = App::start();
@@ -88,6 +93,7 @@ fn the_largest_list_is_kept_whole() {
     assert_eq!(app.acme.get_feature_requests("query=7w3").status, 200);
 }
 
+/// Decision 4: `roadmap synonyms` has `list` and `replace`.
 #[test]
 fn commands_list_and_replace_synonyms() {
     let app = App::start();

@@ -15,6 +15,8 @@ fn votes(app: &App, id: &str) -> i64 {
     app.acme.detail(id)["votes_count"].as_i64().unwrap()
 }
 
+/// Portal: a kept action is shown in full and done when the link is confirmed; GET and HEAD consume nothing; a link
+/// works once.
 #[test]
 fn a_visitor_s_vote_comes_along_with_the_sign_in() {
     let app = App::start();
@@ -61,6 +63,7 @@ fn a_visitor_s_vote_comes_along_with_the_sign_in() {
     assert_eq!(votes(&app, &id), 0);
 }
 
+/// Portal: the code works in the browser that asked, with five tries.
 #[test]
 fn a_code_works_in_the_browser_that_asked() {
     let app = App::start();
@@ -85,6 +88,7 @@ fn a_code_works_in_the_browser_that_asked() {
     assert_eq!(browser.get(&mail.path).status, 404);
 }
 
+/// Portal: a slash behind a link leads to its page.
 #[test]
 fn a_slash_behind_a_link_leads_to_its_page() {
     let app = App::start();
@@ -100,6 +104,7 @@ fn a_slash_behind_a_link_leads_to_its_page() {
     assert!(gone.text().contains("This link does not work any more") && gone.text().contains("Send link"));
 }
 
+/// Portal: without cookies, the page after the sign-in says so.
 #[test]
 fn without_cookies_the_page_after_the_sign_in_says_what_is_missing() {
     let app = App::start();
@@ -121,6 +126,7 @@ fn without_cookies_the_page_after_the_sign_in_says_what_is_missing() {
     assert!(!forgetful.page("/sign-in?next=%2F").contains(needed));
 }
 
+/// Portal.
 #[test]
 fn codes_cannot_be_guessed() {
     let app = App::start();
@@ -137,6 +143,7 @@ fn codes_cannot_be_guessed() {
     assert_eq!(browser.submit(&mail.path, &[("choice", "only")]), "/?done=signed-in");
 }
 
+/// Portal: 32 uses of one link at once are one session.
 #[test]
 fn of_32_uses_of_a_link_one_signs_in() {
     let app = App::start();
@@ -154,6 +161,8 @@ fn of_32_uses_of_a_link_one_signs_in() {
     assert_eq!((app.count("SELECT count(*) FROM sessions"), votes(&app, &id)), (1, 1));
 }
 
+/// Portal: used, expired, changed, denied or foreign links are 404 with the offer of a new one; `next` leads to no
+/// other host.
 #[test]
 fn links_that_are_expired_changed_denied_or_foreign_sign_nobody_in() {
     let app = App::start();
@@ -189,6 +198,7 @@ fn links_that_are_expired_changed_denied_or_foreign_sign_nobody_in() {
     refuses(&browser, &mail.path);
 }
 
+/// Portal: forms of other origins change nothing, also those of a sibling workspace.
 #[test]
 fn forms_of_other_origins_change_nothing() {
     let app = App::start();
@@ -240,6 +250,7 @@ fn forms_of_other_origins_change_nothing() {
     assert_eq!((location.status, votes(&app, &id)), (303, 1));
 }
 
+/// Portal: two POSTs of one form do one thing.
 #[test]
 fn a_form_that_is_sent_twice_does_one_thing() {
     let app = App::start();
@@ -263,6 +274,7 @@ fn a_form_that_is_sent_twice_does_one_thing() {
     assert_eq!(app.acme.get_comments(&id, "").json()["total_count"], 2);
 }
 
+/// Portal: 422 has everything that was typed, and nothing typed is lost.
 #[test]
 fn nothing_typed_is_lost() {
     let app = App::start();
@@ -308,6 +320,9 @@ fn nothing_typed_is_lost() {
     assert!(page.text().contains("This is too long"));
 }
 
+/// Portal: ideas, comments and subscriptions of the portal are those of the API; a member's comment is the team's, and
+/// the author of a feature request gets it by mail.
+/// Contract 4.8.
 #[test]
 fn ideas_comments_and_subscriptions_are_those_of_the_api() {
     let app = App::start();
@@ -342,6 +357,8 @@ fn ideas_comments_and_subscriptions_are_those_of_the_api() {
     });
 }
 
+/// Portal: what waits for moderation is visible to its author and to members only.
+/// Contract 2.6.
 #[test]
 fn held_posts_wait_for_a_member() {
     let app = App::start();
@@ -376,6 +393,7 @@ fn held_posts_wait_for_a_member() {
     assert_eq!(olga.submit(&format!("{path}/comments"), &[("content", "Ours")]), format!("{path}?done=commented"));
 }
 
+/// Portal: an account has name, language, lists, sessions, and signs out everywhere.
 #[test]
 fn an_account_has_name_language_lists_and_sessions() {
     let app = App::start();
@@ -431,6 +449,7 @@ fn a_name_beside_approved_posts_is_changed_by_the_team_alone() {
     assert_eq!(bob.post("/account", &[("name", "Cheap pills"), ("language", "")]).status, 422);
 }
 
+/// Portal: a removed member is none with the next request.
 #[test]
 fn a_removed_member_is_none_with_the_next_request() {
     let app = App::start();
@@ -443,6 +462,7 @@ fn a_removed_member_is_none_with_the_next_request() {
     assert_eq!((max.get(&path).status, max.get("/account").status), (404, 303));
 }
 
+/// Portal: limits of sign-ins and posts are pages with 429.
 #[test]
 fn programs_are_stopped_by_the_limits() {
     let limits = [("ROADMAP_RATE_LIMIT_SIGN_IN", "1/h burst 8"), ("ROADMAP_RATE_LIMIT_POSTS", "4/h")];
@@ -521,6 +541,7 @@ fn customers_do_not_fill_the_audit_log_or_the_storage_of_a_workspace() {
     }
 }
 
+/// Portal: no secret of a cookie, link or code is in rows or logs.
 #[test]
 fn secrets_are_in_no_row_log_or_backup() {
     let app = App::start();

@@ -19,6 +19,11 @@ fn to(track: &str) -> Value {
     json!({ "track_id": track })
 }
 
+/// Contract 1: requests are moved to tracks.
+/// Contract 3: a request has a status (a lane or null) and a track.
+/// Contract 4.9: `PATCH …/track` takes `track_id` and `operation_key`.
+/// Decision 4: a move has a flat body, and returns 200 with the request.
+/// Contract 2.2.
 #[test]
 fn a_move_returns_the_request_on_its_new_track() {
     let app = App::start();
@@ -46,6 +51,10 @@ fn a_move_returns_the_request_on_its_new_track() {
     assert_eq!(app.acme.get_feature_requests("query=facade").json()["feature_requests"][0]["track"], "In progress");
 }
 
+/// Contract 2.2: `track` is the track's name.
+/// Contract 2.3: a track's `id` is the `track_id` of a move.
+/// Contract 3: the possible moves are open; by decision 4 they are from any track to any.
+/// Decision 4: a move goes from any track to any track, and to the current one nothing happens.
 #[test]
 fn a_request_moves_between_any_tracks_and_its_status_is_the_lane() {
     let app = App::start();
@@ -62,6 +71,7 @@ fn a_request_moves_between_any_tracks_and_its_status_is_the_lane() {
     }
 }
 
+/// Decision 4.
 #[test]
 fn a_move_to_the_current_track_changes_nothing() {
     let app = App::start();
@@ -72,6 +82,7 @@ fn a_move_to_the_current_track_changes_nothing() {
     }
 }
 
+/// Contract 2.2.
 #[test]
 fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     let app = App::start();
@@ -89,6 +100,7 @@ fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     }
 }
 
+/// Beyond the contract: UUIDs are case-insensitive.
 #[test]
 fn a_track_is_named_by_its_uuid_in_either_case() {
     let app = App::start();
@@ -99,6 +111,7 @@ fn a_track_is_named_by_its_uuid_in_either_case() {
     }
 }
 
+/// Contract 2.3.
 #[test]
 fn a_request_moves_to_a_track_that_was_added() {
     let app = App::start();
@@ -114,6 +127,7 @@ fn a_request_moves_to_a_track_that_was_added() {
     }
 }
 
+/// Decision 3.
 #[test]
 fn a_private_request_can_be_moved() {
     let app = App::start();
@@ -124,6 +138,8 @@ fn a_private_request_can_be_moved() {
     assert_eq!(app.acme.get_feature_requests("query=quokka").json(), json!({ "feature_requests": [] }));
 }
 
+/// Decision 2: what is no UUID or no e-mail address is 422 that names the field.
+/// Decision 4.
 #[test]
 fn an_invalid_track_id_is_rejected_by_name() {
     let app = App::start();
@@ -161,6 +177,7 @@ fn an_invalid_track_id_is_rejected_by_name() {
     assert_eq!(response.json(), json!({ "feature_request": request }));
 }
 
+/// Decision 2: an unknown track is 404 `Track does not exist.`.
 #[test]
 fn unknown_and_foreign_tracks_do_not_exist() {
     let app = App::start();
@@ -178,6 +195,7 @@ fn unknown_and_foreign_tracks_do_not_exist() {
     assert_eq!(body["feature_requests"][0]["track"], "Inbox");
 }
 
+/// Decision 2.
 #[test]
 fn an_unknown_request_is_reported_before_anything_about_the_track() {
     let app = App::start();
@@ -201,6 +219,7 @@ fn an_unknown_request_is_reported_before_anything_about_the_track() {
     assert_eq!(tracks.collect::<Vec<_>>(), [&json!("Inbox"), &json!("Inbox")]);
 }
 
+/// Contract 4.9; Decision 5.
 #[test]
 fn a_replayed_move_moves_nothing() {
     let app = App::start();

@@ -21,6 +21,10 @@ const STARTING: [(&str, Option<&str>); 6] = [
     ("Declined", None),
 ];
 
+/// Contract 2.3: a track has `id`, `name` and `status`.
+/// Contract 3: the values of a status are open; by decision 3 they are the workspace's lanes.
+/// Contract 4.6: the response has `tracks` of `id`, `name` and `status`.
+/// Decision 3: `status` is the lane's name or null.
 #[test]
 fn a_new_workspace_has_six_tracks_in_their_order() {
     let app = App::start();
@@ -47,6 +51,7 @@ fn a_new_workspace_has_six_tracks_in_their_order() {
     }
 }
 
+/// Contract 2.3; Addition 4.
 #[test]
 fn a_track_that_is_added_comes_last() {
     let app = App::start();
@@ -63,6 +68,8 @@ fn a_track_that_is_added_comes_last() {
     }
 }
 
+/// Contract 2.3: a track's `status` is its lane's name.
+/// Contract 3: a track maps to a lane by its own status.
 #[test]
 fn a_track_can_map_to_a_lane_that_was_added() {
     let app = App::start();
@@ -72,6 +79,9 @@ fn a_track_can_map_to_a_lane_that_was_added() {
     assert_eq!(placed(&body).last(), Some(&("Beta", Some("Shipped <soon> 😀"))));
 }
 
+/// Contract 1: tracks are listed.
+/// Contract 4.6: `GET /tracks` is not paginated.
+/// Contract 4.11.
 #[test]
 fn all_tracks_are_in_one_response() {
     let app = App::start();
@@ -93,6 +103,8 @@ fn all_tracks_are_in_one_response() {
     }
 }
 
+/// Decision 3: lanes and tracks are the workspace's data.
+/// Contract 1.
 #[test]
 fn workspaces_have_tracks_of_their_own() {
     let app = App::start();
@@ -115,6 +127,8 @@ fn lane(app: &App, index: usize) -> Value {
     app.acme.get_lanes().is_ok()["lanes"][index]["id"].clone()
 }
 
+/// Addition 4: `POST /tracks` and `PATCH /tracks/{id}` add and change a track.
+/// Addition 4: `GET /tracks` shows a change at once, one of a command or another process within half a second.
 #[test]
 fn a_track_is_added_last_or_at_a_position() {
     let app = App::start();
@@ -153,6 +167,7 @@ fn a_track_is_added_last_or_at_a_position() {
     assert_eq!(app.acme.feature_request("Dark mode")["track"], "First");
 }
 
+/// Addition 4.
 #[test]
 fn a_track_is_changed() {
     let app = App::start();
@@ -182,6 +197,7 @@ fn a_track_is_changed() {
     assert_eq!(app.acme.get_moves("1", "").is_ok()["total_count"], 0);
 }
 
+/// Addition 4.
 #[test]
 fn names_of_tracks_that_differ_only_in_case_are_the_same() {
     let app = App::start();
@@ -196,6 +212,7 @@ fn names_of_tracks_that_differ_only_in_case_are_the_same() {
     assert_eq!(placed(&app.acme.get_tracks().is_ok()), STARTING);
 }
 
+/// Addition 4: after `DELETE /tracks/{id}` feature requests go to `move_to`, which 422 names when missing.
 #[test]
 fn the_feature_requests_of_a_deleted_track_go_to_another_one() {
     let app = App::start();
@@ -229,6 +246,7 @@ fn the_feature_requests_of_a_deleted_track_go_to_another_one() {
     app.data.is_sound();
 }
 
+/// Addition 4: the last track stays, with 409.
 #[test]
 fn an_empty_track_is_deleted_without_another_one_and_the_last_one_stays() {
     let app = App::start();
@@ -245,6 +263,7 @@ fn an_empty_track_is_deleted_without_another_one_and_the_last_one_stays() {
     assert_eq!(app.acme.feature_request("Dark mode")["track"], "Declined");
 }
 
+/// Addition 4.
 #[test]
 fn invalid_fields_of_a_track_are_rejected_by_name() {
     let app = App::start();
@@ -283,6 +302,7 @@ fn invalid_fields_of_a_track_are_rejected_by_name() {
     assert_eq!(placed(&app.acme.get_tracks().is_ok()), STARTING);
 }
 
+/// Addition 4.
 #[test]
 fn unknown_and_foreign_tracks_do_not_exist() {
     let app = App::start();

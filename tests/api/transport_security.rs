@@ -24,6 +24,7 @@ fn responses(app: &App) -> Vec<(u16, Response)> {
     ]
 }
 
+/// Beyond the contract: with `https` every response has `Strict-Transport-Security`, for its host only.
 #[test]
 fn every_response_has_hsts_if_the_base_url_is_https() {
     let app = App::start();
@@ -34,6 +35,7 @@ fn every_response_has_hsts_if_the_base_url_is_https() {
     }
 }
 
+/// Beyond the contract.
 #[test]
 fn no_response_has_hsts_if_the_base_url_is_http() {
     let app = App::with(&["--base-url", "http://roadmap.example.com"], &[]);

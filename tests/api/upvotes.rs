@@ -4,6 +4,16 @@ use serde_json::json;
 
 use crate::app::{App, has_keys, is_id, is_timestamp};
 
+/// Contract 1: a vote is recorded with a private note.
+/// Contract 2.2: a request that is voted for or commented on has the fields of its column, and no others.
+/// Contract 2.2: `id` is a UUID.
+/// Contract 2.2: `title` is the request's title.
+/// Contract 2.2: `url` is the request on the public roadmap.
+/// Contract 2.2: `created_at` is ISO 8601.
+/// Contract 4.7: the response has the request, `vote_registered` and `already_voted`.
+/// Decision 3: ids are UUIDs of version 7.
+/// Decision 3: timestamps are RFC 3339 in UTC with milliseconds and `Z`.
+/// Decision 4: the count in the response to an upvote is the one after the vote.
 #[test]
 fn an_upvote_returns_the_request_and_the_outcome_of_the_vote() {
     let app = App::start();
@@ -38,6 +48,15 @@ fn an_upvote_returns_the_request_and_the_outcome_of_the_vote() {
     is_timestamp(&request["created_at"]);
 }
 
+/// Contract 2.2: `votes_count` is the number of votes.
+/// Contract 2.4: a vote finds the customer by e-mail or creates it, as a voter.
+/// Contract 3: a customer has at most one vote on a request.
+/// Contract 3: a repeat vote is reported with `already_voted`.
+/// Contract 4.7: rule 1, every request attaches its note.
+/// Contract 4.7: rule 2, the customer is found or created and votes.
+/// Contract 4.7: rule 3, a repeat adds no vote: `vote_registered` is false, `already_voted` is true.
+/// Contract 4.7: `vote_registered` is true for a new vote.
+/// Decision 4.
 #[test]
 fn a_repeat_vote_adds_no_second_vote_but_its_note() {
     let app = App::start();
@@ -56,6 +75,9 @@ fn a_repeat_vote_adds_no_second_vote_but_its_note() {
     assert_eq!(app.count("SELECT count(*) FROM votes"), 2);
 }
 
+/// Contract 2.5: `body` is HTML.
+/// Contract 4.7: rule 4, without a customer only the note is added.
+/// Decision 4.
 #[test]
 fn without_a_customer_only_the_note_is_added() {
     let app = App::start();
@@ -70,6 +92,9 @@ fn without_a_customer_only_the_note_is_added() {
     assert_eq!(app.count("SELECT count(*) FROM customers"), 0);
 }
 
+/// Contract 2.5: `author_email` is the member that a note is attributed to.
+/// Contract 2.5: without such a member, a note is attributed to the oldest one.
+/// Contract 4.7: `reference_note` has `body` and `author_email`.
 #[test]
 fn the_author_of_a_note_is_the_named_or_the_oldest_member() {
     let app = App::start();
@@ -88,6 +113,9 @@ fn the_author_of_a_note_is_the_named_or_the_oldest_member() {
     }
 }
 
+/// Contract 2.2: every `{id}` in a path is a UUID or a slug.
+/// Contract 4.7: `{id}` is a UUID or a slug.
+/// Decision 3: a slug is looked up by its digits only; old links continue to work.
 #[test]
 fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     let app = App::start();
@@ -99,6 +127,9 @@ fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     }
 }
 
+/// Contract 4.7: an unknown request is `FeatureRequest does not exist.`.
+/// Contract 7: an unknown request is an error on vote and comment.
+/// Decision 2: an unknown request is 404, also for a value that is neither UUID nor slug.
 #[test]
 fn an_unknown_request_is_reported_before_bad_fields() {
     let app = App::start();
@@ -123,6 +154,11 @@ fn an_unknown_request_is_reported_before_bad_fields() {
     assert_eq!(app.count("SELECT count(*) FROM customers"), 0);
 }
 
+/// Contract 4.7: the required fields are open; decision 4 has them.
+/// Decision 2: a missing, null or blank field is 422 with the leaf's name.
+/// Decision 4: an upvote needs a note or a customer, else 422 names `reference_note`.
+/// Decision 4: in an upvote `customer.email` and `reference_note.body` are required inside.
+/// Decision 3.
 #[test]
 fn invalid_fields_are_rejected_by_name() {
     let app = App::start();
@@ -157,6 +193,9 @@ fn invalid_fields_are_rejected_by_name() {
     assert_eq!(app.count("SELECT count(*) FROM customers") + app.count("SELECT count(*) FROM notes"), 0);
 }
 
+/// Contract 4.7: `customer` has `email` and `name`.
+/// Decision 4: an upvote keeps a stored name, and sets an empty one.
+/// Contract 2.4.
 #[test]
 fn a_stored_name_is_kept_and_an_empty_one_filled() {
     let app = App::start();

@@ -33,6 +33,11 @@ fn set_vote_timestamps(app: &App, timestamps: &[(&str, u32)]) {
     }
 }
 
+/// Contract 2.4: `name` is shown for the customer.
+/// Contract 2.8: voters are listed, with fields as in decision 4.
+/// Decision 4: voters have `id`, `name`, `email`, `created_at`, and the envelope.
+/// Decision 4: voters are listed newest first.
+/// Decision 3.
 #[test]
 fn voters_are_listed_newest_vote_first() {
     let app = App::start();
@@ -85,6 +90,7 @@ fn voters_are_listed_newest_vote_first() {
     }
 }
 
+/// Decision 4: `created_at` of a voter is the timestamp of the vote.
 #[test]
 fn the_timestamp_of_a_vote_is_its_own() {
     let app = App::start();
@@ -102,6 +108,7 @@ fn the_timestamp_of_a_vote_is_its_own() {
     assert_ne!(second["created_at"], first["created_at"]);
 }
 
+/// Contract 2.9, 4.11.
 #[test]
 fn a_request_without_votes_has_an_empty_list() {
     let app = App::start();
@@ -113,6 +120,7 @@ fn a_request_without_votes_has_an_empty_list() {
     assert_eq!((response.status, response.json()), (200, nobody()));
 }
 
+/// Contract 3; Decision 4.
 #[test]
 fn an_author_is_the_first_voter_and_a_repeat_voter_is_listed_once() {
     let app = App::start();
@@ -124,6 +132,7 @@ fn an_author_is_the_first_voter_and_a_repeat_voter_is_listed_once() {
     assert_eq!((emails(&body), &body["total_count"]), (vec!["ann@example.com"], &json!(1)));
 }
 
+/// Contract 2.2.
 #[test]
 fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     let app = App::start();
@@ -138,6 +147,7 @@ fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     assert_eq!((response.status, emails(&response.json())), (200, vec!["ann@example.com"]));
 }
 
+/// Decision 3.
 #[test]
 fn the_voters_of_a_private_request_are_listed() {
     let app = App::start();
@@ -150,6 +160,9 @@ fn the_voters_of_a_private_request_are_listed() {
     }
 }
 
+/// Contract 4.9: a request's voters are listed in pages.
+/// Contract 4.11: voters, votes and changelogs are paginated.
+/// Contract 2.9, 8; Decision 2.
 #[test]
 fn the_list_comes_in_pages() {
     let app = App::start();
@@ -164,6 +177,7 @@ fn the_list_comes_in_pages() {
     comes_in_pages("voters", "email", &newest, |query| app.acme.get_voters("1", query));
 }
 
+/// Decision 2.
 #[test]
 fn an_invalid_page_is_rejected_by_name() {
     let app = App::start();
@@ -176,6 +190,7 @@ fn an_invalid_page_is_rejected_by_name() {
     }
 }
 
+/// Decision 2.
 #[test]
 fn an_unknown_request_is_reported_before_a_bad_page() {
     let app = App::start();
@@ -189,6 +204,7 @@ fn an_unknown_request_is_reported_before_a_bad_page() {
     }
 }
 
+/// Contract 1.
 #[test]
 fn votes_in_another_workspace_are_not_listed() {
     let app = App::start();

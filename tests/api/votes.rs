@@ -19,6 +19,11 @@ fn nothing() -> Value {
     json!({ "feature_requests": [], "page": 1, "page_size": 25, "total_count": 0, "total_pages": 1 })
 }
 
+/// Contract 1: what a customer voted for is listed.
+/// Contract 2.2: a request in the votes list has the fields of the votes column, and no others.
+/// Contract 2.2: `tag_number` is the request's number, the prefix of its slug, in the votes list only.
+/// Contract 4.4: the response has `feature_requests` and the envelope.
+/// Decision 3.
 #[test]
 fn the_requests_that_a_customer_voted_for_are_listed_with_their_numbers() {
     let app = App::start();
@@ -68,6 +73,7 @@ fn the_requests_that_a_customer_voted_for_are_listed_with_their_numbers() {
     );
 }
 
+/// Contract 4.4: the newest request comes first.
 #[test]
 fn the_newest_request_comes_first_whatever_the_order_of_the_votes() {
     let app = App::start();
@@ -82,6 +88,7 @@ fn the_newest_request_comes_first_whatever_the_order_of_the_votes() {
     assert_eq!(numbers(&app.acme.get_votes("email=ann@example.com").json()), [5, 4, 3, 2, 1]);
 }
 
+/// Contract 3.
 #[test]
 fn a_repeat_vote_is_listed_once() {
     let app = App::start();
@@ -93,6 +100,7 @@ fn a_repeat_vote_is_listed_once() {
     assert_eq!((numbers(&body), &body["total_count"]), (vec![1], &json!(1)));
 }
 
+/// Decision 4.
 #[test]
 fn an_author_is_a_voter() {
     let app = App::start();
@@ -101,6 +109,8 @@ fn an_author_is_a_voter() {
     assert_eq!(numbers(&app.acme.get_votes("email=ann@example.com").json()), [1]);
 }
 
+/// Contract 2.4: `email` finds the customer, in any case when votes are listed.
+/// Contract 4.4: the case of `email` does not matter.
 #[test]
 fn the_spelling_of_the_email_does_not_matter() {
     let app = App::start();
@@ -123,6 +133,9 @@ fn the_spelling_of_the_email_does_not_matter() {
     }
 }
 
+/// Contract 2.9: `total_pages` is at least 1, also without items.
+/// Contract 4.4: an unknown e-mail has an empty list.
+/// Contract 4.11: `total_pages` is at least 1.
 #[test]
 fn an_unknown_email_gives_an_empty_list() {
     let app = App::start();
@@ -137,6 +150,9 @@ fn an_unknown_email_gives_an_empty_list() {
     }
 }
 
+/// Contract 4.4: `email` is required, and named when it is missing or blank.
+/// Contract 7: a votes list without a usable `email` is an error.
+/// Decision 2.
 #[test]
 fn a_missing_or_blank_email_is_rejected_by_name() {
     let app = App::start();
@@ -150,6 +166,7 @@ fn a_missing_or_blank_email_is_rejected_by_name() {
     response.is_error(422, "param is missing or the value is empty or invalid: email");
 }
 
+/// Decision 2.
 #[test]
 fn an_invalid_email_is_rejected_by_name() {
     let app = App::start();
@@ -171,6 +188,16 @@ fn an_invalid_email_is_rejected_by_name() {
     }
 }
 
+/// Contract 2.9: a list has `page`, `page_size` and `total_count`.
+/// Contract 4.4: `page` is at least 1, and 1 by default.
+/// Contract 4.4: `page_size` is 1 to 100, 25 by default, and lowered to 100.
+/// Contract 4.11: `page` starts at 1, its default.
+/// Contract 4.11: `page_size` is 25 by default, and lowered to 100.
+/// Contract 4.11: the four numbers are at the top level beside the list.
+/// Contract 4.11: a page past the last is empty.
+/// Contract 8: `page_size` is 25 by default, and at most 100.
+/// Decision 2: sizes above the maximum are lowered.
+/// Decision 2: a page far past the end is empty, also 9223372036854775807.
 #[test]
 fn the_list_comes_in_pages() {
     let app = App::start();
@@ -186,6 +213,7 @@ fn the_list_comes_in_pages() {
     });
 }
 
+/// Contract 4.4; Decision 2.
 #[test]
 fn an_invalid_page_is_rejected_by_name() {
     let app = App::start();
@@ -200,6 +228,7 @@ fn an_invalid_page_is_rejected_by_name() {
     }
 }
 
+/// Decision 3.
 #[test]
 fn private_requests_are_listed_here() {
     let app = App::start();
@@ -210,6 +239,7 @@ fn private_requests_are_listed_here() {
     assert_eq!((numbers(&body), &body["feature_requests"][0]["title"]), (vec![1], &json!("Secret plan")));
 }
 
+/// Contract 2.2: `status` is the lane's name, null without a lane.
 #[test]
 fn the_status_follows_the_track() {
     let app = App::start();
@@ -230,6 +260,7 @@ fn the_status_follows_the_track() {
     }
 }
 
+/// Contract 1.
 #[test]
 fn votes_in_another_workspace_are_not_listed() {
     let app = App::start();

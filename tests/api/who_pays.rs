@@ -37,6 +37,7 @@ fn ask(app: &App, email: &str) -> (u16, String, String) {
     }
 }
 
+/// Portal: strangers use up nothing that belongs to others: a person's sign-ins, a workspace's mails, its storage.
 #[test]
 fn strangers_lock_nobody_out_whom_the_workspace_knows() {
     let app = App::start();
@@ -79,6 +80,7 @@ fn strangers_lock_nobody_out_whom_the_workspace_knows() {
     sign_in_mails(&app, "eve@example.com", 1);
 }
 
+/// Portal.
 #[test]
 fn nobody_is_locked_out_of_a_browser_where_they_were_signed_in_and_elsewhere_for_15_minutes() {
     let app = App::start();
@@ -111,6 +113,7 @@ fn nobody_is_locked_out_of_a_browser_where_they_were_signed_in_and_elsewhere_for
     assert_eq!(ask(&app, "ann@example.com").0, 303);
 }
 
+/// Portal.
 #[test]
 fn one_mailbox_gets_ten_mails_an_hour_over_the_whole_installation() {
     let app = App::start();
@@ -149,6 +152,7 @@ fn redeemed_sign_ins_do_not_count_and_denied_ones_do() {
     assert_eq!(browser.post("/sign-in", &[("email", "bob@example.com")]).status, 429);
 }
 
+/// Portal: a portal that is closed to an address sends it no mail, with the same response.
 #[test]
 fn a_closed_portal_mails_nobody_who_could_not_enter() {
     let app = App::start();
@@ -168,6 +172,7 @@ fn a_closed_portal_mails_nobody_who_could_not_enter() {
     sign_in_mails(&app, "eve@example.com", 0);
 }
 
+/// Portal.
 #[test]
 fn posts_that_nobody_confirms_use_up_nothing_of_the_team_s() {
     let app = App::with(&[], &[("ROADMAP_STORAGE_RECORDS", "1MB")]);
@@ -204,6 +209,7 @@ fn posts_that_nobody_confirms_use_up_nothing_of_the_team_s() {
     assert_eq!(visitor.submit(&format!("{path}/comments"), &fields), SENT);
 }
 
+/// Portal: what was typed outlives its link for a day.
 #[test]
 fn what_was_typed_outlives_the_link() {
     let app = App::start();
@@ -273,6 +279,7 @@ fn what_was_typed_outlives_the_link() {
     }
 }
 
+/// Portal: a filled honeypot loses nothing.
 #[test]
 fn a_filled_honeypot_loses_nothing_and_is_not_on_the_sign_in() {
     let app = App::start();

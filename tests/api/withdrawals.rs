@@ -7,6 +7,7 @@ use crate::shared::{column, unknown_requests};
 
 const UNKNOWN: &str = "FeatureRequest does not exist.";
 
+/// Addition 2: withdrawing a vote returns `vote_removed`, which is `false` for an unknown customer or without a vote.
 #[test]
 fn a_vote_is_withdrawn_once() {
     let app = App::start();
@@ -32,6 +33,7 @@ fn a_vote_is_withdrawn_once() {
     app.data.is_sound();
 }
 
+/// Addition 2.
 #[test]
 fn notes_and_comments_of_the_voter_stay() {
     let app = App::start();
@@ -45,6 +47,7 @@ fn notes_and_comments_of_the_voter_stay() {
     assert_eq!(app.acme.get_comments("1", "").is_ok()["total_count"], 1);
 }
 
+/// Addition 2: withdrawing a vote ends the subscription that came with it, and keeps notes and comments.
 #[test]
 fn a_withdrawn_vote_ends_the_subscription_that_came_with_it() {
     let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
@@ -68,6 +71,7 @@ fn a_withdrawn_vote_ends_the_subscription_that_came_with_it() {
     assert_eq!(audience(), ["both@example.com", "other@example.com"]);
 }
 
+/// Addition 2.
 #[test]
 fn the_request_is_checked_before_the_address() {
     let app = App::start();
@@ -98,6 +102,7 @@ fn the_request_is_checked_before_the_address() {
     assert_eq!(bolt.detail("2")["votes_count"], 1);
 }
 
+/// Addition 2: concurrent withdrawals remove one vote.
 #[test]
 fn concurrent_withdrawals_remove_one_vote() {
     let app = App::start();

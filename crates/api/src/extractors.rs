@@ -327,6 +327,7 @@ mod tests {
         outcome.map_or_else(|error| actix_web::ResponseError::status_code(&error).as_u16(), |()| 200)
     }
 
+    /// Contract 4; Decision 2.
     #[test]
     fn the_most_specific_range_decides_what_is_acceptable() {
         for (accept, expected) in [
@@ -368,6 +369,7 @@ mod tests {
         assert_eq!(status(check_accept(&TestRequest::get().to_http_request())), 200);
     }
 
+    /// Contract 4; Decision 2.
     #[test]
     fn only_plain_json_is_accepted() {
         for (content_type, expected) in [
@@ -411,6 +413,7 @@ mod tests {
         }
     }
 
+    /// Decision 2.
     #[test]
     fn a_body_is_one_json_object() {
         for body in ["{}", " { \"a\" : [1] } ", "\u{feff}{}", "\u{feff}\r\n{\"a\":\"\u{feff}\"}"] {
@@ -430,6 +433,7 @@ mod tests {
         assert!(parse_optional_json_object(b" ").is_err());
     }
 
+    /// Decision 5.
     #[test]
     fn an_operation_key_is_in_the_body_or_in_the_header() {
         let long = "k".repeat(256);

@@ -340,6 +340,7 @@ mod tests {
         assert_eq!(sample.inner.unwrap().0.email.as_deref(), Some("e"));
     }
 
+    /// Decision 2.
     #[test]
     fn a_wrong_type_names_the_field() {
         for (body, message) in [
@@ -394,6 +395,7 @@ mod tests {
         }
     }
 
+    /// Decision 5.
     #[test]
     fn an_operation_key_is_a_string_or_absent() {
         let key = |value: Value| {
@@ -471,6 +473,7 @@ mod tests {
         assert_eq!(query.uuid("j").unwrap_err().to_string(), "j is not a valid UUID");
     }
 
+    /// Decision 4.
     #[test]
     fn an_unknown_parameter_is_named() {
         for (raw, unknown) in [

@@ -103,6 +103,7 @@ mod tests {
         EntityTag::new_strong("abc==".to_owned())
     }
 
+    /// Beyond the contract.
     #[test]
     fn a_single_byte_range_is_served() {
         for (asked, cut) in [
@@ -127,6 +128,7 @@ mod tests {
         }
     }
 
+    /// Beyond the contract.
     #[test]
     fn a_range_of_another_version_is_ignored() {
         for (known, cut) in [("\"abc==\"", Some(0..1)), ("\"other\"", None), ("W/\"abc==\"", None), ("?", None)] {

@@ -322,6 +322,8 @@ mod tests {
         found
     }
 
+    /// Beyond the contract: generators of clients can read the document, and the clients work
+    /// (`cargo xtask test-clients`).
     #[test]
     fn client_generators_can_read_all_request_bodies() {
         assert_eq!(unusable_in_requests(&document_json()), Vec::<String>::new());
@@ -343,6 +345,7 @@ mod tests {
         assert_eq!(unusable_in_requests(&document), ["NewFeatureRequest.private: default"]);
     }
 
+    /// Beyond the contract.
     #[test]
     fn rules_between_fields_are_in_words_and_for_programs() {
         let schemas = document_json()["components"]["schemas"].as_object().unwrap().clone();

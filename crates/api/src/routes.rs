@@ -210,6 +210,7 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
+    /// Beyond the contract: the document contains exactly the routes of the API.
     #[test]
     fn every_operation_is_an_endpoint_and_every_endpoint_with_a_key_is_in_the_document() {
         let count = operations().len();

@@ -216,6 +216,7 @@ mod tests {
         parse(serde_json::from_value(sent).unwrap()).map(|found| found.is_some())
     }
 
+    /// Beyond the contract.
     #[test]
     fn the_empty_fields_of_a_form_are_no_customer_and_no_note() {
         for (sent, expected) in [

@@ -100,6 +100,7 @@ mod tests {
         matches!(store_error(error), StoreError::Unavailable(_))
     }
 
+    /// Beyond the contract.
     #[test]
     fn failures_are_classified_by_what_can_be_done_about_them() {
         for status in ["408 Request Timeout", "429 Too Many Requests", "500 Internal Server Error", "503 Slow Down"] {

@@ -414,6 +414,7 @@ async fn run_on<T: Send + 'static>(
 mod tests {
     use super::*;
 
+    /// Decision 7.
     #[test]
     fn a_url_names_a_bucket_and_optionally_a_prefix() {
         for (url, bucket, prefix) in [

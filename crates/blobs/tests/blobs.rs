@@ -203,6 +203,7 @@ storage_tests! {
     callers_may_be_on_another_runtime,
 }
 
+/// Beyond the contract.
 async fn bytes_are_read_as_they_were_written(storage: Storage) {
     let cases = [
         (0, 1),
@@ -262,6 +263,7 @@ async fn a_blob_can_be_deleted_twice(storage: Storage) {
     assert_eq!(storage.listed().await, [key(1, 2).to_string()].into());
 }
 
+/// Beyond the contract.
 async fn an_aborted_upload_leaves_nothing(storage: Storage) {
     for size in [0, 10, 11 * MIB] {
         let mut upload = storage.begin(key(1, 1)).await;
@@ -273,6 +275,7 @@ async fn an_aborted_upload_leaves_nothing(storage: Storage) {
     assert!(storage.listed().await.is_empty());
 }
 
+/// Beyond the contract.
 async fn a_dropped_upload_leaves_nothing(storage: Storage) {
     let mut upload = storage.begin(key(1, 1)).await;
     write(&mut *upload, &content(11 * MIB), 100_000).await;
@@ -282,6 +285,7 @@ async fn a_dropped_upload_leaves_nothing(storage: Storage) {
     assert!(storage.listed().await.is_empty());
 }
 
+/// Beyond the contract.
 async fn a_blob_is_invisible_until_it_is_finished(storage: Storage) {
     let content = content(11 * MIB);
     let mut upload = storage.begin(key(1, 1)).await;
@@ -294,6 +298,7 @@ async fn a_blob_is_invisible_until_it_is_finished(storage: Storage) {
     assert_eq!(storage.unfinished_uploads().await, 0);
 }
 
+/// Beyond the contract.
 async fn a_listing_has_the_blobs_and_nothing_else(storage: Storage) {
     let mut finished = BTreeSet::new();
     for key in [key(1, 1), key(1, 2), key(2, 1), key(3, 3)] {
@@ -311,6 +316,7 @@ async fn a_listing_has_the_blobs_and_nothing_else(storage: Storage) {
     unfinished.abort().await.unwrap();
 }
 
+/// Beyond the contract.
 async fn twenty_uploads_at_once_all_arrive(storage: Storage) {
     let storage = Arc::new(storage);
     let mut uploads = Vec::new();
@@ -355,6 +361,7 @@ async fn callers_may_be_on_another_runtime(storage: Storage) {
     until(|| async { storage.unfinished_uploads().await == 0 }).await;
 }
 
+/// Decision 4.
 #[tokio::test]
 async fn a_folder_has_no_presigned_urls_and_is_created_on_open() {
     let folder = TempDir::new().unwrap();
@@ -369,6 +376,7 @@ async fn a_folder_has_no_presigned_urls_and_is_created_on_open() {
     assert!(again.read(key(1, 1), None).await.unwrap().is_some());
 }
 
+/// Beyond the contract.
 #[tokio::test]
 async fn a_folder_that_cannot_be_used_is_unavailable() {
     let folder = TempDir::new().unwrap();
@@ -391,6 +399,7 @@ async fn a_folder_that_cannot_be_used_is_unavailable() {
     assert!(is_fatal(&chunks.next().await));
 }
 
+/// Beyond the contract.
 #[tokio::test]
 async fn staging_files_are_removed_when_they_are_old() {
     let storage = Storage::local();
@@ -439,6 +448,7 @@ async fn a_long_listing_comes_in_pieces() {
     assert_eq!(storage.listed().await.len(), 2_700);
 }
 
+/// Decision 4.
 #[tokio::test]
 async fn a_link_opens_the_file_without_credentials() {
     let storage = Storage::s3().await;
@@ -460,6 +470,7 @@ async fn a_link_opens_the_file_without_credentials() {
     }
 }
 
+/// Beyond the contract.
 #[tokio::test]
 async fn a_nonexistent_bucket_is_not_a_missing_blob() {
     let blobs = S3Blobs::open("s3://nobodys-bucket/prefix", server().await.environment()).unwrap();
@@ -469,6 +480,7 @@ async fn a_nonexistent_bucket_is_not_a_missing_blob() {
     assert!(is_fatal(&blobs.create(key(1, 1), &content_headers()).await.unwrap().finish().await));
 }
 
+/// Beyond the contract.
 #[tokio::test]
 async fn an_unresponsive_s3_is_unavailable_in_time() {
     // No process listens at the first address; the listener at the second never responds.
@@ -491,6 +503,7 @@ async fn an_unresponsive_s3_is_unavailable_in_time() {
     }
 }
 
+/// Beyond the contract.
 #[tokio::test]
 async fn s3_status_codes_are_classified() {
     for (status, is_busy) in [("503 Slow Down", true), ("400 Bad Request", false), ("403 Forbidden", false)] {

@@ -415,6 +415,7 @@ pub enum FieldProblem {
 mod tests {
     use super::*;
 
+    /// Contract 7.
     #[test]
     fn messages_match_the_contract() {
         assert_eq!(RoadmapError::Unauthenticated.to_string(), "Could not authenticate, invalid API Key");
@@ -450,6 +451,7 @@ mod tests {
         }
     }
 
+    /// Decision 2.
     #[test]
     fn a_store_failure_keeps_its_cause_out_of_the_message() {
         let error = RoadmapError::SearchUnavailable(StoreError::Fatal("no such table: search_index".into()));

@@ -187,6 +187,8 @@ pub(crate) mod tests {
         panic!("on purpose")
     }
 
+    /// Beyond the contract: a panic is a 500 with the generic body, and the next request is served.
+    /// Decision 2.
     #[actix_web::test]
     async fn a_panic_becomes_a_500_and_the_next_request_is_served() {
         let routes = web::scope("")
@@ -227,6 +229,7 @@ pub(crate) mod tests {
         assert_eq!(id_of(&test::TestRequest::get().to_http_request()), None);
     }
 
+    /// Beyond the contract.
     #[actix_web::test]
     async fn a_panicking_task_is_an_error_of_its_caller() {
         let detached = DetachedTasks::new(tokio::runtime::Handle::current());

@@ -119,6 +119,7 @@ mod tests {
         headers
     }
 
+    /// Addition 1.
     #[test]
     fn a_key_is_sent_in_either_header_or_equally_in_both() {
         for (keys, authorizations, key) in [

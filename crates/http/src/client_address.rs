@@ -183,6 +183,7 @@ mod tests {
         Ok((origin.address.to_string(), origin.host.map(str::to_owned)))
     }
 
+    /// Decision 1.
     #[test]
     fn the_last_host_of_the_chosen_family_counts() {
         for (family, pairs, host) in [
@@ -214,6 +215,7 @@ mod tests {
         }
     }
 
+    /// Beyond the contract.
     #[test]
     fn the_client_is_the_last_node_that_is_not_a_proxy() {
         for (family, pairs, client) in [

@@ -194,6 +194,7 @@ mod tests {
         tokio::time::timeout(Duration::from_secs(3_600), work).await.expect("it happens")
     }
 
+    /// Beyond the contract.
     #[tokio::test(start_paused = true)]
     async fn an_endless_head_closes_the_connection() {
         for (quiet, drip_every) in [(0, 700), (0, 20_000), (4, 700), (5, 1)] {
@@ -218,6 +219,7 @@ mod tests {
         }
     }
 
+    /// Beyond the contract.
     #[tokio::test(start_paused = true)]
     async fn an_idle_connection_is_closed() {
         let (mut ours, _theirs) = connected(64);
@@ -258,6 +260,7 @@ mod tests {
         assert!(began.elapsed() >= KEEP_ALIVE && began.elapsed() < KEEP_ALIVE + Duration::from_secs(2));
     }
 
+    /// Beyond the contract.
     #[tokio::test(start_paused = true)]
     async fn a_request_may_take_long_and_the_next_head_has_its_own_timeout() {
         let (mut ours, mut theirs) = connected(64);
@@ -274,6 +277,7 @@ mod tests {
         assert_eq!(within_an_hour(ours.read(&mut [0; 8])).await.unwrap(), 0);
     }
 
+    /// Beyond the contract.
     #[tokio::test(start_paused = true)]
     async fn an_unread_response_closes_the_connection() {
         let (mut ours, _theirs) = connected(16);
@@ -283,6 +287,7 @@ mod tests {
         assert_eq!((error.kind(), began.elapsed() >= WRITE_TIMEOUT), (io::ErrorKind::TimedOut, true));
     }
 
+    /// Beyond the contract.
     #[tokio::test(start_paused = true)]
     async fn a_slowly_read_response_arrives() {
         let (mut ours, mut theirs) = connected(16);

@@ -41,6 +41,7 @@ mod tests {
     use super::*;
     use actix_web::test::TestRequest;
 
+    /// Beyond the contract.
     #[test]
     fn a_content_with_a_matching_etag_is_not_modified() {
         let tag = EntityTag::new_strong("abc==".to_owned());

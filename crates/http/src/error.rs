@@ -311,6 +311,8 @@ mod tests {
         }
     }
 
+    /// Beyond the contract: a stalled body is an error with the status 408.
+    /// Contract 2.10, 7; Decision 2.
     #[actix_web::test]
     async fn every_error_has_one_status_and_one_message() {
         for (error, status, message, retry) in [
@@ -421,6 +423,7 @@ mod tests {
         assert_eq!(to_bytes(response.into_body()).await.unwrap(), "a page");
     }
 
+    /// Decision 2.
     #[test]
     fn the_log_has_every_cause_once() {
         let error: HttpError = RoadmapError::SearchUnavailable(StoreError::Fatal("no such table".into())).into();

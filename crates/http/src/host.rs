@@ -82,6 +82,7 @@ impl HostAndPort {
 mod tests {
     use super::*;
 
+    /// Beyond the contract.
     #[test]
     fn a_host_is_well_formed_and_the_same_in_target_and_header() {
         for (host, target, is_valid) in [

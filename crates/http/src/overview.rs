@@ -148,6 +148,7 @@ mod tests {
         (workspace(1), Period::Week)
     }
 
+    /// Addition 8.
     #[tokio::test]
     async fn an_overview_is_read_once_per_workspace_and_period_and_errors_are_not_kept() {
         let (cache, queries) = (OverviewCache::new(), queries(4));
@@ -162,6 +163,7 @@ mod tests {
         }
     }
 
+    /// Addition 8.
     #[tokio::test]
     async fn an_overview_is_read_again_after_its_lifetime() {
         let (cache, queries) = (OverviewCache::with_lifetime(Duration::from_millis(1)), queries(3));
@@ -174,6 +176,7 @@ mod tests {
         assert_eq!(OverviewCache::default().0.policy().time_to_live(), Some(Duration::from_secs(60)));
     }
 
+    /// Addition 8.
     #[tokio::test]
     async fn concurrent_callers_share_one_outcome() {
         for outcome in [Ok(overview(7)), Err(StoreError::Fatal("no such table".into()))] {
@@ -213,6 +216,7 @@ mod tests {
         }
     }
 
+    /// Addition 8.
     #[tokio::test]
     async fn a_cancelled_caller_leaves_the_read_to_the_next() {
         let cache = OverviewCache::new();

@@ -140,6 +140,7 @@ mod tests {
         HttpResponseBuilder::new(StatusCode::OK).body(format!("{pattern} {}", accepted.join("+")))
     }
 
+    /// Addition 1.
     #[actix_web::test]
     async fn endpoints_of_one_path_are_one_resource_with_their_scopes_and_allow() {
         let endpoints = || {

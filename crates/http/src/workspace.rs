@@ -89,6 +89,7 @@ mod tests {
         asked.load(Ordering::Relaxed)
     }
 
+    /// Beyond the contract.
     #[actix_web::test]
     async fn malformed_references_cause_no_lookup() {
         let junk: Vec<String> = (0..200).map(|length| "A".repeat(length)).collect();

@@ -188,6 +188,7 @@ mod tests {
         assert!(written.contains("https://acme.example/sign-in/token"), "{written}");
     }
 
+    /// Decision 6, 7.
     #[tokio::test]
     async fn a_mail_that_is_written_twice_is_one_file() {
         let folder = tempfile::tempdir().unwrap();

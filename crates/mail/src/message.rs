@@ -605,6 +605,7 @@ mod tests {
         (text, body.split_once("\n<hr>").unwrap().0.to_owned())
     }
 
+    /// Addition 5.
     #[test]
     fn each_kind_of_news_has_its_sentence_its_record_and_its_reason() {
         let uuid = Uuid::from_u128(0xc0);
@@ -793,6 +794,7 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
         assert!(written.len() < 3 * crate::content::MAX_SHOWN_BYTES, "{}", written.len());
     }
 
+    /// Decision 6.
     #[test]
     fn both_parts_have_the_same_content_and_client_text_is_escaped() {
         let sample = sample_notification("<b>Dark</b> & \"mode\"", "<p>Soon <b>enough</b></p>", "ann@example.com");
@@ -823,6 +825,7 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
         }
     }
 
+    /// Decision 6.
     #[test]
     fn header_text_is_a_single_line() {
         for (text, expected) in [

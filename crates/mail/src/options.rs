@@ -246,6 +246,7 @@ mod tests {
         SmtpOptions::parse(url, "Acme <hello@acme.example>")
     }
 
+    /// Decision 7.
     #[test]
     fn remote_servers_are_reached_with_encryption() {
         for (url, host, port, security) in [
@@ -264,6 +265,7 @@ mod tests {
         }
     }
 
+    /// Decision 7.
     #[test]
     fn user_and_password_are_decoded_and_the_password_is_never_shown() {
         let options = parse("smtps://ann%40acme.example:p%3Assword%2F@mail.example.com?ca=/etc/ca.pem").unwrap();
@@ -325,6 +327,7 @@ mod tests {
         }
     }
 
+    /// Decision 7.
     #[test]
     fn option_errors_never_show_a_password() {
         for (url, expected) in [

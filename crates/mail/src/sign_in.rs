@@ -322,6 +322,7 @@ KM4P-7QRT
         SignInMail { browser: None, is_invitation: true, ..sample(language) }
     }
 
+    /// Portal: the mail to a new member of the team says so, has no code and names no browser, in every language.
     #[test]
     fn the_english_invitation() {
         let (subject, text, html) = render(&invitation(Language::English));
@@ -361,6 +362,7 @@ If this is a mistake, ignore this mail: nothing happens."
         );
     }
 
+    /// Portal.
     #[test]
     fn the_german_invitation() {
         let (subject, text, html) = render(&invitation(Language::German));
@@ -382,6 +384,7 @@ Wenn das ein Irrtum ist, ignorieren Sie diese E-Mail: Es geschieht nichts."
         assert!(html.contains("<html lang=\"de\" dir=\"ltr\">"), "{html}");
     }
 
+    /// Portal.
     #[test]
     fn the_arabic_invitation_is_written_from_right_to_left() {
         let (subject, text, html) = render(&invitation(Language::Arabic));
@@ -403,6 +406,7 @@ https://acme.example/sign-in
         assert!(html.contains("<html lang=\"ar\" dir=\"rtl\">"), "{html}");
     }
 
+    /// Portal.
     #[test]
     fn an_invitation_has_no_code_and_names_no_browser() {
         for language in [Language::English, Language::German, Language::Arabic] {

@@ -123,6 +123,7 @@ fn read(folder: &Path) -> BTreeMap<String, Value> {
     serde_json::from_slice(&read.stdout).unwrap()
 }
 
+/// Decision 6: untrusted text never becomes a header, or another recipient.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_client_text_becomes_a_header() {
     let mut readers = JoinSet::new();

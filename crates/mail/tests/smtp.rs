@@ -63,6 +63,7 @@ fn kind_and_reason(outcome: Result<String, SendError>) -> (&'static str, String)
     }
 }
 
+/// Contract 6; Decision 6.
 #[tokio::test]
 async fn a_mail_arrives_as_it_was_composed() {
     let sink = Sink::start();
@@ -133,6 +134,7 @@ async fn the_mail_of_a_sign_in_arrives() {
     assert!(!data.contains("List-Unsubscribe"), "{data}");
 }
 
+/// Decision 6.
 #[tokio::test]
 async fn the_message_id_is_the_same_on_each_attempt() {
     let sink = Sink::start();
@@ -148,6 +150,7 @@ async fn the_message_id_is_the_same_on_each_attempt() {
     assert!(ids[0].is_some() && ids[0] == ids[1], "{ids:?}");
 }
 
+/// Decision 6: failures are classified as permanent by step and code.
 #[tokio::test]
 async fn a_rejection_is_classified_by_step_and_code() {
     let sink = Sink::start();
@@ -215,6 +218,7 @@ async fn a_rejection_is_classified_by_step_and_code() {
     assert_eq!(sink.count(), 1);
 }
 
+/// Decision 6.
 #[tokio::test]
 async fn a_rejected_recipient_does_not_affect_other_mail() {
     let sink = Sink::start();
@@ -254,6 +258,7 @@ async fn a_silent_server_times_out() {
     assert!(sink.received().iter().any(|mail| mail.to == ["next@example.com"]));
 }
 
+/// Decision 6.
 #[tokio::test]
 async fn a_lost_connection_is_transient() {
     let sink = Sink::start();
@@ -289,6 +294,7 @@ async fn a_restarted_server_is_reconnected() {
     assert_eq!(sink.count(), 2);
 }
 
+/// Decision 6.
 #[tokio::test]
 async fn a_wrong_password_is_transient_with_the_servers_message() {
     let login = Some(("ann@acme".to_owned(), "s3:cret".to_owned()));
@@ -307,6 +313,7 @@ async fn a_wrong_password_is_transient_with_the_servers_message() {
     }
 }
 
+/// Decision 6.
 #[tokio::test]
 async fn a_non_ascii_address_needs_smtputf8() {
     let utf8 = Sink::start();
@@ -369,6 +376,7 @@ fn encrypted(folder: &tempfile::TempDir, is_implicit: bool) -> (Sink, String) {
     (Sink::with_setup(Setup { certificate, is_implicit, ..Setup::default() }), file.display().to_string())
 }
 
+/// Decision 6.
 #[tokio::test]
 async fn required_encryption_is_enforced() {
     let folder = tempfile::tempdir().unwrap();
@@ -527,6 +535,7 @@ async fn the_name_of_the_options_is_in_ehlo() {
     }
 }
 
+/// Decision 6.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_senders_reuse_their_connections() {
     const MAILS: usize = 2_000;

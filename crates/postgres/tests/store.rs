@@ -145,6 +145,7 @@ async fn migrations_go_up_down_and_up_to_the_same_schema() {
     assert_eq!(schema(&database), first);
 }
 
+/// Beyond the contract.
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_that_start_at_once_migrate_once() {
     let database = Database::empty(&postgres::server());
@@ -211,6 +212,7 @@ async fn every_foreign_key_has_an_index() {
     assert_eq!(template().await.rows(uncovered), Vec::<Vec<Option<String>>>::new());
 }
 
+/// Beyond the contract.
 #[tokio::test]
 async fn every_table_of_a_workspace_is_keyed_and_secured_by_it() {
     let template = template().await;
@@ -816,6 +818,8 @@ async fn an_encrypted_server_is_verified_by_its_certificate_and_name() {
 
 /// Two transactions commit in the opposite order of their changes and of their timestamps. A reader that was there in
 /// between gets both changes, by its place and by the last timestamp that it has seen.
+///
+/// Addition 6: a change that commits late is not left out.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_that_commits_late_is_listed_late() {
     let database = Arc::new(template().await.copy());
@@ -868,6 +872,8 @@ async fn a_change_that_commits_late_is_listed_late() {
 
 /// Readers that number changes at the same time, and writers in between, list every change once, and each reader gets
 /// them all.
+///
+/// Addition 6.
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_readers_miss_no_change() {
     const CHANGES: usize = 60;

@@ -37,6 +37,7 @@ mod tests {
         origin.actor.name
     }
 
+    /// Addition 6.
     #[test]
     fn an_operator_has_the_login_name() {
         assert_eq!(name(&[("USERNAME", "c"), ("USER", "b"), ("LOGNAME", "a")]), "a");

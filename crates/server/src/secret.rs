@@ -172,6 +172,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
+    /// Decision 7: the signing secret is created in the data folder at the first start, with mode 0600.
     #[test]
     fn a_secret_is_generated_once_and_readable_by_its_owner_only() {
         let folder = tempfile::tempdir().unwrap();
@@ -184,6 +185,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(&inside).unwrap().count(), 1);
     }
 
+    /// Decision 7.
     #[test]
     fn concurrent_starts_share_one_secret() {
         let folder = tempfile::tempdir().unwrap();
@@ -194,6 +196,7 @@ mod tests {
         assert!(secrets.windows(2).all(|pair| pair[0] == pair[1]));
     }
 
+    /// Decision 7.
     #[test]
     fn an_invalid_secret_file_is_reported_by_name() {
         let folder = tempfile::tempdir().unwrap();

@@ -290,6 +290,9 @@ mod tests {
         format!("{:#}", outcome.unwrap_err())
     }
 
+    /// Decision 5: the wait for a key is 30 s.
+    /// Decision 5: saved responses are kept 30 days, which is configurable, and at least 24 h.
+    /// Decision 7; Addition 6.
     #[test]
     fn every_setting_has_a_default() {
         let settings = read(&SettingFlags::default(), &[]).unwrap();
@@ -311,6 +314,7 @@ mod tests {
         assert_eq!((settings.log.as_str(), settings.log_format), ("info", LogFormat::Text));
     }
 
+    /// Decision 7.
     #[test]
     fn flags_come_before_the_environment_before_the_file() {
         let folder = tempfile::tempdir().unwrap();
@@ -331,6 +335,8 @@ mod tests {
         assert_eq!((settings.proxies.headers, settings.workers), (Some(HeaderFamily::XForwarded), Some(3)));
     }
 
+    /// Decision 7: `smtp_url` without `mail_from` is rejected, and `mail_timeout` has limits.
+    /// Addition 6.
     #[test]
     fn invalid_settings_are_rejected_by_name() {
         let environment = |name, value| message(read(&SettingFlags::default(), &[(name, value)]));
@@ -485,6 +491,7 @@ mod tests {
         }
     }
 
+    /// Decision 7.
     #[test]
     fn a_server_is_chosen_by_its_url_and_shown_without_its_password() {
         for url in ["postgres://ann:secret@db.example.com/roadmap", "postgresql://ann:secret@db.example.com/roadmap"] {
@@ -495,6 +502,7 @@ mod tests {
         }
     }
 
+    /// Decision 7.
     #[test]
     fn a_rate_is_off_or_a_number_of_requests_per_time() {
         let rates = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().rates;
@@ -605,6 +613,7 @@ mod tests {
         assert_eq!(unused(&[("ROADMAP_UNUSED_UPLOADS", "off")]), None);
     }
 
+    /// Decision 7: the signing secret is required with `postgres://`.
     #[test]
     fn a_database_server_needs_a_secret_that_all_processes_share() {
         let server = ("ROADMAP_DATABASE_URL", "postgres://db.example.com/roadmap");
@@ -655,6 +664,7 @@ mod tests {
         assert_eq!(settings(&[("ROADMAP_SERVICE_NAME", " Wishes ")]).service_name, "Wishes");
     }
 
+    /// Decision 7: every setting is documented in docs/configuration.md.
     #[test]
     fn every_setting_is_documented() {
         let document = include_str!("../../../docs/configuration.md");

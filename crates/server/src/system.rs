@@ -136,6 +136,7 @@ pub(crate) mod tests {
         assert_eq!(JitteredPause::max_pause(u32::MAX).as_millis(), 320);
     }
 
+    /// Decision 3.
     #[test]
     fn ids_are_of_version_7_and_follow_time() {
         let ids = MonotonicIds::default();
@@ -164,6 +165,7 @@ pub(crate) mod tests {
         assert_eq!(distinct.len(), 4_000);
     }
 
+    /// Decision 1.
     #[test]
     fn secrets_are_of_the_length_and_alphabet_of_keys() {
         let secret = SystemRandom.base62(43);

@@ -156,6 +156,7 @@ pub(crate) mod tests {
         Ok(count.get_result::<Count>(connection)?.count)
     }
 
+    /// Decision 2: the wait for an exhausted pool has a limit.
     #[tokio::test(flavor = "multi_thread")]
     async fn the_wait_for_a_connection_is_limited() {
         let (_folder, readers) = readers(1, Duration::from_millis(20));

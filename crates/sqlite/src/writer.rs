@@ -572,6 +572,7 @@ mod tests {
         }
     }
 
+    /// Decision 2.
     #[tokio::test(flavor = "multi_thread")]
     async fn a_full_disk_is_reported_and_writes_succeed_when_there_is_space_again() {
         let fixture = Fixture::new();
@@ -584,6 +585,7 @@ mod tests {
         assert_eq!(fixture.durable(), 1);
     }
 
+    /// Decision 2.
     #[tokio::test(flavor = "multi_thread")]
     async fn the_wait_for_the_writer_is_limited() {
         let mut fixture = Fixture::new();

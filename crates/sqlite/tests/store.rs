@@ -114,6 +114,7 @@ fn migrations_go_up_down_and_up_to_the_same_schema() {
     assert_eq!(schema(&options), first);
 }
 
+/// Beyond the contract.
 #[test]
 fn processes_that_start_at_once_migrate_once() {
     let folder = tempfile::tempdir().unwrap();

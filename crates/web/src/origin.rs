@@ -28,6 +28,7 @@ mod tests {
     use super::*;
     use actix_web::http::header::HeaderValue;
 
+    /// Portal.
     #[test]
     fn only_the_own_origin_may_change_something() {
         const OWN: &str = "https://acme.example.com";

@@ -247,6 +247,7 @@ mod tests {
         all
     }
 
+    /// Portal: every language has every text, and no text is unused.
     #[test]
     fn every_language_has_every_text_and_no_text_is_unused() {
         let english = keys(Language::English);

@@ -46,6 +46,7 @@ fn period(raw: Option<&str>) -> Validated<Period> {
 mod tests {
     use super::*;
 
+    /// Addition 8.
     #[test]
     fn a_period_is_one_of_three_and_a_week_by_default() {
         for (raw, expected) in [

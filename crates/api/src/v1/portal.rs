@@ -177,6 +177,7 @@ mod tests {
         fields::body(body).and_then(|body| change(body, |reference| (reference == "signed").then(file)))
     }
 
+    /// Addition 7.
     #[test]
     fn sent_fields_are_changed_and_repeated_items_dropped() {
         assert_eq!(read(json!({})).unwrap(), PortalChange::default());
@@ -203,6 +204,7 @@ mod tests {
         assert_eq!(read(all).unwrap(), expected);
     }
 
+    /// Addition 7.
     #[test]
     fn null_removes_what_a_portal_can_be_without() {
         let names = ["mail_domains", "indexing", "embed_origins", "moderation", "accent_color", "logo_signed_id"];
@@ -228,6 +230,7 @@ mod tests {
         }
     }
 
+    /// Addition 7.
     #[test]
     fn the_messages_list_all_values() {
         let visibility = PortalAccess::ALL.map(PortalAccess::name).join(", ");

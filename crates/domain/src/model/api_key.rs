@@ -217,6 +217,7 @@ mod tests {
         KeyText::from_random(&"aB3".repeat(15)[..43]).unwrap()
     }
 
+    /// Decision 1.
     #[test]
     fn a_key_has_a_prefix_43_characters_and_a_checksum() {
         let text = key().reveal().to_owned();
@@ -235,6 +236,7 @@ mod tests {
         }
     }
 
+    /// Decision 1: the digest is SHA-256.
     #[test]
     fn the_digest_is_sha_256_of_the_whole_key() {
         // Checksum and digest were computed with another implementation.
@@ -249,6 +251,7 @@ mod tests {
         );
     }
 
+    /// Decision 1.
     #[test]
     fn the_checksum_detects_any_single_wrong_character() {
         let text = key().reveal().to_owned();
@@ -262,11 +265,13 @@ mod tests {
         }
     }
 
+    /// Decision 1.
     #[test]
     fn the_key_is_not_in_debug_output() {
         assert_eq!(format!("{:?}", key()), "KeyText(…)");
     }
 
+    /// Decision 1.
     #[test]
     fn a_key_expires_exactly_at_its_timestamp() {
         let at = |millis| Timestamp::from_millis(millis).unwrap();
@@ -288,6 +293,7 @@ mod tests {
         assert!(!key.is_valid_at(at(500)));
     }
 
+    /// Decision 1.
     #[test]
     fn last_use_is_recorded_once_a_minute() {
         let at = |millis| Timestamp::from_millis(millis).unwrap();
@@ -307,6 +313,7 @@ mod tests {
         assert!(used(Some(at(0))).needs_last_use_update(at(60_000)));
     }
 
+    /// Decision 1; Addition 1.
     #[test]
     fn scopes_limit_what_a_key_allows() {
         let read = Scopes::parse("scope", &["read".to_owned()]).unwrap();

@@ -210,6 +210,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn a_filename_loses_its_path_and_invisible_characters() {
         for (raw, name) in [
@@ -233,6 +234,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn a_long_filename_keeps_its_extension_and_whole_characters() {
         let name = Filename::sanitize(&format!("{}.jpeg", "ü".repeat(200)));
@@ -244,6 +246,7 @@ mod tests {
         assert_eq!(long_extension.as_str().len(), 255);
     }
 
+    /// Decision 4.
     #[test]
     fn nothing_can_be_injected_into_a_content_disposition() {
         let disposition = |name: &str, inline| {
@@ -261,6 +264,7 @@ mod tests {
         );
     }
 
+    /// Contract 2.7.
     #[test]
     fn a_blob_key_is_parsed_only_in_its_canonical_form() {
         let key = BlobKey {
@@ -275,6 +279,7 @@ mod tests {
         }
     }
 
+    /// Contract 2.7.
     #[test]
     fn a_checksum_is_formatted_like_content_md5() {
         assert_eq!(Checksum([0; 16]).to_string(), "AAAAAAAAAAAAAAAAAAAAAA==");
@@ -345,6 +350,7 @@ mod tests {
     }
 
     proptest! {
+        /// Decision 4.
         #[test]
         fn any_filename_can_be_sent_and_saved(raw in "\\PC{0,300}|(?s).{0,300}") {
             let name = Filename::sanitize(&raw);

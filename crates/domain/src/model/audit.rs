@@ -483,6 +483,7 @@ mod tests {
         assert_eq!((ActorKind::from_name("x"), Channel::from_name("x")), (None, None));
     }
 
+    /// Addition 6.
     #[test]
     fn a_filter_names_its_invalid_parameter() {
         let id = "01890a5d-ac96-774b-bcce-b302099a8057";

@@ -165,6 +165,8 @@ mod tests {
         assert!(!base("http://https.example.com").is_https());
     }
 
+    /// Decision 1: the base URL is configured; a workspace lives one label below it.
+    /// Contract 1.
     #[test]
     fn a_workspace_is_a_subdomain_of_the_base() {
         assert_eq!(base("https://roadmap.example.com/").workspace_url(&acme()), "https://acme.roadmap.example.com");
@@ -173,6 +175,7 @@ mod tests {
         assert_eq!(base("https://Roadmap.Example.com:8443").host(), "roadmap.example.com");
     }
 
+    /// Portal.
     #[test]
     fn the_default_workspace_has_the_base_url_itself() {
         let base = base("https://roadmap.example.com:8443").with_default_workspace(Some(acme()));
@@ -182,6 +185,7 @@ mod tests {
         assert_eq!(base.to_string(), "https://roadmap.example.com:8443");
     }
 
+    /// Decision 1.
     #[test]
     fn exactly_one_label_names_a_workspace() {
         let base = base("https://roadmap.example.com");

@@ -268,6 +268,7 @@ mod tests {
         format!("{} | {}", lanes.join(" "), tracks.join(" "))
     }
 
+    /// Addition 4.
     #[test]
     fn a_position_in_use_shifts_the_others() {
         for (position, expected) in [
@@ -285,6 +286,7 @@ mod tests {
         assert_eq!(names(&board), "Planned Done | Inbox=- Ideas=Planned Next=Planned Shipped=Done");
     }
 
+    /// Addition 4.
     #[test]
     fn names_are_unique_regardless_of_case() {
         let mut changed = board();
@@ -328,6 +330,7 @@ mod tests {
         );
     }
 
+    /// Addition 4.
     #[test]
     fn a_removed_lane_takes_its_tracks_off_the_roadmap() {
         let mut board = board();
@@ -336,6 +339,7 @@ mod tests {
         assert_eq!(board.remove_lane(lane_id(1)).unwrap_err().to_string(), "Lane does not exist.");
     }
 
+    /// Addition 4.
     #[test]
     fn the_last_track_stays() {
         let mut board = board();

@@ -279,6 +279,7 @@ mod tests {
         Some(Some(text.to_owned()))
     }
 
+    /// Decision 4.
     #[test]
     fn a_reference_to_no_file_is_rejected() {
         let with = |reference: Option<Option<String>>| ChangelogFields { cover_image_signed_id: reference, ..fields() };
@@ -328,6 +329,7 @@ mod tests {
         assert_eq!(change(&blank).unwrap_err(), FieldError::missing("title"));
     }
 
+    /// Addition 5.
     #[test]
     fn a_scheduled_changelog_becomes_public_by_itself() {
         let changelog = |public_from| Changelog {

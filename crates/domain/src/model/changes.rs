@@ -297,6 +297,7 @@ mod tests {
         (items.collect(), listing.next.map(|place| place.number))
     }
 
+    /// Addition 6.
     #[test]
     fn what_a_reader_knew_and_may_not_see_is_gone() {
         let private = |number| ChangeEntry { private: true, ..entry(number) };
@@ -317,6 +318,7 @@ mod tests {
         assert_eq!(listed(entries(), elsewhere, 25), (vec![], None));
     }
 
+    /// Addition 6.
     #[test]
     fn a_page_goes_on_after_its_last_item_or_after_what_it_examined() {
         let entries = |count: i64| (1..=count).map(entry).collect::<Vec<_>>();
@@ -337,6 +339,7 @@ mod tests {
         assert_eq!(listing.items.len(), 1);
     }
 
+    /// Addition 6.
     #[test]
     fn a_page_begins_after_its_cursor_and_its_time() {
         let at = |seconds| now().plus(Duration::seconds(seconds));

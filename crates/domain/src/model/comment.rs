@@ -164,6 +164,7 @@ mod tests {
         assert_eq!(error.to_string(), "notify_all_voters is for comments of the team, not for those of a customer");
     }
 
+    /// Addition 2.
     #[test]
     fn authors_without_a_name_are_shown_by_their_kind() {
         for (author, kind, shown) in [

@@ -171,6 +171,7 @@ mod tests {
     use crate::usecase::fixtures::workspace;
     use proptest::prelude::*;
 
+    /// Addition 6.
     #[test]
     fn a_cursor_belongs_to_one_list_of_one_workspace() {
         let list = CursorList::new(workspace(), "voters", "1");
@@ -187,6 +188,7 @@ mod tests {
         }
     }
 
+    /// Addition 6.
     #[test]
     fn a_blank_cursor_is_the_beginning_and_a_malformed_one_is_named() {
         let list = CursorList::new(workspace(), "voters", "1");

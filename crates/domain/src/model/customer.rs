@@ -152,6 +152,7 @@ pub struct NewCustomer {
 mod tests {
     use super::*;
 
+    /// Addition 4.
     #[test]
     fn a_query_is_folded_and_matches_literally() {
         let pattern = |raw| CustomerQuery::parse("query", Some(raw)).unwrap().map(|query| query.pattern());

@@ -186,6 +186,7 @@ mod tests {
         EmailAddress::parse("email", address).unwrap().folded().as_str().to_owned()
     }
 
+    /// Contract 2.4.
     #[test]
     fn the_case_of_ascii_letters_does_not_distinguish_addresses() {
         let one = EmailAddress::parse("email", " Ann.Lee@Example.COM ").unwrap();
@@ -275,6 +276,7 @@ mod tests {
         }
     }
 
+    /// Decision 2.
     #[test]
     fn an_invalid_address_is_rejected_with_the_field_name() {
         for raw in [

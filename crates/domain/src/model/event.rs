@@ -134,6 +134,7 @@ mod tests {
         Placement { track: name(track), status: status.map(name) }
     }
 
+    /// Addition 6.
     #[test]
     fn every_event_is_read_back_as_it_was_written() {
         let other = FeatureRequestId::new(Uuid::from_u128(9));

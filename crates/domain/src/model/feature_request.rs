@@ -336,6 +336,7 @@ mod tests {
     use proptest::prelude::*;
     use uuid::Uuid;
 
+    /// Contract 2.2.
     #[test]
     fn a_reference_is_a_uuid_or_a_slug_or_unresolvable() {
         let id = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -351,6 +352,7 @@ mod tests {
         }
     }
 
+    /// Decision 3; Addition 2.
     #[test]
     fn tags_are_trimmed_and_deduplicated() {
         let raw = [" Mobile ".to_owned(), "mobile".to_owned(), "API".to_owned()];
@@ -390,6 +392,7 @@ mod tests {
         assert_eq!(error.to_string(), "sort is not one of votes, newest, updated");
     }
 
+    /// Addition 3.
     #[test]
     fn a_search_document_has_the_words_of_merged_requests_as_tags() {
         let text = |tags: &[&str], merged: &[&str]| SearchableText {
@@ -407,6 +410,7 @@ mod tests {
         assert_eq!(summary("Inbox", None, 0).slug(), "7-dark-mode");
     }
 
+    /// Contract 2.2.
     #[test]
     fn an_excerpt_is_text_of_at_most_500_characters() {
         let description = Description::parse("description", &format!("<p>{}</p>", "é".repeat(600))).unwrap();

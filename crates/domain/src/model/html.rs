@@ -207,12 +207,14 @@ mod tests {
         CleanHtml::parse_optional("content", raw, CleanHtml::MAX).unwrap().as_str().to_owned()
     }
 
+    /// Decision 4.
     #[test]
     fn harmless_markup_stays() {
         let html = "<p>We <strong>love</strong> it</p><ul><li>one</li></ul>";
         assert_eq!(clean(html), html);
     }
 
+    /// Decision 4.
     #[test]
     fn links_are_marked_and_only_safe_targets_stay() {
         assert_eq!(
@@ -230,6 +232,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn active_content_is_removed() {
         for (raw, left) in [
@@ -392,6 +395,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn required_html_needs_text() {
         for raw in ["", "  ", "<p> </p>", "<br>", "<script>x</script>", "<p>&nbsp;</p>", "<img src=x>"] {
@@ -400,6 +404,7 @@ mod tests {
         assert!(CleanHtml::parse("content", "<p>x</p>").is_ok());
     }
 
+    /// Decision 3.
     #[test]
     fn text_has_no_markup_left() {
         let html = CleanHtml::parse("description", "<p>1 &lt; 2 &amp;amp; 3</p><p>next<br>line</p>").unwrap();
@@ -553,6 +558,7 @@ mod tests {
     }
 
     proptest! {
+        /// Decision 4.
         #[test]
         fn cleaning_twice_changes_nothing(raw in r#"[<>a-z&;/"'= \n!-]{0,80}"#) {
             let once = clean(&raw);

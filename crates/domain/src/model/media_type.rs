@@ -118,6 +118,7 @@ mod tests {
 
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0";
 
+    /// Decision 4.
     #[test]
     fn content_overrides_the_declared_media_type() {
         for (head, declared, is) in [
@@ -148,6 +149,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn only_raster_images_are_inline_and_only_passive_types_keep_their_content_type() {
         let of = |text: &str| MediaType::from_stored(text.to_owned());
@@ -186,6 +188,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn the_size_of_an_image_is_read_from_its_head() {
         let png = MediaType::detect(PNG, None);

@@ -135,6 +135,7 @@ mod tests {
         assert_eq!(Role::parse("role", "owner").unwrap_err().to_string(), "role is not one of admin, member");
     }
 
+    /// Contract 2.5.
     #[test]
     fn the_oldest_member_is_the_default_author() {
         for (named, address) in [

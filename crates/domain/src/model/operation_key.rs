@@ -53,6 +53,7 @@ pub struct SavedResponse {
 mod tests {
     use super::*;
 
+    /// Contract 4.10; Decision 5.
     #[test]
     fn blank_is_absent() {
         for raw in ["", " ", "\t\n", "\u{2003}\u{a0}"] {
@@ -60,6 +61,7 @@ mod tests {
         }
     }
 
+    /// Decision 5.
     #[test]
     fn an_operation_key_is_not_normalized() {
         for raw in [" a ", "A", "é", "e\u{301}", "\u{200b}", &"k".repeat(255), &"ü".repeat(255)] {
@@ -67,6 +69,7 @@ mod tests {
         }
     }
 
+    /// Decision 5.
     #[test]
     fn a_long_key_is_rejected_not_truncated() {
         assert_eq!(

@@ -176,6 +176,7 @@ mod tests {
         Listing { items: vec![], request: PageRequest::parse(None, Some(size)).unwrap(), total }
     }
 
+    /// Contract 4.11.
     #[test]
     fn page_numbers_and_sizes_have_defaults_and_limits() {
         let page = PageRequest::parse(None, None).unwrap();
@@ -201,6 +202,7 @@ mod tests {
         }
     }
 
+    /// Decision 2.
     #[test]
     fn a_huge_page_has_no_offset_instead_of_a_wrapped_one() {
         for raw in ["9223372036854775807", "18446744073709551616", "1".repeat(40).as_str()] {
@@ -211,6 +213,7 @@ mod tests {
         assert_eq!(page.offset(), Some(i64::MAX - 1));
     }
 
+    /// Contract 2.9.
     #[test]
     fn an_empty_list_has_one_page() {
         for (total, size, pages) in

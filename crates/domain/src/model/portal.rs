@@ -561,6 +561,7 @@ mod tests {
     use super::*;
     use crate::model::email_address::EmailAddress;
 
+    /// Addition 7.
     #[test]
     fn mail_domains_are_host_names() {
         for (raw, domain) in [("Example.com", "example.com"), ("@a.example.com", "a.example.com"), (" x.de ", "x.de")] {
@@ -589,6 +590,7 @@ mod tests {
         }
     }
 
+    /// Addition 7.
     #[test]
     fn origins_have_no_path_and_no_default_port() {
         for (raw, origin) in [
@@ -640,6 +642,7 @@ mod tests {
         }
     }
 
+    /// Addition 7.
     #[test]
     fn colours_are_hexadecimal() {
         for (raw, colour) in [("#17694F", "#17694f"), (" #fff ", "#ffffff"), ("#000000", "#000000")] {
@@ -674,6 +677,7 @@ mod tests {
         }
     }
 
+    /// Addition 7.
     #[test]
     fn a_change_keeps_the_other_settings() {
         let old = PortalSettings { holds_posts: true, ..PortalSettings::default() };

@@ -133,6 +133,7 @@ mod tests {
         assert_eq!(WebsiteUrl::parse(" https://example.com\n").unwrap().as_str(), "https://example.com");
     }
 
+    /// Decision 4.
     #[test]
     fn other_urls_are_invalid() {
         let long = format!("https://example.com/{}", "a".repeat(2_000));
@@ -203,6 +204,7 @@ mod tests {
         }
     }
 
+    /// Contract 4.3.
     #[test]
     fn a_change_keeps_the_other_settings() {
         let setting = Setting::parse("Acme", "https://acme.example").unwrap();
@@ -211,6 +213,7 @@ mod tests {
         assert_eq!(setting.clone().with_change(&SettingChange::default()), setting);
     }
 
+    /// Decision 2.
     #[test]
     fn null_is_blank() {
         assert_eq!(SettingChange::parse(Some(None), None).unwrap_err().to_string(), "Product name can't be blank");

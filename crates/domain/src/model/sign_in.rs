@@ -247,6 +247,7 @@ mod tests {
     use super::*;
     use crate::usecase::fixtures::now;
 
+    /// Portal.
     #[test]
     fn local_paths_lead_to_no_other_host() {
         for path in ["/", "/feature_requests?query=a%20b&page=2", "/account#sessions"] {

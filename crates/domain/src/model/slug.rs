@@ -34,6 +34,7 @@ pub fn parse_tag_number(slug: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
+    /// Contract 2.2; Decision 3.
     #[test]
     fn words_become_ascii_and_lower_case() {
         for (title, expected) in [
@@ -49,6 +50,7 @@ mod tests {
         }
     }
 
+    /// Decision 3.
     #[test]
     fn only_the_number_of_a_slug_is_used_for_lookup() {
         for (text, number) in [

@@ -245,6 +245,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Decision 3.
     #[test]
     fn a_line_is_trimmed() {
         assert_eq!(parse_line("title", "  Dark mode\t\n", 200).unwrap(), "Dark mode");
@@ -338,6 +339,7 @@ mod tests {
         );
     }
 
+    /// Decision 3.
     #[test]
     fn nul_is_rejected_anywhere() {
         for raw in ["a\0b", "\0", "ab\0"] {
@@ -348,6 +350,7 @@ mod tests {
         }
     }
 
+    /// Decision 3.
     #[test]
     fn truncation_never_splits_a_character() {
         assert_eq!(truncate("añb😀c", 4), "añb😀");

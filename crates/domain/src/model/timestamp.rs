@@ -67,6 +67,7 @@ impl std::fmt::Display for Timestamp {
 mod tests {
     use super::*;
 
+    /// Contract 2.2; Decision 3.
     #[test]
     fn shows_rfc_3339_with_milliseconds_in_utc() {
         let timestamp = Timestamp::new(datetime!(2026-03-01 10:30:00.123_999 +1));
@@ -75,6 +76,7 @@ mod tests {
         assert_eq!(Timestamp::from_millis(-1).unwrap().to_string(), "1969-12-31T23:59:59.999Z");
     }
 
+    /// Beyond the contract.
     #[test]
     fn a_text_of_rfc_3339_is_a_timestamp_if_it_is_in_range_in_utc() {
         for (raw, expected) in [

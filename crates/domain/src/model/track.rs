@@ -67,6 +67,7 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
+    /// Contract 2.3; Decision 3.
     #[test]
     fn the_status_of_a_track_is_its_lane_s_name_or_none() {
         let name = |text: &str| Name::from_stored(text.to_owned());
@@ -77,6 +78,7 @@ mod tests {
         assert_eq!(track.status(), None);
     }
 
+    /// Decision 3.
     #[test]
     fn every_default_track_maps_to_a_default_lane_or_none() {
         assert_eq!(DEFAULT_TRACKS[0].track, "Inbox");

@@ -104,6 +104,7 @@ pub struct Voter {
 mod tests {
     use super::*;
 
+    /// Contract 4.7; Decision 4.
     #[test]
     fn a_vote_draft_needs_a_voter_or_a_note() {
         assert_eq!(VoteDraft::new(None, None).unwrap_err(), FieldError::missing("reference_note"));
@@ -111,6 +112,7 @@ mod tests {
         assert!(VoteDraft::new(None, NoteDraft::parse(Some("why"), None).ok()).is_ok());
     }
 
+    /// Contract 4.7; Decision 4.
     #[test]
     fn customer_and_note_have_their_own_required_fields() {
         assert_eq!(CustomerDraft::parse(None, Some("Ann")).unwrap_err(), FieldError::missing("email"));

@@ -105,6 +105,7 @@ mod tests {
     }
 
     proptest! {
+        /// Portal: every accent colour can be read in both themes.
         #[test]
         fn every_accent_can_be_read(red: u8, green: u8, blue: u8) {
             let AccentPalette { light, dark } = AccentPalette::of(Color::new(red, green, blue));

@@ -23,6 +23,7 @@ pub fn purge_cutoff(now: Timestamp, retention: time::Duration) -> Timestamp {
 mod tests {
     use super::*;
 
+    /// Contract 4.10; Decision 5.
     #[test]
     fn only_successes_are_saved() {
         let saved = |status| should_save(&SavedResponse { status, body: vec![] });
@@ -32,6 +33,7 @@ mod tests {
         }
     }
 
+    /// Decision 5.
     #[test]
     fn saved_responses_are_kept_for_at_least_a_day() {
         let now = Timestamp::from_millis(1_000_000_000_000).unwrap();

@@ -131,6 +131,8 @@ mod tests {
     }
 
     /// Whoever asks, as often as possible and at any time: nobody waits for more than 15 minutes.
+    ///
+    /// Portal.
     #[test]
     fn the_limits_of_a_person_never_delay_a_mail_by_more_than_15_minutes() {
         for step in [1, 7, 60, 299, 300, 450, 899, 900, 901] {

@@ -87,6 +87,7 @@ mod tests {
         SendError::Transient { reason: "450 busy".to_owned() }
     }
 
+    /// Decision 6.
     #[test]
     fn retry_delays_grow_from_under_a_minute_to_over_a_day_in_total() {
         for number in [0, 1, 500, 999, u128::MAX] {
@@ -108,6 +109,7 @@ mod tests {
         assert_ne!(retry_delay(&message(1), attempt(1)), retry_delay(&message(2), attempt(1)));
     }
 
+    /// Decision 6.
     #[test]
     fn the_last_attempt_is_final() {
         let dead =
@@ -147,6 +149,7 @@ mod tests {
         assert_eq!(outcome(Duration::days(3), MAX_ATTEMPTS), dead);
     }
 
+    /// Decision 6.
     #[test]
     fn a_permanent_error_is_dead_at_once() {
         let permanent = SendError::Permanent { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };

@@ -93,6 +93,7 @@ mod tests {
         decide(source, target, root).map_err(|error| error.to_string())
     }
 
+    /// Addition 3.
     #[test]
     fn a_source_is_linked_to_the_root_of_the_target() {
         let (source, target, root) = (node(1, false, &[], 0), node(2, false, &[3], 0), node(3, false, &[], 1));
@@ -100,6 +101,7 @@ mod tests {
         assert_eq!(decision(&source, &root, &root), Ok(MergeDecision::Link(id(3))));
     }
 
+    /// Addition 3.
     #[test]
     fn no_request_is_merged_into_itself_or_its_descendant() {
         let source = node(1, false, &[], 2);
@@ -113,6 +115,7 @@ mod tests {
         assert_eq!(decision(&source, &node(2, false, &[1, 9], 0), &root), descendant);
     }
 
+    /// Addition 3.
     #[test]
     fn a_merged_source_stays_where_it_is() {
         let (source, root) = (node(1, false, &[2, 9], 0), node(9, false, &[], 2));
@@ -123,6 +126,7 @@ mod tests {
         assert_eq!(decision(&source, &elsewhere, &elsewhere), Err("FeatureRequest is already merged.".to_owned()));
     }
 
+    /// Addition 3.
     #[test]
     fn a_public_request_does_not_become_part_of_a_private_one() {
         let (public, private) = (node(1, false, &[], 0), node(2, true, &[], 0));
@@ -132,6 +136,7 @@ mod tests {
         assert_eq!(decision(&node(3, true, &[], 0), &private, &private), Ok(MergeDecision::Link(id(2))));
     }
 
+    /// Addition 3.
     #[test]
     fn a_tree_has_a_maximum_size() {
         let target = |descendants| node(2, false, &[], descendants);

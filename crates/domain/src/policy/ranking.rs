@@ -324,6 +324,7 @@ mod tests {
         rank(query, title, tags, description).map_or(0.0, |relevance| relevance.value)
     }
 
+    /// Decision 4.
     #[test]
     fn title_outweighs_tags_and_tags_outweigh_description() {
         let many = "quokka ".repeat(200);
@@ -333,6 +334,7 @@ mod tests {
         assert!(title > tags && tags > description && description > 0.0, "{title} {tags} {description}");
     }
 
+    /// Decision 4.
     #[test]
     fn the_value_is_the_sum_of_masses_times_squared_coverage_and_title_share() {
         // Two of three words match: one in the title, one in the description.
@@ -345,6 +347,7 @@ mod tests {
         assert_eq!(found, [(0, Field::Title), (1, Field::Description)]);
     }
 
+    /// Decision 4.
     #[test]
     fn an_identical_title_has_a_similarity_of_one() {
         for title in ["Quokka fern", "视频上传", "C++ SDK", "PDF导出"] {
@@ -352,6 +355,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn the_kinds_of_matches_are_told_apart() {
         for (query, title, kind, quality) in [
@@ -381,6 +385,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn only_the_last_word_of_a_query_matches_as_a_prefix() {
         // The stem of `notifications` is `notif`, which `notificat` does not share. Only the prefix matches.
@@ -401,6 +406,7 @@ mod tests {
         assert_eq!(rank("Quokka", ""), None);
     }
 
+    /// Decision 4.
     #[test]
     fn votes_are_damped() {
         assert!((votes_factor(0) - 1.0).abs() < f64::EPSILON);
@@ -408,6 +414,7 @@ mod tests {
         assert!(votes_factor(1_000_000) < 3.1);
     }
 
+    /// Decision 4: rare words in a query count more.
     #[test]
     fn rare_words_have_more_mass() {
         assert!(inverse_frequency(1_000, 1) > inverse_frequency(1_000, 100));

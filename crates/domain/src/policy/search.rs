@@ -525,6 +525,7 @@ mod tests {
         block_on(search.run(index)).unwrap().iter().map(|hit| hit.number).collect()
     }
 
+    /// Decision 4.
     #[test]
     fn the_best_coverage_comes_first_and_the_newest_among_equals() {
         let mut index = titles(&["Quokka", "Quokka fern", "Fern", "Wombat", "Fern quokka"]);
@@ -533,6 +534,7 @@ mod tests {
         assert_eq!(numbers(&mut index, "the and of", 8), Vec::<i64>::new());
     }
 
+    /// Decision 4.
     #[test]
     fn unknown_words_are_corrected_and_known_words_are_not() {
         let mut index = titles(&["Quokka", "Quokkas burrow", "Wombat"]);
@@ -546,6 +548,7 @@ mod tests {
         assert_eq!(numbers(&mut index, "DARK", 8), Vec::<i64>::new());
     }
 
+    /// Decision 4: a search splits unknown compounds.
     #[test]
     fn unknown_compounds_are_split() {
         let mut index = titles(&["Arbeit und Zeug", "Zeug", "Quokka"]);
@@ -562,6 +565,7 @@ mod tests {
         assert_eq!(hits[0].relevance.matches[0].kind, MatchKind::Synonym);
     }
 
+    /// Decision 4.
     #[test]
     fn weak_results_fill_up_to_two() {
         let mut index = titles(&["Quokka one", "Quokka two", "Quokka three", "Wombat fern"]);
@@ -575,6 +579,7 @@ mod tests {
         assert_eq!(numbers(&mut index, "quokka zebra lion", 8), Vec::<i64>::new());
     }
 
+    /// Decision 4.
     #[test]
     fn votes_choose_among_more_matches_than_are_ranked() {
         let requests = (0..200).map(|number| (format!("Wombat {number}|quokka"), i64::from(number == 7)));
@@ -582,6 +587,7 @@ mod tests {
         assert_eq!(numbers(&mut index, "quokka", 3), [8, 200, 199]);
     }
 
+    /// Decision 4.
     #[test]
     fn a_common_word_narrows_many_matches_of_a_rare_one() {
         // All have the common word in the description, and one has it besides the rare one.
@@ -594,6 +600,7 @@ mod tests {
         assert_eq!(numbers(&mut index, "quokka fern", 1), [4]);
     }
 
+    /// Decision 4.
     #[test]
     fn common_words_are_combined() {
         let word = |number: i64, divisor, word: &'static str| if number % divisor == 0 { word } else { "" };
@@ -630,6 +637,7 @@ mod tests {
         assert_eq!(matched, [0, 1, 2, 3]);
     }
 
+    /// Decision 4.
     #[test]
     fn a_walk_ends_with_enough_matches_or_at_its_limit_or_after_a_poor_probe() {
         for (rows, matches, goes_on) in [
@@ -646,6 +654,7 @@ mod tests {
         }
     }
 
+    /// Decision 4: a search reads a bounded number of rows.
     #[test]
     fn any_query_reads_a_bounded_number_of_rows() {
         let words = ["quokka", "fern", "moss", "zebra", "lion", "wombat", "numbat", "burrow"];
@@ -682,6 +691,7 @@ mod tests {
         (index, requests.iter().map(|request| text(request, "id")).collect())
     }
 
+    /// Decision 4.
     #[test]
     fn judged_queries_in_other_scripts_find_what_they_mean() {
         let (mut index, names) = evaluated();
@@ -706,6 +716,7 @@ mod tests {
         assert!(recalls.len() >= 60 && recall >= 0.9, "{recall} of {} queries\n{misses}", recalls.len());
     }
 
+    /// Decision 4.
     #[test]
     fn unknown_pairs_count_with_the_characters_that_no_other_pair_covers() {
         let shares = |text: &str, unknown: &[usize]| {
@@ -724,6 +735,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn dissimilar_requests_are_left_out_if_asked() {
         let mut index = titles(&["Quokka fern", "A quokka in a very big zoo of other animals"]);

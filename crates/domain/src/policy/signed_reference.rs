@@ -310,6 +310,7 @@ mod tests {
         Uuid::from_u128(0x0189_0a5d_ac96_774b_bcce_b302_099a_8057)
     }
 
+    /// Contract 2.7; Decision 4, 6.
     #[test]
     fn a_reference_is_valid_only_for_its_purpose_and_workspace() {
         let other = WorkspaceId::new(Uuid::from_u128(2));
@@ -324,6 +325,7 @@ mod tests {
         }
     }
 
+    /// Portal.
     #[test]
     fn a_code_is_that_of_its_sign_in_in_any_notation() {
         let code = references().sign_in_code(workspace(), record());
@@ -419,6 +421,7 @@ mod tests {
         assert_eq!(signer.verify_despite_expiry(Purpose::File, workspace(), &expired), None);
     }
 
+    /// Decision 4.
     #[test]
     fn no_other_encoding_of_a_reference_is_valid() {
         let reference = references().sign(Purpose::Blob, workspace(), record());
@@ -440,6 +443,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn a_reference_expires_at_its_timestamp() {
         let until = now().plus(Duration::minutes(5));
@@ -450,6 +454,7 @@ mod tests {
         assert_eq!(at(until.plus(Duration::milliseconds(1))), None);
     }
 
+    /// Decision 7.
     #[test]
     fn references_signed_with_a_previous_secret_are_valid() {
         let reference = references().sign(Purpose::Blob, workspace(), record());
@@ -469,6 +474,7 @@ mod tests {
         }
     }
 
+    /// Decision 7: `ROADMAP_SECRET` has at least 32 characters, and is never shown.
     #[test]
     fn a_secret_is_long_and_never_shown() {
         assert_eq!(
@@ -481,6 +487,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
+        /// Decision 4.
         #[test]
         fn a_random_string_is_no_valid_reference(made_up in "[A-Za-z0-9_-]{0,100}|.{0,80}") {
             for purpose in PURPOSES {

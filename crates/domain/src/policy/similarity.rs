@@ -72,6 +72,7 @@ mod tests {
         ["dark", "mode", "search", "export", "exports", "notification", "api"].map(str::to_owned).to_vec()
     }
 
+    /// Decision 4.
     #[test]
     fn typos_are_corrected() {
         for (typed, word) in [
@@ -87,6 +88,7 @@ mod tests {
         assert_eq!(corrections("notifications", known()), ["notification"]);
     }
 
+    /// Decision 4.
     #[test]
     fn unrelated_words_are_no_corrections() {
         for typed in ["desk", "ap", "xyz", "sea", "mod", "darkest", ""] {
@@ -94,6 +96,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn compounds_are_split_into_words_of_four_letters() {
         assert_eq!(splits("timezone"), [("time", "zone")]);

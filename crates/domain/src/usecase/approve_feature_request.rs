@@ -88,6 +88,7 @@ mod tests {
     use crate::usecase::fixtures::{NumberedIds, context, detail, request};
     use pollster::block_on;
 
+    /// Addition 7.
     #[test]
     fn only_one_that_waits_becomes_public() {
         for awaiting_approval in [true, false] {
@@ -114,6 +115,7 @@ mod tests {
         }
     }
 
+    /// Addition 7.
     #[test]
     fn only_one_that_waits_is_declined() {
         for (awaiting_approval, declined) in [(true, true), (true, false), (false, false)] {

@@ -170,6 +170,7 @@ mod tests {
         assert_eq!(authenticated, Authenticated { credential: credential(None, None), needs_last_use_update: false });
     }
 
+    /// Decision 1.
     #[test]
     fn all_rejections_are_the_same_error() {
         let yesterday = Some(now().plus(-Duration::DAY));
@@ -186,6 +187,7 @@ mod tests {
         }
     }
 
+    /// Decision 1: a mistyped key causes no database read.
     #[test]
     fn a_malformed_key_is_rejected_without_a_lookup() {
         let authenticate = Authenticate::new(Arc::new(MockWorkspaceDirectory::new()), Arc::new(FixedClock));

@@ -101,6 +101,7 @@ mod tests {
         Ok(Some(VoteCast { outcome, request: summary("Inbox", None, 3) }))
     }
 
+    /// Contract 4.7.
     #[test]
     fn rule_1_a_private_note_is_attached_on_every_request() {
         for result in [VoteOutcome::Registered, VoteOutcome::AlreadyVoted] {
@@ -117,6 +118,7 @@ mod tests {
         }
     }
 
+    /// Contract 2.4, 4.7.
     #[test]
     fn rule_2_the_customer_is_found_or_created_and_recorded_as_a_voter() {
         let mut unit = MockUnit::new();
@@ -133,6 +135,7 @@ mod tests {
         assert_eq!((cast.vote_registered(), cast.already_voted()), (true, false));
     }
 
+    /// Contract 3, 4.7.
     #[test]
     fn rule_3_a_second_vote_is_reported_not_counted() {
         let mut unit = MockUnit::new();
@@ -141,6 +144,7 @@ mod tests {
         assert_eq!((cast.vote_registered(), cast.already_voted()), (false, true));
     }
 
+    /// Contract 4.7.
     #[test]
     fn rule_4_without_a_customer_only_the_note_is_added() {
         let mut unit = MockUnit::new();
@@ -173,6 +177,7 @@ mod tests {
         }
     }
 
+    /// Contract 4.7.
     #[test]
     fn a_vote_for_an_unknown_request_is_rejected() {
         let mut unit = MockUnit::new();

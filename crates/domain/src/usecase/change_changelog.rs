@@ -346,6 +346,7 @@ mod tests {
         assert_eq!(run(&past, &mut unit(None, false, 0)).unwrap_err(), "publish_at is not in the future");
     }
 
+    /// Addition 5.
     #[test]
     fn a_changelog_is_published_once_and_keeps_its_time() {
         let (earlier, later) = (now().plus(-Duration::HOUR), now().plus(Duration::HOUR));
@@ -355,6 +356,7 @@ mod tests {
         }
     }
 
+    /// Addition 5.
     #[test]
     fn voters_are_notified_once_per_changelog() {
         for (notify, is_notified, mails) in [(true, false, 1), (true, true, 0), (false, false, 0), (false, true, 0)] {
@@ -367,6 +369,7 @@ mod tests {
         }
     }
 
+    /// Addition 5.
     #[test]
     fn an_unpublished_changelog_is_a_draft() {
         let operation = UnpublishChangelog { changelog: id() };

@@ -217,6 +217,7 @@ mod tests {
         assert_eq!(error, "e-mail address `New@acme.example` is already taken");
     }
 
+    /// Addition 4.
     #[test]
     fn the_last_admin_stays() {
         const LAST: &[(u128, Role)] = &[(1, Role::Admin), (2, Role::Member)];

@@ -134,6 +134,7 @@ mod tests {
         ChangelogFields { publish_at: Some(Some(time.to_string())), ..fields() }
     }
 
+    /// Decision 4.
     #[test]
     fn a_changelog_is_published_now_later_or_never() {
         let later = now().plus(Duration::HOUR);
@@ -150,6 +151,7 @@ mod tests {
         assert_eq!(error.to_string(), "publish_at is not in the future");
     }
 
+    /// Decision 4.
     #[test]
     fn a_cover_is_a_file_of_the_workspace() {
         let with_cover = ChangelogFields { cover_image_signed_id: Some(Some("signed".to_owned())), ..fields() };
@@ -170,6 +172,7 @@ mod tests {
         }
     }
 
+    /// Addition 5.
     #[test]
     fn linked_requests_exist_in_the_workspace() {
         let linked = summary("", None, 0).id;

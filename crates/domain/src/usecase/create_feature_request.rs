@@ -147,6 +147,7 @@ mod tests {
         block_on(CreateFeatureRequest::new(draft).perform(&context(&ids), unit))
     }
 
+    /// Decision 4.
     #[test]
     fn a_request_starts_on_the_first_track_without_votes() {
         let mut unit = MockUnit::new();
@@ -167,6 +168,7 @@ mod tests {
         assert_eq!((created.vote_registered(), created.already_voted()), (false, false));
     }
 
+    /// Decision 4.
     #[test]
     fn the_customer_is_author_and_first_voter() {
         let customer = CustomerDraft::parse(Some("ann@example.com"), None).unwrap();
@@ -191,6 +193,7 @@ mod tests {
         assert_eq!(created.request.votes_count, 1);
     }
 
+    /// Contract 2.2.
     #[test]
     fn a_private_request_is_never_indexed() {
         let mut unit = MockUnit::new();

@@ -85,6 +85,7 @@ mod tests {
         }
     }
 
+    /// Decision 3.
     #[test]
     fn a_new_workspace_has_lanes_and_tracks_in_order() {
         let mut unit = MockUnit::new();

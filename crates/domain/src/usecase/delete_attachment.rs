@@ -121,6 +121,7 @@ mod tests {
         outcome
     }
 
+    /// Addition 4.
     #[test]
     fn the_content_is_deleted_after_the_row() {
         let file = UnusedAttachment { key: fixtures::attachment().key, byte_size: 700 };
@@ -129,6 +130,7 @@ mod tests {
         delete(deleted(), Some(Err(StoreError::Unavailable("down".into())))).unwrap();
     }
 
+    /// Addition 4.
     #[test]
     fn a_file_in_use_or_unknown_is_not_deleted() {
         assert_eq!(delete(AttachmentDeletion::InUse, None).unwrap_err().to_string(), "Attachment is in use.");

@@ -87,6 +87,7 @@ mod tests {
         unit
     }
 
+    /// Addition 2.
     #[test]
     fn merged_requests_are_deleted_only_when_asked_for() {
         assert_eq!(delete(&mut unit(&[], 1), false).unwrap_err(), "FeatureRequest has merged requests.");
@@ -100,6 +101,7 @@ mod tests {
         }
     }
 
+    /// Addition 2.
     #[test]
     fn the_target_of_a_deleted_request_is_indexed_again() {
         let mut unit = unit(&[8, 9], 0);

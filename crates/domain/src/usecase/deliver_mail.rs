@@ -685,6 +685,7 @@ mod tests {
         }));
     }
 
+    /// Contract 4.8.
     #[test]
     fn each_mail_is_sent_and_settled_under_its_lease() {
         let mut queue = queue(mails([1, 2]));
@@ -757,6 +758,7 @@ mod tests {
         }
     }
 
+    /// Addition 5.
     #[test]
     fn audiences_of_all_topics_are_expanded() {
         for topic in [comment(1), status_change(1), changelog(1)] {
@@ -774,6 +776,7 @@ mod tests {
         }
     }
 
+    /// Decision 6.
     #[test]
     fn no_send_starts_late_in_a_lease() {
         let late = now().plus(LONGEST * 2 - Duration::MILLISECOND);
@@ -795,6 +798,7 @@ mod tests {
         assert_eq!(*settled.lock().unwrap(), returned.map(|message| (message, MessageOutcome::Returned)));
     }
 
+    /// Decision 6.
     #[test]
     fn after_a_stop_no_send_starts_and_leased_messages_are_returned() {
         let mut queue = queue(mails(1..=20));
@@ -1035,6 +1039,7 @@ mod tests {
         }
     }
 
+    /// Addition 5.
     #[test]
     fn a_digest_holds_notifications_of_all_kinds() {
         let held = vec![changelog(1), status_change(2), comment(3), status_change(1)];
@@ -1104,6 +1109,7 @@ mod tests {
         assert_eq!(*settled.lock().unwrap(), [(7, sent())]);
     }
 
+    /// Portal.
     #[test]
     fn the_mail_of_a_sign_in_that_no_browser_has_asked_for_is_an_invitation() {
         let to = EmailAddress::parse("email", "ann@acme.example").unwrap();
@@ -1146,6 +1152,7 @@ mod tests {
         }
     }
 
+    /// Decision 6.
     #[test]
     fn audiences_are_expanded_concurrently_and_errors_delay_no_mail() {
         for fails in [false, true] {
@@ -1424,6 +1431,7 @@ mod tests {
         assert!(mailer.hanging.load(Ordering::SeqCst) >= 16);
     }
 
+    /// Decision 6.
     #[test]
     fn sent_messages_are_purged_until_a_batch_is_not_full() {
         let mut queue = MockOutboxQueue::new();

@@ -152,6 +152,7 @@ mod tests {
         assert_eq!(edit(&mut unit, parse_content(Some("Later"))).unwrap_err(), "Comment does not exist.");
     }
 
+    /// Addition 7.
     #[test]
     fn a_public_or_waiting_comment_is_deleted() {
         for (is_public, waits) in [(true, false), (false, true), (false, false)] {

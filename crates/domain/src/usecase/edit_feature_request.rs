@@ -215,6 +215,7 @@ mod tests {
         assert_eq!(edited.changes, changes);
     }
 
+    /// Addition 2.
     #[test]
     fn a_request_that_becomes_private_is_removed_from_the_index() {
         let mut unit = unit();
@@ -226,6 +227,7 @@ mod tests {
         assert_eq!(edit(&mut unit, Ok(change)).unwrap().changes, [Change::new("private", false, true)]);
     }
 
+    /// Addition 2.
     #[test]
     fn equal_fields_change_nothing() {
         let change = FeatureRequestChange {
@@ -239,6 +241,7 @@ mod tests {
         assert_eq!(operation.audit(&edited), Audit::Unchanged);
     }
 
+    /// Addition 2.
     #[test]
     fn an_unknown_request_is_reported_before_invalid_fields() {
         let mut unknown = MockUnit::new();

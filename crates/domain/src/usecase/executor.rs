@@ -576,6 +576,7 @@ mod tests {
         ]
     }
 
+    /// Contract 4.10.
     #[test]
     fn rule_1_the_key_is_claimed_in_the_unit_that_runs() {
         let mut store = MockStore::new();
@@ -592,6 +593,7 @@ mod tests {
         block_on(executor(store, free_locks()).run(workspace(), Some(&key("k 1")), &operation, created)).unwrap();
     }
 
+    /// Contract 4.10.
     #[test]
     fn rule_2_the_first_response_is_saved_with_the_effect_and_a_later_request_replays_it() {
         let operation = Counted::ending(|| Ok("done"));
@@ -607,6 +609,7 @@ mod tests {
         assert_eq!(operation.runs(), 1);
     }
 
+    /// Contract 4.10.
     #[test]
     fn rule_3_the_key_is_scoped_to_the_workspace_of_the_request() {
         let mut store = MockStore::new();
@@ -625,6 +628,7 @@ mod tests {
         block_on(executor(store, locks).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
     }
 
+    /// Contract 4.10.
     #[test]
     fn rule_4_a_replay_depends_on_the_key_alone() {
         // The second request would fail if it were processed.
@@ -636,6 +640,7 @@ mod tests {
         assert_eq!((outcome.response, outcome.replayed, operation.runs()), (created("first"), true, 0));
     }
 
+    /// Contract 4.10.
     #[test]
     fn rule_5_another_key_runs_again() {
         let operation = Counted::ending(|| Ok("done"));
@@ -651,6 +656,7 @@ mod tests {
         assert_eq!(operation.runs(), 4);
     }
 
+    /// Contract 4.10.
     #[test]
     fn rule_6_a_failed_request_saves_nothing() {
         for end in [
@@ -670,6 +676,7 @@ mod tests {
             .unwrap();
     }
 
+    /// Contract 4.10.
     #[test]
     fn rule_7_without_a_key_every_request_runs_and_nothing_is_saved() {
         let operation = Counted::ending(|| Ok("done"));
@@ -683,6 +690,7 @@ mod tests {
         assert_eq!(operation.runs(), 2);
     }
 
+    /// Contract 4.10.
     #[test]
     fn rule_8_a_concurrent_request_waits_for_the_lock_before_it_asks_the_store() {
         let mut order = Sequence::new();
@@ -699,6 +707,7 @@ mod tests {
         assert_eq!(outcome.response, created("first"));
     }
 
+    /// Decision 5.
     #[test]
     fn a_lock_that_is_not_acquired_in_time_fails_before_a_unit_begins() {
         let mut locks = MockOperationLocks::new();
@@ -760,6 +769,7 @@ mod tests {
         assert_eq!(operation.runs(), 3);
     }
 
+    /// Decision 5.
     #[test]
     fn a_failed_commit_is_the_result() {
         let mut store = MockStore::new();
@@ -811,6 +821,7 @@ mod tests {
         assert_eq!(*store.0.lock().unwrap(), ["as a vote", "alone", "alone", "alone", "alone", "alone"]);
     }
 
+    /// Addition 4.
     #[test]
     fn observers_of_boards_are_notified_of_each_commit_that_may_have_changed_one() {
         let changing = || Counted { changes_board: true, ..Counted::ending(|| Ok("done")) };
@@ -927,6 +938,7 @@ mod tests {
         Origin { actor: Actor::operator("root"), channel: Channel::Command, request_id: Some("r1".to_owned()) }
     }
 
+    /// Addition 6.
     #[test]
     fn an_operation_is_recorded_with_its_origin_in_its_unit_of_work() {
         let changes = vec![Change::new("name", "Old", "New")];
@@ -959,6 +971,7 @@ mod tests {
         block_on(budgets.flush()).unwrap();
     }
 
+    /// Addition 6.
     #[test]
     fn an_operation_without_a_change_or_with_a_record_of_its_own_has_no_entry() {
         for audit in [Audit::Unchanged, Audit::OwnRecord(OwnRecord::Comment)] {
@@ -1026,6 +1039,7 @@ mod tests {
         }
     }
 
+    /// Addition 6.
     #[test]
     fn an_operation_that_cannot_be_recorded_is_rolled_back() {
         let mut unit = MockUnit::new();

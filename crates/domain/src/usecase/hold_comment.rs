@@ -113,6 +113,7 @@ mod tests {
     use pollster::block_on;
     use uuid::Uuid;
 
+    /// Addition 7.
     #[test]
     fn missing_records_are_reported() {
         let mut unit = MockUnit::new();
@@ -148,6 +149,7 @@ mod tests {
         assert!(matches!(discard.audit(&request), Audit::Entry(entry) if entry.action == "comment.delete"));
     }
 
+    /// Addition 7.
     #[test]
     fn an_approved_comment_is_recorded_and_its_feature_request_returned() {
         let approve = ApproveComment { comment: CommentId::new(Uuid::from_u128(1)) };

@@ -57,6 +57,7 @@ mod tests {
     use pollster::block_on;
     use uuid::Uuid;
 
+    /// Addition 4.
     #[test]
     fn a_missing_customer_comes_before_a_bad_target() {
         let id = |number| CustomerId::new(Uuid::from_u128(number));

@@ -183,6 +183,7 @@ mod tests {
         block_on(operation.perform(&context(&NumberedIds::default()), unit)).map_err(|error| error.to_string())
     }
 
+    /// Addition 3.
     #[test]
     fn a_merge_links_to_the_root_and_indexes_both() {
         let mut unit = unit(&[(1, &[]), (2, &[3]), (3, &[])]);
@@ -240,6 +241,7 @@ mod tests {
         assert_eq!((unmerged.source.summary.id, unmerged.target.id), (id(1), id(2)));
     }
 
+    /// Addition 3.
     #[test]
     fn only_a_merged_request_is_unmerged() {
         let mut unit = unit(&[(1, &[])]);

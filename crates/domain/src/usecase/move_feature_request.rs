@@ -138,6 +138,7 @@ mod tests {
         unit
     }
 
+    /// Contract 3.
     #[test]
     fn a_request_shows_its_new_track_and_keeps_the_move() {
         for lane in [Some("Planned"), None] {
@@ -179,6 +180,7 @@ mod tests {
         assert_eq!(operation(draft(true)).audit(&outcome), Audit::Unchanged);
     }
 
+    /// Addition 5.
     #[test]
     fn subscribers_are_notified_of_a_new_status_only() {
         for (status, lane, notify, mails) in [
@@ -199,6 +201,7 @@ mod tests {
         }
     }
 
+    /// Addition 2.
     #[test]
     fn a_named_member_is_the_one_who_moves() {
         for known in [true, false] {

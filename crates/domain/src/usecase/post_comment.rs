@@ -121,6 +121,7 @@ mod tests {
         block_on(comment.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
     }
 
+    /// Addition 2.
     #[test]
     fn a_customer_is_found_or_created_as_the_author() {
         let mut unit = MockUnit::new();
@@ -134,6 +135,7 @@ mod tests {
         post(&mut unit, CommentDraft::parse_of_customer(Some("Please"), None, customer, false)).unwrap();
     }
 
+    /// Contract 4.8.
     #[test]
     fn a_comment_is_cleaned_attributed_and_shown() {
         let mut unit = MockUnit::new();
@@ -158,6 +160,7 @@ mod tests {
         assert_eq!(posted.request, summary("Planned", Some("Planned"), 3));
     }
 
+    /// Contract 4.8.
     #[test]
     fn voters_are_notified_only_when_asked_for() {
         // `a_comment_is_cleaned_attributed_and_shown` covers the other case: it does not expect `notify_subscribers`.
@@ -170,6 +173,7 @@ mod tests {
         post(&mut unit, CommentDraft::parse(Some("Soon"), None, true)).unwrap();
     }
 
+    /// Contract 4.8.
     #[test]
     fn an_unknown_request_is_reported_before_invalid_fields() {
         let mut unknown = MockUnit::new();

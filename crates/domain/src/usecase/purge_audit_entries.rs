@@ -43,6 +43,7 @@ mod tests {
     use crate::usecase::fixtures::{FixedClock, now};
     use pollster::block_on;
 
+    /// Addition 6.
     #[test]
     fn entries_are_kept_for_the_retention_and_at_least_a_month() {
         for (retention, days) in [(Duration::days(400), 400), (Duration::days(1), 30)] {

@@ -42,6 +42,7 @@ mod tests {
     use crate::usecase::fixtures::{FixedClock, now};
     use pollster::block_on;
 
+    /// Addition 6.
     #[test]
     fn deletions_are_listed_for_thirty_days() {
         let mut maintenance = MockMaintenance::new();

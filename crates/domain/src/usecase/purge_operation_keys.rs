@@ -42,6 +42,7 @@ mod tests {
     use mockall::Sequence;
     use pollster::block_on;
 
+    /// Decision 5.
     #[test]
     fn batches_are_deleted_until_one_is_not_full() {
         let mut order = Sequence::new();

@@ -127,6 +127,7 @@ mod tests {
     use pollster::block_on;
     use uuid::Uuid;
 
+    /// Decision 4.
     #[test]
     fn documents_are_built_from_the_stored_texts_and_those_of_private_requests_are_deleted() {
         let [public, private] = [1, 2].map(|number| FeatureRequestId::new(Uuid::from_u128(number)));

@@ -104,6 +104,7 @@ mod tests {
         block_on(operation.perform(&context(&ids), &mut unit))
     }
 
+    /// Decision 1.
     #[test]
     fn the_old_key_expires_after_the_overlap_and_the_new_one_has_its_properties() {
         let day = Duration::DAY;
@@ -133,6 +134,7 @@ mod tests {
         }
     }
 
+    /// Decision 1.
     #[test]
     fn invalid_rotations_are_rejected() {
         for overlap in [Duration::days(7) + Duration::MILLISECOND, -Duration::SECOND] {

@@ -657,6 +657,7 @@ mod tests {
         }
     }
 
+    /// Portal.
     #[test]
     fn the_kept_action_is_done_with_the_session_and_its_failure_does_not_prevent_it() {
         let vote = PageAction::Vote(FeatureRequestId::new(Uuid::from_u128(3)));

@@ -119,6 +119,7 @@ mod tests {
         unit
     }
 
+    /// Addition 2.
     #[test]
     fn a_customer_who_has_stopped_all_mail_stays_unsubscribed() {
         for (is_subscribed, has_changed) in [(true, true), (true, false), (false, false)] {

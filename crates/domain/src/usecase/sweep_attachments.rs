@@ -183,6 +183,7 @@ mod tests {
         numbers.map(|number| UnusedAttachment { key: key(number), byte_size: 10 }).collect()
     }
 
+    /// Beyond the contract.
     #[test]
     fn unused_attachments_lose_their_row_before_their_bytes() {
         let mut order = Sequence::new();
@@ -250,6 +251,7 @@ mod tests {
         assert_eq!(block_on(sweep.run()).unwrap(), SweepReport::default());
     }
 
+    /// Beyond the contract.
     #[test]
     fn only_orphans_that_are_older_than_a_day_are_removed() {
         let (day, millisecond) = (Duration::days(1), Duration::milliseconds(1));

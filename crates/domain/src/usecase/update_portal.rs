@@ -104,6 +104,7 @@ mod tests {
         block_on(UpdatePortal { change: Ok(change) }.perform(&context(&NumberedIds::default()), unit))
     }
 
+    /// Addition 7.
     #[test]
     fn changed_fields_are_recorded_with_their_values() {
         let mut unit = MockUnit::new();
@@ -121,6 +122,7 @@ mod tests {
         assert_eq!(updated.changes, expected);
     }
 
+    /// Addition 7.
     #[test]
     fn nothing_is_stored_without_a_change() {
         let mut unit = MockUnit::new();
@@ -129,6 +131,7 @@ mod tests {
         assert_eq!(updated.changes, []);
     }
 
+    /// Addition 7.
     #[test]
     fn a_logo_is_an_uploaded_file() {
         let id = AttachmentId::new(Uuid::from_u128(1));
@@ -150,6 +153,7 @@ mod tests {
         }
     }
 
+    /// Addition 7.
     #[test]
     fn a_logo_that_stays_is_returned_with_its_name() {
         let id = AttachmentId::new(Uuid::from_u128(1));

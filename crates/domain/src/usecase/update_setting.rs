@@ -56,6 +56,7 @@ mod tests {
     use crate::usecase::fixtures::{NumberedIds, context};
     use pollster::block_on;
 
+    /// Contract 4.3.
     #[test]
     fn omitted_fields_are_unchanged() {
         let expected = Setting::parse("Acme", "https://new.example").unwrap();

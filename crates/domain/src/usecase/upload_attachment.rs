@@ -372,6 +372,7 @@ mod tests {
         pieces
     }
 
+    /// Contract 2.7; Decision 4.
     #[test]
     fn the_media_type_is_detected_from_the_content_in_any_chunking() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0";
@@ -396,6 +397,7 @@ mod tests {
         assert_eq!((attachment.byte_size, attachment.checksum.to_string().as_str()), (0, "1B2M2Y8AsgTpgAmY7PhCfg=="));
     }
 
+    /// Contract 4.1; Decision 2.
     #[test]
     fn a_file_of_the_maximum_size_is_accepted_and_one_byte_more_is_not() {
         let limit = usize::try_from(MAX_BYTES).unwrap();
@@ -409,6 +411,7 @@ mod tests {
         assert_eq!(Recorded(seen).seen().ended, ["aborted"]);
     }
 
+    /// Decision 2.
     #[test]
     fn an_oversized_first_chunk_reaches_no_storage() {
         let huge = vec![Ok(Bytes::from(vec![0; usize::try_from(MAX_BYTES).unwrap() + 1]))];
@@ -416,6 +419,7 @@ mod tests {
         assert!(matches!(error, RoadmapError::Invalid(_)));
     }
 
+    /// Beyond the contract.
     #[test]
     fn an_interrupted_upload_is_aborted() {
         let seen = Arc::default();
@@ -426,6 +430,7 @@ mod tests {
         assert_eq!(Recorded(seen).seen().ended, ["aborted"]);
     }
 
+    /// Beyond the contract.
     #[test]
     fn a_blob_is_kept_when_its_row_may_be_committed() {
         // `MockBlobs` does not expect `delete`.

@@ -64,6 +64,7 @@ mod tests {
         block_on(operation(email).perform(&context(&NumberedIds::default()), unit))
     }
 
+    /// Addition 2.
     #[test]
     fn the_vote_is_found_by_folded_address_and_audited_if_there_was_one() {
         for vote_removed in [true, false] {

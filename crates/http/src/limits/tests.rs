@@ -83,6 +83,9 @@ fn address(raw: &str) -> IpAddr {
     raw.parse().unwrap()
 }
 
+/// Beyond the contract: a limit is exact to 5 % over 12,000 requests; a rejected request consumes nothing; waiting for
+/// `Retry-After` is sufficient.
+/// Contract 8.
 #[test]
 fn a_limit_is_accurate_to_five_percent_at_every_pace() {
     let mut worst = 0_f64;
@@ -130,6 +133,7 @@ fn a_burst_is_available_at_once_and_again_after_the_refill_time() {
     assert_eq!(headers_and_retry_after(&limits.admit(&caller)).0[1], "\"default\";r=2;t=1");
 }
 
+/// Beyond the contract.
 #[test]
 fn retry_after_is_exact_to_a_second() {
     let (limits, stopwatch) = limits(rate(6, 60, 2), None, None);
@@ -146,6 +150,7 @@ fn retry_after_is_exact_to_a_second() {
     assert_eq!(headers_and_retry_after(&limits.admit(&caller)).1, None);
 }
 
+/// Beyond the contract.
 #[test]
 fn keys_share_the_limit_of_their_workspace_and_no_other() {
     let (limits, stopwatch) = limits(rate(60, 60, 4), rate(60, 60, 6), None);
@@ -175,6 +180,7 @@ fn a_full_bucket_reports_no_refill_time() {
     assert_eq!(headers_and_retry_after(&limits.admit(&caller(1, 1))).0[1], "\"default\";r=0;t=6, \"workspace\";r=2");
 }
 
+/// Beyond the contract.
 #[test]
 fn a_rejected_request_consumes_nothing() {
     let (limits, stopwatch) = limits(rate(60, 60, 1), None, None);
@@ -204,6 +210,7 @@ fn a_disabled_limit_limits_nothing_and_writes_no_header() {
     }
 }
 
+/// Beyond the contract.
 #[test]
 fn failures_are_counted_for_each_address_and_network() {
     let (limits, stopwatch) = limits(None, None, rate(60, 60, 3));
@@ -342,6 +349,7 @@ fn a_post_that_weighs_more_than_a_burst_needs_a_full_bucket() {
     assert_eq!(post(PostWeight::Idea), None);
 }
 
+/// Beyond the contract.
 #[test]
 fn many_threads_get_no_more_than_the_limit() {
     let (limits, _) = limits(rate(60, 60, 1_000), None, None);
@@ -373,6 +381,7 @@ fn full_buckets_are_swept_when_their_number_has_doubled() {
     assert_eq!(kept(5_025..5_026), 1_026);
 }
 
+/// Beyond the contract.
 #[test]
 fn full_buckets_are_removed() {
     let (limits, stopwatch) = limits(None, None, rate(60, 60, 60));

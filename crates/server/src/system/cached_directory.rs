@@ -331,6 +331,7 @@ mod tests {
         found.is_some()
     }
 
+    /// Beyond the contract.
     #[tokio::test]
     async fn lookups_of_one_key_under_many_subdomains_are_bounded() {
         let (directory, reads, _) = cached();
@@ -342,6 +343,7 @@ mod tests {
         assert_eq!(reads.all(), [1 + MAX_MISSES_PER_SECOND, 0, 1, 0]);
     }
 
+    /// Beyond the contract.
     #[tokio::test]
     async fn lookups_of_many_keys_of_one_subdomain_are_bounded() {
         let (directory, reads, stopwatch) = cached();
@@ -356,6 +358,7 @@ mod tests {
         assert_eq!(reads.all(), [2 * MAX_MISSES_PER_SECOND, 0, 2, 2]);
     }
 
+    /// Beyond the contract.
     #[tokio::test]
     async fn valid_keys_are_found_while_others_are_guessed() {
         let (directory, reads, _) = cached();

@@ -122,6 +122,7 @@ mod tests {
         }
     }
 
+    /// Addition 4.
     #[tokio::test]
     async fn a_change_of_this_process_is_seen_at_once() {
         let cache = TrackCache::new();
@@ -132,6 +133,7 @@ mod tests {
         assert_eq!((read(&source, 1).await, read(&source, 2).await), ("4".to_owned(), "3".to_owned()));
     }
 
+    /// Addition 4.
     #[tokio::test]
     async fn what_was_read_before_a_change_is_not_cached_after_it() {
         let source = source(&TrackCache::new(), 3, 2);

@@ -86,6 +86,7 @@ mod tests {
     use std::task::Poll;
     use tokio::sync::Notify;
 
+    /// Beyond the contract.
     #[tokio::test]
     async fn the_store_is_checked_once_a_second() {
         let stopwatch = Arc::new(ManualStopwatch::default());

@@ -77,6 +77,7 @@ mod tests {
         Arc::new(InMemoryOperationLocks::new(Duration::from_secs(30)))
     }
 
+    /// Contract 4.10.
     #[tokio::test(start_paused = true)]
     async fn one_at_a_time_per_workspace_and_key() {
         let locks = locks();
@@ -96,6 +97,7 @@ mod tests {
         assert_eq!(inside.load(Ordering::SeqCst), 1);
     }
 
+    /// Decision 5.
     #[tokio::test(start_paused = true)]
     async fn waiting_for_a_key_times_out() {
         let locks = locks();

@@ -581,6 +581,7 @@ mod tests {
         statements
     }
 
+    /// Decision 4.
     #[test]
     fn a_walk_looks_at_no_more_rows_than_its_budget() {
         let (_folder, options) = database();
@@ -631,6 +632,7 @@ mod tests {
         assert_eq!(common.lock().len(), 1);
     }
 
+    /// Decision 2: a search query that runs too long is 503 `search_unavailable`.
     #[test]
     fn a_search_ends_at_its_deadline_between_rows() {
         let (_folder, options) = database();

@@ -26,6 +26,8 @@ fn key(workspace: WorkspaceId, number: u128) -> BlobKey {
 }
 
 /// All fields are returned, with and without the optional ones, and not to another workspace.
+///
+/// Contract 1, 2.7.
 pub async fn a_file_is_returned_as_it_was_stored(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let reader = &harness.subject.reader;
@@ -49,6 +51,8 @@ async fn changelog(
 }
 
 /// A cover must be a file of the same workspace. It is listed with its changelog.
+///
+/// Contract 2.7; Decision 4.
 pub async fn a_cover_belongs_to_its_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let cover = harness.attachment(acme, 1).await;
@@ -64,6 +68,8 @@ pub async fn a_cover_belongs_to_its_workspace(harness: Harness) {
 }
 
 /// A blob is orphaned if its own workspace has no row for it.
+///
+/// Beyond the contract.
 pub async fn blobs_without_rows_are_found(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     harness.attachment(acme, 1).await;
@@ -84,6 +90,8 @@ pub(super) async fn delete_unused(harness: &Harness, workspace: WorkspaceId, lim
 }
 
 /// Deletes only files of the workspace that are older than the timestamp and not covers, and at most `limit` of them.
+///
+/// Beyond the contract.
 pub async fn unused_files_are_deleted_oldest_first(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     for number in [3, 1, 2] {
@@ -148,6 +156,8 @@ impl Operation for Paused {
 }
 
 /// A cover that an operation has found is not deleted by a concurrent sweep of unused files.
+///
+/// Beyond the contract.
 pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let cover = harness.attachment(acme, 1).await;
@@ -173,6 +183,8 @@ pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
 }
 
 /// A deleted file is rejected as a cover. With a concurrent deletion, either the changelog or the deletion wins.
+///
+/// Addition 4.
 pub async fn a_deleted_file_cannot_become_a_cover(harness: Harness) {
     let acme = harness.workspace("acme").await;
     for number in 1..=20 {

@@ -47,6 +47,8 @@ fn entry(number: u128, at: Timestamp, action: &str, subject: Option<Uuid>, actor
 }
 
 /// All fields of an entry are returned, with and without the optional ones, of all kinds of actors and channels.
+///
+/// Addition 6.
 pub async fn an_entry_is_returned_as_it_was_stored(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let id = |number| Uuid::from_u128(number);
@@ -80,6 +82,8 @@ pub async fn an_entry_is_returned_as_it_was_stored(harness: Harness) {
 
 /// A filter selects by actor, kind of actor, action, subject and time, and by several of them. Pages go on after their
 /// cursor, and the last one has none.
+///
+/// Addition 6.
 pub async fn entries_are_filtered_and_paged(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let [key, member, subject] = [7, 8, 9].map(Uuid::from_u128);
@@ -151,6 +155,8 @@ pub async fn entries_are_filtered_and_paged(harness: Harness) {
 
 /// Each operation adds an entry with its actor, in its own unit of work. Votes and comments, operations that change
 /// nothing, and failed ones add none, and a replay adds none either.
+///
+/// Addition 6.
 pub async fn operations_leave_entries(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let created = harness.audit_entries(workspace, &AuditFilter::default()).await;
@@ -193,6 +199,8 @@ fn real_time() -> Timestamp {
 }
 
 /// Entries of all workspaces are purged in batches. Younger ones than 30 days are kept whatever is asked for.
+///
+/// Addition 6.
 pub async fn young_entries_are_never_purged(harness: Harness) {
     let now = real_time();
     harness.clock.advance(Duration::milliseconds(now.millis() - harness.now().millis()));

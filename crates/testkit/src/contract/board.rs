@@ -53,6 +53,8 @@ async fn track_names(harness: &Harness, workspace: WorkspaceId) -> Vec<String> {
 }
 
 /// Lanes are added, renamed, moved and removed; the others keep their order. The tracks of a removed lane have none.
+///
+/// Addition 4.
 pub async fn lanes_are_added_renamed_moved_and_removed(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let untouched = (harness.lanes(other).await, harness.subject.reader.tracks(other).await.unwrap());
@@ -99,6 +101,8 @@ pub async fn lanes_are_added_renamed_moved_and_removed(harness: Harness) {
 }
 
 /// Tracks are added, renamed, moved, given to other lanes and removed; the others keep their order.
+///
+/// Addition 4.
 pub async fn tracks_are_added_changed_and_removed(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let done = lane(&harness, workspace, "Done").await;
@@ -135,6 +139,8 @@ pub async fn tracks_are_added_changed_and_removed(harness: Harness) {
 
 /// The feature requests of a removed track go to another one, merged ones, too, each with an event. The last track
 /// stays.
+///
+/// Addition 4.
 pub async fn a_removed_track_moves_its_requests(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [first, second, merged, other] = harness.requests(workspace, ["Quokka", "Fern", "Lichen", "Gecko"]).await;
@@ -212,6 +218,8 @@ async fn recount(harness: &Harness, workspace: WorkspaceId, step: &str) {
 }
 
 /// The counts of lanes and tracks equal a recount after moves, votes, changes of the visibility, merges and deletions.
+///
+/// Addition 4.
 pub async fn counts_equal_a_recount(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let planned = harness.track(workspace, "Planned").await;
@@ -279,6 +287,8 @@ pub async fn counts_equal_a_recount(harness: Harness) {
 
 /// The feature requests of a track are sorted by votes, by age or by their last update, with the newest first among
 /// equals. Pages have no repeats and no gaps.
+///
+/// Addition 4.
 pub async fn requests_of_a_track_are_sorted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let mut requests = Vec::new();
@@ -329,6 +339,8 @@ pub async fn requests_of_a_track_are_sorted(harness: Harness) {
 }
 
 /// Concurrent changes of the board wait for each other: none is lost, and a name is given once.
+///
+/// Addition 4.
 pub async fn concurrent_changes_of_the_board_are_all_kept(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let mut changes = JoinSet::new();
@@ -369,6 +381,8 @@ async fn run_until_decided<O: Operation>(
 
 /// While feature requests are created on a track and moved to it, the track is removed. All of them end on another
 /// track, or are rejected.
+///
+/// Addition 4.
 pub async fn no_request_is_lost_with_its_track(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let inbox = harness.track(workspace, "Inbox").await;

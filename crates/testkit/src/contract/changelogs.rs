@@ -59,6 +59,8 @@ async fn change<O: Operation<Output = ChangelogChanged>>(
 
 /// A draft is scheduled, published, unpublished and published again. A scheduled one becomes public by itself. Each
 /// change updates its timestamp, and what changes nothing does not.
+///
+/// Addition 5.
 pub async fn a_changelog_is_scheduled_and_published(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let created = harness.perform(workspace, &create(&changelog_fields("1.0", "<p>New</p>"), false, None)).await;
@@ -119,6 +121,8 @@ pub async fn a_changelog_is_scheduled_and_published(harness: Harness) {
 }
 
 /// The fields that were sent change and the others stay. A cover can be replaced and removed.
+///
+/// Addition 5.
 pub async fn sent_fields_of_a_changelog_change(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let [one, two] = [harness.attachment(workspace, 1).await, harness.attachment(workspace, 2).await];
@@ -180,6 +184,8 @@ pub async fn overlapping_changes_of_a_changelog_keep_its_cover(harness: Harness)
 
 /// Linked feature requests are listed in the team's order. Merged ones lead to their targets, which are listed once, and
 /// come back when the merge is undone. Deleted ones are left out.
+///
+/// Addition 5: a merged feature request is listed in a changelog as what it was merged into.
 pub async fn linked_requests_lead_to_their_targets(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let requests = harness.requests(workspace, ["Quokka", "Fern", "Lichen", "Gecko"]).await;
@@ -230,6 +236,8 @@ pub async fn linked_requests_lead_to_their_targets(harness: Harness) {
 }
 
 /// A deleted changelog is gone with its links, and its cover is free again. Unknown ones are not found.
+///
+/// Addition 5.
 pub async fn a_deleted_changelog_leaves_nothing(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(workspace, "Quokka").await.id;

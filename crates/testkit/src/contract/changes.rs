@@ -65,6 +65,8 @@ fn future(harness: &Harness) -> Timestamp {
 
 /// A feature request is listed once, as it is shown alone, at the place of its last change. Votes and comments are no
 /// change of it. Pages go on after their place, whatever their size.
+///
+/// Addition 6.
 pub async fn all_requests_are_listed_by_their_last_change(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let requests = harness.requests(workspace, ["One", "Two", "Three", "Four"]).await;
@@ -99,6 +101,8 @@ pub async fn all_requests_are_listed_by_their_last_change(harness: Harness) {
 
 /// A reader that has read everything gets exactly what changes after that: also a second change of the same record, a
 /// deletion, and what a failed unit of work did not change.
+///
+/// Addition 6.
 pub async fn a_place_is_after_everything_that_was_read(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let start = future(&harness);
@@ -146,6 +150,8 @@ pub async fn a_place_is_after_everything_that_was_read(harness: Harness) {
 
 /// What is private is listed only with private ones. What became private is listed as deleted, with its comments, and
 /// again when it is public.
+///
+/// Addition 6: deleted and hidden records are `{id, deleted, updated_at}`, and deletions are listed for 30 days.
 pub async fn hidden_records_are_listed_as_deleted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     future(&harness);
@@ -180,6 +186,8 @@ pub async fn hidden_records_are_listed_as_deleted(harness: Harness) {
 
 /// Comments are listed with the feature request that they were written on, by their last change. Those that went with
 /// their feature request are listed as deleted, and forgotten later.
+///
+/// Addition 6.
 pub async fn all_comments_are_listed_by_their_last_change(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target] = [harness.request(workspace, "Source").await, harness.request(workspace, "Target").await];
@@ -223,6 +231,8 @@ pub async fn all_comments_are_listed_by_their_last_change(harness: Harness) {
 }
 
 /// A merge changes both feature requests. What is merged is listed itself, with what it is merged into in the end.
+///
+/// Addition 6.
 pub async fn merged_requests_are_listed_themselves(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let ids = harness.requests(workspace, ["One", "Two", "Three"]).await.map(|request| request.id);
@@ -252,6 +262,8 @@ pub async fn merged_requests_are_listed_themselves(harness: Harness) {
 }
 
 /// A filter by track lists what is on the track, and what was on it when it was deleted.
+///
+/// Addition 6.
 pub async fn requests_of_a_track_are_listed_by_change(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [stays, moves, goes] = [

@@ -24,6 +24,8 @@ async fn find(harness: &Harness, workspace: WorkspaceId, query: &str) -> Vec<Str
 
 /// Voters, subscribers and commenters are customers. They are listed oldest first, with the number of their votes; what
 /// is merged counts once. Pages have no repeats with equal timestamps.
+///
+/// Addition 4.
 pub async fn customers_are_listed_with_their_votes(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let [first, second, third] = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;
@@ -83,6 +85,8 @@ pub async fn customers_are_listed_with_their_votes(harness: Harness) {
 
 /// A query is a part of the name or of the address, regardless of case, also of non-ASCII letters. `%`, `_` and `\` mean
 /// themselves.
+///
+/// Addition 4.
 pub async fn customers_are_found_by_a_part_of_name_or_address(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(workspace, "Dark mode").await;
@@ -133,6 +137,8 @@ pub async fn customers_are_found_by_a_part_of_name_or_address(harness: Harness) 
 }
 
 /// A new name is shown wherever the customer is, and is found. The old one is not found any more.
+///
+/// Addition 4.
 pub async fn a_customer_gets_another_name(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(workspace, "Dark mode").await;

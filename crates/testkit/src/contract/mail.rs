@@ -129,6 +129,8 @@ fn addresses(mails: &[LeasedMail]) -> BTreeSet<String> {
 }
 
 /// The content of a leased mail is complete, and a leased mail is not leased again.
+///
+/// Decision 6.
 pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
     let queue = &harness.subject.queue;
@@ -154,6 +156,8 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
 }
 
 /// With eight concurrent workers, each mail is leased to exactly one.
+///
+/// Decision 6.
 pub async fn concurrent_workers_share_the_mails(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 40).await;
     assert_eq!(expand(&harness, workspace, 100).await, Some(40));
@@ -174,6 +178,8 @@ pub async fn concurrent_workers_share_the_mails(harness: Harness) {
 }
 
 /// After a lease expires, the next worker leases the mail, and the outcome of the first worker is rejected.
+///
+/// Decision 6.
 pub async fn the_outcome_of_an_expired_lease_is_rejected(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;
     let frozen = lease(&harness, workspace, 1).await;
@@ -216,6 +222,8 @@ pub async fn a_deferred_mail_waits_without_an_attempt(harness: Harness) {
 }
 
 /// A failed mail waits for its next attempt. A returned mail does not wait, and its lease does not count as an attempt.
+///
+/// Decision 6.
 pub async fn a_postponed_mail_waits(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;
     let queue = &harness.subject.queue;
@@ -237,6 +245,8 @@ pub async fn a_postponed_mail_waits(harness: Harness) {
 }
 
 /// A dead mail is reported with its reason, and an operator can retry it.
+///
+/// Decision 6.
 pub async fn dead_mail_can_be_retried(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 2).await;
     let queue = &harness.subject.queue;
@@ -264,6 +274,9 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
 }
 
 /// A large audience is expanded in batches. Each voter at the time of the comment is notified once.
+///
+/// Decision 6: for more than 20 voters, one row represents all messages, written with the comment (not in the
+/// decision).
 pub async fn a_big_audience_is_expanded_in_batches(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 120).await;
     let queue = &harness.subject.queue;
@@ -292,6 +305,8 @@ pub async fn a_big_audience_is_expanded_in_batches(harness: Harness) {
 }
 
 /// Unsubscribing from one feature request or from everything, including later votes, deletes waiting mail.
+///
+/// Decision 6: waiting mail to a customer who unsubscribes is not sent.
 pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
     let other = harness.request(workspace, "Light mode").await;
@@ -322,6 +337,8 @@ pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
 }
 
 /// A mail whose recipient unsubscribes while it is being sent is not retried.
+///
+/// Decision 6.
 pub async fn a_mail_is_not_retried_after_its_recipient_unsubscribes(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     let mail = lease(&harness, workspace, 1).await.remove(0);
@@ -624,6 +641,8 @@ pub async fn mail_is_counted_over_all_workspaces(harness: Harness) {
 }
 
 /// Sent mails are purged after the retention time, unsent mails never.
+///
+/// Decision 6: sent mail is purged after 30 days.
 pub async fn sent_mails_are_purged(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 4).await;
     let mails = lease(&harness, workspace, 3).await;
@@ -641,6 +660,8 @@ pub async fn sent_mails_are_purged(harness: Harness) {
 }
 
 /// A workspace's mail is not accessible from another workspace.
+///
+/// Decision 6: mail of one workspace is not visible to another.
 pub async fn mail_belongs_to_its_workspace(harness: Harness) {
     let (acme, _) = announced(&harness, "acme", 1).await;
     let (bolt, _) = announced(&harness, "bolt", 1).await;
@@ -776,6 +797,8 @@ pub async fn the_state_of_a_message_can_be_looked_up(harness: Harness) {
 }
 
 /// An audience whose worker crashes stays unchanged, and an expansion after the lease has expired has no effect.
+///
+/// Decision 6.
 pub async fn an_audience_is_expanded_under_its_lease_alone(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 30).await;
     let queue = &harness.subject.queue;

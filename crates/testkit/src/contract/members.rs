@@ -28,6 +28,8 @@ fn remove(member: MemberId) -> RemoveMember {
 
 /// The first member is an admin, later ones are members unless told otherwise. Members are listed oldest first, found
 /// by ID and by address, and never by another workspace.
+///
+/// Addition 4.
 pub async fn members_have_roles(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let member = |id, email: &str, text: &str, role, created_at| Member {
@@ -74,6 +76,8 @@ pub async fn members_have_roles(harness: Harness) {
 }
 
 /// A workspace with members keeps an admin, also with concurrent changes.
+///
+/// Addition 4.
 pub async fn the_last_admin_stays(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let mia = harness.member(workspace, "mia@team.example", "Mia").await.id;
@@ -100,6 +104,8 @@ pub async fn the_last_admin_stays(harness: Harness) {
 
 /// A removed member is in no list and is nobody's default author. Its name stays on its comments and notes. Added again,
 /// it has its former ID, and the new name and role.
+///
+/// Addition 4.
 pub async fn a_removed_member_leaves_its_name(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;

@@ -55,6 +55,8 @@ async fn add_comment(harness: &Harness, workspace: WorkspaceId, request: Feature
 
 /// The target counts distinct customers and names the source. All references lead to it. A repeated merge changes
 /// nothing, and undoing it restores both.
+///
+/// Addition 3: a merge is a link: nothing is moved.
 pub async fn a_merge_is_a_link(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;
@@ -85,6 +87,8 @@ pub async fn a_merge_is_a_link(harness: Harness) {
 
 /// The voters list has each customer once, with the first vote, latest first. A customer who voted for any feature
 /// request of the tree has voted. A vote for a merged one is stored on the target and stays there.
+///
+/// Addition 3.
 pub async fn voters_of_a_tree_are_listed_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;
@@ -127,6 +131,8 @@ pub async fn voters_of_a_tree_are_listed_once(harness: Harness) {
 
 /// Votes, comments, notes, moves, edits, subscriptions and withdrawals by a reference to the source concern the target.
 /// They stay there after the merge is undone.
+///
+/// Addition 2, 3.
 pub async fn a_reference_to_the_source_acts_on_the_target(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target, other] = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;
@@ -173,6 +179,8 @@ pub async fn a_reference_to_the_source_acts_on_the_target(harness: Harness) {
 
 /// Comments of a tree are listed in order of time, with the descriptions of what is merged, and each with where it was
 /// written. Notes are listed newest first.
+///
+/// Addition 3.
 pub async fn comments_of_a_tree_come_in_order_of_time(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.member(workspace, "mia@team.example", "Mia").await;
@@ -235,6 +243,8 @@ pub async fn comments_of_a_tree_come_in_order_of_time(harness: Harness) {
 
 /// The words of a private source show nowhere at a public target: no comment, no description, no match of a search. Its
 /// votes count, and the team sees its title among the merged ones, and its notes.
+///
+/// Addition 3.
 pub async fn private_words_do_not_show(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let private = FeatureRequestDraft { private: true, ..draft("Quokka", &["zebra"], "<p>Burrow</p>") };
@@ -278,6 +288,8 @@ pub async fn private_words_do_not_show(harness: Harness) {
 }
 
 /// Lists, the roadmap and the counts of lanes contain the target only.
+///
+/// Addition 3.
 pub async fn lists_leave_merged_requests_out(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [first, second, target] = harness.requests(workspace, ["Quokka", "Lichen", "Fern"]).await;
@@ -316,6 +328,8 @@ pub async fn lists_leave_merged_requests_out(harness: Harness) {
 }
 
 /// Merges in a chain and of whole trees count at the root, and undoing them in any order restores everything.
+///
+/// Addition 3.
 pub async fn any_order_of_undoing_is_exact(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let requests = harness.requests(workspace, ["Quokka", "Lichen", "Fern", "Gecko"]).await;
@@ -353,6 +367,8 @@ pub async fn any_order_of_undoing_is_exact(harness: Harness) {
 }
 
 /// A merge that makes no sense is rejected and changes nothing, and so is one whose unit of work is rolled back.
+///
+/// Addition 3.
 pub async fn rejected_merges_change_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [first, second, third, fourth] = harness.requests(workspace, ["Quokka", "Lichen", "Fern", "Gecko"]).await;
@@ -402,6 +418,8 @@ pub async fn a_merge_follows_a_publication(harness: Harness) {
 }
 
 /// Of two concurrent merges in opposite directions one wins, so that no feature request leads to itself.
+///
+/// Addition 3.
 pub async fn concurrent_merges_make_no_cycle(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [one, other] = harness.requests(workspace, ["Quokka", "Fern"]).await;
@@ -427,6 +445,8 @@ pub async fn concurrent_merges_make_no_cycle(harness: Harness) {
 
 /// Deleting a merged feature request leaves its target, without its votes, comments and words. Deleting a target needs
 /// consent and deletes what is merged into it, too. What a deleted one was merged into is counted again.
+///
+/// Addition 2.
 pub async fn deleting_a_part_of_a_tree(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let root = harness.create(workspace, draft("Gecko", &["wall"], "<p>It sticks</p>")).await;
@@ -642,6 +662,8 @@ fn email(customer: usize) -> String {
 
 /// After each step of random histories of votes, withdrawals, comments, merges and unmerges, everything that is shown
 /// equals what a small model in memory computes.
+///
+/// Addition 3.
 pub async fn random_histories_equal_a_model(harness: Harness) {
     let seeds: &[u64] = if rounds(0, 1) == 0 { &[1, 17, 2_026] } else { &[1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 99, 2_026] };
     // The kinds of steps with their outcomes, to check that all of them occur.
@@ -706,6 +728,8 @@ pub async fn random_histories_equal_a_model(harness: Harness) {
 
 /// While tasks vote for source and target and withdraw votes, another one merges and unmerges them. In the end every
 /// tally equals a recount, whether they are merged or not.
+///
+/// Addition 3.
 pub async fn tallies_are_exact_while_requests_are_merged(harness: Harness) {
     const TASKS: u64 = 16;
     let workspace = harness.workspace("acme").await;

@@ -21,6 +21,8 @@ fn create(title: &str) -> CreateFeatureRequest {
 }
 
 /// Eight concurrent duplicates: one effect, eight equal responses, seven of them replays.
+///
+/// Contract 4.10; Decision 5.
 pub async fn one_of_many_concurrent_duplicates_runs(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let harness = Arc::new(harness);
@@ -37,6 +39,8 @@ pub async fn one_of_many_concurrent_duplicates_runs(harness: Harness) {
 }
 
 /// "A failed request does not save its key."
+///
+/// Contract 4.10; Decision 5.
 pub async fn a_failed_run_frees_its_key(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let failed = harness.run(workspace, "k", &Failing(create("Dark mode")), "never").await;
@@ -48,6 +52,8 @@ pub async fn a_failed_run_frees_its_key(harness: Harness) {
 }
 
 /// A run that is dropped before it ends has no effect and releases its key at once.
+///
+/// Decision 5.
 pub async fn a_dropped_run_frees_its_key_at_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let harness = Arc::new(harness);
@@ -62,6 +68,8 @@ pub async fn a_dropped_run_frees_its_key_at_once(harness: Harness) {
 }
 
 /// A run that is dropped while it waits for the key leaves no lock.
+///
+/// Decision 5.
 pub async fn an_abandoned_waiter_holds_no_lock(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let harness = Arc::new(harness);
@@ -87,6 +95,8 @@ pub async fn an_abandoned_waiter_holds_no_lock(harness: Harness) {
 }
 
 /// "Another workspace may use the same key without clashing."
+///
+/// Contract 4.10.
 pub async fn keys_belong_to_their_workspace(harness: Harness) {
     for subdomain in ["acme", "bolt", "crux"] {
         let workspace = harness.workspace(subdomain).await;
@@ -96,6 +106,8 @@ pub async fn keys_belong_to_their_workspace(harness: Harness) {
 }
 
 /// "The key is matched on its own."
+///
+/// Contract 4.10.
 pub async fn a_key_is_replayed_for_any_operation(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.run(workspace, "k", &create("Dark mode"), "first").await.unwrap();
@@ -114,6 +126,8 @@ pub async fn a_key_is_replayed_for_any_operation(harness: Harness) {
 }
 
 /// White space, key order, NUL and invalid UTF-8 are preserved.
+///
+/// Contract 4.10; Decision 5.
 pub async fn saved_responses_are_replayed_byte_for_byte(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for (number, body) in
@@ -129,6 +143,9 @@ pub async fn saved_responses_are_replayed_byte_for_byte(harness: Harness) {
 }
 
 /// Keys older than the retention are purged in batches. After that they can be used again.
+///
+/// Contract 8: the retention of saved responses is open; decision 5 has it.
+/// Decision 5: saved responses are purged after their time.
 pub async fn expired_responses_are_purged_in_batches(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for key in ["a", "b", "c"] {
@@ -146,6 +163,8 @@ pub async fn expired_responses_are_purged_in_batches(harness: Harness) {
 }
 
 /// After a commit every reader sees the writes, also with concurrent commits.
+///
+/// Decision 5.
 pub async fn committed_writes_are_visible_to_readers(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;

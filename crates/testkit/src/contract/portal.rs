@@ -88,6 +88,8 @@ async fn portal(harness: &Harness, workspace: WorkspaceId) -> Portal {
 }
 
 /// Settings are returned as they were stored, to their own workspace. Without stored ones, the default ones apply.
+///
+/// Addition 7.
 pub async fn settings_of_a_portal_are_stored(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let setting = harness.subject.reader.setting(acme).await.unwrap().unwrap();
@@ -129,6 +131,8 @@ pub async fn settings_of_a_portal_are_stored(harness: Harness) {
 }
 
 /// Concurrent changes of the settings follow each other, also the first ones.
+///
+/// Addition 7.
 pub async fn concurrent_changes_of_a_portal_are_all_kept(harness: Harness) {
     const CHANGES: usize = 16;
     let workspace = harness.workspace("acme").await;
@@ -148,6 +152,8 @@ pub async fn concurrent_changes_of_a_portal_are_all_kept(harness: Harness) {
 }
 
 /// A logo is a file of the same workspace. It is in use until it is replaced or removed.
+///
+/// Addition 7.
 pub async fn a_logo_is_in_use(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let [one, two] = [harness.attachment(acme, 1).await, harness.attachment(acme, 2).await];
@@ -170,6 +176,8 @@ pub async fn a_logo_is_in_use(harness: Harness) {
 }
 
 /// Of a concurrent deletion and use of a file as the logo, one wins.
+///
+/// Addition 7.
 pub async fn a_file_is_deleted_or_the_logo(harness: Harness) {
     let acme = harness.workspace("acme").await;
     for number in 1..=20 {
@@ -500,6 +508,8 @@ pub async fn the_sitemap_has_all_public_requests(harness: Harness) {
 }
 
 /// No page of a portal shows anything of another workspace.
+///
+/// Portal.
 pub async fn nothing_is_shown_to_another_portal(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.create(acme, draft("Dark mode", &["ui"], "<p>Eyes</p>")).await;

@@ -374,6 +374,8 @@ fn email(customer: u64) -> String {
 
 /// After steps of random histories, all lists with all filters and orders equal what a model computes from the single
 /// feature requests.
+///
+/// Portal.
 pub async fn random_lists_equal_a_model(harness: Harness) {
     let seeds: &[u64] = if rounds(0, 1) == 0 { &[3, 2_026] } else { &[1, 2, 3, 4, 5, 6, 7, 8, 2_026] };
     let mut non_empty = BTreeSet::new();

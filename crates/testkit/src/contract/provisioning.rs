@@ -69,6 +69,9 @@ pub async fn a_workspace_starts_with_its_lanes_and_tracks(harness: Harness) {
 }
 
 /// A taken name is an error that names it, and changes nothing. Other workspaces may use the name.
+///
+/// Beyond the contract: names are unique in their workspace; the error for an unknown workspace shows how to list the
+/// existing ones.
 pub async fn names_are_unique_in_their_scope(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let taken = harness.try_workspace("acme").await.unwrap_err();
@@ -95,6 +98,8 @@ pub async fn names_are_unique_in_their_scope(harness: Harness) {
 }
 
 /// A change without a field leaves that field unchanged.
+///
+/// Contract 4.3.
 pub async fn settings_are_replaced(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let other = harness.workspace("bolt").await;
@@ -108,6 +113,8 @@ pub async fn settings_are_replaced(harness: Harness) {
 }
 
 /// All groups are replaced, and a search of this workspace alone finds their phrases.
+///
+/// Decision 4.
 pub async fn synonyms_are_replaced(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let other = harness.workspace("bolt").await;
@@ -141,6 +148,8 @@ pub async fn synonyms_are_replaced(harness: Harness) {
 }
 
 /// A key is found by its digest in its own workspace only, with all its fields.
+///
+/// Contract 5.
 pub async fn a_key_is_valid_in_its_own_workspace_only(harness: Harness) {
     let acme = harness.workspace("acme").await;
     harness.workspace("bolt").await;
@@ -183,6 +192,8 @@ pub async fn digests_are_listed_by_workspace(harness: Harness) {
 }
 
 /// The timestamp of the last use is written at most once a minute.
+///
+/// Decision 1.
 pub async fn a_key_s_use_is_recorded_once_a_minute(harness: Harness) {
     let acme = harness.workspace("acme").await;
     issue(&harness, acme, 'a', None).await;
@@ -252,6 +263,8 @@ impl Operation for RevokeOf {
 }
 
 /// Revoking disables a key at once, rotating after the overlap.
+///
+/// Decision 1.
 pub async fn revoked_and_rotated_keys_get_their_timestamps(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let bolt = harness.workspace("bolt").await;

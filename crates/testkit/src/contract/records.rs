@@ -47,6 +47,8 @@ fn email(raw: &str) -> EmailAddress {
 }
 
 /// All fields are returned, by every reference, and none of an unknown feature request.
+///
+/// Addition 2.
 pub async fn a_request_shows_all_of_its_fields(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let customer = CustomerDraft::parse(Some("Ann@Example.com"), Some("Ann")).ok();
@@ -99,6 +101,8 @@ pub async fn a_request_shows_all_of_its_fields(harness: Harness) {
 
 /// The timestamp of the update changes with title, description, tags, visibility, track and merges. It does not change
 /// with votes, comments, notes and subscriptions, or when nothing changes.
+///
+/// Addition 2.
 pub async fn only_changes_of_the_request_itself_update_it(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.create(workspace, draft("Dark mode", &["ui"], "<p>Eyes</p>")).await;
@@ -160,6 +164,8 @@ pub async fn only_changes_of_the_request_itself_update_it(harness: Harness) {
 }
 
 /// Fields that were not sent stay. Old words are no longer found, new ones are, and all old slugs still work.
+///
+/// Addition 2.
 pub async fn the_index_follows_an_edit(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.create(workspace, draft("Quokka zoo", &["fern"], "<p>Burrow</p>")).await;
@@ -211,6 +217,8 @@ pub async fn the_index_follows_an_edit(harness: Harness) {
 
 /// A feature request that becomes private is not found any more. A public one is found again, by its present words. A
 /// private one that is edited stays out of the index.
+///
+/// Addition 2: visibility decides what is found.
 pub async fn visibility_decides_what_is_found(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.create(workspace, draft("Quokka zoo", &["fern"], "<p>Burrow</p>")).await;
@@ -236,6 +244,8 @@ pub async fn visibility_decides_what_is_found(harness: Harness) {
 }
 
 /// Concurrent edits wait for each other: the last one wins, and each entry of the audit log continues the one before.
+///
+/// Addition 2.
 pub async fn concurrent_edits_follow_each_other(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Title").await;
@@ -300,6 +310,8 @@ pub async fn a_move_follows_a_merge(harness: Harness) {
 
 /// A comment is listed with its author: a member, a customer with or without a name, or nobody. Customers are found by
 /// folded address, and an empty name is set.
+///
+/// Addition 2.
 pub async fn comments_name_their_authors(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -356,6 +368,8 @@ pub async fn comments_name_their_authors(harness: Harness) {
 }
 
 /// An edited comment keeps its place, its author and its time, also on a merged feature request. A deleted one is gone.
+///
+/// Addition 2.
 pub async fn comments_are_edited_and_deleted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;
@@ -395,6 +409,8 @@ pub async fn comments_are_edited_and_deleted(harness: Harness) {
 }
 
 /// A note is listed with its author and its customer, newest first, and can be deleted.
+///
+/// Addition 2.
 pub async fn notes_name_their_authors_and_customers(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -443,6 +459,8 @@ pub async fn notes_name_their_authors_and_customers(harness: Harness) {
 }
 
 /// Moves, merges and edits are listed newest first, with who caused them, and can be filtered by kind.
+///
+/// Addition 2, 6.
 pub async fn events_are_listed_newest_first_and_by_kind(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [request, other] = harness.requests(workspace, ["Dark mode", "Night mode"]).await;
@@ -523,6 +541,8 @@ async fn fill(harness: &Harness, workspace: WorkspaceId, title: &str) -> Feature
 }
 
 /// Everything that belongs to a deleted feature request is gone, and nothing else. Its number is not used again.
+///
+/// Addition 2.
 pub async fn a_deleted_request_takes_everything_with_it(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let kept = fill(&harness, workspace, "Quokka").await;

@@ -320,6 +320,8 @@ pub async fn a_page_shows_the_viewer_s_vote_and_subscription(harness: Harness) {
 
 /// A private feature request is visible to members and to its author. A merged one leads to what it was merged into, for
 /// those who may see both.
+///
+/// Portal.
 pub async fn private_requests_are_visible_to_members_and_authors(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let public = harness.request(workspace, "Quokka").await;

@@ -15,6 +15,8 @@ use tokio::task::JoinSet;
 use crate::harness::{Failing, Harness, changelog_fields, comment, draft, move_to, vote};
 
 /// Numbers count from 1 in each workspace, also with concurrent creation.
+///
+/// Decision 3.
 pub async fn tag_numbers_count_up_without_gaps_or_repeats(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let harness = Arc::new(harness);
@@ -34,6 +36,8 @@ pub async fn tag_numbers_count_up_without_gaps_or_repeats(harness: Harness) {
 }
 
 /// A feature request is found by its UUID or its number only.
+///
+/// Decision 3.
 pub async fn a_request_is_found_by_id_and_by_number(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let created = harness.request(workspace, "Façade für Zürich").await;
@@ -53,6 +57,8 @@ pub async fn a_request_is_found_by_id_and_by_number(harness: Harness) {
 }
 
 /// The status is the lane of the track. A track without a lane has no status.
+///
+/// Contract 2.2, 3.
 pub async fn the_status_follows_the_track(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let created = harness.request(workspace, "Dark mode").await;
@@ -74,6 +80,8 @@ pub async fn the_status_follows_the_track(harness: Harness) {
 }
 
 /// A failed unit of work leaves no feature request, no customer, no words and no gap in the numbers.
+///
+/// Decision 3.
 pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let failing = Failing(CreateFeatureRequest::new(Ok(draft("Quokka mode", &["animals"], "Wombat"))));
@@ -86,6 +94,9 @@ pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
 }
 
 /// Every subscribed voter of the feature request gets one mail for each comment, and no other customer does.
+///
+/// Decision 6: each subscribed voter gets one message, in the comment's transaction.
+/// Contract 4.8.
 pub async fn each_comment_is_mailed_to_subscribed_voters_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let (wanted, other) = (harness.request(workspace, "Dark mode").await, harness.request(workspace, "Export").await);
@@ -105,6 +116,8 @@ pub async fn each_comment_is_mailed_to_subscribed_voters_once(harness: Harness) 
 }
 
 /// A comment and its mails are committed or rolled back together.
+///
+/// Contract 4.8; Decision 6.
 pub async fn a_rolled_back_comment_sends_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -119,6 +132,8 @@ pub async fn a_rolled_back_comment_sends_nothing(harness: Harness) {
 }
 
 /// Newest first, also for equal timestamps, drafts and published changelogs mixed.
+///
+/// Decision 4.
 pub async fn changelogs_come_newest_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for number in 1..=5 {

@@ -22,6 +22,8 @@ async fn hits(harness: &Harness, workspace: WorkspaceId, query: &str) -> Vec<Hit
 
 /// Words are stemmed, accents are ignored, the last word matches as a prefix, and hyphenated words match by either
 /// part.
+///
+/// Contract 4.5.
 pub async fn words_are_found_wherever_they_stand(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for (title, tags, description) in [
@@ -60,6 +62,8 @@ pub async fn words_are_found_wherever_they_stand(harness: Harness) {
 }
 
 /// A title without letters and digits is stored like any other and matches no word.
+///
+/// Beyond the contract.
 pub async fn a_request_without_words_is_no_trouble(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("!!!", &["?"], "…")).await;
@@ -69,6 +73,8 @@ pub async fn a_request_without_words_is_no_trouble(harness: Harness) {
 
 /// Matches in the title rank above tags, and tags above the description. Votes raise each, and the newer comes first
 /// among equals.
+///
+/// Contract 4.5.
 pub async fn better_and_more_wanted_matches_come_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("In the description", &[], "export export export")).await;
@@ -84,6 +90,8 @@ pub async fn better_and_more_wanted_matches_come_first(harness: Harness) {
 
 /// Feature requests that match the whole query rank above those that match a part of it. A part that is too small does
 /// not match: one word of many, or a word of a description beside an unknown word.
+///
+/// Decision 4: what matches too small a part of a query is no result, or a weak one.
 pub async fn better_coverage_comes_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for (title, description) in [
@@ -106,6 +114,8 @@ pub async fn better_coverage_comes_first(harness: Harness) {
 }
 
 /// Compounds, abbreviations and phrases of one concept find each other.
+///
+/// Decision 4: compounds, abbreviations and phrases of one concept find each other in a search.
 pub async fn other_spellings_and_phrases_are_found(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for (title, tags) in [
@@ -136,6 +146,9 @@ pub async fn other_spellings_and_phrases_are_found(harness: Harness) {
 
 /// Scripts without spaces between words are compared in pairs of characters, other spellings of a text are the same
 /// text, and signs belong to the names of programming languages.
+///
+/// Decision 4: scripts without spaces are searched by pairs of characters, and spellings of one text are the same.
+/// Decision 4: `c++`, `c#` and `.net` are words of a search.
 pub async fn all_scripts_and_signs_are_searched(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for (title, tags, description) in [
@@ -196,6 +209,8 @@ pub async fn all_scripts_and_signs_are_searched(harness: Harness) {
 }
 
 /// Words that no feature request has are corrected, and known words are not.
+///
+/// Decision 4.
 pub async fn typing_errors_are_corrected(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode", &["appearance"], "A schedule would be perfect")).await;
@@ -219,6 +234,8 @@ pub async fn typing_errors_are_corrected(harness: Harness) {
 }
 
 /// Any input is treated as text, never as query syntax.
+///
+/// Decision 4.
 pub async fn no_syntax_leaks_through(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode or not", &["near"], "")).await;
@@ -262,6 +279,8 @@ pub async fn no_syntax_leaks_through(harness: Harness) {
 }
 
 /// Private feature requests match neither a query as typed nor a corrected one, and corrections do not use their words.
+///
+/// Contract 2.2.
 pub async fn private_requests_are_never_found(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let private = harness
@@ -297,6 +316,9 @@ pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
 }
 
 /// For a very common word the candidates are bounded, and include the most voted matches.
+///
+/// Decision 4: common words of a query find the most voted and the newest matches.
+/// Contract 4.5.
 pub async fn common_words_find_the_most_wanted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let drafts = (0..1_500).map(|number| match number {
@@ -332,6 +354,8 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
 
 /// A word of very many new feature requests with few votes is searched within the limit of scanned rows, from the most
 /// voted downwards and from the newest backwards. The newest matches are found; a match outside of both ranges is not.
+///
+/// Contract 4.5; Decision 4.
 pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let old = i64::try_from(MAX_SCANNED_ROWS).unwrap() + 100;
@@ -404,6 +428,8 @@ fn generated() -> (Vec<Evaluated>, Vec<String>) {
 }
 
 /// A store returns the same results with the same scores as the index in memory.
+///
+/// Decision 4: both stores return the same search results in the same order.
 pub async fn results_equal_those_of_the_index_in_memory(harness: Harness) {
     let evaluated = read(include_str!("../../../../tests/search-eval/requests.jsonl"));
     let judged: Vec<Judged> = read(include_str!("../../../../tests/search-eval/queries.jsonl"));
@@ -440,6 +466,8 @@ pub async fn results_equal_those_of_the_index_in_memory(harness: Harness) {
 }
 
 /// Feature requests of an earlier version are indexed again, with the same results as before.
+///
+/// Decision 4: search documents of an earlier version are indexed again.
 pub async fn outdated_documents_are_indexed_again(harness: Harness) {
     let [acme, bolt] = [harness.workspace("acme").await, harness.workspace("bolt").await];
     for number in 0..25 {

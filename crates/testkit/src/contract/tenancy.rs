@@ -21,6 +21,9 @@ use crate::harness::{
 };
 
 /// With the same content in two workspaces, every query finds only rows of its own workspace.
+///
+/// Contract 1: a request sees its own workspace's data only.
+/// Addition 1.
 pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.create(acme, draft("Dark mode", &["quokka"], "wombat")).await;
@@ -46,6 +49,8 @@ pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
 }
 
 /// An id of another workspace is treated as unknown.
+///
+/// Contract 1; Addition 1.
 pub async fn nothing_is_changed_from_another_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(acme, "Dark mode").await;

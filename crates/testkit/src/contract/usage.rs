@@ -64,6 +64,8 @@ fn request(title: &str, email: &str) -> CreateFeatureRequest {
 }
 
 /// A recount of one record of every kind, with all texts, equals the sum of the operations' estimates.
+///
+/// Beyond the contract.
 pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
     let acme = harness.workspace("acme").await;
     assert_eq!(recount(&harness, acme).await, created());
@@ -139,6 +141,8 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
 
 /// Deleted rows are not counted any more: without its feature requests, a workspace stores its customers, the words of
 /// its vocabulary, and its audit log.
+///
+/// Addition 2.
 pub async fn deleted_rows_are_not_counted(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let [source, target] = [harness.request(acme, "Quokka").await, harness.request(acme, "Fern").await];
@@ -166,6 +170,8 @@ pub async fn deleted_rows_are_not_counted(harness: Harness) {
 }
 
 /// The estimates of edits and merges are upper bounds: the old texts are replaced.
+///
+/// Addition 3: merges use no more storage than estimated.
 pub async fn edits_and_merges_add_no_more_than_estimated(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let [source, target] = [harness.request(acme, "Quokka burrow").await, harness.request(acme, "Fern").await];

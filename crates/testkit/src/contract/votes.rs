@@ -21,6 +21,8 @@ fn email(raw: &str) -> EmailAddress {
 }
 
 /// A repeated vote is not counted, has its own outcome, and its note is still stored in the same unit of work.
+///
+/// Contract 2.2, 3.
 pub async fn a_second_vote_is_not_counted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -34,6 +36,8 @@ pub async fn a_second_vote_is_not_counted(harness: Harness) {
 }
 
 /// Sixteen concurrent first votes with two spellings of an address: one customer, one vote, sixteen notes.
+///
+/// Contract 2.4, 4.7.
 pub async fn concurrent_first_votes_make_one_customer(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -58,6 +62,8 @@ pub async fn concurrent_first_votes_make_one_customer(harness: Harness) {
 }
 
 /// A stored name is never overwritten, and a missing one is filled in.
+///
+/// Decision 4.
 pub async fn names_are_filled_but_not_overwritten(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -73,6 +79,8 @@ pub async fn names_are_filled_but_not_overwritten(harness: Harness) {
 }
 
 /// "A private note is attached on every call", with or without a customer.
+///
+/// Contract 4.7.
 pub async fn every_vote_stores_its_note(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -243,6 +251,8 @@ pub async fn concurrent_votes_have_their_own_results(harness: Harness) {
 }
 
 /// A vote for an unknown feature request stores neither a customer nor a note.
+///
+/// Contract 4.7.
 pub async fn a_vote_for_an_unknown_request_has_no_effect(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for unknown in [FeatureRequestRef::Number(1), FeatureRequestRef::Unresolvable] {
@@ -254,6 +264,8 @@ pub async fn a_vote_for_an_unknown_request_has_no_effect(harness: Harness) {
 }
 
 /// The oldest member is the one added first. A workspace without members stores notes without an author.
+///
+/// Contract 2.5.
 pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -285,6 +297,8 @@ pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness)
 }
 
 /// Newest feature request first, independently of the order of the votes. Pages have no repeats with equal timestamps.
+///
+/// Contract 4.4.
 pub async fn votes_are_listed_newest_request_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let mut requests = Vec::new();
@@ -308,6 +322,8 @@ pub async fn votes_are_listed_newest_request_first(harness: Harness) {
 }
 
 /// Latest vote first. Pages have no repeats with equal timestamps.
+///
+/// Decision 4.
 pub async fn voters_are_listed_latest_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -332,6 +348,8 @@ pub async fn voters_are_listed_latest_first(harness: Harness) {
 }
 
 /// "A page past the last returns an empty list", for page numbers of any size.
+///
+/// Contract 4.11.
 pub async fn pages_past_the_last_are_empty(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -351,6 +369,8 @@ pub async fn pages_past_the_last_are_empty(harness: Harness) {
 }
 
 /// Addresses are matched without regard to case, also for non-ASCII letters.
+///
+/// Contract 2.4.
 pub async fn addresses_match_without_regard_to_case(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;

@@ -195,6 +195,7 @@ mod tests {
         }
     }
 
+    /// Decision 4: a changed concept table of the search has a new version.
     #[test]
     fn a_changed_table_has_a_new_version() {
         // After a change of the table, increment INDEX_VERSION and replace the checksum.
@@ -236,6 +237,7 @@ mod tests {
         assert_eq!(only("settings as code"), only("terraform"));
     }
 
+    /// Decision 4.
     #[test]
     fn incomplete_phrases_are_completed_if_few_begin_so() {
         let sso = concepts(&[("sso", "sso")])[0].1;

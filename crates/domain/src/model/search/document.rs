@@ -270,6 +270,7 @@ mod tests {
         concepts(&[(word, word)]).first().map(|(_, concept)| format!(" {}", concept.term())).unwrap_or_default()
     }
 
+    /// Decision 4.
     #[test]
     fn long_words_and_function_words_are_abbreviated_as_people_do() {
         let document = SearchDocument::new("The accessibility of our terminal", [], "");
@@ -279,6 +280,7 @@ mod tests {
         assert_eq!(abbreviations, ["aoot", "a11y"]);
     }
 
+    /// Decision 4.
     #[test]
     fn phrases_of_one_concept_share_a_term() {
         let concept = |title: &str| {

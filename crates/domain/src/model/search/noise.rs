@@ -103,6 +103,7 @@ pub(super) fn is_function_word(surface: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Decision 4.
     #[test]
     fn inflections_of_domain_words_are_noise_and_other_words_with_their_stem_are_not() {
         for (word, expected) in [

@@ -332,6 +332,7 @@ mod tests {
         query(text).iter().map(|word| (word.word.surface().to_owned(), word.weight)).collect()
     }
 
+    /// Decision 4.
     #[test]
     fn only_the_last_word_is_a_prefix() {
         let prefixes: Vec<bool> = query("quokka mod").iter().map(|word| word.matches_prefix).collect();
@@ -355,6 +356,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn noise_counts_only_when_nothing_else_is_left() {
         let expected = |words: &[(&str, f64)]| -> Vec<(String, f64)> {
@@ -374,6 +376,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn neighbours_are_joined_and_abbreviated() {
         let words = query("red quokka zone");
@@ -393,6 +396,7 @@ mod tests {
         assert_eq!(terms(&words[0]), ["redquokka"]);
     }
 
+    /// Decision 4: a search does not correct short words in capital letters.
     #[test]
     fn short_words_in_capital_letters_are_acronyms() {
         let acronyms = |text: &str| -> Vec<String> {

@@ -224,6 +224,7 @@ mod tests {
         assert!(synonyms(&[]).is_empty());
     }
 
+    /// Decision 4.
     #[test]
     fn an_invalid_group_is_named_by_its_number() {
         let long = "x".repeat(61);
@@ -251,6 +252,7 @@ mod tests {
         assert_eq!(error.to_string(), "synonyms must have at most 500 items");
     }
 
+    /// Decision 4: a phrase finds the others of its group of synonyms, at most eight per word.
     #[test]
     fn a_phrase_of_a_query_gets_the_others_of_its_group() {
         let synonyms = synonyms(&[&["2fa", "two-factor", "mfa"], &["quokka", "the zoo of wombats"], &["two", "pair"]]);
@@ -286,6 +288,7 @@ mod tests {
         assert!(error.to_string().ends_with("of more than 4 words"), "{error}");
     }
 
+    /// Decision 4.
     #[test]
     fn a_word_has_a_bounded_number_of_synonyms() {
         let group: Vec<String> = (0..8).map(|number| format!("quokka{number}")).collect();

@@ -294,6 +294,7 @@ mod tests {
         words(text).iter().map(|word| word.stem().to_owned()).collect()
     }
 
+    /// Decision 4.
     #[test]
     fn words_lose_accents_case_and_punctuation() {
         assert_eq!(surfaces("Façade für ZÜRICH"), ["facade", "fur", "zurich"]);
@@ -305,6 +306,7 @@ mod tests {
         assert_eq!(surfaces("объект ь"), ["obekt"]);
     }
 
+    /// Decision 4.
     #[test]
     fn inflections_share_a_stem() {
         for (one, other) in [
@@ -334,6 +336,7 @@ mod tests {
         }
     }
 
+    /// Decision 4.
     #[test]
     fn scripts_without_spaces_are_split_into_pairs() {
         for (text, expected) in [
@@ -368,6 +371,7 @@ mod tests {
         );
     }
 
+    /// Decision 4.
     #[test]
     fn signs_belong_to_names_of_programming_languages() {
         for (text, expected) in [
@@ -388,6 +392,7 @@ mod tests {
         assert_eq!(stems("C++ C# C c .NET"), ["c＋＋", "c＃", "c", "c", "net"]);
     }
 
+    /// Decision 4.
     #[test]
     fn spellings_of_one_text_have_the_same_words() {
         for (one, other) in [

@@ -303,6 +303,7 @@ mod tests {
         assert_eq!(std::iter::from_fn(|| schedule.next_lease()).count(), WORKSPACES);
     }
 
+    /// Decision 6: workspaces are served in rotation.
     #[test]
     fn each_look_up_starts_with_another_workspace() {
         let mut schedule = Schedule::<usize>::new(BULK_SENDS);

@@ -138,6 +138,7 @@ mod tests {
         Ok(found.iter().map(|found| found.summary.id.uuid().as_u128()).collect())
     }
 
+    /// Decision 4.
     #[test]
     fn a_query_without_words_finds_nothing_and_reads_nothing() {
         for query in ["", "  ", "\"*\" -"] {
@@ -157,6 +158,7 @@ mod tests {
         assert_eq!(search(&port, "dark").unwrap(), [2, 1]);
     }
 
+    /// Decision 4.
     #[test]
     fn similar_requests_have_a_minimum_similarity() {
         let mut port = MockTextSearch::new();
@@ -187,6 +189,7 @@ mod tests {
         assert_eq!(search(&port, "dark").unwrap(), Vec::<u128>::new());
     }
 
+    /// Contract 4.5.
     #[test]
     fn every_failure_of_the_index_is_search_unavailable() {
         let mut port = MockTextSearch::new();

@@ -120,6 +120,7 @@ mod tests {
         run_query(reader, MockBlobs::new(), &moves).unwrap();
     }
 
+    /// Addition 2.
     #[test]
     fn an_unknown_request_is_not_shown() {
         let show = ShowFeatureRequest { request: request() };
