@@ -529,8 +529,10 @@ fn head_is_get_without_the_body() {
         }
     }
     let nobody = nobody(&app);
+    let writer = app.client("acme", &app.key("acme", &["--scope", "write"]));
     for (client, path, status) in [
         (&nobody, "/tracks", 401),
+        (&writer, "/tracks", 403),
         (&app.acme, "/nothing", 404),
         (&app.acme, "/feature_requests/99/voters", 404),
         (&app.acme, "/feature_requests/1/upvotes", 405),

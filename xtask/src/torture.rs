@@ -21,6 +21,9 @@ const TESTS: [&str; 11] = [
     "power_cuts::",
 ];
 
+/// Beginnings of the names of the random and concurrent cases of the contract suite.
+const IN_STORES: [&str; 3] = ["a_preview_equals_", "random_", "tallies_are_exact_"];
+
 /// Long runs of the tests that `cargo xtask test` runs briefly: kills, connection resets, lost responses, full disks,
 /// histories, hostile mails, event orders; and on the other store the tests that run on only one. Run it before each
 /// release.
@@ -43,6 +46,8 @@ impl Torture {
         eprintln!("== all orders of events, and hostile mails");
         self.tests(&["--lib", "--", "--ignored", "--nocapture"], &environment)?;
         self.tests(&["--test", "hostile", "--"], &environment)?;
+        eprintln!("== random histories and races in each store");
+        self.tests(&[&["--test", "store", "--"], &IN_STORES[..]].concat(), &environment)?;
         // Sequentially, so that each test has the whole machine and its printed figures are contiguous.
         let in_turn = [&["--test", "api", "--", "--nocapture", "--test-threads=1"], &TESTS[..]].concat();
         eprintln!("== SQLite");
