@@ -25,7 +25,7 @@ async fn find(harness: &Harness, workspace: WorkspaceId, query: &str) -> Vec<Str
 /// Voters, subscribers and commenters are customers. They are listed oldest first, with the number of their votes; what
 /// is merged counts once. Pages have no repeats with equal timestamps.
 ///
-/// Addition 4.
+/// Addition 4: in the `votes_count` of a customer, merged ones count once.
 pub async fn customers_are_listed_with_their_votes(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let [first, second, third] = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;

@@ -56,6 +56,7 @@ async fn add_comment(harness: &Harness, workspace: WorkspaceId, request: Feature
 /// The target counts distinct customers and names the source. All references lead to it. A repeated merge changes
 /// nothing, and undoing it restores both.
 ///
+/// Addition 2: a merged feature request is shown as what it was merged into.
 /// Addition 3: a merge is a link: nothing is moved.
 pub async fn a_merge_is_a_link(harness: Harness) {
     let workspace = harness.workspace("acme").await;
@@ -88,7 +89,8 @@ pub async fn a_merge_is_a_link(harness: Harness) {
 /// The voters list has each customer once, with the first vote, latest first. A customer who voted for any feature
 /// request of the tree has voted. A vote for a merged one is stored on the target and stays there.
 ///
-/// Addition 3.
+/// Addition 3: the voters list of the target shows each once, with the earliest time.
+/// Addition 3: `GET /votes` shows the target once; `already_voted` looks at all of them.
 pub async fn voters_of_a_tree_are_listed_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;
@@ -132,7 +134,8 @@ pub async fn voters_of_a_tree_are_listed_once(harness: Harness) {
 /// Votes, comments, notes, moves, edits, subscriptions and withdrawals by a reference to the source concern the target.
 /// They stay there after the merge is undone.
 ///
-/// Addition 2, 3.
+/// Addition 3: voting, commenting, moving by the source's id or slug act on the target.
+/// Addition 2.
 pub async fn a_reference_to_the_source_acts_on_the_target(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target, other] = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;
@@ -180,7 +183,8 @@ pub async fn a_reference_to_the_source_acts_on_the_target(harness: Harness) {
 /// Comments of a tree are listed in order of time, with the descriptions of what is merged, and each with where it was
 /// written. Notes are listed newest first.
 ///
-/// Addition 3.
+/// Addition 3: notes of the source are listed with those of the target, newest first.
+/// Addition 3: comments of the source are in order of time with `from`, and its description is the first of them.
 pub async fn comments_of_a_tree_come_in_order_of_time(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.member(workspace, "mia@team.example", "Mia").await;
@@ -244,7 +248,7 @@ pub async fn comments_of_a_tree_come_in_order_of_time(harness: Harness) {
 /// The words of a private source show nowhere at a public target: no comment, no description, no match of a search. Its
 /// votes count, and the team sees its title among the merged ones, and its notes.
 ///
-/// Addition 3.
+/// Addition 3: of a private one that is merged into a public one, votes count and no words show.
 pub async fn private_words_do_not_show(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let private = FeatureRequestDraft { private: true, ..draft("Quokka", &["zebra"], "<p>Burrow</p>") };
@@ -289,7 +293,7 @@ pub async fn private_words_do_not_show(harness: Harness) {
 
 /// Lists, the roadmap and the counts of lanes contain the target only.
 ///
-/// Addition 3.
+/// Addition 3: lists, the roadmap and counts leave merged ones out.
 pub async fn lists_leave_merged_requests_out(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [first, second, target] = harness.requests(workspace, ["Quokka", "Lichen", "Fern"]).await;
@@ -419,7 +423,7 @@ pub async fn a_merge_follows_a_publication(harness: Harness) {
 
 /// Of two concurrent merges in opposite directions one wins, so that no feature request leads to itself.
 ///
-/// Addition 3.
+/// Addition 3: concurrent merges make no cycle.
 pub async fn concurrent_merges_make_no_cycle(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [one, other] = harness.requests(workspace, ["Quokka", "Fern"]).await;
@@ -663,7 +667,8 @@ fn email(customer: usize) -> String {
 /// After each step of random histories of votes, withdrawals, comments, merges and unmerges, everything that is shown
 /// equals what a small model in memory computes.
 ///
-/// Addition 3.
+/// Addition 3: unmerging restores exactly, in any order; votes and comments since then stay.
+/// Addition 3: a merged target is resolved to where it leads.
 pub async fn random_histories_equal_a_model(harness: Harness) {
     let mut seeds = vec![1, 17, 2_026];
     if rounds(0, 1) == 1 {
@@ -734,7 +739,8 @@ pub async fn random_histories_equal_a_model(harness: Harness) {
 /// While tasks vote for source and target and withdraw votes, another one merges and unmerges them. In the end every
 /// tally equals a recount, whether they are merged or not.
 ///
-/// Addition 3.
+/// Addition 3: every tally equals a recount, with 1,000 votes while source and target are merged and unmerged 100
+/// times.
 pub async fn tallies_are_exact_while_requests_are_merged(harness: Harness) {
     const TASKS: u64 = 16;
     let workspace = harness.workspace("acme").await;

@@ -499,6 +499,8 @@ pub async fn outdated_documents_are_indexed_again(harness: Harness) {
 
 /// A target is found by the titles and tags of what is merged into it, also by typing errors and after everything is
 /// indexed again. What is merged is not found itself.
+///
+/// Addition 3: search lists the target only, and finds it by the source's title and tags.
 pub async fn a_target_is_found_by_the_words_of_its_sources(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let quokka = harness.create(workspace, draft("Quokka zoo", &["lichen"], "<p>Burrow</p>")).await;
