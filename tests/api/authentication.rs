@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::app::{App, BASE_HOST, Client, Response, eventually, files_below, is_timestamp};
-use crate::endpoints::{Endpoint, Records, allowed, endpoints, reads};
+use crate::endpoints::{Records, allowed, endpoints, reads};
 
 const REFUSED: &str = "Could not authenticate, invalid API Key";
 const OUT_OF_SCOPE: &str = "API Key does not have the required scope";
@@ -79,7 +79,10 @@ fn mistyped(key: &str) -> String {
 }
 
 /// Contract 1: most endpoints are below `/api/external/v1`.
+/// Contract 4: success statuses are open; decision 2 has them.
 /// Contract 9: the version is in the path, and v1 for everything but attachments.
+/// Decision 2: GET, PATCH and PUT return 200.
+/// Decision 2: POST of a request, upvote, comment or changelog returns 201.
 /// Beyond the contract.
 #[test]
 fn every_endpoint_of_the_document_is_served() {
@@ -237,58 +240,8 @@ fn a_bearer_is_accepted_instead_of_the_header() {
     assert!(!log.contains(&key), "{log}");
 }
 
-/// Decision 1: a request outside the scope is 403 with its message.
-/// Decision 2: GET, PATCH and PUT return 200.
-/// Contract 4.
-#[test]
-fn a_read_only_key_reads_and_does_not_write() {
-    let (app, records) = started();
-    let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
-    let before = counts(&app);
-    for endpoint in endpoints().into_iter().filter(|endpoint| endpoint.scope().is_some()) {
-        let response = endpoint.send(&reader, &records, &[]);
-        if endpoint.scope() == Some("read") {
-            let full = endpoint.send(&app.acme, &records, &[]);
-            assert_eq!((response.status, response.text()), (200, full.text()), "{}", endpoint.name());
-        } else {
-            assert_rejects(&response, 403, OUT_OF_SCOPE, &endpoint.name());
-        }
-    }
-    reader.get_voters("99", "").is_error(404, UNKNOWN_REQUEST);
-    reader.get_votes("").is_error(422, "param is missing or the value is empty or invalid: email");
-    assert_eq!(counts(&app), before);
-    assert_eq!(app.acme.detail(&records.request)["track"], "Inbox");
-}
-
-/// Contract 4: success statuses are open; decision 2 has them.
-/// Decision 1: a key with `manage` does not get `write` by itself.
-/// Decision 2: POST of a request, upvote, comment or changelog returns 201.
-#[test]
-fn keys_with_one_scope_do_only_what_it_allows() {
-    let app = App::start();
-    let client = |scope: &str| app.client("acme", &app.key("acme", &["--scope", scope]));
-    let (writer, manager) = (client("write"), client("manage"));
-    for (number, endpoint) in endpoints().into_iter().enumerate() {
-        let is_in_scope = |endpoint: &Endpoint, scope: &str| endpoint.scope().is_none_or(|needed| needed == scope);
-        for (client, scope) in [(&writer, "write"), (&manager, "manage")] {
-            let records = Records::create(&app, &app.acme, &format!("{scope}{number}"));
-            let case = format!("{} with {scope}", endpoint.name());
-            let response = endpoint.send(client, &records, &[]);
-            if is_in_scope(&endpoint, scope) {
-                assert_eq!(response.status, endpoint.success(), "{case}: {}", response.text());
-                continue;
-            }
-            assert_rejects(&response, 403, OUT_OF_SCOPE, &case);
-            if endpoint.method == "GET" {
-                let head =
-                    client.request("HEAD", &endpoint.target_with_query(&records), &[], None).expect("a response");
-                assert_eq!((head.status, head.text()), (403, String::new()), "{case}");
-            }
-        }
-    }
-}
-
 /// Decision 1: the checks run in order, from 401 to 422.
+/// Decision 1: a request outside the scope is 403 with its message.
 /// Decision 2, 5; Addition 1.
 #[test]
 fn checks_run_in_the_documented_order() {

@@ -1442,7 +1442,8 @@ fn strange_addresses_are_refused_or_found_again() {
     assert_still_serves(&app);
 }
 
-/// Contract 4.10.
+/// Contract 4.10: rule 1, the key is the client's string, in the JSON body.
+/// Decision 5: an operation key has 1 to 255 characters, and is used unchanged.
 #[test]
 fn strange_operation_keys_are_valid() {
     let (app, _) = started();

@@ -186,186 +186,6 @@ fn the_first_response_is_replayed_byte_for_byte_and_nothing_runs_again() {
     assert_eq!(saved(&app), 5);
 }
 
-/// Contract 4.10: rule 4, the key alone is matched.
-/// Decision 5: a key is looked up before records and fields, whatever the endpoint.
-#[test]
-fn a_key_is_matched_regardless_of_the_rest_of_the_request() {
-    for used in 0..5 {
-        let (app, endpoints) = started();
-        let key = json!("used");
-        let first = endpoints[used].send(&app.acme, &key);
-        assert_ran(&first, endpoints[used].status, endpoints[used].name);
-        let after = counts(&app);
-        let track = app.track("Done");
-        for endpoint in &endpoints {
-            for body in [
-                endpoint.body.clone(),
-                json!({}),
-                json!({ "customer": { "email": "dan@example.com" }, "reference_note": { "body": "Other" } }),
-                json!({ "comment": { "content": "Other" } }),
-                json!({ "track_id": track }),
-                json!({ "feature_request": 5, "customer": [], "comment": "x", "track_id": {}, "changelog": true }),
-            ] {
-                let path = format!("/api/external/v1{}", endpoint.path);
-                // The feature request need not exist either.
-                for path in [path.clone(), path.replace("/1/", "/99/"), path.replace("/1/", "/%00/")] {
-                    let response = app.acme.send(endpoint.method, &path, &with_key(&body, &key));
-                    let case = format!("{}, then {} {path} {body}", endpoints[used].name, endpoint.method);
-                    assert_eq!(visible_parts(&response), replay_of(&first), "{case}");
-                }
-            }
-        }
-        assert_eq!(counts(&app), after, "{}: {TABLES:?}", endpoints[used].name);
-        let placed = app.acme.post_upvote("1", &json!({ "reference_note": { "body": "x" } })).json();
-        let track = if endpoints[used].name == "move" { "Planned" } else { "Inbox" };
-        assert_eq!(placed["feature_request"]["track"], track, "{}", endpoints[used].name);
-    }
-}
-
-/// Contract 4.10: rule 3, a key belongs to its workspace.
-#[test]
-fn a_key_belongs_to_its_workspace() {
-    let (app, endpoints) = started();
-    let other = app.workspace("other");
-    fill(&other);
-    let track = other.get_tracks().json()["tracks"][2]["id"].clone();
-    for endpoint in &endpoints {
-        let (name, key) = (endpoint.name, json!(endpoint.name));
-        let first = endpoint.send(&app.acme, &key);
-        assert_ran(&first, endpoint.status, name);
-        let mut body = with_key(&endpoint.body, &key);
-        if name == "move" {
-            body["track_id"] = track.clone();
-        }
-        let elsewhere = endpoint.send_body(&other, &body);
-        assert_ran(&elsewhere, endpoint.status, name);
-        assert_ne!(elsewhere.text(), first.text(), "{name}");
-        // Each workspace has its own saved response from now on.
-        assert_eq!(visible_parts(&endpoint.send(&app.acme, &key)), replay_of(&first), "{name}");
-        assert_eq!(visible_parts(&endpoint.send_body(&other, &body)), replay_of(&elsewhere), "{name}");
-    }
-    assert_eq!(saved(&app), 10);
-}
-
-/// Contract 4.10: rule 1, the key is the client's string, in the JSON body.
-/// Contract 4.10: rule 5, each action needs its own key.
-/// Decision 5: an operation key has 1 to 255 characters, and is used unchanged.
-#[test]
-fn similar_keys_are_distinct() {
-    let (app, endpoints) = started();
-    let upvote = &endpoints[1];
-    let before = counts(&app);
-    let (longest, other_longest) = ("k".repeat(255), format!("{}l", "k".repeat(254)));
-    let (umlauts, emoji) = ("ü".repeat(255), "🔑".repeat(255));
-    let keys = [
-        "k",
-        "K",
-        " k",
-        "k ",
-        "k\n",
-        "k2",
-        "0",
-        "null",
-        "true",
-        "é",
-        "e\u{301}",
-        "\u{200b}",
-        "ключ",
-        "🔑",
-        "a\tb",
-        "'; DROP TABLE operations; --",
-        "%",
-        "_",
-        "018f3a9e-7c1b-7d55-a1b2-c3d4e5f60718",
-        longest.as_str(),
-        other_longest.as_str(),
-        umlauts.as_str(),
-        emoji.as_str(),
-    ];
-    for key in keys {
-        assert_ran(&upvote.send(&app.acme, &json!(key)), 201, key);
-    }
-    for key in keys {
-        let again = upvote.send(&app.acme, &json!(key));
-        assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{key}");
-    }
-    // Keys were not truncated, folded or normalized.
-    let kept = app.sql("SELECT operation_key FROM operations");
-    assert_eq!(kept.iter().map(String::as_str).collect::<BTreeSet<_>>(), BTreeSet::from(keys));
-    assert_eq!(counts(&app), upvote.after(i64::try_from(keys.len()).unwrap(), before), "{TABLES:?}");
-}
-
-/// Decision 5: a key of another type, or a longer one, is 422 that names `operation_key`.
-/// Contract 4.10.
-#[test]
-fn an_invalid_key_is_rejected_and_nothing_runs() {
-    let (app, endpoints) = started();
-    let before = counts(&app);
-    let too_long = "operation_key must be at most 255 characters long";
-    let no_string = "operation_key must be a string";
-    for endpoint in &endpoints {
-        for (key, message) in [
-            (json!("k".repeat(256)), too_long),
-            (json!("ü".repeat(256)), too_long),
-            (json!(format!("k{}", " ".repeat(255))), too_long),
-            (json!("k".repeat(100_000)), too_long),
-            (json!("a\u{0}b"), "operation_key must not contain the NUL character"),
-            (json!("\u{0}"), "operation_key must not contain the NUL character"),
-            (json!(0), no_string),
-            (json!(1), no_string),
-            (json!(1.5), no_string),
-            (json!(true), no_string),
-            (json!(false), no_string),
-            (json!([]), no_string),
-            (json!(["k"]), no_string),
-            (json!({}), no_string),
-            (json!({ "k": "v" }), no_string),
-        ] {
-            let case = format!("{}: {}", endpoint.name, short(&key));
-            assert_rejects(&endpoint.send(&app.acme, &key), 422, message, &case);
-            // A missing feature request is reported first.
-            if endpoint.path.contains("/1/") {
-                let path = format!("/api/external/v1{}", endpoint.path.replace("/1/", "/99/"));
-                let response = app.acme.send(endpoint.method, &path, &with_key(&endpoint.body, &key));
-                assert_rejects(&response, 404, "FeatureRequest does not exist.", &case);
-            }
-        }
-    }
-    assert_eq!(counts(&app), before, "{TABLES:?}");
-    assert_eq!(saved(&app), 0);
-}
-
-/// Contract 4.10: rule 7, with a missing or blank key every request runs and nothing is saved.
-/// Decision 5: a blank operation key is absent.
-#[test]
-fn without_a_key_every_request_runs_and_nothing_is_saved() {
-    let (app, endpoints) = started();
-    for endpoint in &endpoints {
-        let without = endpoint.body.clone();
-        let blank = |key: &str| with_key(&endpoint.body, &json!(key));
-        for body in [
-            without,
-            with_key(&endpoint.body, &json!(null)),
-            blank(""),
-            blank(" "),
-            blank("\t\r\n"),
-            blank("\u{2003}\u{a0}"),
-            blank(&" ".repeat(1_000)),
-        ] {
-            let before = counts(&app);
-            for _ in 0..2 {
-                assert_ran(
-                    &endpoint.send_body(&app.acme, &body),
-                    endpoint.status,
-                    &format!("{}: {}", endpoint.name, short(&body)),
-                );
-            }
-            assert_eq!(counts(&app), endpoint.after(2, before), "{}: {}", endpoint.name, short(&body));
-        }
-    }
-    assert_eq!(saved(&app), 0);
-}
-
 /// Contract 4.10: rule 6, failures are not saved, and the key can be used again.
 #[test]
 fn a_failed_request_does_not_use_up_its_key() {
@@ -421,20 +241,6 @@ fn a_failed_request_does_not_use_up_its_key() {
 
 /// Contract 4.10.
 #[test]
-fn a_move_to_an_unknown_track_does_not_use_up_its_key() {
-    let (app, endpoints) = started();
-    let unknown = json!({ "track_id": "01890a5d-ac96-774b-bcce-b302099a8057", "operation_key": "k" });
-    assert_rejects(&app.acme.patch_track("1", &unknown), 404, "Track does not exist.", "unknown");
-    let no_id = json!({ "track_id": "Planned", "operation_key": "k" });
-    assert_rejects(&app.acme.patch_track("1", &no_id), 422, "track_id is not a valid UUID", "no id");
-    assert_eq!(saved(&app), 0);
-    let moved = endpoints[3].send(&app.acme, &json!("k"));
-    assert_ran(&moved, 200, "corrected");
-    assert_eq!(moved.json()["feature_request"]["track"], "Planned");
-}
-
-/// Contract 4.10.
-#[test]
 fn a_replay_returns_the_original_response_after_changes() {
     let (app, endpoints) = started();
     let firsts: Vec<Response> =
@@ -460,54 +266,6 @@ fn a_replay_returns_the_original_response_after_changes() {
 
 /// Contract 4.10.
 #[test]
-fn saved_responses_outlive_the_process() {
-    let (mut app, endpoints) = started();
-    let firsts: Vec<Response> =
-        endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
-    let after = counts(&app);
-    app.kill();
-    app.restart();
-    for (endpoint, first) in endpoints.iter().zip(&firsts) {
-        assert_eq!(
-            visible_parts(&endpoint.send(&app.acme, &json!(endpoint.name))),
-            replay_of(first),
-            "{}",
-            endpoint.name
-        );
-    }
-    assert_eq!((counts(&app), saved(&app)), (after, 5), "{TABLES:?}");
-}
-
-/// Contract 4.10.
-#[test]
-fn saved_responses_outlive_the_api_key() {
-    let (app, endpoints) = started();
-    let firsts: Vec<Response> =
-        endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
-    let after = counts(&app);
-    let keys = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
-    let id = keys[0]["id"].as_str().unwrap();
-    let rotated = app.roadmap(&["api-key", "rotate", "--workspace", "acme", id, "--overlap", "0s"]).json();
-    let client = app.client("acme", rotated["key"].as_str().unwrap());
-    for (endpoint, first) in endpoints.iter().zip(&firsts) {
-        assert_eq!(
-            visible_parts(&endpoint.send(&client, &json!(endpoint.name))),
-            replay_of(first),
-            "{}",
-            endpoint.name
-        );
-    }
-    // The revoked API key gets no response, not even a saved one.
-    eventually("the old key no longer works", || app.acme.get_tracks().status == 401);
-    for endpoint in &endpoints {
-        let refused = endpoint.send(&app.acme, &json!(endpoint.name));
-        assert_rejects(&refused, 401, "Could not authenticate, invalid API Key", endpoint.name);
-    }
-    assert_eq!((counts(&app), saved(&app)), (after, 5), "{TABLES:?}");
-}
-
-/// Contract 4.10.
-#[test]
 fn settings_have_no_operation_keys() {
     let (app, endpoints) = started();
     assert_ran(&endpoints[1].send(&app.acme, &json!("used")), 201, "an upvote");
@@ -526,25 +284,6 @@ fn settings_have_no_operation_keys() {
         }
     }
     assert_eq!(app.sql("SELECT operation_key FROM operations"), ["used"]);
-}
-
-/// Contract 4.10: rule 8, of concurrent requests one runs, and the others replay.
-/// Decision 5: a concurrent request with the key waits, then replays.
-#[test]
-fn concurrent_requests_with_a_new_key_run_once_and_are_replayed() {
-    let (app, endpoints) = started();
-    for endpoint in &endpoints {
-        let (name, key) = (endpoint.name, json!(endpoint.name));
-        let before = counts(&app);
-        let responses = in_parallel(24, |_| endpoint.send(&app.acme, &key));
-        let first =
-            responses.iter().find(|response| response.header("idempotent-replayed").is_none()).expect("one that ran");
-        assert_ran(first, endpoint.status, name);
-        let replayed = responses.iter().filter(|response| visible_parts(response) == replay_of(first)).count();
-        assert_eq!(replayed, 23, "{name}: {responses:?}");
-        assert_eq!(counts(&app), endpoint.after(1, before), "{name}: {TABLES:?}");
-    }
-    assert_eq!(saved(&app), 5);
 }
 
 /// Contract 4.10.
@@ -604,36 +343,6 @@ fn concurrent_requests_with_one_key_save_the_first_success() {
     }
     assert_eq!(counts(&app), upvote.after(1, before), "{TABLES:?}");
     assert_eq!(saved(&app), 1);
-}
-
-/// Contract 3.
-#[test]
-fn concurrent_votes_of_a_new_customer_count_once() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    let responses = in_parallel(48, |number| {
-        let email = if number % 2 == 0 { "Ann@Example.com" } else { "ann@example.COM" };
-        app.acme.post_upvote("1", &json!({ "customer": { "email": email }, "reference_note": { "body": "x" } }))
-    });
-    let mut outcomes: Vec<(u16, bool, bool, i64)> = responses
-        .iter()
-        .map(|response| {
-            let body = response.json();
-            let registered = body["vote_registered"].as_bool().expect("a boolean");
-            let already = body["already_voted"].as_bool().expect("a boolean");
-            (response.status, registered, already, body["feature_request"]["votes_count"].as_i64().expect("a number"))
-        })
-        .collect();
-    outcomes.sort_unstable();
-    let mut expected = vec![(201, false, true, 1); 47];
-    expected.push((201, true, false, 1));
-    assert_eq!(outcomes, expected);
-    assert_eq!(app.count("SELECT count(*) FROM votes"), 1);
-    assert_eq!(app.count("SELECT count(*) FROM customers"), 1);
-    assert_eq!(app.count("SELECT count(*) FROM notes"), 48);
-    assert_eq!(app.count("SELECT votes_count FROM vote_tallies"), 1);
-    assert_eq!(app.acme.get_voters("1", "").json()["total_count"], 1);
-    assert_eq!(saved(&app), 0);
 }
 
 /// Decision 5: after too long a wait, 409 `operation_in_progress` with `Retry-After`.
@@ -782,6 +491,9 @@ fn the_endpoints_with_keys_are_those_of_the_contract() {
     assert_eq!(found, TAKING_KEYS.map(str::to_owned).into());
 }
 
+/// Contract 4.10: rule 4, the key alone is matched.
+/// Contract 4.10: rule 5, each action needs its own key.
+/// Decision 5: a key is looked up before records and fields, whatever the endpoint.
 /// Addition 2.
 #[test]
 fn every_endpoint_with_a_key_runs_once_and_replays_whatever_else_is_sent() {
@@ -869,6 +581,7 @@ fn the_header_is_a_key_at_every_endpoint_that_takes_one_and_nowhere_else() {
     assert_eq!(taken, TAKING_KEYS.len());
 }
 
+/// Decision 5: a key of another type, or a longer one, is 422 that names `operation_key`.
 /// Addition 2.
 #[test]
 fn every_endpoint_with_a_key_rejects_invalid_ones_after_a_missing_record() {
@@ -896,6 +609,8 @@ fn every_endpoint_with_a_key_rejects_invalid_ones_after_a_missing_record() {
 }
 
 #[test]
+/// Contract 4.10: rule 7, with a missing or blank key every request runs and nothing is saved.
+/// Decision 5: a blank operation key is absent.
 fn without_a_key_no_endpoint_saves_its_response() {
     let app = App::start();
     for (number, endpoint) in taking_keys().enumerate() {
@@ -907,6 +622,8 @@ fn without_a_key_no_endpoint_saves_its_response() {
     assert_eq!(saved(&app), 0);
 }
 
+/// Contract 4.10: rule 8, of concurrent requests one runs, and the others replay.
+/// Decision 5: a concurrent request with the key waits, then replays.
 /// Addition 2.
 #[test]
 fn concurrent_requests_to_every_endpoint_with_one_key_run_once() {

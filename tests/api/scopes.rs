@@ -49,9 +49,11 @@ fn combinations() -> Vec<Vec<&'static str>> {
     (0..1 << SCOPES.len()).map(|bits| chosen(bits).map(|(_, scope)| scope).collect()).collect()
 }
 
+/// Decision 1: a key with `manage` does not get `write` by itself.
 /// Addition 1: the scopes are `read`, `write` and `manage`, and each route accepts the keys with its scope and no
 /// others.
 /// Addition 1: a key with `manage` does not get `write` by itself.
+/// Addition 6: audit entries need `manage`.
 /// Addition 7.
 #[test]
 fn every_route_accepts_exactly_the_keys_with_its_scope() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, FORM_TYPE, Response, eventually, files_below, form_with, has_keys, in_parallel, is_timestamp};
+use crate::app::{App, FORM_TYPE, Response, eventually, files_below, form_with, has_keys, is_timestamp};
 use crate::database::sql_timestamp;
 
 const MB: usize = 1024 * 1024;
@@ -111,19 +111,6 @@ fn records_over_the_budget_are_refused_whole_and_replays_are_served() {
     app.set_environment(&[("ROADMAP_STORAGE_RECORDS", "off")]);
     app.restart();
     assert_eq!(comment(&app, &request, 100_000).status, 201);
-}
-
-/// Beyond the contract.
-#[test]
-fn concurrent_writes_do_not_exceed_the_budget() {
-    let (app, request) = started();
-    let responses = in_parallel(16, |_| comment(&app, &request, 100_000));
-    for response in responses.iter().filter(|response| response.status != 201) {
-        response.is_error(507, NO_RECORDS);
-    }
-    let posted = responses.iter().filter(|response| response.status == 201).count();
-    assert_eq!(posted, 10);
-    assert_eq!(app.count("SELECT count(*) FROM comments"), 10);
 }
 
 /// Beyond the contract.

@@ -143,24 +143,6 @@ fn codes_cannot_be_guessed() {
     assert_eq!(browser.submit(&mail.path, &[("choice", "only")]), "/?done=signed-in");
 }
 
-/// Portal: 32 uses of one link at once are one session.
-#[test]
-fn of_32_uses_of_a_link_one_signs_in() {
-    let app = App::start();
-    let (id, path) = request(&app, "Dark mode");
-    Browser::new(&app).submit(&format!("{path}/vote"), &[("email", "ann@example.com")]);
-    let mail = sign_in_mails(&app, "ann@example.com", 1).remove(0);
-    let statuses = in_parallel(32, |_| {
-        let browser = Browser::new(&app);
-        let status = browser.post(&mail.path, &[("choice", "act")]).status;
-        assert_eq!(browser.has_cookie("__Host-session"), status == 303);
-        status
-    });
-    assert_eq!(statuses.iter().filter(|status| **status == 303).count(), 1, "{statuses:?}");
-    assert!(statuses.iter().all(|status| matches!(status, 303 | 404)), "{statuses:?}");
-    assert_eq!((app.count("SELECT count(*) FROM sessions"), votes(&app, &id)), (1, 1));
-}
-
 /// Portal: used, expired, changed, denied or foreign links are 404 with the offer of a new one; `next` leads to no
 /// other host.
 #[test]

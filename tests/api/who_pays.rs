@@ -134,24 +134,6 @@ fn one_mailbox_gets_ten_mails_an_hour_over_the_whole_installation() {
     assert_eq!(sent, 10);
 }
 
-#[test]
-fn redeemed_sign_ins_do_not_count_and_denied_ones_do() {
-    let app = App::start();
-    for number in 0..5 {
-        let browser = Browser::new(&app);
-        assert_eq!(browser.submit("/sign-in", &[("email", "ann@example.com")]), SENT, "{number}");
-        let mail = sign_in_mails(&app, "ann@example.com", number + 1).pop().unwrap();
-        browser.submit(&mail.path, &[("choice", "only")]);
-    }
-    let browser = Browser::new(&app);
-    for number in 0..3 {
-        assert_eq!(browser.submit("/sign-in", &[("email", "bob@example.com")]), SENT, "{number}");
-        let mail = sign_in_mails(&app, "bob@example.com", number + 1).pop().unwrap();
-        browser.submit(&mail.path, &[("choice", "deny")]);
-    }
-    assert_eq!(browser.post("/sign-in", &[("email", "bob@example.com")]).status, 429);
-}
-
 /// Portal: a portal that is closed to an address sends it no mail, with the same response.
 #[test]
 fn a_closed_portal_mails_nobody_who_could_not_enter() {

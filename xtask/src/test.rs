@@ -10,7 +10,7 @@ const TESTS_PER_PROCESSOR: usize = 3;
 
 /// Prefixes of black-box tests that are independent of the store. They run only on SQLite here, and on PostgreSQL in
 /// `cargo xtask torture`.
-pub(crate) const ONCE: [&str; 34] = [
+pub(crate) const ONCE: [&str; 33] = [
     "admin_access::every_page_",
     "attachments::a_body_that_is_no_form_",
     "attachments::a_bucket_",
@@ -22,7 +22,6 @@ pub(crate) const ONCE: [&str; 34] = [
     "attachments::twenty_uploads_",
     "authentication::every_endpoint_",
     "authentication::every_route_",
-    "authentication::keys_with_one_scope_",
     "bad_input::a_body_",
     "bad_input::a_field_of_another_type_",
     "bad_input::a_query_string_",

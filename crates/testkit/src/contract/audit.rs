@@ -83,7 +83,7 @@ pub async fn an_entry_is_returned_as_it_was_stored(harness: Harness) {
 /// A filter selects by actor, kind of actor, action, subject and time, and by several of them. Pages go on after their
 /// cursor, and the last one has none.
 ///
-/// Addition 6.
+/// Addition 6: audit entries show the own workspace only.
 pub async fn entries_are_filtered_and_paged(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let [key, member, subject] = [7, 8, 9].map(Uuid::from_u128);

@@ -96,7 +96,7 @@ pub async fn an_abandoned_waiter_holds_no_lock(harness: Harness) {
 
 /// "Another workspace may use the same key without clashing."
 ///
-/// Contract 4.10.
+/// Contract 4.10: rule 3, a key belongs to its workspace.
 pub async fn keys_belong_to_their_workspace(harness: Harness) {
     for subdomain in ["acme", "bolt", "crux"] {
         let workspace = harness.workspace(subdomain).await;

@@ -377,6 +377,8 @@ pub async fn old_sign_ins_are_deleted(harness: Harness) {
 }
 
 /// Of many concurrent uses of a sign-in, exactly one creates a session. A rolled back use leaves it open.
+///
+/// Portal: 32 uses of one link at once are one session.
 pub async fn a_sign_in_is_used_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let started = harness.perform(workspace, &start("ann@example.com")).await;
