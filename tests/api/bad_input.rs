@@ -1016,7 +1016,7 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
     assert_still_serves(&app);
 }
 
-/// Decision 4.
+/// Decision 4: a search query is text, not syntax.
 #[test]
 fn syntax_of_query_languages_has_no_effect_in_a_search() {
     let (app, _) = started();
@@ -1293,7 +1293,8 @@ fn is_kept_or_harmless(response: &Response, content: impl Fn(&Value) -> Value, f
     }
 }
 
-/// Contract 2.2.
+/// Contract 2.2: `description` is plain text of at most 500 characters.
+/// Contract 8: a description in search has at most 500 characters.
 #[test]
 fn strange_titles_tags_and_descriptions_come_back_as_visible() {
     let (app, _) = started();

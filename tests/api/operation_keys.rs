@@ -646,7 +646,7 @@ fn concurrent_requests_to_every_endpoint_with_one_key_run_once() {
     assert_eq!(saved(&app), TAKING_KEYS.len() as i64);
 }
 
-/// Addition 2.
+/// Addition 2: a `DELETE` is 204.
 #[test]
 fn deletions_have_no_operation_keys() {
     let app = App::start();

@@ -410,6 +410,7 @@ mod tests {
         assert_eq!(summary("Inbox", None, 0).slug(), "7-dark-mode");
     }
 
+    /// Decision 3: a description in search is up to 500 whole Unicode characters without HTML.
     /// Contract 2.2.
     #[test]
     fn an_excerpt_is_text_of_at_most_500_characters() {

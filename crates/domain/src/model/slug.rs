@@ -34,7 +34,8 @@ pub fn parse_tag_number(slug: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
-    /// Contract 2.2; Decision 3.
+    /// Decision 3: a slug is number and words, in ASCII and lower case, or the number alone without words.
+    /// Contract 2.2.
     #[test]
     fn words_become_ascii_and_lower_case() {
         for (title, expected) in [

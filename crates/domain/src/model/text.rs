@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Decision 3.
+    /// Decision 3: white space around titles, names and e-mails is trimmed.
     #[test]
     fn a_line_is_trimmed() {
         assert_eq!(parse_line("title", "  Dark mode\t\n", 200).unwrap(), "Dark mode");

@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(rank("Quokka", ""), None);
     }
 
-    /// Decision 4.
+    /// Decision 4: search results are ranked by relevance × (1 + 0.15 · ln(1 + votes)).
     #[test]
     fn votes_are_damped() {
         assert!((votes_factor(0) - 1.0).abs() < f64::EPSILON);

@@ -450,7 +450,7 @@ pub async fn concurrent_merges_make_no_cycle(harness: Harness) {
 /// Deleting a merged feature request leaves its target, without its votes, comments and words. Deleting a target needs
 /// consent and deletes what is merged into it, too. What a deleted one was merged into is counted again.
 ///
-/// Addition 2.
+/// Addition 2: a `DELETE` of a merged one deletes itself, and the target is counted and indexed again.
 pub async fn deleting_a_part_of_a_tree(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let root = harness.create(workspace, draft("Gecko", &["wall"], "<p>It sticks</p>")).await;

@@ -102,7 +102,8 @@ pub async fn a_request_shows_all_of_its_fields(harness: Harness) {
 /// The timestamp of the update changes with title, description, tags, visibility, track and merges. It does not change
 /// with votes, comments, notes and subscriptions, or when nothing changes.
 ///
-/// Addition 2.
+/// Addition 2: `updated_at` changes with title, description, tags, track, visibility and merge, not with votes and
+/// comments.
 pub async fn only_changes_of_the_request_itself_update_it(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.create(workspace, draft("Dark mode", &["ui"], "<p>Eyes</p>")).await;
@@ -165,7 +166,7 @@ pub async fn only_changes_of_the_request_itself_update_it(harness: Harness) {
 
 /// Fields that were not sent stay. Old words are no longer found, new ones are, and all old slugs still work.
 ///
-/// Addition 2.
+/// Addition 2: after a `PATCH` search, slug and URLs follow the title, and old slugs go on working.
 pub async fn the_index_follows_an_edit(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.create(workspace, draft("Quokka zoo", &["fern"], "<p>Burrow</p>")).await;
@@ -245,7 +246,7 @@ pub async fn visibility_decides_what_is_found(harness: Harness) {
 
 /// Concurrent edits wait for each other: the last one wins, and each entry of the audit log continues the one before.
 ///
-/// Addition 2.
+/// Addition 2: of concurrent edits the last wins, and the audit log shows both.
 pub async fn concurrent_edits_follow_each_other(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Title").await;
@@ -542,7 +543,7 @@ async fn fill(harness: &Harness, workspace: WorkspaceId, title: &str) -> Feature
 
 /// Everything that belongs to a deleted feature request is gone, and nothing else. Its number is not used again.
 ///
-/// Addition 2.
+/// Addition 2: after a `DELETE`, votes, comments, notes, moves and queued mail are gone.
 pub async fn a_deleted_request_takes_everything_with_it(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let kept = fill(&harness, workspace, "Quokka").await;

@@ -37,6 +37,7 @@ pub async fn tag_numbers_count_up_without_gaps_or_repeats(harness: Harness) {
 
 /// A feature request is found by its UUID or its number only.
 ///
+/// Contract 2.2: a slug is the number, a dash, and the words with dashes.
 /// Decision 3.
 pub async fn a_request_is_found_by_id_and_by_number(harness: Harness) {
     let workspace = harness.workspace("acme").await;

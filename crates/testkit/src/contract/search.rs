@@ -23,6 +23,9 @@ async fn hits(harness: &Harness, workspace: WorkspaceId, query: &str) -> Vec<Hit
 /// Words are stemmed, accents are ignored, the last word matches as a prefix, and hyphenated words match by either
 /// part.
 ///
+/// Decision 4: a search stems words and ignores accents.
+/// Decision 4: the last word of a query is a prefix too.
+/// Decision 4: hyphenated words are found by either part.
 /// Contract 4.5.
 pub async fn words_are_found_wherever_they_stand(harness: Harness) {
     let workspace = harness.workspace("acme").await;
@@ -74,7 +77,9 @@ pub async fn a_request_without_words_is_no_trouble(harness: Harness) {
 /// Matches in the title rank above tags, and tags above the description. Votes raise each, and the newer comes first
 /// among equals.
 ///
-/// Contract 4.5.
+/// Contract 4.5: requests are ranked by relevance and number of votes.
+/// Decision 4: among equal search results the newest comes first.
+/// Decision 4: in a search the title counts more than tags, and tags more than the description.
 pub async fn better_and_more_wanted_matches_come_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("In the description", &[], "export export export")).await;
@@ -92,6 +97,8 @@ pub async fn better_and_more_wanted_matches_come_first(harness: Harness) {
 /// not match: one word of many, or a word of a description beside an unknown word.
 ///
 /// Decision 4: what matches too small a part of a query is no result, or a weak one.
+/// Decision 4: not every word of a query must match, and feature requests that match more of it come first.
+/// Decision 4: noise words in a query count little or nothing.
 pub async fn better_coverage_comes_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for (title, description) in [
@@ -210,7 +217,7 @@ pub async fn all_scripts_and_signs_are_searched(harness: Harness) {
 
 /// Words that no feature request has are corrected, and known words are not.
 ///
-/// Decision 4.
+/// Decision 4: a search corrects typing errors in unknown words only.
 pub async fn typing_errors_are_corrected(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode", &["appearance"], "A schedule would be perfect")).await;
@@ -280,7 +287,7 @@ pub async fn no_syntax_leaks_through(harness: Harness) {
 
 /// Private feature requests match neither a query as typed nor a corrected one, and corrections do not use their words.
 ///
-/// Contract 2.2.
+/// Contract 2.2: search never returns private requests.
 pub async fn private_requests_are_never_found(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let private = harness

@@ -142,7 +142,7 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
 /// Deleted rows are not counted any more: without its feature requests, a workspace stores its customers, the words of
 /// its vocabulary, and its audit log.
 ///
-/// Addition 2.
+/// Addition 2: a `DELETE` frees storage.
 pub async fn deleted_rows_are_not_counted(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let [source, target] = [harness.request(acme, "Quokka").await, harness.request(acme, "Fern").await];
