@@ -1134,6 +1134,7 @@ fn syntax_of_query_languages_has_no_effect_in_a_search() {
     assert_still_serves(&app);
 }
 
+/// Contract 4.8: an unknown request is `FeatureRequest does not exist.`.
 /// Decision 2.
 #[test]
 fn a_path_that_names_no_request_is_not_found() {

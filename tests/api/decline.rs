@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{App, has_keys};
-use crate::shared::{age_feature_requests, column, outdated, unknown_requests};
+use crate::shared::{age_feature_requests, column, outdated};
 
 /// Creates a feature request of Ann that waits for approval. Returns its id.
 fn held_request(app: &App, title: &str) -> String {
@@ -91,34 +91,4 @@ fn declining_needs_no_body() {
         assert_eq!(response.is_ok()["feature_request"]["id"], json!(id), "{body:?}");
         assert_eq!(held(&app), [] as [Value; 0], "{body:?}");
     }
-}
-
-/// Addition 7.
-#[test]
-fn unknown_and_foreign_feature_requests_cannot_be_declined() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    let (bolt, unknown) = unknown_requests(&app);
-    for id in unknown {
-        app.acme.decline_feature_request(&id).is_error(404, "FeatureRequest does not exist.");
-    }
-    let waiting = held_request(&app, "Night mode");
-    bolt.decline_feature_request(&waiting).is_error(404, "FeatureRequest does not exist.");
-    assert_eq!((held(&app), entries(&app)), (vec![json!(waiting)], 0));
-}
-
-/// Addition 7.
-#[test]
-fn a_repeated_request_is_replayed() {
-    let app = App::start();
-    let id = held_request(&app, "Night mode");
-    let path = format!("/api/external/v1/feature_requests/{id}/decline");
-    let body = json!({ "operation_key": "decline 1" });
-    let first = app.acme.send("POST", &path, &body);
-    assert_eq!((first.status, first.header("idempotent-replayed")), (200, None));
-    // It waits again, but the operation has been done.
-    app.data.hold_feature_request(&id);
-    let again = app.acme.send("POST", &path, &body);
-    assert_eq!((again.status, again.header("idempotent-replayed"), &again.bytes), (200, Some("true"), &first.bytes));
-    assert_eq!((held(&app), entries(&app)), (vec![json!(id)], 1));
 }

@@ -322,7 +322,9 @@ fn other_fields_are_ignored() {
     );
 }
 
+/// Contract 4.8: `{id}` is a UUID or a slug.
 /// Decision 3: a private request is hidden from search.
+/// Decision 3: a private request is accessible with the key.
 #[test]
 fn a_private_request_is_hidden_from_search_but_not_from_the_key_s_holder() {
     let app = App::start();

@@ -98,6 +98,7 @@ pub(crate) fn all_settled(app: &App) -> bool {
 
 /// Contract 4.8: the messages of `notify_all_voters` are sent as e-mail.
 /// Contract 6: the mail of `notify_all_voters` arrives.
+/// Contract 6: the only outbound effect is the mail of `notify_all_voters`, to its recipients.
 /// Decision 6: a vote subscribes the voter.
 /// Decision 6: a worker writes `.eml` files if no SMTP is configured.
 /// Decision 6: each voter gets at most one message for a comment, except after a kill.

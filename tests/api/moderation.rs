@@ -151,34 +151,6 @@ fn an_approved_feature_request_is_public() {
     assert_eq!(entries(&app, "feature_request.approve"), 1);
 }
 
-/// Addition 7.
-#[test]
-fn a_private_feature_request_that_does_not_wait_stays_private() {
-    let (app, _) = started();
-    let id = app.acme.feature_request_with(&json!({ "title": "Secret", "private": true }));
-    for reference in [id.as_str(), "2-secret"] {
-        let approved = app.acme.approve_feature_request(reference).is_ok();
-        assert_eq!(approved["feature_request"]["private"], json!(true), "{reference}");
-    }
-    assert_eq!(entries(&app, "feature_request.approve"), 0);
-}
-
-/// Addition 7: an edit that makes a feature request public ends its wait, and so does its deletion.
-#[test]
-fn an_edit_or_a_deletion_ends_the_wait_of_a_feature_request() {
-    let (app, _) = started();
-    let (shown, deleted) = (held_request(&app, "Shown"), held_request(&app, "Deleted"));
-    app.acme.patch_feature_request(&shown, &json!({ "feature_request": { "title": "Shown again" } })).is_ok();
-    assert_eq!(held(&app), [shown.as_str(), deleted.as_str()]);
-    app.acme.patch_feature_request(&shown, &json!({ "feature_request": { "private": false } })).is_ok();
-    assert_eq!(held(&app), [deleted.as_str()]);
-    // Private again, it does not wait.
-    app.acme.patch_feature_request(&shown, &json!({ "feature_request": { "private": true } })).is_ok();
-    assert_eq!(held(&app), [deleted.as_str()]);
-    app.acme.delete_feature_request(&deleted, "").is_empty();
-    assert_eq!(held(&app), [] as [&str; 0]);
-}
-
 /// Addition 7: an approved comment is public, with its id and time, and nothing is mailed.
 #[test]
 fn an_approved_comment_is_public_with_its_id_and_time() {
@@ -223,65 +195,4 @@ fn a_public_comment_cannot_be_approved() {
         app.acme.approve_comment(unknown).is_error(404, NO_COMMENT);
     }
     assert_eq!(comments(&app, &request).as_array().map(Vec::len), Some(1));
-}
-
-/// Addition 7: `DELETE /comments/{id}` deletes a comment that waits, too, and a deleted feature request takes those on
-/// it along.
-#[test]
-fn a_comment_that_waits_can_only_be_approved_or_deleted() {
-    let (app, request) = started();
-    let id = app.data.hold_comment(&request, "bob@example.com", "Please", "0");
-    app.acme.patch_comment(&id, &json!({ "comment": { "content": "Changed" } })).is_error(404, NO_COMMENT);
-    assert_eq!(held(&app), [id.as_str()]);
-    app.acme.delete_comment(&id).is_empty();
-    assert_eq!((held(&app), comments(&app, &request)), (Vec::new(), json!([])));
-    let entry = &app.acme.get_audit_entries(&format!("subject={id}")).is_ok()["audit_entries"][0];
-    assert_eq!(
-        (&entry["action"], &entry["changes"]),
-        (&json!("comment.delete"), &json!([{ "field": "feature_request", "old": request, "new": null }]))
-    );
-    app.acme.delete_comment(&id).is_error(404, NO_COMMENT);
-    app.acme.approve_comment(&id).is_error(404, NO_COMMENT);
-}
-
-/// Addition 7.
-#[test]
-fn comments_that_wait_are_deleted_with_their_feature_request() {
-    let (app, request) = started();
-    let id = app.data.hold_comment(&request, "bob@example.com", "Please", "0");
-    app.acme.delete_feature_request(&request, "").is_empty();
-    assert_eq!((held(&app), app.count("SELECT count(*) FROM held_comments")), (Vec::new(), 0));
-    app.acme.approve_comment(&id).is_error(404, NO_COMMENT);
-}
-
-/// Addition 7: a comment that waits moves with a merge like a public one.
-#[test]
-fn a_comment_on_a_merged_feature_request_is_listed_with_its_target() {
-    let (app, request) = started();
-    let target = app.acme.feature_request("Theme");
-    let target = target["id"].as_str().expect("an id");
-    let id = app.data.hold_comment(&request, "bob@example.com", "Please", "0");
-    app.acme.merge(&request, target);
-    assert_eq!(held(&app), [id.as_str()]);
-    let approved = app.acme.approve_comment(&id).is_ok();
-    assert_eq!(approved["feature_request"]["id"], target);
-    let listed = comments(&app, target);
-    let of_comment = listed.as_array().unwrap().iter().find(|comment| comment["id"] == id).expect("the comment");
-    assert_eq!(of_comment["from"]["id"], request);
-    app.acme.unmerge(&request);
-    assert_eq!(comments(&app, &request)[0]["id"], id);
-}
-
-/// Addition 7.
-#[test]
-fn nothing_of_another_workspace_is_listed_or_approved() {
-    let (app, request) = started();
-    let (idea, comment) =
-        (held_request(&app, "Night mode"), app.data.hold_comment(&request, "bob@example.com", "Please", "0"));
-    let bolt = app.workspace("bolt");
-    assert_eq!(bolt.get_held_posts("").is_ok()["total_count"], 0);
-    bolt.approve_feature_request(&idea).is_error(404, "FeatureRequest does not exist.");
-    bolt.approve_comment(&comment).is_error(404, NO_COMMENT);
-    bolt.delete_comment(&comment).is_error(404, NO_COMMENT);
-    assert_eq!(held(&app), [comment, idea]);
 }

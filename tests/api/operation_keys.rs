@@ -160,6 +160,7 @@ fn assert_rejects(response: &Response, status: u16, message: &str, case: &str) {
 }
 
 /// Contract 4.7: an upvote takes an `operation_key`.
+/// Contract 4.8: a comment takes an `operation_key`.
 /// Contract 4.10: the four writes take a key: create, upvote, comment, move.
 /// Contract 4.10: rule 2, the first request runs and is saved, later ones replay status and body.
 /// Decision 5: status and exact bytes of 2xx responses are saved.
@@ -494,6 +495,7 @@ fn the_endpoints_with_keys_are_those_of_the_contract() {
 /// Contract 4.10: rule 4, the key alone is matched.
 /// Contract 4.10: rule 5, each action needs its own key.
 /// Decision 5: a key is looked up before records and fields, whatever the endpoint.
+/// Decision 5: `POST /changelogs` accepts a key too.
 /// Addition 2.
 #[test]
 fn every_endpoint_with_a_key_runs_once_and_replays_whatever_else_is_sent() {

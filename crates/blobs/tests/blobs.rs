@@ -203,7 +203,7 @@ storage_tests! {
     callers_may_be_on_another_runtime,
 }
 
-/// Beyond the contract.
+/// Beyond the contract: downloads equal uploads byte for byte, for any size and chunking.
 async fn bytes_are_read_as_they_were_written(storage: Storage) {
     let cases = [
         (0, 1),

@@ -154,7 +154,7 @@ mod tests {
         FormPart::parse(&HeaderMap::from_iter([(CONTENT_DISPOSITION, value)]))
     }
 
-    /// Decision 4.
+    /// Decision 4: names of files in any encoding are decoded, and refuse no file.
     #[test]
     fn the_name_of_a_file_is_decoded_and_never_an_error() {
         for (parameters, filename) in [

@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// Decision 4.
+    /// Decision 4: path parts and control characters are removed from `filename`.
     #[test]
     fn a_filename_loses_its_path_and_invisible_characters() {
         for (raw, name) in [

@@ -153,6 +153,8 @@ pub async fn a_held_comment_is_hidden_until_it_is_approved(harness: Harness) {
 }
 
 /// A discarded comment is gone. Of concurrent approvals and discards, one takes effect.
+///
+/// Addition 7: `DELETE /comments/{id}` deletes a comment that waits, too.
 pub async fn a_held_comment_is_approved_or_discarded_once(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(acme, "Dark mode").await;
@@ -249,6 +251,9 @@ pub async fn held_comments_belong_to_their_workspace(harness: Harness) {
 }
 
 /// Held comments belong to what their feature request is merged into, and are deleted with their feature request.
+///
+/// Addition 7: a deleted feature request takes comments that wait along.
+/// Addition 7: a comment that waits moves with a merge like a public one.
 pub async fn held_comments_follow_their_request(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target, other] = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;
@@ -348,6 +353,8 @@ pub async fn a_held_idea_is_hidden_until_it_is_approved(harness: Harness) {
 
 /// Everything that waits is listed oldest first, ideas with their authors, comments with what they are about. Merged
 /// ideas are not listed.
+///
+/// Addition 7: an edit that makes a feature request public ends its wait, and so does its deletion.
 pub async fn what_waits_is_listed_oldest_first(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(acme, "Dark mode").await;

@@ -237,7 +237,7 @@ pub async fn linked_requests_lead_to_their_targets(harness: Harness) {
 
 /// A deleted changelog is gone with its links, and its cover is free again. Unknown ones are not found.
 ///
-/// Addition 5.
+/// Addition 5: `DELETE /changelogs/{id}` deletes a changelog.
 pub async fn a_deleted_changelog_leaves_nothing(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(workspace, "Quokka").await.id;

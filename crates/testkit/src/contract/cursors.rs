@@ -46,6 +46,7 @@ async fn assert_parts<T: Debug + PartialEq>(
 /// Every list that has cursors is the same in parts of any size as at once: also of merged feature requests, and with
 /// items of the same millisecond.
 ///
+/// Addition 1: every list is stable under equal keys.
 /// Addition 6.
 pub async fn lists_in_parts_are_the_whole_list(harness: Harness) {
     let workspace = harness.workspace("acme").await;

@@ -1135,6 +1135,8 @@ pub async fn an_unpublished_changelog_is_not_mailed(harness: Harness) {
 
 /// Deleting a comment, a changelog or a feature request deletes the messages about it that were not sent, audiences,
 /// too. Others and sent ones stay.
+///
+/// Addition 2: unsent mail about a deleted comment is dropped.
 pub async fn deleting_a_record_deletes_its_unsent_mail(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [request, other] = harness.requests(workspace, ["Dark mode", "Export"]).await;
@@ -1190,6 +1192,8 @@ pub async fn deleting_a_record_deletes_its_unsent_mail(harness: Harness) {
 }
 
 /// Mail that waits has the text of its record at the time when it is sent.
+///
+/// Addition 2: unsent mail about a comment has the new text.
 pub async fn waiting_mail_follows_edits(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;

@@ -96,8 +96,8 @@ pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
 
 /// Every subscribed voter of the feature request gets one mail for each comment, and no other customer does.
 ///
+/// Contract 4.8: `notify_all_voters` inserts a message to every subscribed voter into the outbox.
 /// Decision 6: each subscribed voter gets one message, in the comment's transaction.
-/// Contract 4.8.
 pub async fn each_comment_is_mailed_to_subscribed_voters_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let (wanted, other) = (harness.request(workspace, "Dark mode").await, harness.request(workspace, "Export").await);
