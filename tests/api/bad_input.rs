@@ -1134,8 +1134,9 @@ fn syntax_of_query_languages_has_no_effect_in_a_search() {
     assert_still_serves(&app);
 }
 
-/// Contract 4.8: an unknown request is `FeatureRequest does not exist.`.
-/// Decision 2.
+/// Contract 4.7, 4.8: an unknown request is `FeatureRequest does not exist.`.
+/// Contract 7: an unknown request is an error on vote and comment.
+/// Decision 2: an unknown request is 404, also for a value that is neither UUID nor slug.
 #[test]
 fn a_path_that_names_no_request_is_not_found() {
     let (app, writes) = started();
@@ -1370,6 +1371,7 @@ fn strange_notes_comments_and_changelogs_come_back_as_sent_or_harmless() {
     assert_still_serves(&app);
 }
 
+/// Contract 4.7: `customer` has `email` and `name`.
 /// Beyond the contract.
 #[test]
 fn strange_names_and_addresses_come_back_as_visible() {

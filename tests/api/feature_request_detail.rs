@@ -11,6 +11,8 @@ fn edit(fields: &Value) -> Value {
     json!({ "feature_request": fields })
 }
 
+/// Contract 2.2: every `{id}` in a path is a UUID or a slug.
+/// Decision 3: a slug is looked up by its digits only; old links continue to work.
 /// Addition 2: the detail of a feature request has its fields, and no others.
 #[test]
 fn a_feature_request_is_shown_with_all_of_its_fields() {

@@ -10,6 +10,7 @@ fn note(body: &str) -> Value {
     json!({ "reference_note": { "body": body } })
 }
 
+/// Contract 4.7: `reference_note` has `body` and `author_email`.
 /// Addition 2: reference notes have their fields, newest first, and `DELETE` is 204.
 #[test]
 fn notes_are_listed_newest_first() {

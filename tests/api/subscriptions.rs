@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, Client, eventually};
-use crate::mail::{unsubscribe_link, wait_for_mail_files};
+use crate::app::{App, Client};
 use crate::shared::unknown_requests;
 
 const UNKNOWN: &str = "FeatureRequest does not exist.";
@@ -90,80 +89,6 @@ fn an_ended_subscription_gets_no_mail_and_keeps_the_vote() {
     assert_eq!(audience(&app), ["bo@example.com", "cem@example.com"]);
 }
 
-/// Addition 5: a subscription concerns everything that is merged.
-#[test]
-fn a_subscription_concerns_all_that_is_merged() {
-    let app = silent();
-    app.acme.put_subscription("2", &ann()).is_ok();
-    app.acme.vote("2", "bo@example.com");
-    app.acme.merge("2", "1");
-    announce(&app.acme, "1");
-    assert_eq!(audience(&app), ["ann@example.com", "bo@example.com"]);
-    app.data.execute("DELETE FROM outbox");
-    // A subscription that is made by the source is one of the target.
-    app.acme.put_subscription("2", &json!({ "email": "cem@example.com" })).is_ok();
-    app.acme.delete_subscription("1", "email=ann@example.com").is_ok();
-    announce(&app.acme, "2");
-    assert_eq!(audience(&app), ["bo@example.com", "cem@example.com"]);
-    app.data.execute("DELETE FROM outbox");
-    app.acme.unmerge("2");
-    announce(&app.acme, "2");
-    assert_eq!(audience(&app), ["bo@example.com"]);
-    app.data.execute("DELETE FROM outbox");
-    announce(&app.acme, "1");
-    assert_eq!(audience(&app), ["cem@example.com"]);
-}
-
-/// Addition 2: a subscription cannot undo a customer's own one-click unsubscribe of everything.
-#[test]
-fn a_customer_who_has_stopped_all_mail_cannot_be_subscribed_by_others() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    app.acme.put_subscription("1", &ann()).is_ok();
-    announce(&app.acme, "1");
-    let mails = wait_for_mail_files(&app, 1);
-    // Unsubscribing deletes a mail whose file is written but which is not settled yet.
-    let status = || app.roadmap(&["mail", "status"]).json();
-    eventually("the first mail is settled", || status()[0]["sent"] == 1);
-    let reader = Client { key: None, ..app.acme.clone() };
-    let form = [("Content-Type", "application/x-www-form-urlencoded")];
-    let link = unsubscribe_link(&mails["ann@example.com"]);
-    let done = reader.request("POST", &link, &form, Some(b"List-Unsubscribe=One-Click")).unwrap();
-    assert_eq!(done.status, 200);
-    for body in [ann(), json!({ "email": "ann@example.com", "operation_key": "one" })] {
-        assert_eq!(app.acme.put_subscription("1", &body).is_ok(), subscribed(false), "{body}");
-    }
-    app.acme.vote("1", "ann@example.com");
-    assert_eq!(app.acme.put_subscription("1", &ann()).is_ok(), subscribed(false));
-    app.acme.vote("1", "bo@example.com");
-    announce(&app.acme, "1");
-    eventually("all is settled", || status()[0]["waiting"] == 0 && status()[0]["sent"] == 2);
-    assert_eq!(wait_for_mail_files(&app, 2).into_keys().collect::<Vec<_>>(), ["ann@example.com", "bo@example.com"]);
-}
-
-/// Addition 2.
-#[test]
-fn an_unsubscription_from_one_feature_request_can_be_undone() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    app.acme.put_subscription("1", &ann()).is_ok();
-    announce(&app.acme, "1");
-    let mails = wait_for_mail_files(&app, 1);
-    let status = || app.roadmap(&["mail", "status"]).json();
-    // The file is there before the outbox says so; an unsubscription in between deletes the message.
-    eventually("the first is settled", || status()[0]["sent"] == 1);
-    let reader = Client { key: None, ..app.acme.clone() };
-    let form = [("Content-Type", "application/x-www-form-urlencoded")];
-    let link = unsubscribe_link(&mails["ann@example.com"]);
-    assert_eq!(reader.request("POST", &link, &form, Some(b"from=request")).unwrap().status, 200);
-    announce(&app.acme, "1");
-    eventually("all is settled", || status()[0]["waiting"] == 0 && status()[0]["audiences"] == 0);
-    assert_eq!(status()[0]["sent"], 1);
-    assert_eq!(app.acme.put_subscription("1", &ann()).is_ok(), subscribed(true));
-    announce(&app.acme, "1");
-    eventually("the next is sent", || status()[0]["sent"] == 2);
-}
-
 /// Addition 2.
 #[test]
 fn invalid_fields_are_rejected_by_name() {
@@ -172,25 +97,14 @@ fn invalid_fields_are_rejected_by_name() {
     let invalid = "email is not a valid e-mail address";
     for (body, message) in [
         (json!({}), missing),
-        (json!({ "email": null }), missing),
         (json!({ "email": " " }), missing),
         (json!({ "customer": { "email": "ann@example.com" } }), missing),
         (json!({ "email": "ann" }), invalid),
-        (json!({ "email": 5 }), "email must be a string"),
-        (json!({ "email": "a\u{0}@example.com" }), "email must not contain the NUL character"),
-        (json!({ "email": "ann@example.com", "name": 5 }), "name must be a string"),
         (json!({ "email": "ann@example.com", "name": "n".repeat(201) }), "name must be at most 200 characters long"),
-        (json!({ "email": "ann@example.com", "operation_key": 5 }), "operation_key must be a string"),
     ] {
         app.acme.put_subscription("1", &body).is_error(422, message);
     }
-    for (query, message) in [
-        ("", missing),
-        ("email=", missing),
-        ("email=ann", invalid),
-        ("email=%ff", "email is not valid UTF-8"),
-        ("email=a%00@example.com", "email must not contain the NUL character"),
-    ] {
+    for (query, message) in [("", missing), ("email=", missing), ("email=ann", invalid)] {
         app.acme.delete_subscription("1", query).is_error(422, message);
     }
     assert_eq!(app.count("SELECT count(*) FROM customers"), 0);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::{App, in_parallel};
+use crate::app::App;
 use crate::shared::{column, unknown_requests};
 
 const UNKNOWN: &str = "FeatureRequest does not exist.";
@@ -33,7 +33,7 @@ fn a_vote_is_withdrawn_once() {
     app.data.is_sound();
 }
 
-/// Addition 2.
+/// Addition 2: withdrawing a vote keeps notes and comments.
 #[test]
 fn notes_and_comments_of_the_voter_stay() {
     let app = App::start();
@@ -45,30 +45,6 @@ fn notes_and_comments_of_the_voter_stay() {
     app.acme.delete_upvote("1", "email=ann@example.com").is_ok();
     assert_eq!(app.acme.get_reference_notes("1", "").is_ok()["total_count"], 1);
     assert_eq!(app.acme.get_comments("1", "").is_ok()["total_count"], 1);
-}
-
-/// Addition 2: withdrawing a vote ends the subscription that came with it, and keeps notes and comments.
-#[test]
-fn a_withdrawn_vote_ends_the_subscription_that_came_with_it() {
-    let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
-    app.acme.feature_request("Dark mode");
-    for email in ["voter@example.com", "both@example.com", "other@example.com"] {
-        app.acme.vote("1", email);
-    }
-    app.acme.put_subscription("1", &json!({ "email": "both@example.com" })).is_ok();
-    let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true });
-    app.acme.post_comment("1", &comment).is_ok();
-    let audience =
-        || app.sql("SELECT DISTINCT email FROM outbox JOIN customers ON customers.id = customer_id ORDER BY email");
-    assert_eq!(audience(), ["both@example.com", "other@example.com", "voter@example.com"]);
-    for email in ["voter@example.com", "both@example.com"] {
-        assert_eq!(app.acme.delete_upvote("1", &format!("email={email}")).is_ok()["vote_removed"], true);
-    }
-    // Mail that waits is dropped, unless the customer is subscribed without a vote.
-    assert_eq!(audience(), ["both@example.com", "other@example.com"]);
-    app.data.execute("DELETE FROM outbox");
-    app.acme.post_comment("1", &comment).is_ok();
-    assert_eq!(audience(), ["both@example.com", "other@example.com"]);
 }
 
 /// Addition 2.
@@ -100,20 +76,4 @@ fn the_request_is_checked_before_the_address() {
     }
     assert_eq!(app.acme.detail("1")["votes_count"], 1);
     assert_eq!(bolt.detail("2")["votes_count"], 1);
-}
-
-/// Addition 2: concurrent withdrawals remove one vote.
-#[test]
-fn concurrent_withdrawals_remove_one_vote() {
-    let app = App::start();
-    app.acme.feature_request("Dark mode");
-    app.acme.vote("1", "bo@example.com");
-    for round in 0..5 {
-        app.acme.vote("1", "ann@example.com");
-        let removed = in_parallel(8, |_| app.acme.delete_upvote("1", "email=ann@example.com").is_ok());
-        let removals = removed.iter().filter(|body| body["vote_removed"] == true).count();
-        assert_eq!(removals, 1, "round {round}: {removed:?}");
-        assert_eq!(app.acme.detail("1")["votes_count"], 1, "round {round}");
-    }
-    app.data.is_sound();
 }

@@ -931,6 +931,8 @@ fn example_addresses(names: &[&str]) -> BTreeSet<String> {
 
 /// A move to another status is mailed to voters and followers with the new status. A move within a status, or to where
 /// the feature request is, is not. The mails count towards the budget of the day.
+///
+/// Addition 5: a move sends nothing when the lane stays the same.
 pub async fn a_new_status_is_mailed_to_subscribers(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -978,6 +980,8 @@ pub async fn a_new_status_is_mailed_to_subscribers(harness: Harness) {
 
 /// A changelog is mailed once to each customer who is subscribed to any of its feature requests or to what is merged
 /// into them. Publishing it again sends nothing.
+///
+/// Addition 5: publishing a changelog again sends nothing.
 pub async fn a_changelog_is_mailed_once_to_each_customer(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let requests = harness.requests(workspace, ["Quokka", "Fern", "Lichen", "Gecko"]).await;
@@ -1035,6 +1039,8 @@ pub async fn a_changelog_is_mailed_once_to_each_customer(harness: Harness) {
 
 /// The audience of several feature requests with merged ones is expanded in batches of any size, with one message for
 /// each customer, in order of the customers. Later voters and followers do not belong to it.
+///
+/// Addition 5: the same voter gets at most one mail per comment, move or changelog.
 pub async fn big_audiences_of_trees_have_no_doubles(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let requests = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;
@@ -1100,6 +1106,8 @@ pub async fn big_audiences_of_trees_have_no_doubles(harness: Harness) {
 }
 
 /// Mail about a changelog that is unpublished before it is sent is not sent. If it is published again in time, it is.
+///
+/// Addition 5: unsent mail about a changelog that is not public any more is dropped.
 pub async fn an_unpublished_changelog_is_not_mailed(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -1137,6 +1145,7 @@ pub async fn an_unpublished_changelog_is_not_mailed(harness: Harness) {
 /// too. Others and sent ones stay.
 ///
 /// Addition 2: unsent mail about a deleted comment is dropped.
+/// Addition 5: unsent mail about a deleted changelog is dropped.
 pub async fn deleting_a_record_deletes_its_unsent_mail(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [request, other] = harness.requests(workspace, ["Dark mode", "Export"]).await;
@@ -1216,6 +1225,8 @@ pub async fn waiting_mail_follows_edits(harness: Harness) {
 
 /// Mail about a merged feature request names its target. Comments on the target go to the subscribers of the source,
 /// as long as it is merged.
+///
+/// Addition 5: a status change and a comment within one minute are two mails.
 pub async fn mail_follows_merges(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;

@@ -59,7 +59,8 @@ pub async fn a_request_is_found_by_id_and_by_number(harness: Harness) {
 
 /// The status is the lane of the track. A track without a lane has no status.
 ///
-/// Contract 2.2, 3.
+/// Contract 2.2: `status` is the lane's name, null without a lane.
+/// Contract 3.
 pub async fn the_status_follows_the_track(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let created = harness.request(workspace, "Dark mode").await;

@@ -202,6 +202,8 @@ pub async fn customers_subscribe_without_a_vote(harness: Harness) {
 
 /// A withdrawn vote takes its subscription and its waiting mail with it, but not a subscription of its own. A new vote
 /// subscribes again.
+///
+/// Addition 2: withdrawing a vote ends the subscription that came with it.
 pub async fn a_withdrawn_vote_ends_its_subscription(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [request, other] = harness.requests(workspace, ["Dark mode", "Export"]).await;
@@ -225,6 +227,8 @@ pub async fn a_withdrawn_vote_ends_its_subscription(harness: Harness) {
 }
 
 /// The team cannot undo that a customer stopped all mail.
+///
+/// Addition 2: a subscription cannot undo a customer's own one-click unsubscribe of everything.
 pub async fn stopped_mail_stays_stopped(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -246,6 +250,8 @@ pub async fn stopped_mail_stays_stopped(harness: Harness) {
 
 /// Subscriptions to merged feature requests are subscriptions to their target. Ending one ends all of the tree, and
 /// undoing the merge separates them again.
+///
+/// Addition 5: a subscription concerns everything that is merged.
 pub async fn subscriptions_of_a_tree_belong_together(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;

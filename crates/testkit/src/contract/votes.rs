@@ -63,7 +63,7 @@ pub async fn concurrent_first_votes_make_one_customer(harness: Harness) {
 
 /// A stored name is never overwritten, and a missing one is filled in.
 ///
-/// Decision 4.
+/// Decision 4: an upvote keeps a stored name, and sets an empty one.
 pub async fn names_are_filled_but_not_overwritten(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -138,6 +138,8 @@ pub async fn a_withdrawn_vote_is_not_counted(harness: Harness) {
 
 /// Concurrent votes and withdrawals of one customer: each effective one alternates with the other, and the tally is
 /// right.
+///
+/// Addition 2: concurrent withdrawals remove one vote.
 pub async fn concurrent_votes_and_withdrawals_alternate(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -265,7 +267,8 @@ pub async fn a_vote_for_an_unknown_request_has_no_effect(harness: Harness) {
 
 /// The oldest member is the one added first. A workspace without members stores notes without an author.
 ///
-/// Contract 2.5.
+/// Contract 2.5: `author_email` is the member that a note is attributed to.
+/// Contract 2.5: without such a member, a note is attributed to the oldest one.
 pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -298,7 +301,7 @@ pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness)
 
 /// Newest feature request first, independently of the order of the votes. Pages have no repeats with equal timestamps.
 ///
-/// Contract 4.4.
+/// Contract 4.4: the newest request comes first.
 pub async fn votes_are_listed_newest_request_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let mut requests = Vec::new();
