@@ -242,7 +242,8 @@ fn a_bearer_is_accepted_instead_of_the_header() {
 
 /// Decision 1: the checks run in order, from 401 to 422.
 /// Decision 1: a request outside the scope is 403 with its message.
-/// Decision 2, 5; Addition 1.
+/// Decision 2: an unknown track is 404 `Track does not exist.`.
+/// Decision 5; Addition 1.
 #[test]
 fn checks_run_in_the_documented_order() {
     let (app, _) = started();

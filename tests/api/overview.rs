@@ -103,17 +103,6 @@ fn an_empty_workspace_has_an_overview() {
     }
 }
 
-/// Addition 8.
-#[test]
-fn another_period_is_rejected() {
-    let app = App::start();
-    for value in ["0", "1", "07", "8", "31", "-7", "7.0", "7,30", "week", "null", "%00", "99999999999999999999"] {
-        app.acme.get_overview(&format!("days={value}")).is_error(422, "days is not one of 7, 30, 365");
-    }
-    app.acme.get_overview("days=%ff").is_error(422, "days is not valid UTF-8");
-    app.acme.get_overview("days=7&days=8").is_error(422, "days is not one of 7, 30, 365");
-}
-
 /// Addition 8: the overview has unanswered and rising feature requests, at most ten, private ones included.
 #[test]
 fn the_activity_of_a_period_and_of_the_one_before_is_counted() {
@@ -160,24 +149,6 @@ fn the_activity_of_a_period_and_of_the_one_before_is_counted() {
         assert_eq!(counts(&shown, "votes"), weeks(now, &[0, 3, 0, 10, 0, 40]), "{days}");
         assert_eq!(counts(&shown, "comments"), weeks(now, &[0, 20, 5]), "{days}");
     }
-}
-
-/// Addition 8.
-#[test]
-fn lists_have_ten_entries() {
-    let app = App::start();
-    for number in 1..=11 {
-        let id = app.acme.feature_request(&format!("Idea {number}"))["id"].as_str().unwrap().to_owned();
-        for voter in 0..number {
-            app.acme.vote(&id, &format!("voter-{voter}@example.com"));
-        }
-    }
-    let shown = overview(&app, "");
-    let titles: Vec<Value> = (2..=11).rev().map(|number| json!(format!("Idea {number}"))).collect();
-    assert_eq!(column(&shown, "unanswered", "title"), titles);
-    let rising: Vec<Value> = column(&shown, "rising", "feature_request").iter().map(|it| it["title"].clone()).collect();
-    assert_eq!(rising, titles);
-    assert_eq!(column(&shown, "rising", "new_votes"), (2..=11).rev().map(|votes| json!(votes)).collect::<Vec<_>>());
 }
 
 /// Addition 8: the overview has searches that found nothing, in lower case and without addresses.

@@ -54,6 +54,7 @@ async fn track_names(harness: &Harness, workspace: WorkspaceId) -> Vec<String> {
 
 /// Lanes are added, renamed, moved and removed; the others keep their order. The tracks of a removed lane have none.
 ///
+/// Decision 3: lanes and tracks are the workspace's data.
 /// Addition 4.
 pub async fn lanes_are_added_renamed_moved_and_removed(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
@@ -102,6 +103,8 @@ pub async fn lanes_are_added_renamed_moved_and_removed(harness: Harness) {
 
 /// Tracks are added, renamed, moved, given to other lanes and removed; the others keep their order.
 ///
+/// Contract 2.3: a track's `status` is its lane's name.
+/// Contract 3: a track maps to a lane by its own status.
 /// Addition 4.
 pub async fn tracks_are_added_changed_and_removed(harness: Harness) {
     let workspace = harness.workspace("acme").await;
@@ -219,7 +222,7 @@ async fn recount(harness: &Harness, workspace: WorkspaceId, step: &str) {
 
 /// The counts of lanes and tracks equal a recount after moves, votes, changes of the visibility, merges and deletions.
 ///
-/// Addition 4.
+/// Addition 4: the roadmap follows every change.
 pub async fn counts_equal_a_recount(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let planned = harness.track(workspace, "Planned").await;
@@ -340,7 +343,7 @@ pub async fn requests_of_a_track_are_sorted(harness: Harness) {
 
 /// Concurrent changes of the board wait for each other: none is lost, and a name is given once.
 ///
-/// Addition 4.
+/// Addition 4: concurrent changes of lanes and tracks are all kept.
 pub async fn concurrent_changes_of_the_board_are_all_kept(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let mut changes = JoinSet::new();

@@ -60,7 +60,8 @@ pub async fn a_request_is_found_by_id_and_by_number(harness: Harness) {
 /// The status is the lane of the track. A track without a lane has no status.
 ///
 /// Contract 2.2: `status` is the lane's name, null without a lane.
-/// Contract 3.
+/// Contract 3: the possible moves are open; by decision 4 they are from any track to any.
+/// Decision 4: a move goes from any track to any track, and to the current one nothing happens.
 pub async fn the_status_follows_the_track(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let created = harness.request(workspace, "Dark mode").await;
