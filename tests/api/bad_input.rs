@@ -716,6 +716,7 @@ fn the_table_of_fields_is_complete() {
 /// Contract 7: the body is `{"error": "<message>"}`.
 /// Decision 2: every error is exactly `{"error": …}` as JSON.
 /// Decision 2: a wrong type is 422 that names the field.
+/// Decision 4: `setting` must be an object.
 /// Contract 2.10; Addition 2.
 #[test]
 fn a_field_of_another_type_is_rejected_by_name() {

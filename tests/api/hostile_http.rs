@@ -350,6 +350,8 @@ fn timeless(value: &Value) -> Value {
     }
 }
 
+/// Contract 2.1: other settings are ignored.
+/// Contract 4.3: other keys are ignored.
 /// Beyond the contract: unknown fields change nothing.
 #[test]
 fn unknown_fields_change_nothing() {

@@ -494,9 +494,11 @@ fn the_endpoints_with_keys_are_those_of_the_contract() {
 
 /// Contract 4.10: rule 4, the key alone is matched.
 /// Contract 4.10: rule 5, each action needs its own key.
+/// Decision 4: a replacement of synonyms takes an `operation_key`.
 /// Decision 5: a key is looked up before records and fields, whatever the endpoint.
 /// Decision 5: `POST /changelogs` accepts a key too.
 /// Addition 2: a replayed move is one move.
+/// Addition 4: a merge of customers is replayed.
 #[test]
 fn every_endpoint_with_a_key_runs_once_and_replays_whatever_else_is_sent() {
     let app = App::start();

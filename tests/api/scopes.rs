@@ -54,7 +54,7 @@ fn combinations() -> Vec<Vec<&'static str>> {
 /// others.
 /// Addition 1: a key with `manage` does not get `write` by itself.
 /// Addition 6: audit entries need `manage`.
-/// Addition 7.
+/// Addition 7: both of `/portal` need `manage`.
 #[test]
 fn every_route_accepts_exactly_the_keys_with_its_scope() {
     let app = App::start();

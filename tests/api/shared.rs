@@ -85,17 +85,6 @@ pub fn column(body: &Value, list: &str, field: &str) -> Vec<Value> {
     body[list].as_array().expect("a list").iter().map(|item| item[field].clone()).collect()
 }
 
-/// Returns the error of a list, page or record, for each of the pages that are no positive integers.
-#[track_caller]
-pub fn rejects_bad_pages(get: impl Fn(&str) -> Response) {
-    for parameter in ["page", "page_size"] {
-        for value in ["0", "-1", "1.5", "", "one", "%201", "null"] {
-            get(&format!("{parameter}={value}"))
-                .is_error(422, &format!("{parameter} must be an integer of at least 1"));
-        }
-    }
-}
-
 /// Ids with which no record can be found in `acme`, in addition to the id of a foreign record.
 pub const UNKNOWN_IDS: [&str; 6] =
     ["01890a5d-ac96-774b-bcce-b302099a8057", "00000000-0000-0000-0000-000000000000", "1", "x", "%00", "%ff"];

@@ -67,20 +67,6 @@ fn invalid_synonyms_name_their_group_and_change_nothing() {
     app.has_logged_no_failure();
 }
 
-/// Decision 4: a replacement of synonyms takes an `operation_key`.
-#[test]
-fn a_repeated_replacement_with_a_key_is_done_once() {
-    let app = App::start();
-    let body = |word: &str| json!({ "synonyms": [["pen", word]], "operation_key": "once" });
-    let first = app.acme.put_synonyms(&body("pencil"));
-    assert_eq!((first.status, first.header("idempotent-replayed")), (200, None));
-    assert_eq!(app.acme.put_synonyms(&synonyms(&json!([["ink", "dye"]]))).status, 200);
-    let again = app.acme.put_synonyms(&body("quill"));
-    assert_eq!((again.status, again.json()), (200, synonyms(&json!([["pen", "pencil"]]))));
-    assert_eq!(again.header("idempotent-replayed"), Some("true"));
-    assert_eq!(app.acme.get_synonyms().json(), synonyms(&json!([["ink", "dye"]])));
-}
-
 /// Decision 4.
 #[test]
 fn the_largest_list_is_kept_whole() {

@@ -120,6 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
+    /// Decision 4: a website URL is an absolute `http` or `https` URL with a host.
     fn absolute_http_urls_with_a_host_are_kept_as_written() {
         for url in [
             "https://example.com",

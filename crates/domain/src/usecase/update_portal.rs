@@ -104,7 +104,7 @@ mod tests {
         block_on(UpdatePortal { change: Ok(change) }.perform(&context(&NumberedIds::default()), unit))
     }
 
-    /// Addition 7.
+    /// Addition 7: a change of the portal is audited with its values.
     #[test]
     fn changed_fields_are_recorded_with_their_values() {
         let mut unit = MockUnit::new();
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(updated.changes, expected);
     }
 
-    /// Addition 7.
+    /// Addition 7: nothing is audited without a change of the portal.
     #[test]
     fn nothing_is_stored_without_a_change() {
         let mut unit = MockUnit::new();

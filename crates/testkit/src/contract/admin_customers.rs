@@ -53,6 +53,9 @@ async fn voter(harness: &Harness, workspace: WorkspaceId, request: &FeatureReque
 
 /// Everything of the source belongs to the target afterwards, the source is gone, and its address belongs to nobody. The
 /// entry of the audit log has no address.
+///
+/// Addition 4: after `POST /customers/{id}/merge` the target has everything, and the other address belongs to nobody.
+/// Addition 4: a merge of customers is audited without addresses.
 pub async fn a_merged_customer_gives_everything_away(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.member(workspace, "mia@team.example", "Mia").await;
@@ -133,6 +136,8 @@ pub async fn a_merged_customer_gives_everything_away(harness: Harness) {
 
 /// Of two votes for one feature request, the earlier one stays, subscribed if one of them is. In a tree, both count
 /// once. So do two subscriptions without a vote.
+///
+/// Addition 4: votes of both customers for one feature request, or for what is merged into it, count once.
 pub async fn votes_of_merged_customers_count_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [first, second, root, source] = harness.requests(workspace, ["Quokka", "Fern", "Lichen", "Gecko"]).await;

@@ -86,7 +86,7 @@ pub async fn customers_are_listed_with_their_votes(harness: Harness) {
 /// A query is a part of the name or of the address, regardless of case, also of non-ASCII letters. `%`, `_` and `\` mean
 /// themselves.
 ///
-/// Addition 4.
+/// Addition 4: `query` of `GET /customers` finds by name and address.
 pub async fn customers_are_found_by_a_part_of_name_or_address(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(workspace, "Dark mode").await;

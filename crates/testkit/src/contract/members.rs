@@ -105,7 +105,7 @@ pub async fn the_last_admin_stays(harness: Harness) {
 /// A removed member is in no list and is nobody's default author. Its name stays on its comments and notes. Added again,
 /// it has its former ID, and the new name and role.
 ///
-/// Addition 4.
+/// Addition 4: a removed member stays as the author of old comments and notes.
 pub async fn a_removed_member_leaves_its_name(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;

@@ -89,7 +89,7 @@ async fn portal(harness: &Harness, workspace: WorkspaceId) -> Portal {
 
 /// Settings are returned as they were stored, to their own workspace. Without stored ones, the default ones apply.
 ///
-/// Addition 7.
+/// Addition 7: both of `/portal` concern the own workspace only.
 pub async fn settings_of_a_portal_are_stored(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let setting = harness.subject.reader.setting(acme).await.unwrap().unwrap();
@@ -132,7 +132,7 @@ pub async fn settings_of_a_portal_are_stored(harness: Harness) {
 
 /// Concurrent changes of the settings follow each other, also the first ones.
 ///
-/// Addition 7.
+/// Addition 7: concurrent changes of the portal are all kept.
 pub async fn concurrent_changes_of_a_portal_are_all_kept(harness: Harness) {
     const CHANGES: usize = 16;
     let workspace = harness.workspace("acme").await;

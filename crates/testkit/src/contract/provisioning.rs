@@ -99,6 +99,7 @@ pub async fn names_are_unique_in_their_scope(harness: Harness) {
 
 /// A change without a field leaves that field unchanged.
 ///
+/// Contract 2.1: each workspace has one setting.
 /// Contract 4.3.
 pub async fn settings_are_replaced(harness: Harness) {
     let workspace = harness.workspace("acme").await;
