@@ -72,7 +72,7 @@ fn a_key_is_limited_after_its_burst() {
 /// Beyond the contract.
 #[test]
 fn a_client_that_respects_retry_after_is_served_again() {
-    let app = limited("20/min burst 2", "off", "off");
+    let app = limited("60/min burst 2", "off", "off");
     for _ in 0..2 {
         let refused = loop {
             let response = app.acme.get_tracks();
@@ -81,7 +81,7 @@ fn a_client_that_respects_retry_after_is_served_again() {
             }
         };
         let seconds = wait(&refused, TOO_MANY_REQUESTS);
-        assert!(seconds <= 3, "{seconds}");
+        assert_eq!(seconds, 1);
         std::thread::sleep(Duration::from_secs(seconds));
         assert_eq!(app.acme.get_tracks().status, 200);
     }
@@ -230,9 +230,10 @@ fn a_valid_key_is_served_while_its_address_guesses_thousands() {
         let until = StopOnDrop(&is_over);
         eventually("the address is over its limit", || app.client("acme", "rmk_wrong").get_tracks().status == 429);
         // Every key is new to this process.
-        let served: Vec<u16> = (0..8)
-            .map(|_| {
-                let client = app.client("acme", &app.key("acme", &[]));
+        let clients: Vec<Client> = (0..8).map(|_| app.client("acme", &app.key("acme", &[]))).collect();
+        let served: Vec<u16> = clients
+            .iter()
+            .map(|client| {
                 // The key is unknown until the cached list of keys expires.
                 eventually("the new key works", || client.get_tracks().status == 200);
                 client.get_tracks().status

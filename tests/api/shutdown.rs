@@ -6,14 +6,14 @@ use crate::app::{App, eventually};
 
 #[test]
 fn readiness_ends_first_and_requests_are_served_until_the_delay_is_over() {
-    let mut app = App::with(&[], &[("ROADMAP_SHUTDOWN_DELAY", "4s")]);
+    let mut app = App::with(&[], &[("ROADMAP_SHUTDOWN_DELAY", "3s")]);
     assert_eq!(app.acme.get("/readyz").status, 200);
     let signalled = Instant::now();
     app.terminate();
     eventually("it is not ready", || app.acme.get("/readyz").status == 503);
     // New connections are served while the delay is certainly not over.
     let mut completed = 0;
-    while signalled.elapsed() < Duration::from_secs(2) {
+    while signalled.elapsed() < Duration::from_secs(1) {
         assert_eq!(app.acme.get_tracks().status, 200);
         assert_eq!(app.acme.get("/healthz").status, 200);
         app.acme.get("/readyz").is_error(503, "Service is temporarily unavailable");
@@ -22,7 +22,7 @@ fn readiness_ends_first_and_requests_are_served_until_the_delay_is_over() {
     assert!(completed > 0, "the machine was too slow");
     let status = app.wait_for_exit();
     assert!(status.success(), "{status}");
-    assert!(signalled.elapsed() >= Duration::from_secs(4), "the delay was cut short: {:?}", signalled.elapsed());
+    assert!(signalled.elapsed() >= Duration::from_secs(3), "the delay was cut short: {:?}", signalled.elapsed());
 }
 
 #[test]
