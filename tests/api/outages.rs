@@ -523,9 +523,9 @@ fn many_requests_with_one_key_use_one_connection_and_delay_no_others() {
     let lock = lock_votes(&proxied.database);
     let latencies: Mutex<Vec<Duration>> = Mutex::default();
     std::thread::scope(|scope| {
-        let flood = scope.spawn(|| in_parallel(200, |_| proxied.acme.post_upvote("1", &body).status));
+        let flood = scope.spawn(|| in_parallel(200, |_| proxied.acme.post_upvote("1", &body)));
         eventually("the first of them waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
-        for _ in 0..100 {
+        for _ in 0..30 {
             let asked = Instant::now();
             assert_eq!(bolt.get_lanes().status, 200);
             latencies.lock().expect("no panic").push(asked.elapsed());
@@ -535,11 +535,13 @@ fn many_requests_with_one_key_use_one_connection_and_delay_no_others() {
             });
         }
         drop(lock);
-        assert_eq!(flood.join().expect("no panic"), vec![201; 200]);
+        for response in flood.join().expect("no panic") {
+            assert_eq!(response.status, 201, "{}", response.text());
+        }
     });
     let mut latencies = latencies.into_inner().expect("no panic");
     latencies.sort_unstable();
-    println!("tracks of another workspace meanwhile: p50 {:?}, p99 {:?}", latencies[50], latencies[98]);
+    println!("tracks of another workspace meanwhile: median {:?}, slowest {:?}", latencies[15], latencies[29]);
     assert_eq!(proxied.count("SELECT count(*) FROM votes"), 1);
 }
 

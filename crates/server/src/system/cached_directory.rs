@@ -8,13 +8,15 @@
 //!    Only listed keys are then queried.
 //!
 //! The reads per second are therefore bounded by the existing keys and workspaces, whatever clients send, and existing keys
-//! are always found.
+//! are always found. Concurrent look-ups of one key or subdomain share one query: otherwise many clients of one workspace
+//! would all wait for a connection whenever its key expires in the cache.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use moka::future::Cache as SharedCache;
 use moka::sync::Cache;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest};
@@ -25,7 +27,7 @@ use roadmap_domain::ports::WorkspaceDirectory;
 use roadmap_http::limits::Stopwatch;
 use tokio::sync::Semaphore;
 
-use super::cached_value::CachedValue;
+use super::cached_value::{CachedValue, share_error};
 
 /// How long a look-up is cached. A revocation takes effect within this time in every process. Expiry takes effect at once,
 /// because its timestamp is cached too. A key that was looked up before it was issued works after this time.
@@ -41,9 +43,9 @@ const MAX_MISSES_PER_SECOND: u32 = 50;
 pub(crate) struct CachedDirectory {
     inner: Arc<dyn WorkspaceDirectory>,
     stopwatch: Arc<dyn Stopwatch>,
-    credentials: Cache<(Subdomain, KeyDigest), Credential>,
+    credentials: SharedCache<(Subdomain, KeyDigest), Credential>,
     unknown_keys: Cache<(Subdomain, KeyDigest), ()>,
-    workspaces: Cache<Subdomain, Workspace>,
+    workspaces: SharedCache<Subdomain, Workspace>,
     unknown_subdomains: Cache<Subdomain, ()>,
     recent_uses: Cache<uuid::Uuid, ()>,
     misses: MissBudget,
@@ -58,9 +60,9 @@ impl CachedDirectory {
     pub(crate) fn new(inner: Arc<dyn WorkspaceDirectory>, stopwatch: Arc<dyn Stopwatch>) -> Self {
         Self {
             inner,
-            credentials: short_lived(),
+            credentials: shared(),
             unknown_keys: short_lived(),
-            workspaces: short_lived(),
+            workspaces: shared(),
             unknown_subdomains: short_lived(),
             recent_uses: short_lived(),
             misses: MissBudget::new(stopwatch.clone()),
@@ -69,6 +71,36 @@ impl CachedDirectory {
             listing: Semaphore::new(1),
             stopwatch,
         }
+    }
+
+    async fn look_up_credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Credential, Missing> {
+        let reserved = self.misses.reserve();
+        if reserved.is_none() {
+            let workspace = self.listed_workspace(subdomain).await?.ok_or(Missing::Unknown)?;
+            if !self.is_listed(workspace.id, digest).await? {
+                return Err(Missing::Unknown);
+            }
+        }
+        let found = self.inner.credential(subdomain, digest).await?;
+        found.ok_or_else(|| {
+            if let Some(reserved) = reserved {
+                reserved.consume();
+            }
+            self.unknown_keys.insert((subdomain.clone(), *digest), ());
+            Missing::Unknown
+        })
+    }
+
+    async fn look_up_workspace(&self, subdomain: &Subdomain) -> Result<Workspace, Missing> {
+        let Some(reserved) = self.misses.reserve() else {
+            return self.listed_workspace(subdomain).await?.ok_or(Missing::Unknown);
+        };
+        let found = self.inner.workspace(subdomain).await?;
+        found.ok_or_else(|| {
+            reserved.consume();
+            self.unknown_subdomains.insert(subdomain.clone(), ());
+            Missing::Unknown
+        })
     }
 
     /// Finds the workspace of a subdomain in the list of all workspaces.
@@ -94,6 +126,39 @@ impl CachedDirectory {
     }
 }
 
+/// Why a look-up has no record for the callers that share it.
+enum Missing {
+    /// There is none.
+    Unknown,
+    /// It could not be read.
+    Failed(Arc<StoreError>),
+}
+
+impl From<StoreError> for Missing {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(Arc::new(error))
+    }
+}
+
+/// The outcome of a shared look-up for one of its callers.
+fn outcome<T>(found: Result<T, Arc<Missing>>) -> Result<Option<T>, StoreError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(missing) => match &*missing {
+            Missing::Unknown => Ok(None),
+            Missing::Failed(error) => Err(share_error(error.clone())),
+        },
+    }
+}
+
+fn shared<K, V>() -> SharedCache<K, V>
+where
+    K: std::hash::Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    SharedCache::builder().max_capacity(CAPACITY).time_to_live(LIFETIME).build()
+}
+
 fn short_lived<K, V>() -> Cache<K, V>
 where
     K: std::hash::Hash + Eq + Send + Sync + 'static,
@@ -106,32 +171,10 @@ where
 impl WorkspaceDirectory for CachedDirectory {
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError> {
         let name = (subdomain.clone(), *digest);
-        if let Some(known) = self.credentials.get(&name) {
-            return Ok(Some(known));
-        }
         if self.unknown_keys.contains_key(&name) || self.unknown_subdomains.contains_key(subdomain) {
             return Ok(None);
         }
-        let reserved = self.misses.reserve();
-        if reserved.is_none() {
-            let Some(workspace) = self.listed_workspace(subdomain).await? else { return Ok(None) };
-            if !self.is_listed(workspace.id, digest).await? {
-                return Ok(None);
-            }
-        }
-        match self.inner.credential(subdomain, digest).await? {
-            Some(found) => {
-                self.credentials.insert(name, found.clone());
-                Ok(Some(found))
-            }
-            None => {
-                if let Some(reserved) = reserved {
-                    reserved.consume();
-                }
-                self.unknown_keys.insert(name, ());
-                Ok(None)
-            }
-        }
+        outcome(self.credentials.try_get_with(name, self.look_up_credential(subdomain, digest)).await)
     }
 
     /// Records the use of a key at most once a second. A cached key has an old timestamp of its last use, so that every
@@ -145,24 +188,10 @@ impl WorkspaceDirectory for CachedDirectory {
     }
 
     async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
-        if let Some(known) = self.workspaces.get(subdomain) {
-            return Ok(Some(known));
-        }
         if self.unknown_subdomains.contains_key(subdomain) {
             return Ok(None);
         }
-        let Some(reserved) = self.misses.reserve() else { return self.listed_workspace(subdomain).await };
-        match self.inner.workspace(subdomain).await? {
-            Some(found) => {
-                self.workspaces.insert(subdomain.clone(), found.clone());
-                Ok(Some(found))
-            }
-            None => {
-                reserved.consume();
-                self.unknown_subdomains.insert(subdomain.clone(), ());
-                Ok(None)
-            }
-        }
+        outcome(self.workspaces.try_get_with(subdomain.clone(), self.look_up_workspace(subdomain)).await)
     }
 
     async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError> {
@@ -391,7 +420,7 @@ mod tests {
         let (directory, reads, _) = cached();
         for _ in 0..2 * MAX_MISSES_PER_SECOND {
             for (label, number) in VALID_KEYS {
-                directory.credentials.invalidate(&(subdomain(label), digest(number)));
+                directory.credentials.invalidate(&(subdomain(label), digest(number))).await;
                 assert!(is_found(&directory, label, number).await);
             }
         }
@@ -413,5 +442,73 @@ mod tests {
         let [keys, workspaces, lists, key_lists] = reads.all();
         assert!(keys <= 3 * times && workspaces <= 2 * times, "{keys} and {workspaces} in {times} s");
         assert_eq!([lists, key_lists], [0, 0]);
+    }
+
+    /// A directory whose look-ups wait until they may go on, and then return this.
+    struct Waiting {
+        started: AtomicU32,
+        go_on: Semaphore,
+        found: fn() -> Result<Option<Credential>, StoreError>,
+    }
+
+    #[async_trait]
+    impl WorkspaceDirectory for Waiting {
+        async fn credential(&self, _: &Subdomain, _: &KeyDigest) -> Result<Option<Credential>, StoreError> {
+            count(&self.started);
+            drop(self.go_on.acquire().await);
+            (self.found)()
+        }
+
+        async fn record_use(&self, _: &Credential, _: Timestamp) -> Result<(), StoreError> {
+            unreachable!("nothing is used")
+        }
+
+        async fn workspace(&self, _: &Subdomain) -> Result<Option<Workspace>, StoreError> {
+            count(&self.started);
+            drop(self.go_on.acquire().await);
+            Ok((self.found)()?.map(|found| found.workspace))
+        }
+
+        async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError> {
+            unreachable!("no list is read")
+        }
+
+        async fn api_keys(&self, _: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {
+            unreachable!("no list is read")
+        }
+
+        async fn key_digests(&self, _: WorkspaceId) -> Result<Vec<KeyDigest>, StoreError> {
+            unreachable!("no list is read")
+        }
+    }
+
+    #[tokio::test]
+    async fn concurrent_lookups_share_one_query_and_its_outcome() {
+        for found in [
+            (|| Ok(Some(credential("acme", 1_000_001)))) as fn() -> Result<Option<Credential>, StoreError>,
+            || Ok(None),
+            || Err(StoreError::Unavailable("no server".into())),
+        ] {
+            let inner = Arc::new(Waiting { started: AtomicU32::new(0), go_on: Semaphore::new(0), found });
+            let directory = Arc::new(CachedDirectory::new(inner.clone(), Arc::new(ManualStopwatch::default())));
+            let mut callers = tokio::task::JoinSet::new();
+            for number in 0..200 {
+                let directory = directory.clone();
+                callers.spawn(async move {
+                    let name = subdomain("acme");
+                    if number % 2 == 0 {
+                        directory.credential(&name, &digest(1)).await.map(|found| found.map(|found| found.workspace))
+                    } else {
+                        directory.workspace(&name).await
+                    }
+                });
+            }
+            tokio::task::yield_now().await;
+            inner.go_on.add_permits(1);
+            for outcome in callers.join_all().await {
+                assert_eq!(outcome.ok(), found().ok().map(|found| found.map(|found| found.workspace)));
+            }
+            assert_eq!(inner.started.load(Ordering::Relaxed), 2);
+        }
     }
 }

@@ -45,7 +45,7 @@ impl<T: Clone> CachedValue<T> {
 }
 
 /// An error of the same kind for one of the callers that share it.
-fn share_error(error: Arc<StoreError>) -> StoreError {
+pub(crate) fn share_error(error: Arc<StoreError>) -> StoreError {
     match *error {
         StoreError::Unavailable(_) | StoreError::Transient(_) | StoreError::OutcomeUnknown(_) => {
             StoreError::Unavailable(Box::new(error))
