@@ -21,8 +21,6 @@ pub struct State {
     pub upload: UploadAttachment,
     /// Deletes uploaded files.
     pub delete_attachment: DeleteAttachment,
-    /// Largest number of mails per workspace and day.
-    pub mails_per_day: Option<u64>,
     /// Reads bodies with much markup.
     pub markup: MarkupPool,
 }

@@ -24,16 +24,14 @@ pub(crate) mod voters;
 pub(crate) mod votes;
 
 use actix_web::{HttpResponse, web};
-use async_trait::async_trait;
-use roadmap_domain::error::{FieldError, RoadmapError, Validated};
-use roadmap_domain::model::audit::Audit;
+use roadmap_domain::error::Validated;
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::note::NoteDraft;
-use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
+use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::policy::signed_reference::Purpose;
-use roadmap_domain::ports::UnitOfWork;
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Checked, Operation};
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
@@ -96,39 +94,39 @@ pub(crate) fn note(body: Option<Object<ReferenceNoteBody>>) -> Validated<Option<
 
 /// Runs a command with an optional operation key to its end, even if the client disconnects, and renders its result.
 ///
-/// An invalid field, including the key, is an error inside of the command, because a saved response and a missing
-/// record take precedence. For a body with much markup, both are checked before the body is parsed.
+/// A saved response and a missing `target` take precedence over an invalid field, including the key. For a body with
+/// much markup, both are checked before the body is parsed.
 pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O: Operation + 'static>(
     state: &web::Data<State>,
     input: WriteRequest,
+    target: Target,
     parse: impl FnOnce(B) -> Validated<T> + Send + 'static,
-    operation: impl Fn(Validated<T>) -> O + Clone + Send + 'static,
-    render: impl Fn(O::Output) -> SavedResponse + Clone + Send + Sync + 'static,
+    operation: impl FnOnce(T) -> O + Send + 'static,
+    render: impl Fn(O::Output) -> SavedResponse + Send + Sync + 'static,
 ) -> Result<HttpResponse, ApiError> {
     let WriteRequest { workspace, origin, body, key, memory, .. } = input;
-    let acting = state.executor.acting_as(origin);
-    let run = |key: Option<OperationKey>, operation: O| {
-        let (executor, render) = (acting.clone(), render.clone());
-        state.http.detached.run(async move { executor.run(workspace, key.as_ref(), &operation, render).await })
-    };
+    let executor = state.executor.acting_as(origin);
     let is_expensive = markup::is_expensive(&body);
     let parse = move || {
-        let parsed = fields::body(body).and_then(parse);
+        let parsed = fields::body(body).and_then(parse).map(operation);
         drop(memory);
         parsed
     };
     let (key, operation) = match key {
-        Err(invalid) => (None, operation(Err(invalid))),
+        Err(invalid) => (None, Err(invalid)),
         Ok(key) if is_expensive => {
-            match run(key.clone(), operation(Err(unread_body()))).await? {
-                Err(RoadmapError::Invalid(invalid)) if invalid == unread_body() => {}
-                outcome => return Ok(wire::response(outcome?)),
+            let (executor, key_to_find) = (executor.clone(), key.clone());
+            let find = async move { executor.find_saved_response(workspace, key_to_find.as_ref(), &target).await };
+            if let Some(saved) = state.http.detached.run(find).await?? {
+                return Ok(wire::response(saved));
             }
-            (key, state.markup.run(move || operation(parse())).await?)
+            (key, state.markup.run(parse).await?)
         }
-        Ok(key) => (key, operation(parse())),
+        Ok(key) => (key, parse()),
     };
-    Ok(wire::response(run(key, operation).await??))
+    let operation = Checked { target, operation };
+    let run = async move { executor.run(workspace, key.as_ref(), &operation, render).await };
+    Ok(wire::response(state.http.detached.run(run).await??))
 }
 
 /// Runs a command of a DELETE request to its end, even if the client disconnects.
@@ -158,55 +156,10 @@ pub(crate) fn resolve_file(
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct NoFields {}
 
-/// A command without fields. An invalid operation key is reported after a missing record. So the command runs first,
-/// and the unit of work is rolled back.
-pub(crate) struct WithoutFields<O> {
-    operation: O,
-    input: Validated<()>,
-}
-
-impl<O> WithoutFields<O> {
-    /// Adds the result of reading the body to a command.
-    pub(crate) fn new(operation: O, input: Validated<()>) -> Self {
-        Self { operation, input }
-    }
-}
-
-#[async_trait]
-impl<O: Operation> Operation for WithoutFields<O> {
-    type Output = O::Output;
-
-    async fn perform(
-        &self,
-        context: &OperationContext<'_>,
-        work: &mut dyn UnitOfWork,
-    ) -> Result<O::Output, RoadmapError> {
-        let output = self.operation.perform(context, work).await?;
-        self.input.clone()?;
-        Ok(output)
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        self.operation.stored_bytes()
-    }
-
-    fn recorded_bytes(&self, output: &O::Output) -> u64 {
-        self.operation.recorded_bytes(output)
-    }
-
-    fn audit(&self, output: &O::Output) -> Audit {
-        self.operation.audit(output)
-    }
-}
-
-/// The placeholder input of a command that runs only to find its saved response or a missing record.
-fn unread_body() -> FieldError {
-    FieldError::missing("body")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadmap_domain::error::FieldError;
     use serde_json::{Value, json};
 
     fn parsed<B: DeserializeOwned, T>(
@@ -244,36 +197,5 @@ mod tests {
         ] {
             assert_eq!(parsed(sent.clone(), note), expected, "{sent}");
         }
-    }
-
-    /// A command that stores 3 bytes and records 5.
-    struct Weighed;
-
-    #[async_trait]
-    impl Operation for Weighed {
-        type Output = ();
-
-        async fn perform(&self, _: &OperationContext<'_>, _: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-            Ok(())
-        }
-
-        fn stored_bytes(&self) -> u64 {
-            3
-        }
-
-        fn recorded_bytes(&self, (): &()) -> u64 {
-            5
-        }
-
-        fn audit(&self, (): &()) -> Audit {
-            Audit::entry("test.run", "test", None)
-        }
-    }
-
-    #[test]
-    fn a_command_without_fields_counts_and_records_what_the_command_does() {
-        let wrapped = WithoutFields::new(Weighed, Ok(()));
-        assert_eq!((wrapped.stored_bytes(), wrapped.recorded_bytes(&())), (3, 5));
-        assert_eq!(wrapped.audit(&()), Weighed.audit(&()));
     }
 }

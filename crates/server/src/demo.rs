@@ -41,7 +41,7 @@ use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange};
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::hold_comment::HoldComment;
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
 use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, UnmergeFeatureRequest};
@@ -431,7 +431,7 @@ impl Operation for FillDemo {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<WorkspaceId, RoadmapError> {
+    ) -> Result<Performed<WorkspaceId>, RoadmapError> {
         let data = &self.data;
         let (workspace, now) = (context.workspace, context.now);
         let mut filling = Filling {
@@ -447,7 +447,7 @@ impl Operation for FillDemo {
         };
         let setting = Setting::parse(&data.product_name, &data.website_url)?;
         let create = CreateWorkspace { subdomain: subdomain(), setting };
-        filling.tracks = create.perform(&filling.at(AGE, &filling.founder), work).await?.tracks;
+        filling.tracks = create.perform(&filling.at(AGE, &filling.founder), work).await?.output.tracks;
         for member in &data.members {
             filling.add_member(member, work).await?;
         }
@@ -459,11 +459,7 @@ impl Operation for FillDemo {
         for changelog in &data.changelogs {
             filling.add_changelog(changelog, work).await?;
         }
-        Ok(workspace)
-    }
-
-    fn audit(&self, workspace: &WorkspaceId) -> Audit {
-        Audit::entry("workspace.create", "workspace", Some(workspace.uuid()))
+        Ok(Performed::new(workspace, Audit::entry("workspace.create", "workspace", Some(workspace.uuid()))))
     }
 }
 
@@ -497,8 +493,8 @@ impl<'a> Filling<'a> {
         work: &mut dyn UnitOfWork,
     ) -> Result<O::Output, RoadmapError> {
         let context = self.at(days_ago, actor);
-        let output = operation.perform(&context, work).await?;
-        for AuditDraft { action, subject, changes } in operation.audit(&output).into_entries() {
+        let Performed { output, audit, .. } = operation.perform(&context, work).await?;
+        for AuditDraft { action, subject, changes } in audit.into_entries() {
             let channel = if actor.kind == ActorKind::Member { Channel::Page } else { Channel::Command };
             let entry = AuditEntry {
                 id: context.new_id(AuditEntryId::new),
@@ -534,7 +530,7 @@ impl<'a> Filling<'a> {
             logo: Some(Some(self.image(images::LOGO)?)),
             ..PortalChange::default()
         };
-        self.perform(&UpdatePortal { change: Ok(change) }, AGE - 1, self.member(EXAMPLE_MEMBER)?, work).await?;
+        self.perform(&UpdatePortal { change }, AGE - 1, self.member(EXAMPLE_MEMBER)?, work).await?;
         Ok(())
     }
 
@@ -552,7 +548,7 @@ impl<'a> Filling<'a> {
             customer: Some(self.customer(request.author)?),
             note: None,
         };
-        let create = CreateFeatureRequest::new(Ok(draft));
+        let create = CreateFeatureRequest::new(draft);
         let id = self.perform(&create, request.days_ago, &self.founder, work).await?.request.id;
         self.requests.insert(&request.title, id);
         self.fill_history(request, FeatureRequestRef::Id(id), work).await?;
@@ -570,13 +566,13 @@ impl<'a> Filling<'a> {
         for (edit, title) in request.edits.iter().zip(later) {
             let change =
                 FeatureRequestChange { title: Some(Title::parse("title", title)?), ..FeatureRequestChange::default() };
-            let operation = EditFeatureRequest { request: reference, change: Ok(change) };
+            let operation = EditFeatureRequest { request: reference, change };
             self.perform(&operation, request.days_ago - edit.days_after, self.member(edit.by)?, work).await?;
         }
         for moved in &request.moves {
             let track = self.track(&moved.track)?;
             let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false };
-            let operation = MoveFeatureRequest { request: reference, draft: Ok(draft), mails_per_day: None };
+            let operation = MoveFeatureRequest { request: reference, draft };
             self.perform(&operation, request.days_ago - moved.days_after, self.member(moved.by)?, work).await?;
         }
         Ok(())
@@ -596,12 +592,12 @@ impl<'a> Filling<'a> {
             // 7 and the number of customers (90) are coprime, so that no customer votes twice.
             let customer = self.customer((request.author + voter * 7) % self.data.customers.len().max(1))?;
             let days = request.days_ago - spread(voter, request, open_days);
-            let operation = CastVote { request: reference, draft: VoteDraft::new(Some(customer), None) };
+            let operation = CastVote { request: reference, draft: VoteDraft::new(Some(customer), None)? };
             self.perform(&operation, days, &self.founder, work).await?;
         }
         for note in &request.notes {
             let body = NoteDraft::parse(Some(&note.body), Some(self.address(note.author)?))?;
-            let draft = VoteDraft::new(Some(self.customer(note.customer)?), Some(body));
+            let draft = VoteDraft::new(Some(self.customer(note.customer)?), Some(body))?;
             let operation = CastVote { request: reference, draft };
             self.perform(&operation, request.days_ago - note.days_after, &self.founder, work).await?;
         }
@@ -628,12 +624,12 @@ impl<'a> Filling<'a> {
             work.insert_comment(&comment).await?.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         }
         for held in &request.held {
-            let draft = (CleanHtml::parse("content", &held.content)?, self.customer(held.customer)?);
-            let operation = HoldComment { request: reference, draft: Ok(draft) };
+            let content = CleanHtml::parse("content", &held.content)?;
+            let operation = HoldComment { request: reference, content, customer: self.customer(held.customer)? };
             self.perform(&operation, request.days_ago - held.days_after, &self.founder, work).await?;
         }
         for follower in &request.followers {
-            let operation = Subscribe { request: reference, customer: self.customer(follower.customer) };
+            let operation = Subscribe { request: reference, customer: self.customer(follower.customer)? };
             self.perform(&operation, request.days_ago - follower.days_after, &self.founder, work).await?;
         }
         Ok(())
@@ -646,7 +642,7 @@ impl<'a> Filling<'a> {
         merges.sort_by_key(|(request, merge)| merge.days_after - request.days_ago);
         for (request, merge) in merges {
             let source = self.request(&request.title)?;
-            let operation = MergeFeatureRequests { source, target: Ok(self.request(&merge.into)?) };
+            let operation = MergeFeatureRequests { source, target: self.request(&merge.into)? };
             let member = self.member(merge.by)?;
             self.perform(&operation, request.days_ago - merge.days_after, member, work).await?;
             if let Some(days_after) = merge.undone_after {
@@ -671,7 +667,7 @@ impl<'a> Filling<'a> {
         for title in &changelog.feature_requests {
             draft.feature_requests.push(self.request_id(title)?);
         }
-        let operation = CreateChangelog { draft: Ok(draft) };
+        let operation = CreateChangelog { draft };
         self.perform(&operation, changelog.days_ago, self.member(0)?, work).await?;
         Ok(())
     }

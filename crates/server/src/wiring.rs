@@ -181,7 +181,8 @@ impl Application {
         let ReadPorts { lists: reader, pages, .. } = backend.read_ports(settings.pool_size)?;
         Ok(Self {
             executor: Executor::new(store.clone(), locks, Arc::new(JitteredPause), clock.clone(), ids.clone())
-                .with_budgets(budgets.clone()),
+                .with_budgets(budgets.clone())
+                .with_mail_budget(settings.mail_per_day),
             reader,
             pages,
             directory: store.clone(),
@@ -273,7 +274,6 @@ impl Application {
                 queries: queries.clone(),
                 upload: upload.clone(),
                 delete_attachment: DeleteAttachment::new(blobs, self.budgets.clone()),
-                mails_per_day: settings.mail_per_day,
                 markup: markup.clone(),
             });
             let web = web::Data::new(roadmap_web::State {
@@ -282,7 +282,6 @@ impl Application {
                 queries,
                 random: Arc::new(SystemRandom),
                 upload: upload.clone(),
-                mails_per_day: settings.mail_per_day,
                 cache: page_cache.clone(),
             });
             surfaces.push(Surfaces { http, api, web, mcp: mcp.clone() });

@@ -42,8 +42,9 @@ use roadmap_domain::usecase::change_members::AddMember;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use roadmap_domain::usecase::delete_feature_request::{DeleteFeatureRequest, FeatureRequestDeleted};
+use roadmap_domain::usecase::edit_comment::EditComment;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
-use roadmap_domain::usecase::executor::{Executor, Operation, OperationContext, OperationResponse};
+use roadmap_domain::usecase::executor::{Checked, Executor, Operation, OperationContext, OperationResponse, Performed};
 use roadmap_domain::usecase::hold_comment::HoldComment;
 use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, Merged, UnmergeFeatureRequest, Unmerged};
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest, Moved};
@@ -51,6 +52,7 @@ use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
 use roadmap_domain::usecase::retry_mail::RetryMail;
 use roadmap_domain::usecase::subscribe::Subscribe;
+use roadmap_domain::usecase::target::Target;
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 use roadmap_domain::usecase::withdraw_vote::WithdrawVote;
 use time::Duration;
@@ -127,6 +129,12 @@ impl Harness {
             ids.clone(),
         );
         Self { subject, executor, clock, ids }
+    }
+
+    /// An executor with a limit of mails per day.
+    #[must_use]
+    pub fn with_mail_budget(&self, mails_per_day: u64) -> Executor {
+        self.executor.clone().with_mail_budget(Some(mails_per_day))
     }
 
     /// The current time of the clock.
@@ -219,7 +227,7 @@ impl Harness {
 
     /// Creates a feature request.
     pub async fn create(&self, workspace: WorkspaceId, draft: FeatureRequestDraft) -> FeatureRequestSummary {
-        let created = self.executor.run_without_key(workspace, &CreateFeatureRequest::new(Ok(draft))).await;
+        let created = self.executor.run_without_key(workspace, &CreateFeatureRequest::new(draft)).await;
         created.expect("a request").request
     }
 
@@ -243,7 +251,9 @@ impl Harness {
     /// Subscribes a customer. Returns whether the customer is subscribed now.
     pub async fn subscribe(&self, workspace: WorkspaceId, request: FeatureRequestId, email: &str) -> bool {
         let customer = CustomerDraft::parse(Some(email), None);
-        self.perform(workspace, &Subscribe { request: FeatureRequestRef::Id(request), customer }).await.is_subscribed
+        self.perform(workspace, &Subscribe { request: FeatureRequestRef::Id(request), customer: customer.unwrap() })
+            .await
+            .is_subscribed
     }
 
     /// Merges a feature request into another one.
@@ -554,13 +564,13 @@ pub fn draft(title: &str, tags: &[&str], description: &str) -> FeatureRequestDra
 pub fn vote(request: FeatureRequestRef, customer: Option<(&str, Option<&str>)>, note: Option<&str>) -> CastVote {
     let customer = customer.map(|(email, name)| CustomerDraft::parse(Some(email), name).unwrap());
     let note = note.map(|body| NoteDraft::parse(Some(body), None).unwrap());
-    CastVote { request, draft: VoteDraft::new(customer, note) }
+    CastVote { request, draft: VoteDraft::new(customer, note).unwrap() }
 }
 
 /// A comment.
 #[must_use]
 pub fn comment(request: FeatureRequestRef, content: &str, notify_all_voters: bool) -> PostComment {
-    PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters), mails_per_day: None }
+    PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters).unwrap() }
 }
 
 /// A comment of a customer.
@@ -568,14 +578,21 @@ pub fn comment(request: FeatureRequestRef, content: &str, notify_all_voters: boo
 pub fn customer_comment(request: FeatureRequestRef, content: &str, email: &str, name: Option<&str>) -> PostComment {
     let customer = CustomerDraft::parse(Some(email), name).unwrap();
     let draft = CommentDraft::parse_of_customer(Some(content), None, customer, false);
-    PostComment { request, draft, mails_per_day: None }
+    PostComment { request, draft: draft.unwrap() }
 }
 
 /// A comment of a customer that waits for approval.
 #[must_use]
 pub fn hold(request: FeatureRequestRef, content: &str, email: &str) -> HoldComment {
     let customer = CustomerDraft::parse(Some(email), None).unwrap();
-    HoldComment { request, draft: Ok((CleanHtml::parse("content", content).unwrap(), customer)) }
+    HoldComment { request, content: CleanHtml::parse("content", content).unwrap(), customer }
+}
+
+/// An edit of a comment, whose content may be invalid.
+#[must_use]
+pub fn edit_comment(comment: CommentId, content: &str) -> Checked<EditComment> {
+    let operation = CleanHtml::parse("content", content).map(|content| EditComment { comment, content });
+    Checked { target: Target::Comment(comment), operation }
 }
 
 /// A draft of an idea that waits for approval, with its author.
@@ -595,19 +612,19 @@ pub const fn member_viewer() -> Viewer {
 #[must_use]
 pub fn move_to(request: FeatureRequestRef, track: TrackId) -> MoveFeatureRequest {
     let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false };
-    MoveFeatureRequest { request, draft: Ok(draft), mails_per_day: None }
+    MoveFeatureRequest { request, draft }
 }
 
 /// The withdrawal of a vote.
 #[must_use]
 pub fn withdraw(request: FeatureRequestRef, email: &str) -> WithdrawVote {
-    WithdrawVote { request, customer: EmailAddress::parse("email", email) }
+    WithdrawVote { request, customer: EmailAddress::parse("email", email).unwrap() }
 }
 
 /// A merge.
 #[must_use]
 pub fn merge(source: FeatureRequestId, target: FeatureRequestId) -> MergeFeatureRequests {
-    MergeFeatureRequests { source: FeatureRequestRef::Id(source), target: Ok(FeatureRequestRef::Id(target)) }
+    MergeFeatureRequests { source: FeatureRequestRef::Id(source), target: FeatureRequestRef::Id(target) }
 }
 
 /// The undoing of a merge.
@@ -619,7 +636,7 @@ pub fn unmerge(source: FeatureRequestId) -> UnmergeFeatureRequest {
 /// An edit.
 #[must_use]
 pub fn edit(request: FeatureRequestRef, change: FeatureRequestChange) -> EditFeatureRequest {
-    EditFeatureRequest { request, change: Ok(change) }
+    EditFeatureRequest { request, change }
 }
 
 /// A change of the title alone.
@@ -688,12 +705,13 @@ pub struct InsertAttachment(pub Attachment);
 impl Operation for InsertAttachment {
     type Output = ();
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        Ok(work.insert_attachment(&self.0).await?)
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::Unchanged
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        work.insert_attachment(&self.0).await?;
+        Ok(Performed::new((), Audit::Unchanged))
     }
 }
 
@@ -704,15 +722,16 @@ pub struct Many<O>(pub Vec<O>);
 impl<O: Operation> Operation for Many<O> {
     type Output = ();
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        let mut all = Performed::new((), Audit::Unchanged);
         for one in &self.0 {
-            one.perform(context, work).await?;
+            all.join(one.perform(context, work).await?);
         }
-        Ok(())
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::Unchanged
+        Ok(all)
     }
 }
 
@@ -723,13 +742,13 @@ pub struct Failing<O>(pub O);
 impl<O: Operation> Operation for Failing<O> {
     type Output = ();
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
         self.0.perform(context, work).await?;
         Err(RoadmapError::Taken { what: "this test's patience".to_owned() })
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::Unchanged
     }
 }
 
@@ -749,15 +768,11 @@ impl<O: Operation> Operation for Held<O> {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<O::Output, RoadmapError> {
-        let output = self.operation.perform(context, work).await?;
+    ) -> Result<Performed<O::Output>, RoadmapError> {
+        let performed = self.operation.perform(context, work).await?;
         self.performed.notify_one();
         let _permit = self.end.acquire().await;
-        Ok(output)
-    }
-
-    fn audit(&self, output: &O::Output) -> Audit {
-        self.operation.audit(output)
+        Ok(performed)
     }
 }
 
@@ -768,14 +783,14 @@ pub struct Stalling<O>(pub O, pub Arc<Notify>);
 impl<O: Operation> Operation for Stalling<O> {
     type Output = ();
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
         self.0.perform(context, work).await?;
         self.1.notify_one();
         std::future::pending().await
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::Unchanged
     }
 }
 

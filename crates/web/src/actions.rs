@@ -216,7 +216,7 @@ async fn run(
     next: String,
 ) -> Result<String, HttpError> {
     admit(context, actor, action)?;
-    let operation = ActOnPage::new(actor, action, context.portal.settings.holds_posts);
+    let operation = ActOnPage::new(actor, action, context.portal.settings.holds_posts)?;
     let (executor, workspace, fallback) = (context.executor(), context.workspace.id, next.clone());
     let render = move |done: PageActionDone| SavedResponse { status: SAVED, body: landing(&done, &next).into_bytes() };
     let work = async move { executor.run(workspace, key.as_ref(), &operation, render).await };
@@ -485,7 +485,6 @@ mod tests {
             outcome: PageOutcome::IdeaHeld,
             request: id,
             submitted: Some(RequestLink { id, tag_number: 7, title }),
-            audit: roadmap_domain::model::audit::Audit::Unchanged,
         };
         assert_eq!(landing(&done, "/account"), "/feature_requests/7-dark-mode?done=idea-held");
         done = PageActionDone { outcome: PageOutcome::Voted, submitted: None, ..done };

@@ -23,8 +23,6 @@ pub struct State {
     pub random: Arc<dyn Random>,
     /// Stores images.
     pub upload: UploadAttachment,
-    /// The workspaces' limit of mails per day, if any.
-    pub mails_per_day: Option<u64>,
     /// Keeps rendered pages for a second.
     pub cache: PageCache,
 }

@@ -14,10 +14,11 @@ use roadmap_domain::usecase::change_changelog::{
 };
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::query::changelogs::{ListChangelogs, ShowChangelog};
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{NoFields, WithoutFields, execute_deletion, execute_operation, resolve_file};
+use super::{NoFields, execute_deletion, execute_operation, resolve_file};
 use crate::error::ApiError;
 use crate::extractors::{
     DeleteRequest, ReadRequest, WriteRequest, WriteRequestWithoutFields, record_id, record_id_or_nil,
@@ -141,7 +142,8 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     let links = input.links.clone();
     let referred = resolve_file(&state, input.workspace);
     let render = move |created: ChangelogDetail| wire::changelog::created(&created.changelog, &links);
-    execute_operation(&state, input, |body| draft(body, referred), |draft| CreateChangelog { draft }, render).await
+    let draft = |body| draft(body, referred);
+    execute_operation(&state, input, Target::Workspace, draft, |draft| CreateChangelog { draft }, render).await
 }
 
 /// Show a changelog
@@ -193,7 +195,8 @@ pub(crate) async fn update(
     let referred = resolve_file(&state, input.workspace);
     let render = render_changed(&state, &input);
     let operation = move |change| EditChangelog { changelog, change };
-    execute_operation(&state, input, |body| change(body, referred), operation, render).await
+    let target = Target::Changelog(changelog);
+    execute_operation(&state, input, target, |body| change(body, referred), operation, render).await
 }
 
 /// Delete a changelog
@@ -240,10 +243,9 @@ pub(crate) async fn publish(
 ) -> Result<HttpResponse, ApiError> {
     let changelog = record_id_or_nil(&request, ChangelogId::new);
     let render = render_changed(&state, &input);
-    let mails_per_day = state.mails_per_day;
-    let operation = move |notify_subscribers| PublishChangelog { changelog, notify_subscribers, mails_per_day };
+    let operation = move |notify_subscribers| PublishChangelog { changelog, notify_subscribers };
     let notify = |body: PublishBody| Ok(body.notify_subscribers.unwrap_or(false));
-    execute_operation(&state, input, notify, operation, render).await
+    execute_operation(&state, input, Target::Changelog(changelog), notify, operation, render).await
 }
 
 /// Make a changelog a draft again
@@ -266,8 +268,8 @@ pub(crate) async fn unpublish(
 ) -> Result<HttpResponse, ApiError> {
     let changelog = record_id_or_nil(&request, ChangelogId::new);
     let render = render_changed(&state, &input);
-    let operation = move |fields| WithoutFields::new(UnpublishChangelog { changelog }, fields);
-    execute_operation(&state, input, |NoFields {}| Ok(()), operation, render).await
+    let operation = move |NoFields {}| UnpublishChangelog { changelog };
+    execute_operation(&state, input, Target::Changelog(changelog), Ok, operation, render).await
 }
 
 /// Returns a function that renders a changed changelog.

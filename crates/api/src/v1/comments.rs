@@ -12,6 +12,7 @@ use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::query::changes::ListChangedComments;
 use roadmap_domain::usecase::query::records::ListComments;
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -151,10 +152,9 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let request = feature_request_ref(&request);
-    let mails_per_day = state.mails_per_day;
-    let operation = move |draft| PostComment { request, draft, mails_per_day };
+    let operation = move |draft| PostComment { request, draft };
     let render = move |posted| wire::comment::posted(&posted, &links);
-    execute_operation(&state, input, draft, operation, render).await
+    execute_operation(&state, input, Target::FeatureRequest(request), draft, operation, render).await
 }
 
 /// Update a comment
@@ -181,7 +181,7 @@ pub(crate) async fn update(
     let comment = record_id_or_nil(&request, CommentId::new);
     let operation = move |content| EditComment { comment, content };
     let render = move |edited: ListedComment| wire::saved_ok(&wire::comment::shown(&edited, &links));
-    execute_operation(&state, input, content, operation, render).await
+    execute_operation(&state, input, Target::Comment(comment), content, operation, render).await
 }
 
 /// Delete a comment

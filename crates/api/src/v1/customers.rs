@@ -10,6 +10,7 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::query::people::{ListCustomers, ShowCustomer};
 use roadmap_domain::usecase::rename_customer::{CustomerRenamed, RenameCustomer};
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -124,7 +125,7 @@ pub(crate) async fn update(
     let customer = record_id_or_nil(&request, CustomerId::new);
     let operation = move |name| RenameCustomer { customer, name };
     let render = |renamed: CustomerRenamed| wire::saved_ok(&wire::customer::shown(&renamed.customer));
-    execute_operation(&state, input, name, operation, render).await
+    execute_operation(&state, input, Target::Customer(customer), name, operation, render).await
 }
 
 /// Merge a customer into another one
@@ -161,7 +162,7 @@ pub(crate) async fn merge(
     let source = record_id_or_nil(&request, CustomerId::new);
     let operation = move |target| MergeCustomers { source, target };
     let render = |merged: CustomersMerged| wire::saved_ok(&wire::customer::merged(&merged));
-    execute_operation(&state, input, target, operation, render).await
+    execute_operation(&state, input, Target::Customer(source), target, operation, render).await
 }
 
 fn name(body: Body) -> Validated<Name> {

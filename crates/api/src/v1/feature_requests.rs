@@ -10,9 +10,11 @@ use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
+use roadmap_domain::usecase::executor::Checked;
 use roadmap_domain::usecase::query::changes::ListChangedRequests;
 use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -240,7 +242,7 @@ pub(crate) async fn all(state: web::Data<State>, input: ReadRequest) -> Result<H
 pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let render = move |created| wire::feature_request::vote_cast(&created, &links);
-    execute_operation(&state, input, draft, CreateFeatureRequest::new, render).await
+    execute_operation(&state, input, Target::Workspace, draft, CreateFeatureRequest::new, render).await
 }
 
 /// Show a feature request
@@ -295,7 +297,7 @@ pub(crate) async fn update(
     let operation = move |change| EditFeatureRequest { request, change };
     let render =
         move |edited: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::shown(&edited.detail, &links));
-    execute_operation(&state, input, change, operation, render).await
+    execute_operation(&state, input, Target::FeatureRequest(request), change, operation, render).await
 }
 
 /// Delete a feature request
@@ -318,15 +320,9 @@ pub(crate) async fn delete(
     input: DeleteRequest,
 ) -> Result<HttpResponse, ApiError> {
     let request = feature_request_ref(&request);
-    let with_merged = match input.query.flag("with_merged") {
-        Ok(with_merged) => with_merged,
-        Err(invalid) => {
-            // A missing record is reported first.
-            state.queries.run(input.workspace, &ShowFeatureRequest { request }).await?;
-            return Err(invalid.into());
-        }
-    };
-    execute_deletion(&state, input, DeleteFeatureRequest { request, with_merged }).await?;
+    let with_merged = input.query.flag("with_merged");
+    let operation = with_merged.map(|with_merged| DeleteFeatureRequest { request, with_merged });
+    execute_deletion(&state, input, Checked { target: Target::FeatureRequest(request), operation }).await?;
     Ok(wire::no_content())
 }
 

@@ -8,8 +8,9 @@ use roadmap_domain::usecase::approve_feature_request::{ApproveFeatureRequest, De
 use roadmap_domain::usecase::edit_feature_request::FeatureRequestEdited;
 use roadmap_domain::usecase::hold_comment::ApproveComment;
 use roadmap_domain::usecase::query::portal::ListHeldPosts;
+use roadmap_domain::usecase::target::Target;
 
-use super::{NoFields, WithoutFields, execute_operation};
+use super::{NoFields, execute_operation};
 use crate::error::ApiError;
 use crate::extractors::{ReadRequest, WriteRequestWithoutFields, feature_request_ref, record_id_or_nil};
 use crate::openapi::failures::{
@@ -62,10 +63,10 @@ pub(crate) async fn approve_feature_request(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let request = feature_request_ref(&request);
-    let operation = move |fields| WithoutFields::new(ApproveFeatureRequest { request }, fields);
+    let operation = move |NoFields {}| ApproveFeatureRequest { request };
     let render =
         move |approved: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::shown(&approved.detail, &links));
-    execute_operation(&state, input, |NoFields {}| Ok(()), operation, render).await
+    execute_operation(&state, input, Target::FeatureRequest(request), Ok, operation, render).await
 }
 
 /// Decline a feature request
@@ -90,10 +91,10 @@ pub(crate) async fn decline_feature_request(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let request = feature_request_ref(&request);
-    let operation = move |fields| WithoutFields::new(DeclineFeatureRequest { request }, fields);
+    let operation = move |NoFields {}| DeclineFeatureRequest { request };
     let render =
         move |declined: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::shown(&declined.detail, &links));
-    execute_operation(&state, input, |NoFields {}| Ok(()), operation, render).await
+    execute_operation(&state, input, Target::FeatureRequest(request), Ok, operation, render).await
 }
 
 /// Approve a comment
@@ -123,7 +124,7 @@ pub(crate) async fn approve_comment(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let comment = record_id_or_nil(&request, CommentId::new);
-    let operation = move |fields| WithoutFields::new(ApproveComment { comment }, fields);
+    let operation = move |NoFields {}| ApproveComment { comment };
     let render = move |request: FeatureRequestSummary| wire::held_post::comment_approved(&request, &links);
-    execute_operation(&state, input, |NoFields {}| Ok(()), operation, render).await
+    execute_operation(&state, input, Target::HeldComment(comment), Ok, operation, render).await
 }

@@ -7,6 +7,7 @@ use roadmap_domain::model::id::LaneId;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::change_board::{AddLane, ChangeLane, Changed, LaneDraft, RemoveLane};
 use roadmap_domain::usecase::query::tracks::ListLanes;
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -88,7 +89,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
 )]
 pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
     let render = |lane: ListedLane| wire::saved_created(&wire::lane::shown(&lane));
-    execute_operation(&state, input, draft, |draft| AddLane { draft }, render).await
+    execute_operation(&state, input, Target::Workspace, draft, |draft| AddLane { draft }, render).await
 }
 
 /// Update a lane
@@ -114,7 +115,7 @@ pub(crate) async fn update(
     let lane = record_id_or_nil(&request, LaneId::new);
     let operation = move |change| ChangeLane { lane, change };
     let render = |changed: Changed<ListedLane>| wire::saved_ok(&wire::lane::shown(&changed.record));
-    execute_operation(&state, input, change, operation, render).await
+    execute_operation(&state, input, Target::Lane(lane), change, operation, render).await
 }
 
 /// Delete a lane

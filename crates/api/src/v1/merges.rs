@@ -4,10 +4,11 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, Merged, UnmergeFeatureRequest, Unmerged};
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{NoFields, WithoutFields, execute_operation};
+use super::{NoFields, execute_operation};
 use crate::error::ApiError;
 use crate::extractors::{WriteRequest, WriteRequestWithoutFields, feature_request_ref};
 use crate::openapi::failures::{BodyErrors, CommonErrors, MergeErrors, UnmergeErrors};
@@ -61,7 +62,7 @@ pub(crate) async fn merge(
     let source = feature_request_ref(&request);
     let operation = move |target| MergeFeatureRequests { source, target };
     let render = move |merged: Merged| wire::saved_ok(&wire::merge::merged(&merged, &links));
-    execute_operation(&state, input, target, operation, render).await
+    execute_operation(&state, input, Target::FeatureRequest(source), target, operation, render).await
 }
 
 /// Undo the merge of a feature request
@@ -90,9 +91,9 @@ pub(crate) async fn unmerge(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let source = feature_request_ref(&request);
-    let operation = move |fields| WithoutFields::new(UnmergeFeatureRequest { source }, fields);
+    let operation = move |NoFields {}| UnmergeFeatureRequest { source };
     let render = move |unmerged: Unmerged| wire::saved_ok(&wire::merge::unmerged(&unmerged, &links));
-    execute_operation(&state, input, |NoFields {}| Ok(()), operation, render).await
+    execute_operation(&state, input, Target::FeatureRequest(source), Ok, operation, render).await
 }
 
 fn target(body: Body) -> Validated<FeatureRequestRef> {

@@ -5,6 +5,7 @@ use roadmap_domain::error::{FieldError, FieldProblem, Validated};
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::model::portal::{Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange};
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
+use roadmap_domain::usecase::target::Target;
 use roadmap_domain::usecase::update_portal::{PortalUpdated, UpdatePortal, invalid_logo};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -92,7 +93,8 @@ pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Resu
     let render = move |updated: PortalUpdated| {
         wire::saved_ok(&wire::portal::shown(&updated.settings, updated.logo.as_ref(), &links))
     };
-    execute_operation(&state, input, |body| change(body, referred), |change| UpdatePortal { change }, render).await
+    let change = |body| change(body, referred);
+    execute_operation(&state, input, Target::Workspace, change, |change| UpdatePortal { change }, render).await
 }
 
 fn change(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Validated<PortalChange> {

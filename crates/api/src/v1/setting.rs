@@ -61,7 +61,7 @@ pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<
 pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
     let WriteRequest { workspace, origin, body, .. } = input;
     // Changes of settings take no operation key (contract section 4.10); the field is ignored.
-    let operation = UpdateSetting { change: fields::body(body).and_then(change) };
+    let operation = UpdateSetting { change: fields::body(body).and_then(change)? };
     let executor = state.executor.acting_as(origin);
     let updated =
         state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await??;

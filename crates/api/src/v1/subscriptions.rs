@@ -3,7 +3,9 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::Validated;
 use roadmap_domain::model::customer::CustomerDraft;
+use roadmap_domain::usecase::executor::Checked;
 use roadmap_domain::usecase::subscribe::{EndSubscription, Subscribe, Subscription};
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -49,7 +51,7 @@ pub(crate) async fn update(
     let request = feature_request_ref(&request);
     let operation = move |customer| Subscribe { request, customer };
     let render = |subscription: Subscription| wire::saved_ok(&wire::subscription::shown(subscription));
-    execute_operation(&state, input, customer, operation, render).await
+    execute_operation(&state, input, Target::FeatureRequest(request), customer, operation, render).await
 }
 
 /// Unsubscribe a customer from a feature request
@@ -71,7 +73,9 @@ pub(crate) async fn delete(
     request: HttpRequest,
     input: DeleteRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let operation = EndSubscription { request: feature_request_ref(&request), customer: input.query.email() };
+    let request = feature_request_ref(&request);
+    let operation = input.query.email().map(|customer| EndSubscription { request, customer });
+    let operation = Checked { target: Target::FeatureRequest(request), operation };
     let subscription = execute_deletion(&state, input, operation).await?;
     Ok(wire::ok(&wire::subscription::shown(subscription)))
 }

@@ -5,6 +5,7 @@ use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::usecase::query::setting::ListSynonyms;
 use roadmap_domain::usecase::replace_synonyms::ReplaceSynonyms;
+use roadmap_domain::usecase::target::Target;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -59,7 +60,8 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
 )]
 pub(crate) async fn replace(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
     let render = |synonyms: Synonyms| wire::saved_ok(&Shown { synonyms: synonyms.groups() });
-    execute_operation(&state, input, parse, |synonyms| ReplaceSynonyms { synonyms }, render).await
+    let operation = |synonyms| ReplaceSynonyms { synonyms };
+    execute_operation(&state, input, Target::Workspace, parse, operation, render).await
 }
 
 fn parse(body: Body) -> Validated<Synonyms> {

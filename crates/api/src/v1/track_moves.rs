@@ -8,6 +8,7 @@ use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::model::member::Author;
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest, Moved};
 use roadmap_domain::usecase::query::records::ListMoves;
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -80,10 +81,9 @@ pub(crate) async fn update(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let request = feature_request_ref(&request);
-    let mails_per_day = state.mails_per_day;
-    let operation = move |draft| MoveFeatureRequest { request, draft, mails_per_day };
+    let operation = move |draft| MoveFeatureRequest { request, draft };
     let render = move |moved: Moved| wire::feature_request::moved(&moved.request, &links);
-    execute_operation(&state, input, draft, operation, render).await
+    execute_operation(&state, input, Target::FeatureRequest(request), draft, operation, render).await
 }
 
 fn draft(body: Body) -> Validated<MoveDraft> {

@@ -11,7 +11,9 @@ use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::Track;
 use roadmap_domain::usecase::change_board::{AddTrack, ChangeTrack, Changed, LaneRef, RemoveTrack, TrackDraft};
+use roadmap_domain::usecase::executor::Checked;
 use roadmap_domain::usecase::query::tracks::{ListTrackRequests, ListTracks};
+use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -118,7 +120,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
 )]
 pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
     let render = |track: Track| wire::saved_created(&wire::track::shown(&track));
-    execute_operation(&state, input, draft, |draft| AddTrack { draft }, render).await
+    execute_operation(&state, input, Target::Workspace, draft, |draft| AddTrack { draft }, render).await
 }
 
 /// Update a track
@@ -144,7 +146,7 @@ pub(crate) async fn update(
     let track = record_id_or_nil(&request, TrackId::new);
     let operation = move |change| ChangeTrack { track, change };
     let render = |changed: Changed<Track>| wire::saved_ok(&wire::track::shown(&changed.record));
-    execute_operation(&state, input, change, operation, render).await
+    execute_operation(&state, input, Target::Track(track), change, operation, render).await
 }
 
 /// Delete a track
@@ -168,7 +170,8 @@ pub(crate) async fn delete(
 ) -> Result<HttpResponse, ApiError> {
     let track = record_id_or_nil(&request, TrackId::new);
     let move_to = input.query.uuid("move_to").map(|target| target.map(TrackId::new));
-    execute_deletion(&state, input, RemoveTrack { track, move_to }).await?;
+    let operation = move_to.map(|move_to| RemoveTrack { track, move_to });
+    execute_deletion(&state, input, Checked { target: Target::Track(track), operation }).await?;
     Ok(wire::no_content())
 }
 

@@ -5,6 +5,8 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::Validated;
 use roadmap_domain::model::vote::VoteDraft;
 use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::executor::Checked;
+use roadmap_domain::usecase::target::Target;
 use roadmap_domain::usecase::withdraw_vote::WithdrawVote;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -60,7 +62,7 @@ pub(crate) async fn create(
     let request = feature_request_ref(&request);
     let operation = move |draft| CastVote { request, draft };
     let render = move |cast| wire::feature_request::vote_cast(&cast, &links);
-    execute_operation(&state, input, draft, operation, render).await
+    execute_operation(&state, input, Target::FeatureRequest(request), draft, operation, render).await
 }
 
 /// Withdraw the vote of a customer
@@ -83,7 +85,9 @@ pub(crate) async fn delete(
     input: DeleteRequest,
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
-    let operation = WithdrawVote { request: feature_request_ref(&request), customer: input.query.email() };
+    let request = feature_request_ref(&request);
+    let operation = input.query.email().map(|customer| WithdrawVote { request, customer });
+    let operation = Checked { target: Target::FeatureRequest(request), operation };
     let withdrawn = execute_deletion(&state, input, operation).await?;
     Ok(wire::ok(&wire::feature_request::vote_withdrawn(&withdrawn, &links)))
 }

@@ -191,7 +191,7 @@ impl Change {
 pub enum Audit {
     /// An entry of the audit log.
     Entry(AuditDraft),
-    /// Several entries, in this order. None if nothing changed.
+    /// Several entries, in this order.
     Entries(Vec<AuditDraft>),
     /// Nothing, because the operation changed nothing.
     Unchanged,
@@ -246,18 +246,13 @@ impl Audit {
         Self::Entry(AuditDraft { action, subject: Subject { kind: kind.to_owned(), id }, changes })
     }
 
-    /// Returns the entries of several operations that run as one.
-    #[must_use]
-    pub fn all(audits: impl IntoIterator<Item = Self>) -> Self {
-        let mut drafts = Vec::new();
-        for audit in audits {
-            match audit {
-                Self::Entry(draft) => drafts.push(draft),
-                Self::Entries(more) => drafts.extend(more),
-                Self::Unchanged | Self::OwnRecord(_) => {}
-            }
-        }
-        Self::Entries(drafts)
+    /// Adds what another operation records that runs in the same unit of work. Its entries follow.
+    pub fn join(&mut self, other: Self) {
+        *self = match (std::mem::replace(self, Self::Unchanged), other) {
+            (one, Self::Unchanged) | (Self::Unchanged, one) => one,
+            (one, Self::OwnRecord(_)) | (Self::OwnRecord(_), one) => one,
+            (first, second) => Self::Entries(first.into_entries().into_iter().chain(second.into_entries()).collect()),
+        };
     }
 
     /// Returns the entries to write.

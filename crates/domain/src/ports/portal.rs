@@ -235,6 +235,9 @@ pub trait PortalWrites {
     /// Ends the wait of a feature request for approval. It stays private. Returns whether it waited.
     async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
 
+    /// Returns the feature request of a comment that waits for approval, or `None` if no such comment waits.
+    async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+
     /// Publishes a comment that waits for approval, with its ID and time. Returns its feature request, or `None` if no
     /// such comment waits.
     async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;

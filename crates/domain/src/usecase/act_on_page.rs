@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 
 use crate::error::{RoadmapError, Validated};
-use crate::model::audit::{Audit, OwnRecord};
+use crate::model::audit::OwnRecord;
 use crate::model::comment::{CommentAuthor, CommentDraft};
 use crate::model::customer::CustomerDraft;
 use crate::model::email_address::EmailAddress;
@@ -19,7 +19,7 @@ use crate::model::vote::VoteDraft;
 use crate::ports::UnitOfWork;
 use crate::usecase::cast_vote::CastVote;
 use crate::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::hold_comment::HoldComment;
 use crate::usecase::post_comment::PostComment;
 use crate::usecase::subscribe::{EndSubscription, Subscribe};
@@ -83,62 +83,55 @@ pub struct PageActionDone {
     pub request: FeatureRequestId,
     /// The new feature request, if one was submitted.
     pub submitted: Option<RequestLink>,
-    /// What the audit log records about it: nothing. People's own votes and subscriptions are records of themselves, as
-    /// their comments and ideas are.
-    pub audit: Audit,
-}
-
-/// Replaces the entry of an operation by its own record, unless it changed nothing.
-fn own(audit: &Audit, record: OwnRecord) -> Audit {
-    if *audit == Audit::Unchanged { Audit::Unchanged } else { Audit::OwnRecord(record) }
 }
 
 impl ActOnPage {
     /// Creates the command for an action. `holds_posts` is the setting of the portal; members need no approval.
     ///
     /// Converts texts and builds search documents here, before the unit of work begins.
-    #[must_use]
-    pub fn new(actor: &PageActor, action: &PageAction, holds_posts: bool) -> Self {
+    ///
+    /// # Errors
+    /// The first invalid text.
+    pub fn new(actor: &PageActor, action: &PageAction, holds_posts: bool) -> Validated<Self> {
         let customer = || CustomerDraft { email: actor.email.clone(), name: None };
         let holds = holds_posts && !actor.is_member;
         let command = match action {
             PageAction::Vote(request) => Command::Vote(CastVote {
                 request: FeatureRequestRef::Id(*request),
-                draft: VoteDraft::new(Some(customer()), None),
+                draft: VoteDraft::new(Some(customer()), None)?,
             }),
             PageAction::RemoveVote(request) => Command::RemoveVote(WithdrawVote {
                 request: FeatureRequestRef::Id(*request),
-                customer: Ok(actor.email.clone()),
+                customer: actor.email.clone(),
             }),
             PageAction::Comment { request, content } => {
                 let request = FeatureRequestRef::Id(*request);
-                let content = markdown::to_html("content", content);
+                let content = markdown::to_html("content", content)?;
                 if holds {
-                    let draft = content.map(|content| (content, customer()));
-                    Command::Hold(HoldComment { request, draft })
+                    Command::Hold(HoldComment { request, content, customer: customer() })
                 } else {
                     let author = if actor.is_member {
                         CommentAuthor::Member(Author::Named(actor.email.folded().clone()))
                     } else {
                         CommentAuthor::Customer(customer())
                     };
-                    let draft = content.map(|content| CommentDraft { content, author, notify_all_voters: false });
-                    Command::Comment(PostComment { request, draft, mails_per_day: None })
+                    let draft = CommentDraft { content, author, notify_all_voters: false };
+                    Command::Comment(PostComment { request, draft })
                 }
             }
             PageAction::Submit { title, description } => {
-                let draft = idea(title, description, customer(), holds);
+                let draft = idea(title, description, customer(), holds)?;
                 Command::Submit(Box::new(CreateFeatureRequest::new(draft)), holds)
             }
             PageAction::Subscribe(request) => {
-                Command::Subscribe(Subscribe { request: FeatureRequestRef::Id(*request), customer: Ok(customer()) })
+                Command::Subscribe(Subscribe { request: FeatureRequestRef::Id(*request), customer: customer() })
             }
             PageAction::Unsubscribe(request) => Command::Unsubscribe(EndSubscription {
                 request: FeatureRequestRef::Id(*request),
-                customer: Ok(actor.email.clone()),
+                customer: actor.email.clone(),
             }),
         };
-        Self { command }
+        Ok(Self { command })
     }
 
     /// Checks the texts of an action, for a form that is to be confirmed later.
@@ -182,65 +175,48 @@ impl Operation for ActOnPage {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<PageActionDone, RoadmapError> {
-        let done = |outcome, request, audit| PageActionDone { outcome, request, submitted: None, audit };
+    ) -> Result<Performed<PageActionDone>, RoadmapError> {
+        let done = |outcome, request| PageActionDone { outcome, request, submitted: None };
+        // People's own votes and subscriptions are records of themselves, as their comments and ideas are.
         Ok(match &self.command {
             Command::Vote(vote) => {
-                let cast = vote.perform(context, work).await?;
-                done(PageOutcome::Voted, cast.request.id, vote.audit(&cast))
+                vote.perform(context, work).await?.map(|cast| done(PageOutcome::Voted, cast.request.id))
             }
             Command::RemoveVote(withdraw) => {
-                let withdrawn = withdraw.perform(context, work).await?;
-                let audit = own(&withdraw.audit(&withdrawn), OwnRecord::Vote);
-                done(PageOutcome::VoteRemoved, withdrawn.request.id, audit)
+                let withdrawn = withdraw.perform(context, work).await?.with_own_record(OwnRecord::Vote);
+                withdrawn.map(|withdrawn| done(PageOutcome::VoteRemoved, withdrawn.request.id))
             }
             Command::Comment(comment) => {
                 let posted = comment.perform(context, work).await?;
-                done(PageOutcome::Commented, posted.request.id, comment.audit(&posted))
+                posted.map(|posted| done(PageOutcome::Commented, posted.request.id))
             }
             Command::Hold(hold) => {
-                let held = hold.perform(context, work).await?;
-                done(PageOutcome::CommentHeld, held.id, hold.audit(&held))
+                hold.perform(context, work).await?.map(|held| done(PageOutcome::CommentHeld, held.id))
             }
             Command::Submit(create, held) => {
-                let created = create.perform(context, work).await?;
                 let outcome = if *held { PageOutcome::IdeaHeld } else { PageOutcome::Submitted };
-                let submitted = Some(RequestLink::from(&created.request));
-                PageActionDone { submitted, ..done(outcome, created.request.id, create.audit(&created)) }
+                create.perform(context, work).await?.map(|created| {
+                    let submitted = Some(RequestLink::from(&created.request));
+                    PageActionDone { submitted, ..done(outcome, created.request.id) }
+                })
             }
             Command::Subscribe(subscribe) => {
-                let subscription = subscribe.perform(context, work).await?;
-                let outcome =
-                    if subscription.is_subscribed { PageOutcome::Subscribed } else { PageOutcome::MailStopped };
-                let audit = own(&subscribe.audit(&subscription), OwnRecord::Subscription);
-                done(outcome, subscription.request, audit)
+                let subscribed = subscribe.perform(context, work).await?.with_own_record(OwnRecord::Subscription);
+                subscribed.map(|subscription| {
+                    let outcome =
+                        if subscription.is_subscribed { PageOutcome::Subscribed } else { PageOutcome::MailStopped };
+                    done(outcome, subscription.request)
+                })
             }
             Command::Unsubscribe(end) => {
-                let subscription = end.perform(context, work).await?;
-                let audit = own(&end.audit(&subscription), OwnRecord::Subscription);
-                done(PageOutcome::Unsubscribed, subscription.request, audit)
+                let ended = end.perform(context, work).await?.with_own_record(OwnRecord::Subscription);
+                ended.map(|subscription| done(PageOutcome::Unsubscribed, subscription.request))
             }
         })
     }
 
-    fn stored_bytes(&self) -> u64 {
-        match &self.command {
-            Command::Vote(command) => command.stored_bytes(),
-            Command::RemoveVote(command) => command.stored_bytes(),
-            Command::Comment(command) => command.stored_bytes(),
-            Command::Hold(command) => command.stored_bytes(),
-            Command::Submit(command, _) => command.stored_bytes(),
-            Command::Subscribe(command) => command.stored_bytes(),
-            Command::Unsubscribe(command) => command.stored_bytes(),
-        }
-    }
-
     fn casts_one_vote(&self) -> bool {
-        matches!(&self.command, Command::Vote(vote) if vote.casts_one_vote())
-    }
-
-    fn audit(&self, done: &PageActionDone) -> Audit {
-        done.audit.clone()
+        matches!(self.command, Command::Vote(_))
     }
 }
 
@@ -248,12 +224,12 @@ impl Operation for ActOnPage {
 mod tests {
     use super::*;
     use crate::error::FieldError;
+    use crate::model::audit::Audit;
     use crate::model::id::TrackId;
     use crate::model::track::Track;
     use crate::model::vote::{VoteCast, VoteOutcome};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, name, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{name, perform, summary};
     use uuid::Uuid;
 
     fn actor(is_member: bool) -> PageActor {
@@ -270,8 +246,7 @@ mod tests {
         action: &PageAction,
         holds: bool,
     ) -> Result<PageOutcome, RoadmapError> {
-        let operation = ActOnPage::new(&actor(is_member), action, holds);
-        block_on(operation.perform(&context(&NumberedIds::default()), unit)).map(|done| done.outcome)
+        perform(&ActOnPage::new(&actor(is_member), action, holds)?, unit).map(|done| done.output.outcome)
     }
 
     fn comment() -> PageAction {
@@ -346,10 +321,9 @@ mod tests {
                 (PageAction::Subscribe(request()), OwnRecord::Subscription),
                 (PageAction::Unsubscribe(request()), OwnRecord::Subscription),
             ] {
-                let operation = ActOnPage::new(&actor(is_member), &action, true);
-                let done = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+                let operation = ActOnPage::new(&actor(is_member), &action, true).unwrap();
                 let expected = if has_changed { Audit::OwnRecord(record) } else { Audit::Unchanged };
-                assert_eq!(operation.audit(&done), expected, "{action:?}");
+                assert_eq!(perform(&operation, &mut unit).unwrap().audit, expected, "{action:?}");
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::model::audit::{Audit, Change};
 use crate::model::feature_request::FeatureRequestRef;
 use crate::ports::UnitOfWork;
 use crate::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::records::load_detail;
 
 /// Makes a feature request public that awaits approval. One that does not await it stays as it is.
@@ -19,7 +19,7 @@ pub struct ApproveFeatureRequest {
 
 impl ApproveFeatureRequest {
     fn edit(&self, private: Option<bool>) -> EditFeatureRequest {
-        let change = Ok(FeatureRequestChange { private, ..FeatureRequestChange::default() });
+        let change = FeatureRequestChange { private, ..FeatureRequestChange::default() };
         EditFeatureRequest { request: self.request, change }
     }
 }
@@ -32,20 +32,18 @@ impl Operation for ApproveFeatureRequest {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestEdited, RoadmapError> {
+    ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
         // An edit without changes locks the row and loads it.
         let found = self.edit(None).perform(context, work).await?;
-        if !found.detail.awaiting_approval {
+        if !found.output.detail.awaiting_approval {
             return Ok(found);
         }
         // By its ID, because the reference may mean another one by now, if a merge was undone.
-        let itself = Self { request: FeatureRequestRef::Id(found.detail.summary.id) };
-        itself.edit(Some(false)).perform(context, work).await
-    }
-
-    fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
-        let id = edited.detail.summary.id.uuid();
-        Audit::of_changes("feature_request.approve", "feature_request", Some(id), &edited.changes)
+        let id = found.output.detail.summary.id;
+        let edited = Self { request: FeatureRequestRef::Id(id) }.edit(Some(false)).perform(context, work).await?;
+        let audit =
+            Audit::of_changes("feature_request.approve", "feature_request", Some(id.uuid()), &edited.output.changes);
+        Ok(Performed { audit, ..edited }.never_refused())
     }
 }
 
@@ -64,19 +62,15 @@ impl Operation for DeclineFeatureRequest {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestEdited, RoadmapError> {
+    ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
         let found = ApproveFeatureRequest { request: self.request }.edit(None).perform(context, work).await?;
-        let id = found.detail.summary.id;
-        if !found.detail.awaiting_approval || !work.decline_feature_request(id, context.now).await? {
+        let id = found.output.detail.summary.id;
+        if !found.output.detail.awaiting_approval || !work.decline_feature_request(id, context.now).await? {
             return Ok(found);
         }
         let changes = vec![Change::new("awaiting_approval", true, false)];
-        Ok(FeatureRequestEdited { detail: load_detail(work, id).await?, changes })
-    }
-
-    fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
-        let id = edited.detail.summary.id.uuid();
-        Audit::of_changes("feature_request.decline", "feature_request", Some(id), &edited.changes)
+        let audit = Audit::of_changes("feature_request.decline", "feature_request", Some(id.uuid()), &changes);
+        Ok(Performed::new(FeatureRequestEdited { detail: load_detail(work, id).await?, changes }, audit))
     }
 }
 
@@ -85,8 +79,7 @@ mod tests {
     use super::*;
     use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, Title};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, detail, request};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{detail, perform, request};
 
     /// Addition 7.
     #[test]
@@ -110,8 +103,7 @@ mod tests {
             unit.expect_delete_search_document().times(times).returning(|_| Ok(()));
             unit.expect_insert_event().times(times).returning(|_| Ok(()));
             let approve = ApproveFeatureRequest { request: request() };
-            let approved = block_on(approve.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-            assert_eq!(approve.audit(&approved) == Audit::Unchanged, !awaiting_approval);
+            assert_eq!(perform(&approve, &mut unit).unwrap().has_changed(), awaiting_approval);
         }
     }
 
@@ -135,8 +127,7 @@ mod tests {
                 .times(usize::from(awaiting_approval))
                 .returning(move |_, _| Ok(declined));
             let operation = DeclineFeatureRequest { request: request() };
-            let edited = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-            assert_eq!(operation.audit(&edited) != Audit::Unchanged, declined);
+            assert_eq!(perform(&operation, &mut unit).unwrap().has_changed(), declined);
         }
     }
 }

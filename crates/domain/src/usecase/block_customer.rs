@@ -10,7 +10,7 @@ use crate::model::audit::{Audit, Change};
 use crate::model::customer::CustomerName;
 use crate::model::id::CustomerId;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Blocks a customer, who is no member, or ends the block. With a block, all sessions and open sign-ins end.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ impl Operation for BlockCustomer {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<CustomerBlocked, RoadmapError> {
+    ) -> Result<Performed<CustomerBlocked>, RoadmapError> {
         let blocked_at = self.is_blocked.then_some(context.now);
         let changed = work.set_blocked(self.customer, blocked_at).await?;
         let (customer, has_changed) = changed.ok_or(RoadmapError::NotFound(Resource::Customer))?;
@@ -48,16 +48,14 @@ impl Operation for BlockCustomer {
             }
             work.end_sessions(customer.email.folded()).await?;
         }
-        Ok(CustomerBlocked { customer, has_changed })
-    }
-
-    fn audit(&self, blocked: &CustomerBlocked) -> Audit {
-        if !blocked.has_changed {
-            return Audit::Unchanged;
-        }
-        let action = if self.is_blocked { "customer.block" } else { "customer.unblock" };
-        let changes = vec![Change::new("blocked", !self.is_blocked, self.is_blocked)];
-        Audit::with_changes(action, "customer", Some(self.customer.uuid()), changes)
+        let audit = if has_changed {
+            let action = if self.is_blocked { "customer.block" } else { "customer.unblock" };
+            let changes = vec![Change::new("blocked", !self.is_blocked, self.is_blocked)];
+            Audit::with_changes(action, "customer", Some(self.customer.uuid()), changes)
+        } else {
+            Audit::Unchanged
+        };
+        Ok(Performed::new(CustomerBlocked { customer, has_changed }, audit))
     }
 }
 
@@ -68,8 +66,7 @@ mod tests {
     use crate::model::id::MemberId;
     use crate::model::member::{Member, Role};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, name, now};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{name, now, perform};
     use uuid::Uuid;
 
     fn email() -> EmailAddress {
@@ -87,10 +84,9 @@ mod tests {
         unit
     }
 
-    fn perform(is_blocked: bool, unit: &mut MockUnit) -> Result<Audit, String> {
+    fn block(is_blocked: bool, unit: &mut MockUnit) -> Result<Audit, String> {
         let operation = BlockCustomer { customer: customer(), is_blocked };
-        let done = block_on(operation.perform(&context(&NumberedIds::default()), unit));
-        done.map(|done| operation.audit(&done)).map_err(|error| error.to_string())
+        perform(&operation, unit).map(|done| done.audit).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -101,7 +97,7 @@ mod tests {
                 unit.expect_find_member().returning(|_| Ok(None));
                 let ended = usize::from(is_blocked);
                 unit.expect_end_sessions().withf(|of| of == email().folded()).times(ended).returning(|_| Ok(1));
-                let audit = perform(is_blocked, &mut unit).unwrap();
+                let audit = block(is_blocked, &mut unit).unwrap();
                 assert_eq!(matches!(audit, Audit::Entry(entry) if entry.action == action), has_changed);
             }
         }
@@ -114,7 +110,7 @@ mod tests {
             let id = MemberId::new(Uuid::from_u128(1));
             Ok(Some(Member { id, email: email(), name: name("Ann"), role: Role::Member, created_at: now() }))
         });
-        assert_eq!(perform(true, &mut of_member).unwrap_err(), "The customer is a member of the team.");
-        assert_eq!(perform(true, &mut unit(false, false)).unwrap_err(), "Customer does not exist.");
+        assert_eq!(block(true, &mut of_member).unwrap_err(), "The customer is a member of the team.");
+        assert_eq!(block(true, &mut unit(false, false)).unwrap_err(), "Customer does not exist.");
     }
 }

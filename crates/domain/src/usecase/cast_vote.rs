@@ -2,22 +2,22 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError, Validated};
+use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::feature_request::FeatureRequestRef;
 use crate::model::id::{CustomerId, NoteId};
 use crate::model::vote::{NewVote, VoteCast, VoteDraft};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Casts a vote.
 #[derive(Debug, Clone)]
 pub struct CastVote {
     /// The feature request.
     pub request: FeatureRequestRef,
-    /// The voter and the note, or their validation error.
-    pub draft: Validated<VoteDraft>,
+    /// The voter and the note.
+    pub draft: VoteDraft,
 }
 
 #[async_trait]
@@ -28,50 +28,32 @@ impl Operation for CastVote {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<VoteCast, RoadmapError> {
-        let missing = || RoadmapError::NotFound(Resource::FeatureRequest);
-        let draft = match &self.draft {
-            Ok(draft) => draft,
-            Err(invalid) => {
-                work.find_feature_request(&self.request).await?.ok_or_else(missing)?;
-                return Err(invalid.clone().into());
-            }
-        };
+    ) -> Result<Performed<VoteCast>, RoadmapError> {
+        let VoteDraft { customer, note } = &self.draft;
         let vote = NewVote {
             request: self.request,
-            customer: draft.customer.as_ref().map(|customer| customer.to_new_customer(context.new_id(CustomerId::new))),
-            note: draft.note.as_ref().map(|note| note.to_new_note(context.new_id(NoteId::new))),
+            customer: customer.as_ref().map(|customer| customer.to_new_customer(context.new_id(CustomerId::new))),
+            note: note.as_ref().map(|note| note.to_new_note(context.new_id(NoteId::new))),
             at: context.now,
         };
-        work.cast_vote(&vote).await?.ok_or_else(missing)
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let Ok(draft) = &self.draft else { return 0 };
-        let voter = draft.customer.as_ref().map_or(0, storage::voter_bytes);
-        voter + draft.note.as_ref().map_or(0, storage::note_bytes)
+        let cast = work.cast_vote(&vote).await?.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        // A note, and a first name, are stored also with a vote that was there.
+        let stores_more = note.is_some() || customer.as_ref().is_some_and(|customer| customer.name.is_some());
+        let has_changed = stores_more || !cast.already_voted();
+        let audit = if has_changed { Audit::OwnRecord(OwnRecord::Vote) } else { Audit::Unchanged };
+        let voter = customer.as_ref().map_or(0, storage::voter_bytes);
+        Ok(Performed::new(cast, audit).storing(voter + note.as_ref().map_or(0, storage::note_bytes)))
     }
 
     fn casts_one_vote(&self) -> bool {
-        self.draft.is_ok()
-    }
-
-    fn audit(&self, cast: &VoteCast) -> Audit {
-        // A note, and a first name, are stored also with a vote that was there.
-        let stores_more = |draft: &VoteDraft| {
-            draft.note.is_some() || draft.customer.as_ref().is_some_and(|customer| customer.name.is_some())
-        };
-        if cast.already_voted() && !self.draft.as_ref().is_ok_and(stores_more) {
-            return Audit::Unchanged;
-        }
-        Audit::OwnRecord(OwnRecord::Vote)
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{FieldError, StoreError};
+    use crate::error::StoreError;
     use crate::model::customer::CustomerDraft;
     use crate::model::note::NoteDraft;
     use crate::model::vote::VoteOutcome;
@@ -93,8 +75,8 @@ mod tests {
         note: Option<NoteDraft>,
     ) -> Result<VoteCast, RoadmapError> {
         let ids = NumberedIds::default();
-        let operation = CastVote { request: request(), draft: VoteDraft::new(customer, note) };
-        block_on(operation.perform(&context(&ids), unit))
+        let operation = CastVote { request: request(), draft: VoteDraft::new(customer, note).unwrap() };
+        block_on(operation.perform(&context(&ids), unit)).map(|performed| performed.output)
     }
 
     fn outcome(outcome: VoteOutcome) -> Result<Option<VoteCast>, StoreError> {
@@ -163,21 +145,6 @@ mod tests {
         cast(&mut unit, ann(), None).unwrap();
     }
 
-    #[test]
-    fn an_unknown_request_is_reported_before_invalid_fields() {
-        let mut unit = MockUnit::new();
-        unit.expect_find_feature_request().returning(|_| Ok(None));
-        assert!(matches!(cast(&mut unit, None, None), Err(RoadmapError::NotFound(Resource::FeatureRequest))));
-
-        let mut unit = MockUnit::new();
-        unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
-        match cast(&mut unit, None, None) {
-            Err(RoadmapError::Invalid(invalid)) => assert_eq!(invalid, FieldError::missing("reference_note")),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Contract 4.7.
     #[test]
     fn a_vote_for_an_unknown_request_is_rejected() {
         let mut unit = MockUnit::new();

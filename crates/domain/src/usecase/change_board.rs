@@ -3,20 +3,20 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::error::{FieldError, RoadmapError, Validated};
+use crate::error::{FieldError, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::board::{Board, LaneChange, ListedLane, TrackChange};
 use crate::model::id::{LaneId, TrackId};
 use crate::model::text::Name;
 use crate::model::track::{Lane, Track};
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Adds a lane.
 #[derive(Debug, Clone)]
 pub struct AddLane {
-    /// The lane, or its validation error.
-    pub draft: Validated<LaneDraft>,
+    /// The lane.
+    pub draft: LaneDraft,
 }
 
 /// The validated fields of a new lane.
@@ -31,8 +31,8 @@ pub struct LaneDraft {
 /// Adds a track.
 #[derive(Debug, Clone)]
 pub struct AddTrack {
-    /// The track, or its validation error.
-    pub draft: Validated<TrackDraft>,
+    /// The track.
+    pub draft: TrackDraft,
 }
 
 /// The validated fields of a new track.
@@ -69,8 +69,8 @@ impl LaneRef {
 pub struct ChangeLane {
     /// The lane.
     pub lane: LaneId,
-    /// The change, or its validation error.
-    pub change: Validated<LaneChange>,
+    /// The change.
+    pub change: LaneChange,
 }
 
 /// Changes name, lane and position of a track.
@@ -78,8 +78,8 @@ pub struct ChangeLane {
 pub struct ChangeTrack {
     /// The track.
     pub track: TrackId,
-    /// The change, or its validation error.
-    pub change: Validated<TrackChange>,
+    /// The change.
+    pub change: TrackChange,
 }
 
 /// Removes a lane. Its tracks are on the roadmap no more.
@@ -94,8 +94,8 @@ pub struct RemoveLane {
 pub struct RemoveTrack {
     /// The track.
     pub track: TrackId,
-    /// Where its feature requests go, or the validation error. Not needed if it has none.
-    pub move_to: Validated<Option<TrackId>>,
+    /// Where its feature requests go. Not needed if it has none.
+    pub move_to: Option<TrackId>,
 }
 
 /// A changed lane or track.
@@ -105,12 +105,6 @@ pub struct Changed<T> {
     pub record: T,
     /// The changed fields.
     pub changes: Vec<Change>,
-}
-
-impl<T> Changed<T> {
-    fn audit(&self, action: &'static str, kind: &str, id: uuid::Uuid) -> Audit {
-        Audit::of_changes(action, kind, Some(id), &self.changes)
-    }
 }
 
 fn added(name: &Name) -> Vec<Change> {
@@ -134,21 +128,14 @@ impl Operation for AddLane {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<ListedLane, RoadmapError> {
-        let LaneDraft { name, position } = self.draft.as_ref().map_err(Clone::clone)?;
+    ) -> Result<Performed<ListedLane>, RoadmapError> {
+        let LaneDraft { name, position } = &self.draft;
         let mut board = work.load_board().await?;
         let id = context.new_id(LaneId::new);
         board.add_lane(Lane { id, name: name.clone() }, *position)?;
         work.save_board(&board).await?;
-        listed(&board, work, id).await
-    }
-
-    fn changes_board(&self) -> bool {
-        true
-    }
-
-    fn audit(&self, lane: &ListedLane) -> Audit {
-        Audit::with_changes("lane.create", "lane", Some(lane.lane.id.uuid()), added(&lane.lane.name))
+        let audit = Audit::with_changes("lane.create", "lane", Some(id.uuid()), added(name));
+        Ok(Performed::new(listed(&board, work, id).await?, audit).changing_board())
     }
 }
 
@@ -156,22 +143,19 @@ impl Operation for AddLane {
 impl Operation for AddTrack {
     type Output = Track;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Track, RoadmapError> {
-        let TrackDraft { name, lane, position } = self.draft.as_ref().map_err(Clone::clone)?;
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Track>, RoadmapError> {
+        let TrackDraft { name, lane, position } = &self.draft;
         let mut board = work.load_board().await?;
         let lane = lane.as_ref().map(|lane| lane.resolve(&board)).transpose()?;
         let id = context.new_id(TrackId::new);
         board.add_track(id, name.clone(), lane, *position)?;
         work.save_board(&board).await?;
-        Ok(board.track(id)?.0.clone())
-    }
-
-    fn changes_board(&self) -> bool {
-        true
-    }
-
-    fn audit(&self, track: &Track) -> Audit {
-        Audit::with_changes("track.create", "track", Some(track.id.uuid()), added(&track.name))
+        let audit = Audit::with_changes("track.create", "track", Some(id.uuid()), added(name));
+        Ok(Performed::new(board.track(id)?.0.clone(), audit).changing_board())
     }
 }
 
@@ -183,22 +167,16 @@ impl Operation for ChangeLane {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Changed<ListedLane>, RoadmapError> {
+    ) -> Result<Performed<Changed<ListedLane>>, RoadmapError> {
         let mut board = work.load_board().await?;
         board.lane(self.lane)?;
-        let changes = board.change_lane(self.lane, self.change.as_ref().map_err(Clone::clone)?)?;
+        let changes = board.change_lane(self.lane, &self.change)?;
         if !changes.is_empty() {
             work.save_board(&board).await?;
         }
-        Ok(Changed { record: listed(&board, work, self.lane).await?, changes })
-    }
-
-    fn changes_board(&self) -> bool {
-        true
-    }
-
-    fn audit(&self, changed: &Changed<ListedLane>) -> Audit {
-        changed.audit("lane.update", "lane", self.lane.uuid())
+        let audit = Audit::of_changes("lane.update", "lane", Some(self.lane.uuid()), &changes);
+        let record = listed(&board, work, self.lane).await?;
+        Ok(Performed::new(Changed { record, changes }, audit).changing_board())
     }
 }
 
@@ -210,22 +188,16 @@ impl Operation for ChangeTrack {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Changed<Track>, RoadmapError> {
+    ) -> Result<Performed<Changed<Track>>, RoadmapError> {
         let mut board = work.load_board().await?;
         board.track(self.track)?;
-        let changes = board.change_track(self.track, self.change.as_ref().map_err(Clone::clone)?)?;
+        let changes = board.change_track(self.track, &self.change)?;
         if !changes.is_empty() {
             work.save_board(&board).await?;
         }
-        Ok(Changed { record: board.track(self.track)?.0.clone(), changes })
-    }
-
-    fn changes_board(&self) -> bool {
-        true
-    }
-
-    fn audit(&self, changed: &Changed<Track>) -> Audit {
-        changed.audit("track.update", "track", self.track.uuid())
+        let audit = Audit::of_changes("track.update", "track", Some(self.track.uuid()), &changes);
+        let record = board.track(self.track)?.0.clone();
+        Ok(Performed::new(Changed { record, changes }, audit).changing_board())
     }
 }
 
@@ -233,19 +205,16 @@ impl Operation for ChangeTrack {
 impl Operation for RemoveLane {
     type Output = Lane;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Lane, RoadmapError> {
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Lane>, RoadmapError> {
         let mut board = work.load_board().await?;
         let lane = board.remove_lane(self.lane)?;
         work.save_board(&board).await?;
-        Ok(lane)
-    }
-
-    fn changes_board(&self) -> bool {
-        true
-    }
-
-    fn audit(&self, lane: &Lane) -> Audit {
-        Audit::with_changes("lane.delete", "lane", Some(lane.id.uuid()), removed(&lane.name))
+        let audit = Audit::with_changes("lane.delete", "lane", Some(lane.id.uuid()), removed(&lane.name));
+        Ok(Performed::new(lane, audit).changing_board())
     }
 }
 
@@ -253,40 +222,33 @@ impl Operation for RemoveLane {
 impl Operation for RemoveTrack {
     type Output = Track;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Track, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Track>, RoadmapError> {
         let mut board = work.load_board().await?;
         let track = board.remove_track(self.track)?;
-        let move_to = self.move_to.clone()?;
-        if let Some(target) = move_to {
+        if let Some(target) = self.move_to {
             // The board has the removed track no more, so it cannot be its own target.
             board.track(target)?;
         }
         if work.has_feature_requests(track.id).await? {
-            let target = move_to.ok_or_else(|| FieldError::missing("move_to"))?;
+            let target = self.move_to.ok_or_else(|| FieldError::missing("move_to"))?;
             work.move_feature_requests(track.id, target, context.actor, context.now).await?;
         }
         work.save_board(&board).await?;
-        Ok(track)
-    }
-
-    fn changes_board(&self) -> bool {
-        true
-    }
-
-    fn audit(&self, track: &Track) -> Audit {
-        let moved = match &self.move_to {
-            Ok(Some(target)) => Some(Change::new("moved_to", Value::Null, target.to_string())),
-            _ => None,
-        };
+        let moved = self.move_to.map(|target| Change::new("moved_to", Value::Null, target.to_string()));
         let changes = removed(&track.name).into_iter().chain(moved).collect();
-        Audit::with_changes("track.delete", "track", Some(track.id.uuid()), changes)
+        let audit = Audit::with_changes("track.delete", "track", Some(track.id.uuid()), changes);
+        Ok(Performed::new(track, audit).changing_board())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::FieldProblem;
+
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, actor, context, name, now};
     use pollster::block_on;
@@ -318,7 +280,7 @@ mod tests {
         unit
     }
 
-    fn run<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<O::Output, String> {
+    fn perform<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<Performed<O::Output>, String> {
         // IDs that the board does not have.
         let ids = NumberedIds::default();
         let context = context(&ids);
@@ -328,18 +290,20 @@ mod tests {
         block_on(operation.perform(&context, unit)).map_err(|error| error.to_string())
     }
 
+    fn run<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<O::Output, String> {
+        perform(operation, unit).map(|performed| performed.output)
+    }
+
     #[test]
     fn a_lane_is_added_with_its_position_and_count() {
-        let draft = Ok(LaneDraft { name: name("Done"), position: Some(1) });
+        let draft = LaneDraft { name: name("Done"), position: Some(1) };
         let lane = run(&AddLane { draft }, &mut unit(1)).unwrap();
         assert_eq!((lane.lane.name.as_str(), lane.position, lane.feature_requests_count), ("Done", 1, 7));
-        let invalid = AddLane { draft: Err(FieldError::missing("name")) };
-        assert!(run(&invalid, &mut MockUnit::new()).is_err());
     }
 
     #[test]
     fn a_track_is_added_to_a_lane_by_id_or_name() {
-        let add = |lane| AddTrack { draft: Ok(TrackDraft { name: name("Ideas"), lane, position: None }) };
+        let add = |lane| AddTrack { draft: TrackDraft { name: name("Ideas"), lane, position: None } };
         for lane in [LaneRef::Id(lane_id(1)), LaneRef::Name(name("planned"))] {
             let track = run(&add(Some(lane)), &mut unit(1)).unwrap();
             assert_eq!(track.status(), Some(&name("Planned")));
@@ -351,28 +315,24 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_looked_up_before_its_fields() {
-        let invalid = || FieldError::new("name", FieldProblem::ContainsNul);
-        let lane = |number| ChangeLane { lane: lane_id(number), change: Err(invalid()) };
-        assert_eq!(run(&lane(9), &mut unit(0)).unwrap_err(), "Lane does not exist.");
-        assert_eq!(run(&lane(1), &mut unit(0)).unwrap_err(), "name must not contain the NUL character");
-        let track = |number| ChangeTrack { track: track_id(number), change: Err(invalid()) };
-        assert_eq!(run(&track(9), &mut unit(0)).unwrap_err(), "Track does not exist.");
-        assert_eq!(run(&track(1), &mut unit(0)).unwrap_err(), "name must not contain the NUL character");
+    fn a_missing_record_is_reported() {
+        let lane = ChangeLane { lane: lane_id(9), change: LaneChange::default() };
+        assert_eq!(run(&lane, &mut unit(0)).unwrap_err(), "Lane does not exist.");
+        let track = ChangeTrack { track: track_id(9), change: TrackChange::default() };
+        assert_eq!(run(&track, &mut unit(0)).unwrap_err(), "Track does not exist.");
     }
 
     #[test]
     fn an_equal_board_is_not_saved_and_not_audited() {
-        let operation = ChangeLane { lane: lane_id(1), change: Ok(LaneChange::default()) };
-        let changed = run(&operation, &mut unit(0)).unwrap();
-        assert_eq!(operation.audit(&changed), Audit::Unchanged);
-        let operation = ChangeTrack { track: track_id(1), change: Ok(TrackChange::default()) };
-        let changed = run(&operation, &mut unit(0)).unwrap();
-        assert_eq!(operation.audit(&changed), Audit::Unchanged);
+        let operation = ChangeLane { lane: lane_id(1), change: LaneChange::default() };
+        assert!(!perform(&operation, &mut unit(0)).unwrap().has_changed());
+        let operation = ChangeTrack { track: track_id(1), change: TrackChange::default() };
+        assert!(!perform(&operation, &mut unit(0)).unwrap().has_changed());
         let change = TrackChange { name: Some(name("New")), ..TrackChange::default() };
-        let operation = ChangeTrack { track: track_id(1), change: Ok(change) };
-        let changed = run(&operation, &mut unit(1)).unwrap();
-        assert!(matches!(operation.audit(&changed), Audit::Entry(entry) if entry.action == "track.update"));
+        let operation = ChangeTrack { track: track_id(1), change };
+        let changed = perform(&operation, &mut unit(1)).unwrap();
+        assert!(changed.board_changed);
+        assert!(matches!(changed.audit, Audit::Entry(entry) if entry.action == "track.update"));
     }
 
     #[test]
@@ -384,7 +344,7 @@ mod tests {
     #[test]
     fn the_feature_requests_of_a_removed_track_go_to_its_target() {
         let remove =
-            |number, move_to: Option<u128>| RemoveTrack { track: track_id(number), move_to: Ok(move_to.map(track_id)) };
+            |number, move_to: Option<u128>| RemoveTrack { track: track_id(number), move_to: move_to.map(track_id) };
         let mut used = unit(1);
         used.expect_has_feature_requests().returning(|_| Ok(true));
         used.expect_move_feature_requests()

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::error::{Conflict, Resource, RoadmapError, Validated};
+use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::admin::Fingerprint;
 use crate::model::audit::{Audit, Change};
 use crate::model::changelog::{self, Changelog, ChangelogChange, ChangelogDetail, ChangelogState, EditableChangelog};
@@ -12,7 +12,7 @@ use crate::model::mail::Topic;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::create_changelog::{ensure_linked_exist, find_cover};
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::notify::notify_subscribers;
 
 /// Changes the fields that were sent and keeps the others.
@@ -20,8 +20,8 @@ use crate::usecase::notify::notify_subscribers;
 pub struct EditChangelog {
     /// The changelog.
     pub changelog: ChangelogId,
-    /// The change, or its validation error.
-    pub change: Validated<ChangelogChange>,
+    /// The change.
+    pub change: ChangelogChange,
 }
 
 /// Publishes a changelog now, whether it is a draft or scheduled. A published one keeps its time.
@@ -29,10 +29,8 @@ pub struct EditChangelog {
 pub struct PublishChangelog {
     /// The changelog.
     pub changelog: ChangelogId,
-    /// Whether the voters of its feature requests are notified, or the validation error. They are notified once.
-    pub notify_subscribers: Validated<bool>,
-    /// The workspace's limit of mails per day, if any.
-    pub mails_per_day: Option<u64>,
+    /// Whether the voters of its feature requests are notified. They are notified once.
+    pub notify_subscribers: bool,
 }
 
 /// Makes a changelog a draft again.
@@ -81,24 +79,23 @@ fn changes(old: &EditableChangelog, new: &EditableChangelog) -> Vec<Change> {
     .collect()
 }
 
-/// Saves a changed changelog and returns it with what it is about.
+/// Saves a changed changelog and returns it with what it is about. `action` is that of the entry in the audit log.
 async fn save(
     context: &OperationContext<'_>,
     work: &mut dyn UnitOfWork,
     old: &EditableChangelog,
     mut new: EditableChangelog,
-) -> Result<ChangelogChanged, RoadmapError> {
+    action: &'static str,
+) -> Result<Performed<ChangelogChanged>, RoadmapError> {
     let changes = changes(old, &new);
     if !changes.is_empty() {
         new.changelog.updated_at = context.now;
         work.save_changelog(&new).await?;
     }
     let feature_requests = work.linked_feature_requests(new.changelog.id).await?;
-    Ok(ChangelogChanged { detail: ChangelogDetail { changelog: new.changelog, feature_requests }, changes })
-}
-
-fn audit(action: &'static str, changed: &ChangelogChanged) -> Audit {
-    Audit::of_changes(action, "changelog", Some(changed.detail.changelog.id.uuid()), &changed.changes)
+    let audit = Audit::of_changes(action, "changelog", Some(new.changelog.id.uuid()), &changes);
+    let detail = ChangelogDetail { changelog: new.changelog, feature_requests };
+    Ok(Performed::new(ChangelogChanged { detail, changes }, audit))
 }
 
 #[async_trait]
@@ -109,9 +106,9 @@ impl Operation for EditChangelog {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<ChangelogChanged, RoadmapError> {
+    ) -> Result<Performed<ChangelogChanged>, RoadmapError> {
         let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
-        let change = self.change.as_ref().map_err(Clone::clone)?;
+        let change = &self.change;
         let mut new = old.clone();
         if let Some(title) = &change.title {
             new.changelog.title = title.clone();
@@ -138,19 +135,11 @@ impl Operation for EditChangelog {
                 None => new.changelog.public_from = None,
             }
         }
-        save(context, work, &old, new).await
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let Ok(change) = &self.change else { return 0 };
         let title = change.title.as_ref().map_or("", |title| title.as_str());
         let content = change.content.as_ref().map_or("", |content| content.as_str());
         let links = change.feature_requests.as_ref().map_or(0, Vec::len) as u64;
-        storage::row_bytes(&[title, content]) + storage::ROW_BYTES.saturating_mul(links)
-    }
-
-    fn audit(&self, changed: &ChangelogChanged) -> Audit {
-        audit("changelog.update", changed)
+        let bytes = storage::row_bytes(&[title, content]) + storage::ROW_BYTES.saturating_mul(links);
+        Ok(save(context, work, &old, new, "changelog.update").await?.storing(bytes))
     }
 }
 
@@ -171,20 +160,12 @@ impl Operation for EditUnchangedChangelog {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<ChangelogChanged, RoadmapError> {
+    ) -> Result<Performed<ChangelogChanged>, RoadmapError> {
         let now = work.find_changelog(self.edit.changelog).await?.ok_or_else(missing)?;
         if Fingerprint::of_changelog(&now.changelog) != self.read {
             return Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile));
         }
         self.edit.perform(context, work).await
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        self.edit.stored_bytes()
-    }
-
-    fn audit(&self, changed: &ChangelogChanged) -> Audit {
-        self.edit.audit(changed)
     }
 }
 
@@ -196,22 +177,17 @@ impl Operation for PublishChangelog {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<ChangelogChanged, RoadmapError> {
+    ) -> Result<Performed<ChangelogChanged>, RoadmapError> {
         let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
-        let notify = self.notify_subscribers.clone()?;
         let mut new = old.clone();
         if !matches!(old.changelog.state(context.now), ChangelogState::Published(_)) {
             new.changelog.public_from = Some(context.now);
         }
-        if notify && !old.is_notified {
+        if self.notify_subscribers && !old.is_notified {
             new.is_notified = true;
-            notify_subscribers(work, Topic::Changelog(self.changelog), context.now, self.mails_per_day).await?;
+            notify_subscribers(context, work, Topic::Changelog(self.changelog)).await?;
         }
-        save(context, work, &old, new).await
-    }
-
-    fn audit(&self, changed: &ChangelogChanged) -> Audit {
-        audit("changelog.publish", changed)
+        save(context, work, &old, new, "changelog.publish").await
     }
 }
 
@@ -223,15 +199,11 @@ impl Operation for UnpublishChangelog {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<ChangelogChanged, RoadmapError> {
+    ) -> Result<Performed<ChangelogChanged>, RoadmapError> {
         let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
         let mut new = old.clone();
         new.changelog.public_from = None;
-        save(context, work, &old, new).await
-    }
-
-    fn audit(&self, changed: &ChangelogChanged) -> Audit {
-        audit("changelog.unpublish", changed)
+        save(context, work, &old, new, "changelog.unpublish").await
     }
 }
 
@@ -239,51 +211,35 @@ impl Operation for UnpublishChangelog {
 impl Operation for DeleteChangelog {
     type Output = ();
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        if work.delete_changelog(self.changelog).await? { Ok(()) } else { Err(missing()) }
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::entry("changelog.delete", "changelog", Some(self.changelog.uuid()))
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        if work.delete_changelog(self.changelog).await? {
+            Ok(Performed::new((), Audit::entry("changelog.delete", "changelog", Some(self.changelog.uuid()))))
+        } else {
+            Err(missing())
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::FieldError;
+
     use crate::model::changelog::ChangelogFields;
-    use crate::model::feature_request::Title;
-    use crate::model::html::CleanHtml;
+
     use crate::model::timestamp::Timestamp;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, now, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures;
+    use crate::usecase::fixtures::{CHANGELOG, now, perform, summary};
     use time::Duration;
-    use uuid::Uuid;
-
-    fn id() -> ChangelogId {
-        ChangelogId::new(Uuid::from_u128(0xc))
-    }
-
-    fn stored(public_from: Option<Timestamp>, is_notified: bool) -> EditableChangelog {
-        let created_at = now().plus(-Duration::DAY);
-        let changelog = Changelog {
-            id: id(),
-            title: Title::parse("title", "1.2").unwrap(),
-            content: CleanHtml::parse("content", "New").unwrap(),
-            cover: None,
-            public_from,
-            created_at,
-            updated_at: created_at,
-        };
-        EditableChangelog { changelog, feature_requests: vec![summary("", None, 0).id], is_notified }
-    }
 
     /// A unit with a changelog that expects `saves` saved changelogs.
     fn unit(public_from: Option<Timestamp>, is_notified: bool, saves: usize) -> MockUnit {
         let mut unit = MockUnit::new();
-        unit.expect_find_changelog().returning(move |_| Ok(Some(stored(public_from, is_notified))));
+        unit.expect_find_changelog().returning(move |_| Ok(Some(fixtures::changelog(public_from, is_notified))));
         unit.expect_save_changelog()
             .withf(|saved| saved.changelog.updated_at == now())
             .times(saves)
@@ -293,11 +249,11 @@ mod tests {
     }
 
     fn run<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<O::Output, String> {
-        block_on(operation.perform(&context(&NumberedIds::default()), unit)).map_err(|error| error.to_string())
+        perform(operation, unit).map(|performed| performed.output).map_err(|error| error.to_string())
     }
 
     fn edit(fields: &ChangelogFields) -> EditChangelog {
-        EditChangelog { changelog: id(), change: ChangelogChange::parse(fields, |_| None) }
+        EditChangelog { changelog: CHANGELOG, change: ChangelogChange::parse(fields, |_| None).unwrap() }
     }
 
     fn publish_at(raw: Option<String>) -> EditChangelog {
@@ -305,7 +261,7 @@ mod tests {
     }
 
     fn publish(notify: bool) -> PublishChangelog {
-        PublishChangelog { changelog: id(), notify_subscribers: Ok(notify), mails_per_day: None }
+        PublishChangelog { changelog: CHANGELOG, notify_subscribers: notify }
     }
 
     #[test]
@@ -326,8 +282,7 @@ mod tests {
         assert_eq!(changed.detail.changelog.updated_at, now());
 
         let operation = edit(&ChangelogFields { title: Some("1.2".to_owned()), ..ChangelogFields::default() });
-        let unchanged = run(&operation, &mut unit(None, false, 0)).unwrap();
-        assert_eq!(operation.audit(&unchanged), Audit::Unchanged);
+        assert!(!perform(&operation, &mut unit(None, false, 0)).unwrap().has_changed());
     }
 
     #[test]
@@ -362,7 +317,7 @@ mod tests {
         for (notify, is_notified, mails) in [(true, false, 1), (true, true, 0), (false, false, 0), (false, true, 0)] {
             let mut unit = unit(None, is_notified, 1);
             unit.expect_notify_subscribers()
-                .withf(|topic, _, _| *topic == Topic::Changelog(id()))
+                .withf(|topic, _, _| *topic == Topic::Changelog(CHANGELOG))
                 .times(mails)
                 .returning(|_, _, _| Ok(()));
             run(&publish(notify), &mut unit).unwrap();
@@ -372,25 +327,21 @@ mod tests {
     /// Addition 5.
     #[test]
     fn an_unpublished_changelog_is_a_draft() {
-        let operation = UnpublishChangelog { changelog: id() };
+        let operation = UnpublishChangelog { changelog: CHANGELOG };
         let changed = run(&operation, &mut unit(Some(now()), true, 1)).unwrap();
         assert_eq!(changed.detail.changelog.state(now()), ChangelogState::Draft);
-        let unchanged = run(&operation, &mut unit(None, true, 0)).unwrap();
-        assert_eq!(operation.audit(&unchanged), Audit::Unchanged);
+        assert!(!perform(&operation, &mut unit(None, true, 0)).unwrap().has_changed());
     }
 
     #[test]
-    fn an_unknown_changelog_is_reported_before_invalid_fields() {
+    fn an_unknown_changelog_is_reported() {
         let mut unit = MockUnit::new();
         unit.expect_find_changelog().returning(|_| Ok(None));
         unit.expect_delete_changelog().returning(|_| Ok(false));
-        let invalid = FieldError::missing("title");
         let missing = "Changelog does not exist.";
-        let edit = EditChangelog { changelog: id(), change: Err(invalid.clone()) };
-        assert_eq!(run(&edit, &mut unit).unwrap_err(), missing);
-        let publish = PublishChangelog { notify_subscribers: Err(invalid), ..publish(true) };
-        assert_eq!(run(&publish, &mut unit).unwrap_err(), missing);
-        assert_eq!(run(&UnpublishChangelog { changelog: id() }, &mut unit).unwrap_err(), missing);
-        assert_eq!(run(&DeleteChangelog { changelog: id() }, &mut unit).unwrap_err(), missing);
+        assert_eq!(run(&edit(&ChangelogFields::default()), &mut unit).unwrap_err(), missing);
+        assert_eq!(run(&publish(true), &mut unit).unwrap_err(), missing);
+        assert_eq!(run(&UnpublishChangelog { changelog: CHANGELOG }, &mut unit).unwrap_err(), missing);
+        assert_eq!(run(&DeleteChangelog { changelog: CHANGELOG }, &mut unit).unwrap_err(), missing);
     }
 }

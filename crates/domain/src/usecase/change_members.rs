@@ -11,7 +11,7 @@ use crate::model::id::MemberId;
 use crate::model::member::{Member, MemberRef, Role};
 use crate::model::text::Name;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::revoke_api_key::revocation;
 
 /// Adds a member. A removed one with the same address is restored.
@@ -85,7 +85,11 @@ fn ensure_other_admin(members: &[Member], leaving: MemberId) -> Result<(), Roadm
 impl Operation for AddMember {
     type Output = Member;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Member, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Member>, RoadmapError> {
         let is_first = work.load_members().await?.is_empty();
         let default = if is_first { Role::Admin } else { Role::Member };
         let member = Member {
@@ -96,15 +100,13 @@ impl Operation for AddMember {
             created_at: context.now,
         };
         let taken = || RoadmapError::Taken { what: format!("e-mail address `{}`", self.email.as_str()) };
-        work.insert_member(&member).await?.ok_or_else(taken)
-    }
-
-    fn audit(&self, member: &Member) -> Audit {
+        let member = work.insert_member(&member).await?.ok_or_else(taken)?;
         let changes = vec![
             Change::new("name", Value::Null, member.name.as_str()),
             Change::new("role", Value::Null, member.role.name()),
         ];
-        Audit::with_changes("member.add", "member", Some(member.id.uuid()), changes)
+        let audit = Audit::with_changes("member.add", "member", Some(member.id.uuid()), changes);
+        Ok(Performed::new(member, audit))
     }
 }
 
@@ -116,7 +118,7 @@ impl Operation for ChangeRole {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<RoleChanged, RoadmapError> {
+    ) -> Result<Performed<RoleChanged>, RoadmapError> {
         let members = work.load_members().await?;
         let member = find(&members, &self.member)?;
         if self.role != Role::Admin {
@@ -126,17 +128,11 @@ impl Operation for ChangeRole {
         work.end_sessions(member.email.folded()).await?;
         let loses_keys = self.revokes_keys && member.role == Role::Admin && self.role != Role::Admin;
         let revoked = if loses_keys { work.revoke_keys_of(member.id, context.now).await? } else { Vec::new() };
-        Ok(RoleChanged { member: Member { role: self.role, ..member.clone() }, old: member.role, revoked })
-    }
-
-    fn audit(&self, changed: &RoleChanged) -> Audit {
-        match Change::between("role", changed.old.name(), changed.member.role.name()) {
-            Some(change) => {
-                let entry = Audit::with_changes("member.role", "member", Some(changed.member.id.uuid()), vec![change]);
-                Audit::all(std::iter::once(entry).chain(changed.revoked.iter().map(revocation)))
-            }
-            None => Audit::Unchanged,
-        }
+        let changes: Vec<_> = Change::between("role", member.role.name(), self.role.name()).into_iter().collect();
+        let mut audit = Audit::of_changes("member.role", "member", Some(member.id.uuid()), &changes);
+        revoked.iter().for_each(|key| audit.join(revocation(key)));
+        let changed = RoleChanged { member: Member { role: self.role, ..member.clone() }, old: member.role, revoked };
+        Ok(Performed::new(changed, audit))
     }
 }
 
@@ -148,20 +144,17 @@ impl Operation for RemoveMember {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<MemberRemoved, RoadmapError> {
+    ) -> Result<Performed<MemberRemoved>, RoadmapError> {
         let members = work.load_members().await?;
         let member = find(&members, &self.member)?.clone();
         ensure_other_admin(&members, member.id)?;
         work.remove_member(member.id, context.now).await?;
         work.end_sessions(member.email.folded()).await?;
         let revoked = if self.revokes_keys { work.revoke_keys_of(member.id, context.now).await? } else { Vec::new() };
-        Ok(MemberRemoved { member, revoked })
-    }
-
-    fn audit(&self, removed: &MemberRemoved) -> Audit {
-        let changes = vec![Change::new("name", removed.member.name.as_str(), Value::Null)];
-        let entry = Audit::with_changes("member.remove", "member", Some(removed.member.id.uuid()), changes);
-        Audit::all(std::iter::once(entry).chain(removed.revoked.iter().map(revocation)))
+        let changes = vec![Change::new("name", member.name.as_str(), Value::Null)];
+        let mut audit = Audit::with_changes("member.remove", "member", Some(member.id.uuid()), changes);
+        revoked.iter().for_each(|key| audit.join(revocation(key)));
+        Ok(Performed::new(MemberRemoved { member, revoked }, audit))
     }
 }
 
@@ -171,8 +164,7 @@ mod tests {
     use crate::model::api_key::Scopes;
     use crate::model::id::ApiKeyId;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, name, now};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{name, now, perform};
     use uuid::Uuid;
 
     fn member(number: u128, role: Role) -> Member {
@@ -189,7 +181,7 @@ mod tests {
     }
 
     fn run<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<O::Output, String> {
-        block_on(operation.perform(&context(&NumberedIds::default()), unit)).map_err(|error| error.to_string())
+        perform(operation, unit).map(|performed| performed.output).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -254,7 +246,7 @@ mod tests {
     }
 
     fn actions(audit: Audit) -> Vec<String> {
-        let Audit::Entries(entries) = audit else { panic!("no entries: {audit:?}") };
+        let entries = audit.into_entries();
         entries.iter().map(|entry| entry.action.to_owned()).collect()
     }
 
@@ -271,13 +263,13 @@ mod tests {
                 .times(if revokes_keys { 2 } else { 0 })
                 .returning(|_, _| Ok(vec![key(7), key(8)]));
             let remove = RemoveMember { member: MemberRef::Id(first), revokes_keys };
-            let removed = run(&remove, &mut unit).unwrap();
+            let removed = perform(&remove, &mut unit).unwrap();
             let keys = if revokes_keys { 2 } else { 0 };
             let revoked = vec!["api_key.revoke".to_owned(); keys];
-            assert_eq!(actions(remove.audit(&removed)), [vec!["member.remove".to_owned()], revoked.clone()].concat());
+            assert_eq!(actions(removed.audit), [vec!["member.remove".to_owned()], revoked.clone()].concat());
             let demote = ChangeRole { member: MemberRef::Id(first), role: Role::Member, revokes_keys };
-            let changed = run(&demote, &mut unit).unwrap();
-            assert_eq!(actions(demote.audit(&changed)), [vec!["member.role".to_owned()], revoked].concat());
+            let changed = perform(&demote, &mut unit).unwrap();
+            assert_eq!(actions(changed.audit), [vec!["member.role".to_owned()], revoked].concat());
             // Whoever becomes or stays an admin keeps the keys.
             let promote = ChangeRole { member: MemberRef::Id(first), role: Role::Admin, revokes_keys };
             assert_eq!(run(&promote, &mut unit).unwrap().revoked, []);
@@ -290,8 +282,7 @@ mod tests {
         let operation = ChangeRole { member, role: Role::Admin, revokes_keys: true };
         let mut unit = unit(&[(1, Role::Admin)]);
         unit.expect_set_role().returning(|_, _| Ok(()));
-        let changed = run(&operation, &mut unit).unwrap();
-        assert_eq!(operation.audit(&changed), Audit::Unchanged);
+        assert!(!perform(&operation, &mut unit).unwrap().has_changed());
     }
 
     #[test]

@@ -2,20 +2,20 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError, Validated};
+use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::changelog::{self, Changelog, ChangelogDetail, ChangelogDraft, CoverImage, Publication};
 use crate::model::id::{AttachmentId, ChangelogId, FeatureRequestId};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use serde_json::Value;
 
 /// Creates a changelog: a draft, scheduled or published.
 #[derive(Debug, Clone)]
 pub struct CreateChangelog {
-    /// The changelog, or its validation error.
-    pub draft: Validated<ChangelogDraft>,
+    /// The changelog.
+    pub draft: ChangelogDraft,
 }
 
 /// Returns the file of a cover, which must exist in the workspace and be an image that browsers show.
@@ -53,8 +53,8 @@ impl Operation for CreateChangelog {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<ChangelogDetail, RoadmapError> {
-        let draft = self.draft.as_ref().map_err(Clone::clone)?;
+    ) -> Result<Performed<ChangelogDetail>, RoadmapError> {
+        let draft = &self.draft;
         let public_from = match draft.publication {
             Publication::Never => None,
             Publication::Now => Some(context.now),
@@ -77,26 +77,15 @@ impl Operation for CreateChangelog {
             [] => Vec::new(),
             _ => work.linked_feature_requests(changelog.id).await?,
         };
-        Ok(ChangelogDetail { changelog, feature_requests })
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let Ok(draft) = &self.draft else { return 0 };
-        let links = storage::ROW_BYTES.saturating_mul(draft.feature_requests.len() as u64);
-        storage::row_bytes(&[draft.title.as_str(), draft.content.as_str()]) + links
-    }
-
-    fn audit(&self, created: &ChangelogDetail) -> Audit {
-        let changelog = &created.changelog;
+        let time = changelog.public_from.map_or(Value::Null, |at| at.to_string().into());
         let changes = vec![
             Change::new("title", Value::Null, changelog.title.as_str()),
-            Change::new(
-                "public_from",
-                Value::Null,
-                changelog.public_from.map_or(Value::Null, |at| at.to_string().into()),
-            ),
+            Change::new("public_from", Value::Null, time),
         ];
-        Audit::with_changes("changelog.create", "changelog", Some(changelog.id.uuid()), changes)
+        let audit = Audit::with_changes("changelog.create", "changelog", Some(changelog.id.uuid()), changes);
+        let links = storage::ROW_BYTES.saturating_mul(draft.feature_requests.len() as u64);
+        let bytes = storage::row_bytes(&[draft.title.as_str(), draft.content.as_str()]) + links;
+        Ok(Performed::new(ChangelogDetail { changelog, feature_requests }, audit).storing(bytes))
     }
 }
 
@@ -127,7 +116,8 @@ mod tests {
 
     fn create(fields: &ChangelogFields, publish: bool, unit: &mut MockUnit) -> Result<ChangelogDetail, RoadmapError> {
         let draft = ChangelogDraft::parse(fields, publish, |_| Some(file()));
-        block_on(CreateChangelog { draft }.perform(&context(&NumberedIds::default()), unit))
+        block_on(CreateChangelog { draft: draft.unwrap() }.perform(&context(&NumberedIds::default()), unit))
+            .map(|performed| performed.output)
     }
 
     fn at(time: Timestamp) -> ChangelogFields {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError, StoreError, Validated};
+use crate::error::{Resource, RoadmapError, StoreError};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::customer::CustomerDraft;
 use crate::model::feature_request::{Description, FeatureRequestRef, NewFeatureRequest, Tag, Title};
@@ -12,28 +12,38 @@ use crate::model::search::SearchDocument;
 use crate::model::vote::{NewVote, VoteCast, VoteOutcome};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Creates a feature request.
 #[derive(Debug, Clone)]
 pub struct CreateFeatureRequest {
-    draft: Validated<FeatureRequestDraft>,
+    draft: FeatureRequestDraft,
     search: Option<SearchDocument>,
 }
 
 impl CreateFeatureRequest {
-    /// Creates the command from a draft or its validation error.
+    /// Creates the command from a draft.
     ///
     /// Builds the search document here, before the unit of work begins: on SQLite an open unit of work blocks all other
     /// writes.
     #[must_use]
-    pub fn new(draft: Validated<FeatureRequestDraft>) -> Self {
-        let public = draft.as_ref().ok().filter(|draft| !draft.private);
-        let search = public.map(|draft| {
+    pub fn new(draft: FeatureRequestDraft) -> Self {
+        let search = (!draft.private).then(|| {
             let tags = draft.tags.iter().map(Tag::as_str);
             SearchDocument::new(draft.title.as_str(), tags, draft.description.text())
         });
         Self { draft, search }
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        let draft = &self.draft;
+        let text = storage::row_bytes(&[draft.title.as_str(), draft.description.html(), draft.description.text()]);
+        let vote_tally = storage::ROW_BYTES;
+        let tags: u64 = draft.tags.iter().map(|tag| storage::row_bytes(&[tag.as_str()])).sum();
+        let search = self.search.as_ref().map_or(0, storage::search_document_bytes);
+        let author = draft.customer.as_ref().map_or(0, storage::voter_bytes);
+        let note = draft.note.as_ref().map_or(0, storage::note_bytes);
+        text + vote_tally + tags + search + author + note
     }
 }
 
@@ -66,8 +76,8 @@ impl Operation for CreateFeatureRequest {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<VoteCast, RoadmapError> {
-        let draft = self.draft.as_ref().map_err(Clone::clone)?;
+    ) -> Result<Performed<VoteCast>, RoadmapError> {
+        let draft = &self.draft;
         let track = match draft.track {
             Some(track) => work.find_track(track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?,
             None => work.first_track().await?.ok_or(RoadmapError::NotFound(Resource::Track))?,
@@ -87,42 +97,27 @@ impl Operation for CreateFeatureRequest {
                 created_at: context.now,
             })
             .await?;
-        if author.is_none() && draft.note.is_none() {
-            return Ok(VoteCast { outcome: VoteOutcome::NoVoter, request });
-        }
-        let note = draft.note.as_ref().map(|note| note.to_new_note(context.new_id(NoteId::new)));
-        let vote = NewVote { request: FeatureRequestRef::Id(request.id), customer: author, note, at: context.now };
-        let cast = work.cast_vote(&vote).await?;
-        cast.ok_or_else(|| {
-            StoreError::Fatal("a feature request was not found in the unit of work that stored it".into()).into()
-        })
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let Ok(draft) = &self.draft else { return 0 };
-        let text = storage::row_bytes(&[draft.title.as_str(), draft.description.html(), draft.description.text()]);
-        let vote_tally = storage::ROW_BYTES;
-        let tags: u64 = draft.tags.iter().map(|tag| storage::row_bytes(&[tag.as_str()])).sum();
-        let search = self.search.as_ref().map_or(0, storage::search_document_bytes);
-        let author = draft.customer.as_ref().map_or(0, storage::voter_bytes);
-        let note = draft.note.as_ref().map_or(0, storage::note_bytes);
-        text + vote_tally + tags + search + author + note
-    }
-
-    fn audit(&self, _: &VoteCast) -> Audit {
-        Audit::OwnRecord(OwnRecord::FeatureRequest)
+        let cast = if author.is_none() && draft.note.is_none() {
+            VoteCast { outcome: VoteOutcome::NoVoter, request }
+        } else {
+            let note = draft.note.as_ref().map(|note| note.to_new_note(context.new_id(NoteId::new)));
+            let vote = NewVote { request: FeatureRequestRef::Id(request.id), customer: author, note, at: context.now };
+            let lost =
+                || StoreError::Fatal("a feature request was not found in the unit of work that stored it".into());
+            work.cast_vote(&vote).await?.ok_or_else(lost)?
+        };
+        Ok(Performed::new(cast, Audit::OwnRecord(OwnRecord::FeatureRequest)).storing(self.stored_bytes()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::FieldError;
+
     use crate::model::member::Author;
     use crate::model::track::Track;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, name, now, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{name, now, perform, summary};
     use uuid::Uuid;
 
     fn track(number: u128) -> Track {
@@ -142,9 +137,8 @@ mod tests {
         }
     }
 
-    fn create(unit: &mut MockUnit, draft: Validated<FeatureRequestDraft>) -> Result<VoteCast, RoadmapError> {
-        let ids = NumberedIds::default();
-        block_on(CreateFeatureRequest::new(draft).perform(&context(&ids), unit))
+    fn create(unit: &mut MockUnit, draft: FeatureRequestDraft) -> Result<VoteCast, RoadmapError> {
+        perform(&CreateFeatureRequest::new(draft), unit).map(|performed| performed.output)
     }
 
     /// Decision 4.
@@ -164,7 +158,7 @@ mod tests {
             })
             .times(1)
             .returning(|_| Ok(summary("Inbox", None, 0)));
-        let created = create(&mut unit, Ok(draft())).unwrap();
+        let created = create(&mut unit, draft()).unwrap();
         assert_eq!((created.vote_registered(), created.already_voted()), (false, false));
     }
 
@@ -187,8 +181,7 @@ mod tests {
             .times(1)
             .returning(|_| Ok(Some(VoteCast { outcome: VoteOutcome::Registered, request: summary("Inbox", None, 1) })));
         let created =
-            create(&mut unit, Ok(FeatureRequestDraft { customer: Some(customer), note: Some(note), ..draft() }))
-                .unwrap();
+            create(&mut unit, FeatureRequestDraft { customer: Some(customer), note: Some(note), ..draft() }).unwrap();
         assert!(created.vote_registered());
         assert_eq!(created.request.votes_count, 1);
     }
@@ -202,20 +195,14 @@ mod tests {
             .withf(|new| new.private && new.search.is_none())
             .times(1)
             .returning(|_| Ok(summary("Inbox", None, 0)));
-        create(&mut unit, Ok(FeatureRequestDraft { private: true, ..draft() })).unwrap();
+        create(&mut unit, FeatureRequestDraft { private: true, ..draft() }).unwrap();
     }
 
     #[test]
     fn an_unknown_track_is_not_found() {
         let mut unit = MockUnit::new();
         unit.expect_find_track().returning(|_| Ok(None));
-        let outcome = create(&mut unit, Ok(FeatureRequestDraft { track: Some(track(5).id), ..draft() }));
+        let outcome = create(&mut unit, FeatureRequestDraft { track: Some(track(5).id), ..draft() });
         assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::Track))));
-    }
-
-    #[test]
-    fn invalid_fields_change_nothing() {
-        let outcome = create(&mut MockUnit::new(), Err(FieldError::missing("title")));
-        assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == FieldError::missing("title")));
     }
 }

@@ -11,7 +11,7 @@ use crate::model::text::Name;
 use crate::model::track::{DEFAULT_LANES, DEFAULT_TRACKS, Lane, Track};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::ports::{Insertion, UnitOfWork};
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Creates the workspace of the unit of work.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl Operation for CreateWorkspace {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<WorkspaceCreated, RoadmapError> {
+    ) -> Result<Performed<WorkspaceCreated>, RoadmapError> {
         let workspace = Workspace { id: context.workspace, subdomain: self.subdomain.clone() };
         ensure_inserted(work.insert_workspace(&workspace, &self.setting, context.now).await?, || {
             format!("subdomain `{}`", self.subdomain)
@@ -55,11 +55,8 @@ impl Operation for CreateWorkspace {
             board.add_track(context.new_id(TrackId::new), name, lane, None)?;
         }
         work.save_board(&board).await?;
-        Ok(WorkspaceCreated { workspace, tracks: board.tracks().to_vec() })
-    }
-
-    fn audit(&self, created: &WorkspaceCreated) -> Audit {
-        Audit::entry("workspace.create", "workspace", Some(created.workspace.id.uuid()))
+        let audit = Audit::entry("workspace.create", "workspace", Some(workspace.id.uuid()));
+        Ok(Performed::new(WorkspaceCreated { workspace, tracks: board.tracks().to_vec() }, audit))
     }
 }
 
@@ -110,7 +107,7 @@ mod tests {
             .times(1)
             .returning(|_| Ok(()));
         let ids = NumberedIds::default();
-        let created = block_on(operation().perform(&context(&ids), &mut unit)).unwrap();
+        let created = block_on(operation().perform(&context(&ids), &mut unit)).unwrap().output;
         assert_eq!(created.workspace.id, workspace());
         assert_eq!(created.tracks.len(), 6);
     }

@@ -6,7 +6,7 @@ use crate::error::RoadmapError;
 use crate::model::admin::{HeldSelection, Triage};
 use crate::model::audit::Audit;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::hold_comment::{ApproveComment, DiscardComment};
 use crate::usecase::triage_feature_requests::TriageFeatureRequests;
 
@@ -21,23 +21,26 @@ pub struct DecideHeldPosts {
 }
 
 /// What was decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldPostsDecided {
     /// The number of posts that do not wait any more.
     pub changed: usize,
-    audits: Vec<Audit>,
-    recorded_bytes: u64,
 }
 
-/// Runs an operation on a comment. Returns its entry, or `None` if the comment waits no more.
+/// Adds what an operation on a comment does to `decided`, unless the comment waits no more.
 async fn decide<O: Operation>(
     operation: &O,
+    decided: &mut Performed<HeldPostsDecided>,
     context: &OperationContext<'_>,
     work: &mut dyn UnitOfWork,
-) -> Result<Option<Audit>, RoadmapError> {
+) -> Result<(), RoadmapError> {
     match operation.perform(context, work).await {
-        Ok(output) => Ok(Some(operation.audit(&output))),
-        Err(RoadmapError::NotFound(_)) => Ok(None),
+        Ok(performed) => {
+            decided.join(performed);
+            decided.output.changed += 1;
+            Ok(())
+        }
+        Err(RoadmapError::NotFound(_)) => Ok(()),
         Err(error) => Err(error),
     }
 }
@@ -50,34 +53,21 @@ impl Operation for DecideHeldPosts {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<HeldPostsDecided, RoadmapError> {
-        let mut decided = HeldPostsDecided { changed: 0, audits: Vec::new(), recorded_bytes: 0 };
+    ) -> Result<Performed<HeldPostsDecided>, RoadmapError> {
+        let mut decided = Performed::new(HeldPostsDecided { changed: 0 }, Audit::Unchanged);
         if let Some(selection) = self.posts.requests() {
             let triage = if self.approves { Triage::Approve } else { Triage::Decline };
-            let triage = TriageFeatureRequests { selection, triage };
-            let triaged = triage.perform(context, work).await?;
-            decided.changed += triaged.changed;
-            decided.recorded_bytes += triage.recorded_bytes(&triaged);
-            decided.audits.push(triage.audit(&triaged));
+            let triaged = TriageFeatureRequests { selection, triage }.perform(context, work).await?;
+            decided.output.changed += decided.join(triaged).changed;
         }
         for comment in self.posts.comments().iter().copied() {
-            let audit = if self.approves {
-                decide(&ApproveComment { comment }, context, work).await?
+            if self.approves {
+                decide(&ApproveComment { comment }, &mut decided, context, work).await?;
             } else {
-                decide(&DiscardComment { comment }, context, work).await?
-            };
-            decided.changed += usize::from(audit.is_some());
-            decided.audits.extend(audit);
+                decide(&DiscardComment { comment }, &mut decided, context, work).await?;
+            }
         }
         Ok(decided)
-    }
-
-    fn recorded_bytes(&self, decided: &HeldPostsDecided) -> u64 {
-        decided.recorded_bytes
-    }
-
-    fn audit(&self, decided: &HeldPostsDecided) -> Audit {
-        Audit::all(decided.audits.iter().cloned())
     }
 }
 
@@ -86,8 +76,7 @@ mod tests {
     use super::*;
     use crate::model::id::{CommentId, FeatureRequestId};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{perform, summary};
     use uuid::Uuid;
 
     fn comment(number: u128) -> CommentId {
@@ -105,9 +94,9 @@ mod tests {
             unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
             let posts = HeldSelection::new("id", Vec::new(), vec![comment(1), comment(2)]).unwrap();
             let operation = DecideHeldPosts { posts, approves };
-            let decided = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-            assert_eq!(decided.changed, 1);
-            let Audit::Entries(entries) = operation.audit(&decided) else { panic!("no entries") };
+            let decided = perform(&operation, &mut unit).unwrap();
+            assert_eq!(decided.output.changed, 1);
+            let entries = decided.audit.into_entries();
             let action = if approves { "comment.approve" } else { "comment.delete" };
             assert_eq!(entries.iter().map(|entry| entry.action).collect::<Vec<_>>(), [action]);
         }
@@ -119,7 +108,7 @@ mod tests {
         unit.expect_existing_feature_requests().returning(|_| Ok(Vec::new()));
         let posts = HeldSelection::new("id", vec![FeatureRequestId::new(Uuid::from_u128(1))], Vec::new()).unwrap();
         let operation = DecideHeldPosts { posts, approves: true };
-        let decided = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-        assert_eq!((decided.changed, operation.audit(&decided)), (0, Audit::Entries(Vec::new())));
+        let decided = perform(&operation, &mut unit).unwrap();
+        assert_eq!((decided.output.changed, decided.audit), (0, Audit::Unchanged));
     }
 }

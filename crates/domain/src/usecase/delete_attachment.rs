@@ -10,7 +10,7 @@ use crate::model::audit::Audit;
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::usage::Usage;
 use crate::ports::{AttachmentDeletion, Blobs, UnitOfWork};
-use crate::usecase::executor::{Executor, Operation, OperationContext};
+use crate::usecase::executor::{Executor, Operation, OperationContext, Performed};
 use crate::usecase::storage_budgets::StorageBudgets;
 
 /// Deletes files: first the row, then the content.
@@ -32,16 +32,14 @@ impl Operation for DeleteRow {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<UnusedAttachment, RoadmapError> {
+    ) -> Result<Performed<UnusedAttachment>, RoadmapError> {
         match work.delete_attachment(self.0).await? {
-            AttachmentDeletion::Deleted(file) => Ok(file),
+            AttachmentDeletion::Deleted(file) => {
+                Ok(Performed::new(file, Audit::entry("attachment.delete", "attachment", Some(self.0.uuid()))))
+            }
             AttachmentDeletion::InUse => Err(RoadmapError::Conflict(Conflict::AttachmentInUse)),
             AttachmentDeletion::NotFound => Err(RoadmapError::NotFound(Resource::Attachment)),
         }
-    }
-
-    fn audit(&self, _: &UnusedAttachment) -> Audit {
-        Audit::entry("attachment.delete", "attachment", Some(self.0.uuid()))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::feature_request::{FeatureRequestRef, RequestLink};
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
 
 /// Deletes a feature request: itself, also if it is merged into another one.
@@ -36,7 +36,7 @@ impl Operation for DeleteFeatureRequest {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestDeleted, RoadmapError> {
+    ) -> Result<Performed<FeatureRequestDeleted>, RoadmapError> {
         let node = work.find_merge_node(&self.request).await?;
         let node = node.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         if node.descendants > 0 && !self.with_merged {
@@ -47,18 +47,15 @@ impl Operation for DeleteFeatureRequest {
         if let Some(root) = node.ancestors.last() {
             index(work, *root).await?;
         }
-        Ok(FeatureRequestDeleted { request: RequestLink::from(&node.request), merged: node.descendants })
-    }
-
-    fn audit(&self, deleted: &FeatureRequestDeleted) -> Audit {
+        let deleted = FeatureRequestDeleted { request: RequestLink::from(&node.request), merged: node.descendants };
         let changes = [
             Some(Change::new("title", deleted.request.title.as_str(), Value::Null)),
             Some(Change::new("tag_number", deleted.request.tag_number, Value::Null)),
             (deleted.merged > 0).then(|| Change::new("merged", deleted.merged, 0)),
         ];
-        let changes = changes.into_iter().flatten().collect();
-        let id = deleted.request.id.uuid();
-        Audit::with_changes("feature_request.delete", "feature_request", Some(id), changes)
+        let (id, changes) = (deleted.request.id.uuid(), changes.into_iter().flatten().collect());
+        let audit = Audit::with_changes("feature_request.delete", "feature_request", Some(id), changes);
+        Ok(Performed::new(deleted, audit))
     }
 }
 
@@ -68,14 +65,13 @@ mod tests {
     use crate::model::id::FeatureRequestId;
     use crate::policy::merging::MergeNode;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, request, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{perform, request, summary};
     use uuid::Uuid;
 
     fn delete(unit: &mut MockUnit, with_merged: bool) -> Result<FeatureRequestDeleted, String> {
         let operation = DeleteFeatureRequest { request: request(), with_merged };
-        let outcome = block_on(operation.perform(&context(&NumberedIds::default()), unit));
-        outcome.map_err(|error| error.to_string())
+        let outcome = perform(&operation, unit);
+        outcome.map_err(|error| error.to_string()).map(|performed| performed.output)
     }
 
     fn unit(ancestors: &'static [u128], descendants: u64) -> MockUnit {

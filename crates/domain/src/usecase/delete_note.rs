@@ -7,7 +7,7 @@ use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::id::{FeatureRequestId, NoteId};
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Deletes a note.
 #[derive(Debug, Clone, Copy)]
@@ -24,13 +24,11 @@ impl Operation for DeleteNote {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestId, RoadmapError> {
-        work.delete_note(self.note).await?.ok_or(RoadmapError::NotFound(Resource::ReferenceNote))
-    }
-
-    fn audit(&self, request: &FeatureRequestId) -> Audit {
+    ) -> Result<Performed<FeatureRequestId>, RoadmapError> {
+        let request = work.delete_note(self.note).await?.ok_or(RoadmapError::NotFound(Resource::ReferenceNote))?;
         let changes = vec![Change::new("feature_request", request.to_string(), Value::Null)];
-        Audit::with_changes("reference_note.delete", "reference_note", Some(self.note.uuid()), changes)
+        let audit = Audit::with_changes("reference_note.delete", "reference_note", Some(self.note.uuid()), changes);
+        Ok(Performed::new(request, audit))
     }
 }
 

@@ -2,22 +2,22 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError, Validated};
+use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::comment::ListedComment;
 use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, FeatureRequestId};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Replaces the content of a comment. Mail about it that was not sent yet has the new content.
 #[derive(Debug, Clone)]
 pub struct EditComment {
     /// The comment.
     pub comment: CommentId,
-    /// The new content, or its validation error.
-    pub content: Validated<CleanHtml>,
+    /// The new content.
+    pub content: CleanHtml,
 }
 
 /// Deletes a comment, and mail about it that was not sent yet. One that waits for approval is deleted, too.
@@ -31,6 +31,12 @@ fn missing() -> RoadmapError {
     RoadmapError::NotFound(Resource::Comment)
 }
 
+/// The entry about a deleted comment.
+pub(crate) fn deletion(comment: CommentId, request: FeatureRequestId) -> Audit {
+    let changes = vec![Change::new("feature_request", request.to_string(), serde_json::Value::Null)];
+    Audit::with_changes("comment.delete", "comment", Some(comment.uuid()), changes)
+}
+
 #[async_trait]
 impl Operation for EditComment {
     type Output = ListedComment;
@@ -39,23 +45,11 @@ impl Operation for EditComment {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<ListedComment, RoadmapError> {
-        match &self.content {
-            Ok(content) => work.update_comment(self.comment, content, context.now).await?.ok_or_else(missing),
-            Err(invalid) => {
-                work.find_comment(self.comment).await?.ok_or_else(missing)?;
-                Err(invalid.clone().into())
-            }
-        }
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        self.content.as_ref().map_or(0, |content| storage::row_bytes(&[content.as_str()]))
-    }
-
-    fn audit(&self, edited: &ListedComment) -> Audit {
+    ) -> Result<Performed<ListedComment>, RoadmapError> {
+        let edited = work.update_comment(self.comment, &self.content, context.now).await?.ok_or_else(missing)?;
         let changes = vec![Change::without_values("content")];
-        Audit::with_changes("comment.update", "comment", Some(edited.comment.id.uuid()), changes)
+        let audit = Audit::with_changes("comment.update", "comment", Some(self.comment.uuid()), changes);
+        Ok(Performed::new(edited, audit).storing(storage::row_bytes(&[self.content.as_str()])))
     }
 }
 
@@ -67,17 +61,13 @@ impl Operation for DeleteComment {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestId, RoadmapError> {
+    ) -> Result<Performed<FeatureRequestId>, RoadmapError> {
         // In this order: a comment that waits is perhaps being approved, and is public after that.
-        match work.discard_comment(self.comment).await? {
-            Some(request) => Ok(request),
-            None => work.delete_comment(self.comment).await?.ok_or_else(missing),
-        }
-    }
-
-    fn audit(&self, request: &FeatureRequestId) -> Audit {
-        let changes = vec![Change::new("feature_request", request.to_string(), serde_json::Value::Null)];
-        Audit::with_changes("comment.delete", "comment", Some(self.comment.uuid()), changes)
+        let request = match work.discard_comment(self.comment).await? {
+            Some(request) => request,
+            None => work.delete_comment(self.comment).await?.ok_or_else(missing)?,
+        };
+        Ok(Performed::new(request, deletion(self.comment, request)))
     }
 }
 
@@ -96,33 +86,28 @@ impl Operation for FindCommentRequest {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestId, RoadmapError> {
-        work.find_comment(self.comment).await?.ok_or(RoadmapError::NotFound(Resource::Comment))
-    }
-
-    fn audit(&self, _: &FeatureRequestId) -> Audit {
-        Audit::Unchanged
+    ) -> Result<Performed<FeatureRequestId>, RoadmapError> {
+        let request = work.find_comment(self.comment).await?.ok_or_else(missing)?;
+        Ok(Performed::new(request, Audit::Unchanged))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::FieldError;
+
     use crate::model::comment::{Comment, ShownAuthor, parse_content};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, now, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{now, perform, summary};
     use uuid::Uuid;
 
     fn comment() -> CommentId {
         CommentId::new(Uuid::from_u128(5))
     }
 
-    fn edit(unit: &mut MockUnit, content: Validated<CleanHtml>) -> Result<ListedComment, String> {
+    fn edit(unit: &mut MockUnit, content: CleanHtml) -> Result<ListedComment, String> {
         let operation = EditComment { comment: comment(), content };
-        let outcome = block_on(operation.perform(&context(&NumberedIds::default()), unit));
-        outcome.map_err(|error| error.to_string())
+        perform(&operation, unit).map(|performed| performed.output).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -135,21 +120,14 @@ mod tests {
                 let comment = Comment { id, content: content.clone(), created_at: at };
                 Ok(Some(ListedComment { comment, author: ShownAuthor::Member(None), from: None, updated_at: at }))
             });
-        edit(&mut unit, parse_content(Some("<p onclick=x>Later</p>"))).unwrap();
+        edit(&mut unit, parse_content(Some("<p onclick=x>Later</p>")).unwrap()).unwrap();
     }
 
     #[test]
-    fn an_unknown_comment_is_reported_before_an_invalid_content() {
-        for (exists, message) in
-            [(false, "Comment does not exist."), (true, "param is missing or the value is empty or invalid: content")]
-        {
-            let mut unit = MockUnit::new();
-            unit.expect_find_comment().returning(move |_| Ok(exists.then(|| summary("", None, 0).id)));
-            assert_eq!(edit(&mut unit, Err(FieldError::missing("content"))).unwrap_err(), message);
-        }
+    fn an_unknown_comment_is_reported() {
         let mut unit = MockUnit::new();
         unit.expect_update_comment().returning(|_, _, _| Ok(None));
-        assert_eq!(edit(&mut unit, parse_content(Some("Later"))).unwrap_err(), "Comment does not exist.");
+        assert_eq!(edit(&mut unit, parse_content(Some("Later")).unwrap()).unwrap_err(), "Comment does not exist.");
     }
 
     /// Addition 7.
@@ -164,9 +142,8 @@ mod tests {
                 .returning(move |_| Ok(request(is_public)));
             unit.expect_discard_comment().withf(|id| *id == comment()).times(1).returning(move |_| Ok(request(waits)));
             let operation = DeleteComment { comment: comment() };
-            let outcome = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit));
-            match outcome {
-                Ok(deleted) => assert_eq!((Some(deleted), is_public || waits), (request(true), true)),
+            match perform(&operation, &mut unit) {
+                Ok(deleted) => assert_eq!((Some(deleted.output), is_public || waits), (request(true), true)),
                 Err(error) => {
                     assert_eq!((error.to_string().as_str(), is_public || waits), ("Comment does not exist.", false));
                 }

@@ -2,15 +2,14 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Conflict, Resource, RoadmapError, Validated};
+use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::admin::Fingerprint;
 use crate::model::audit::{Audit, Change};
 use crate::model::event::EventContent;
 use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, Tag, Title};
-use crate::model::search::SearchDocument;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
 use crate::usecase::records::{load_detail, record_event};
 
@@ -20,8 +19,8 @@ use crate::usecase::records::{load_detail, record_event};
 pub struct EditFeatureRequest {
     /// The feature request.
     pub request: FeatureRequestRef,
-    /// The change, or its validation error.
-    pub change: Validated<FeatureRequestChange>,
+    /// The change.
+    pub change: FeatureRequestChange,
 }
 
 /// The validated changes of a feature request. `None` leaves a field as it is.
@@ -46,6 +45,15 @@ impl FeatureRequestChange {
             tags: self.tags.clone().unwrap_or_else(|| old.tags.clone()),
             private: self.private.unwrap_or(old.private),
         }
+    }
+
+    /// The size of the new texts and of the event, without the search document.
+    fn stored_bytes(&self) -> u64 {
+        let title = self.title.as_ref().map_or("", Title::as_str);
+        let (html, text) = self.description.as_ref().map_or(("", ""), |new| (new.html(), new.text()));
+        let tags = self.tags.as_deref().unwrap_or_default();
+        let tags: u64 = tags.iter().map(|tag| storage::row_bytes(&[tag.as_str()])).sum();
+        storage::row_bytes(&[title, html, text]) + tags + storage::EVENT_BYTES
     }
 }
 
@@ -80,34 +88,21 @@ impl Operation for EditFeatureRequest {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestEdited, RoadmapError> {
+    ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
         let old = work.find_editable_fields(&self.request).await?;
         let old = old.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-        let new = self.change.as_ref().map_err(Clone::clone)?.apply(&old);
+        let new = self.change.apply(&old);
         let changes = changes(&old, &new);
+        let mut bytes = 0;
         if !changes.is_empty() {
             work.save_editable_fields(&new, context.now).await?;
-            index(work, new.id).await?;
+            bytes = self.change.stored_bytes() + index(work, new.id).await?;
             let fields = changes.iter().map(|change| change.field.clone()).collect();
             record_event(context, work, new.id, context.actor.clone(), EventContent::Edited(fields)).await?;
         }
-        Ok(FeatureRequestEdited { detail: load_detail(work, new.id).await?, changes })
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let Ok(change) = &self.change else { return 0 };
-        let title = change.title.as_ref().map_or("", Title::as_str);
-        let (html, text) = change.description.as_ref().map_or(("", ""), |new| (new.html(), new.text()));
-        let tags = change.tags.as_deref().unwrap_or_default();
-        let document = SearchDocument::new(title, tags.iter().map(Tag::as_str), text);
-        let texts = storage::row_bytes(&[title, html, text]);
-        let tags: u64 = tags.iter().map(|tag| storage::row_bytes(&[tag.as_str()])).sum();
-        texts + tags + storage::search_document_bytes(&document) + storage::EVENT_BYTES
-    }
-
-    fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
-        let id = edited.detail.summary.id.uuid();
-        Audit::of_changes("feature_request.update", "feature_request", Some(id), &edited.changes)
+        let audit = Audit::of_changes("feature_request.update", "feature_request", Some(new.id.uuid()), &changes);
+        let detail = load_detail(work, new.id).await?;
+        Ok(Performed::new(FeatureRequestEdited { detail, changes }, audit).storing(bytes))
     }
 }
 
@@ -128,7 +123,7 @@ impl Operation for EditUnchangedRequest {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestEdited, RoadmapError> {
+    ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
         let now = work.find_editable_fields(&self.edit.request).await?;
         let now = now.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         let stored = Fingerprint::of_request(&now.title, now.description.html(), &now.tags, now.private);
@@ -137,24 +132,15 @@ impl Operation for EditUnchangedRequest {
         }
         self.edit.perform(context, work).await
     }
-
-    fn stored_bytes(&self) -> u64 {
-        self.edit.stored_bytes()
-    }
-
-    fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
-        self.edit.audit(edited)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::FieldError;
+
     use crate::model::feature_request::SearchableText;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, detail, now, request, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{detail, now, perform, request, summary};
 
     fn fields() -> EditableFields {
         EditableFields {
@@ -168,10 +154,9 @@ mod tests {
 
     fn edit(
         unit: &mut MockUnit,
-        change: Validated<FeatureRequestChange>,
-    ) -> Result<FeatureRequestEdited, RoadmapError> {
-        let operation = EditFeatureRequest { request: request(), change };
-        block_on(operation.perform(&context(&NumberedIds::default()), unit))
+        change: FeatureRequestChange,
+    ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
+        perform(&EditFeatureRequest { request: request(), change }, unit)
     }
 
     fn unit() -> MockUnit {
@@ -210,9 +195,9 @@ mod tests {
             .withf(|new| new.event.content == EventContent::Edited(vec!["title".to_owned(), "description".to_owned()]))
             .times(1)
             .returning(|_| Ok(()));
-        let edited = edit(&mut unit, Ok(change)).unwrap();
+        let edited = edit(&mut unit, change).unwrap();
         let changes = [Change::new("title", "Dark mode", "Night mode"), Change::without_values("description")];
-        assert_eq!(edited.changes, changes);
+        assert_eq!(edited.output.changes, changes);
     }
 
     /// Addition 2.
@@ -224,7 +209,7 @@ mod tests {
         unit.expect_delete_search_document().times(1).returning(|_| Ok(()));
         unit.expect_insert_event().times(1).returning(|_| Ok(()));
         let change = FeatureRequestChange { private: Some(true), ..FeatureRequestChange::default() };
-        assert_eq!(edit(&mut unit, Ok(change)).unwrap().changes, [Change::new("private", false, true)]);
+        assert_eq!(edit(&mut unit, change).unwrap().output.changes, [Change::new("private", false, true)]);
     }
 
     /// Addition 2.
@@ -236,19 +221,16 @@ mod tests {
             private: Some(false),
             description: None,
         };
-        let edited = edit(&mut unit(), Ok(change.clone())).unwrap();
-        let operation = EditFeatureRequest { request: request(), change: Ok(change) };
-        assert_eq!(operation.audit(&edited), Audit::Unchanged);
+        assert!(!edit(&mut unit(), change).unwrap().has_changed());
     }
 
     /// Addition 2.
     #[test]
-    fn an_unknown_request_is_reported_before_invalid_fields() {
+    fn an_unknown_request_is_reported() {
         let mut unknown = MockUnit::new();
         unknown.expect_find_editable_fields().returning(|_| Ok(None));
-        let error = edit(&mut unknown, Err(FieldError::missing("title"))).unwrap_err();
+        let error = edit(&mut unknown, FeatureRequestChange::default()).unwrap_err();
         assert_eq!(error.to_string(), "FeatureRequest does not exist.");
-        assert!(matches!(edit(&mut unit(), Err(FieldError::missing("title"))), Err(RoadmapError::Invalid(_))));
     }
 
     #[test]
@@ -260,10 +242,9 @@ mod tests {
             let mut unit = MockUnit::new();
             unit.expect_find_editable_fields().returning(|_| Ok(Some(fields())));
             unit.expect_feature_request_detail().returning(|_| Ok(Some(detail())));
-            let edit = EditFeatureRequest { request: request(), change: Ok(FeatureRequestChange::default()) };
+            let edit = EditFeatureRequest { request: request(), change: FeatureRequestChange::default() };
             let operation = EditUnchangedRequest { edit, read };
-            let done = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit));
-            match done {
+            match perform(&operation, &mut unit) {
                 Ok(_) => assert!(ok),
                 Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile)) => assert!(!ok),
                 Err(other) => panic!("{other}"),

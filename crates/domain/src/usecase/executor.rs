@@ -8,17 +8,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use crate::error::{ErrorChain, OverBudget, RoadmapError, StoreError};
-use crate::model::audit::{Actor, ActorKind, Audit, AuditDraft, AuditEntry, Origin};
+use crate::error::{ErrorChain, RoadmapError, StoreError, Validated};
+use crate::model::audit::{Actor, ActorKind, Audit, AuditDraft, AuditEntry, Origin, OwnRecord};
 use crate::model::id::{AuditEntryId, WorkspaceId};
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 use crate::policy::{idempotency, storage};
 use crate::ports::{
-    BeginOutcome, BoardObserver, Clock, EndOutcome, IdGenerator, OperationLocks, RetryPause, Store, UnitOfWork,
+    BeginOutcome, BoardObserver, Clock, EndOutcome, IdGenerator, OperationLockGuard, OperationLocks, RetryPause, Store,
+    UnitOfWork,
 };
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
+use crate::usecase::target::Target;
 
 /// Maximum number of attempts when the store rolls back a unit of work or loses its result.
 const MAX_ATTEMPTS: u32 = 3;
@@ -31,14 +33,16 @@ pub struct OperationContext<'a> {
     pub now: Timestamp,
     /// Who runs the command.
     pub actor: &'a Actor,
+    /// The workspace's limit of mails per day, if any.
+    pub mails_per_day: Option<u64>,
     ids: &'a dyn IdGenerator,
 }
 
 impl<'a> OperationContext<'a> {
-    /// Creates the context of a command that `actor` runs in `workspace` at `now`.
+    /// Creates the context of a command that `actor` runs in `workspace` at `now`, without a limit of mails.
     #[must_use]
     pub fn new(workspace: WorkspaceId, now: Timestamp, actor: &'a Actor, ids: &'a dyn IdGenerator) -> Self {
-        Self { workspace, now, actor, ids }
+        Self { workspace, now, actor, mails_per_day: None, ids }
     }
 
     /// Generates an ID of the type that `wrap` creates.
@@ -53,41 +57,133 @@ pub trait Operation: Send + Sync {
     /// The result of the command.
     type Output: Send;
 
-    /// Performs the command. Takes `&self`, because a retry calls it again.
-    ///
-    /// The contract defines the order of checks: first the existence of the record, then the fields.
+    /// Performs the command, or returns an error after which the unit of work is rolled back. Takes `&self`, because a
+    /// retry calls it again.
     async fn perform(
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Self::Output, RoadmapError>;
-
-    /// Returns the maximum number of record bytes that the command adds ([`crate::policy::storage`]).
-    ///
-    /// A command that adds none is never rejected because of the storage budget.
-    fn stored_bytes(&self) -> u64 {
-        0
-    }
-
-    /// Returns the size of what the command has recorded about itself: events of a history. They count towards the
-    /// storage budget, but no command is rejected because of them.
-    fn recorded_bytes(&self, _: &Self::Output) -> u64 {
-        0
-    }
+    ) -> Result<Performed<Self::Output>, RoadmapError>;
 
     /// Whether the only write of the command is one vote, so that the store may cast it together with others
     /// ([`Store::begin_vote`]).
     fn casts_one_vote(&self) -> bool {
         false
     }
+}
 
-    /// Whether the command changes lanes or tracks, so that observers of the board are notified.
-    fn changes_board(&self) -> bool {
-        false
+/// What a command has done: its output, and everything that the executor needs to know about it.
+///
+/// A command that consists of others joins what they have done ([`Self::join`]), so that nothing of it is lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Performed<T> {
+    /// The result for the caller.
+    pub output: T,
+    /// What the audit log records. The entry is part of the unit of work.
+    pub audit: Audit,
+    /// Maximum number of record bytes that were added ([`crate::policy::storage`]). The command is rolled back if they
+    /// do not fit into the storage budget.
+    pub stored_bytes: u64,
+    /// The size of what the command has recorded about itself: events of a history. They count towards the storage
+    /// budget, but no command is rejected because of them.
+    pub recorded_bytes: u64,
+    /// Whether lanes or tracks have changed, so that observers of the board are notified.
+    pub board_changed: bool,
+}
+
+impl<T> Performed<T> {
+    /// Returns what a command has done that stored nothing that counts, and left the board as it is.
+    pub fn new(output: T, audit: Audit) -> Self {
+        Self { output, audit, stored_bytes: 0, recorded_bytes: 0, board_changed: false }
     }
 
-    /// Returns what the audit log records about the command. The entry is part of the unit of work.
-    fn audit(&self, output: &Self::Output) -> Audit;
+    /// Adds record bytes that must fit into the storage budget.
+    #[must_use]
+    pub fn storing(self, bytes: u64) -> Self {
+        Self { stored_bytes: self.stored_bytes.saturating_add(bytes), ..self }
+    }
+
+    /// Adds the bytes of recorded events.
+    #[must_use]
+    pub fn recording(self, bytes: u64) -> Self {
+        Self { recorded_bytes: self.recorded_bytes.saturating_add(bytes), ..self }
+    }
+
+    /// Counts the stored bytes without a limit, as those of what the team decides about texts that are there.
+    #[must_use]
+    pub fn never_refused(self) -> Self {
+        let recorded_bytes = self.recorded_bytes.saturating_add(self.stored_bytes);
+        Self { stored_bytes: 0, recorded_bytes, ..self }
+    }
+
+    /// Says that lanes or tracks have changed.
+    #[must_use]
+    pub fn changing_board(self) -> Self {
+        Self { board_changed: true, ..self }
+    }
+
+    /// Replaces the entry of the audit log by the command's own record, unless nothing has changed.
+    #[must_use]
+    pub fn with_own_record(self, record: OwnRecord) -> Self {
+        let audit = if self.has_changed() { Audit::OwnRecord(record) } else { self.audit };
+        Self { audit, ..self }
+    }
+
+    /// Replaces the output.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Performed<U> {
+        let Self { output, audit, stored_bytes, recorded_bytes, board_changed } = self;
+        Performed { output: change(output), audit, stored_bytes, recorded_bytes, board_changed }
+    }
+
+    /// Adds what another command has done in the same unit of work. Returns the other's output.
+    pub fn join<U>(&mut self, other: Performed<U>) -> U {
+        let Performed { output, audit, stored_bytes, recorded_bytes, board_changed } = other;
+        self.audit.join(audit);
+        self.stored_bytes = self.stored_bytes.saturating_add(stored_bytes);
+        self.recorded_bytes = self.recorded_bytes.saturating_add(recorded_bytes);
+        self.board_changed |= board_changed;
+        output
+    }
+
+    /// Whether the command has changed anything.
+    pub fn has_changed(&self) -> bool {
+        self.audit != Audit::Unchanged
+    }
+}
+
+/// A command of a client, some of whose fields may be invalid.
+///
+/// A record that does not exist is reported before an invalid field (contract section 4).
+#[derive(Debug, Clone)]
+pub struct Checked<O> {
+    /// The record that the command is about.
+    pub target: Target,
+    /// The command, or the first invalid field.
+    pub operation: Validated<O>,
+}
+
+#[async_trait]
+impl<O: Operation> Operation for Checked<O> {
+    type Output = O::Output;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<O::Output>, RoadmapError> {
+        match &self.operation {
+            // It finds the record itself, mostly with the statement that changes it.
+            Ok(operation) => operation.perform(context, work).await,
+            Err(invalid) => {
+                self.target.locate(work).await?;
+                Err(invalid.clone().into())
+            }
+        }
+    }
+
+    fn casts_one_vote(&self) -> bool {
+        self.operation.as_ref().is_ok_and(Operation::casts_one_vote)
+    }
 }
 
 /// The response of an operation.
@@ -109,15 +205,8 @@ pub struct Executor {
     ids: Arc<dyn IdGenerator>,
     budgets: Option<Arc<StorageBudgets>>,
     boards: Option<Arc<dyn BoardObserver>>,
+    mails_per_day: Option<u64>,
     origin: Arc<Origin>,
-}
-
-/// What a performed operation has stored besides its records.
-struct Recorded {
-    /// Whether the operation changed anything.
-    has_changed: bool,
-    /// The counted size of the recorded events and audit entries.
-    bytes: u64,
 }
 
 enum Outcome<T> {
@@ -126,7 +215,7 @@ enum Outcome<T> {
 }
 
 impl Executor {
-    /// Creates an executor without storage budgets.
+    /// Creates an executor without budgets.
     #[must_use]
     pub fn new(
         store: Arc<dyn Store>,
@@ -135,7 +224,8 @@ impl Executor {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdGenerator>,
     ) -> Self {
-        Self { store, locks, pause, clock, ids, budgets: None, boards: None, origin: Arc::new(Origin::service()) }
+        let origin = Arc::new(Origin::service());
+        Self { store, locks, pause, clock, ids, budgets: None, boards: None, mails_per_day: None, origin }
     }
 
     /// Returns an executor whose commands have this origin. Without it, they are those of the service itself.
@@ -148,6 +238,12 @@ impl Executor {
     #[must_use]
     pub fn with_budgets(self, budgets: Arc<StorageBudgets>) -> Self {
         Self { budgets: Some(budgets), ..self }
+    }
+
+    /// Limits the mails that a workspace may send per day. `None` means no limit.
+    #[must_use]
+    pub fn with_mail_budget(self, mails_per_day: Option<u64>) -> Self {
+        Self { mails_per_day, ..self }
     }
 
     /// Notifies an observer of changes of lanes and tracks.
@@ -172,10 +268,7 @@ impl Executor {
         operation: &O,
         render: impl Fn(O::Output) -> SavedResponse + Send + Sync,
     ) -> Result<OperationResponse, RoadmapError> {
-        let _guard = match key {
-            Some(key) => Some(self.locks.acquire(workspace, key).await.ok_or(RoadmapError::OperationInProgress)?),
-            None => None,
-        };
+        let _guard = self.lock_key(workspace, key).await?;
         let save = |response: &SavedResponse| idempotency::should_save(response).then(|| response.clone());
         Ok(match self.run_with_retries(workspace, key, operation, &render, &save).await? {
             Outcome::Fresh(response) => OperationResponse { response, replayed: false },
@@ -198,6 +291,45 @@ impl Executor {
                 Err(StoreError::Fatal("a unit of work without an operation key was replayed".into()).into())
             }
         }
+    }
+
+    /// Returns the saved response of an operation key, if there is one, and otherwise checks that the record exists that
+    /// the command is about: what is known before the fields of a large body are read.
+    ///
+    /// # Errors
+    /// - [`RoadmapError::NotFound`] when there is no such record.
+    /// - [`RoadmapError::OperationInProgress`] when the wait for another request with the key times out.
+    /// - Errors of the store.
+    pub async fn find_saved_response(
+        &self,
+        workspace: WorkspaceId,
+        key: Option<&OperationKey>,
+        target: &Target,
+    ) -> Result<Option<OperationResponse>, RoadmapError> {
+        let replay = |response| Ok(Some(OperationResponse { response, replayed: true }));
+        let _guard = self.lock_key(workspace, key).await?;
+        let mut work = match self.store.begin(workspace, key.cloned()).await? {
+            BeginOutcome::Started(work) => work,
+            BeginOutcome::Replay(saved) => return replay(saved),
+        };
+        let located = target.locate(&mut *work).await;
+        match work.rollback().await? {
+            EndOutcome::Applied => located.map(|()| None),
+            EndOutcome::Replay(saved) => replay(saved),
+            EndOutcome::KeyBusy => Err(RoadmapError::OperationInProgress),
+        }
+    }
+
+    /// Waits until no other request with the key runs in this process.
+    async fn lock_key(
+        &self,
+        workspace: WorkspaceId,
+        key: Option<&OperationKey>,
+    ) -> Result<Option<OperationLockGuard>, RoadmapError> {
+        Ok(match key {
+            Some(key) => Some(self.locks.acquire(workspace, key).await.ok_or(RoadmapError::OperationInProgress)?),
+            None => None,
+        })
     }
 
     async fn run_with_retries<O: Operation, T: Send>(
@@ -250,7 +382,9 @@ impl Executor {
         render: &(impl Fn(O::Output) -> T + Send + Sync),
         save: &(impl Fn(&T) -> Option<SavedResponse> + Send + Sync),
     ) -> Result<Outcome<T>, RoadmapError> {
-        let added = self.max_added_usage(workspace, operation).await?;
+        if let Some(budgets) = &self.budgets {
+            budgets.load(workspace).await?;
+        }
         let begin = if is_shared {
             self.store.begin_vote(workspace, key.cloned())
         } else {
@@ -260,25 +394,22 @@ impl Executor {
             BeginOutcome::Started(work) => work,
             BeginOutcome::Replay(saved) => return Ok(Outcome::Replayed(saved)),
         };
-        let context = OperationContext::new(workspace, self.clock.now(), &self.origin.actor, &*self.ids);
-        // A unit of work over the budget is rolled back: the rollback returns the saved response of its key, if any.
-        let reservation = self.reserve(workspace, added);
-        let performed = match &reservation {
-            Ok(_) => self.perform_and_record(operation, &context, &mut *work).await,
-            Err(over) => Err((*over).into()),
-        };
-        match performed {
-            Ok((output, Recorded { has_changed, bytes: recorded_bytes })) => {
-                let rendered = render(output);
+        let mut context = OperationContext::new(workspace, self.clock.now(), &self.origin.actor, &*self.ids);
+        context.mails_per_day = self.mails_per_day;
+        match self.perform_and_record(operation, &context, &mut *work).await {
+            Ok((performed, reservation)) => {
+                let (has_changed, board_changed) = (performed.has_changed(), performed.board_changed);
+                let recorded_bytes = performed.recorded_bytes;
+                let rendered = render(performed.output);
                 let saved = if key.is_some() { save(&rendered) } else { None };
                 let committed = work.commit(saved.as_ref(), context.now).await;
                 // Also when the result of the commit is lost.
-                if let Some(boards) = self.boards.as_ref().filter(|_| operation.changes_board()) {
+                if let Some(boards) = self.boards.as_ref().filter(|_| board_changed) {
                     boards.board_changed(workspace);
                 }
                 match committed? {
                     EndOutcome::Applied => {
-                        if let Ok(Some(reservation)) = reservation {
+                        if let Some(reservation) = reservation {
                             let response =
                                 key.zip(saved.as_ref()).map(|(key, saved)| storage::saved_response_bytes(key, saved));
                             let additional = Usage::from_records(response.unwrap_or(0) + recorded_bytes);
@@ -309,7 +440,7 @@ impl Executor {
         }
     }
 
-    /// Performs the operation and adds its entry to the audit log.
+    /// Performs the operation, reserves storage for what it stored, and adds its entries to the audit log.
     ///
     /// Entries of customers do not count towards the storage budget: it belongs to the team.
     async fn perform_and_record<O: Operation>(
@@ -317,12 +448,13 @@ impl Executor {
         operation: &O,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<(O::Output, Recorded), RoadmapError> {
-        let output = operation.perform(context, work).await?;
-        let mut bytes = operation.recorded_bytes(&output);
-        let audit = operation.audit(&output);
-        let has_changed = audit != Audit::Unchanged;
-        for AuditDraft { action, subject, changes } in audit.into_entries() {
+    ) -> Result<(Performed<O::Output>, Option<Reservation>), RoadmapError> {
+        let mut performed = operation.perform(context, work).await?;
+        // In memory: a unit of work is open.
+        let added = Usage::from_records(performed.stored_bytes);
+        let reserve = |budgets: &Arc<StorageBudgets>| budgets.reserve(context.workspace, added);
+        let reservation = self.budgets.as_ref().map(reserve).transpose()?;
+        for AuditDraft { action, subject, changes } in performed.audit.clone().into_entries() {
             let entry = AuditEntry {
                 id: context.new_id(AuditEntryId::new),
                 at: context.now,
@@ -333,25 +465,10 @@ impl Executor {
             };
             work.insert_audit_entry(&entry).await?;
             if self.origin.actor.kind != ActorKind::Customer {
-                bytes += storage::AUDIT_ENTRY_BYTES;
+                performed.recorded_bytes += storage::AUDIT_ENTRY_BYTES;
             }
         }
-        Ok((output, Recorded { has_changed, bytes }))
-    }
-
-    /// Returns the maximum usage that the operation adds, and loads the workspace's total if it adds any.
-    async fn max_added_usage<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> Result<Usage, StoreError> {
-        let Some(budgets) = &self.budgets else { return Ok(Usage::default()) };
-        let bytes = operation.stored_bytes();
-        if bytes > 0 {
-            budgets.load(workspace).await?;
-        }
-        Ok(Usage::from_records(bytes))
-    }
-
-    /// Reserves storage budget. Does not access the database, because a unit of work is open.
-    fn reserve(&self, workspace: WorkspaceId, added: Usage) -> Result<Option<Reservation>, OverBudget> {
-        self.budgets.as_ref().map(|budgets| budgets.reserve(workspace, added)).transpose()
+        Ok((performed, reservation))
     }
 }
 
@@ -360,8 +477,12 @@ mod tests {
     //! The eight rules of contract section 4.10, each under its number.
 
     use super::*;
-    use crate::error::{Budget, FieldError, Resource};
+    use crate::error::{Budget, FieldError, OverBudget, Resource};
     use crate::model::audit::{Change, Channel, OwnRecord, Subject};
+    use crate::model::board::Board;
+    use crate::model::id::LaneId;
+    use crate::model::text::Name;
+    use crate::model::track::Lane;
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
     use crate::ports::mocks::{
@@ -409,25 +530,14 @@ mod tests {
             &self,
             _: &OperationContext<'_>,
             _: &mut dyn UnitOfWork,
-        ) -> Result<&'static str, RoadmapError> {
+        ) -> Result<Performed<&'static str>, RoadmapError> {
             self.runs.fetch_add(1, Ordering::SeqCst);
-            (self.end)()
-        }
-
-        fn stored_bytes(&self) -> u64 {
-            self.stored_bytes
+            let performed = Performed::new((self.end)()?, Audit::OwnRecord(OwnRecord::Vote)).storing(self.stored_bytes);
+            Ok(Performed { board_changed: self.changes_board, ..performed })
         }
 
         fn casts_one_vote(&self) -> bool {
             self.casts_one_vote
-        }
-
-        fn changes_board(&self) -> bool {
-            self.changes_board
-        }
-
-        fn audit(&self, _: &&'static str) -> Audit {
-            Audit::OwnRecord(OwnRecord::Vote)
         }
     }
 
@@ -858,15 +968,13 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_over_the_budget_does_not_run_and_one_that_adds_nothing_does() {
+    fn an_operation_over_the_budget_is_rolled_back_and_one_that_adds_nothing_is_not() {
         let budgets = nearly_used_up(usage());
         let too_large = Counted::ending(|| Ok("done")).adding(101);
         let refused = executor(rolling_back(), free_locks()).with_budgets(budgets.clone());
         let outcome = block_on(refused.run(workspace(), Some(&key("k")), &too_large, created));
         let over = OverBudget { budget: Budget::StoredRecords, limit: 1_000 };
         assert!(matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over));
-        assert_eq!(too_large.runs(), 0);
-
         let last = Counted::ending(|| Ok("done")).adding(100);
         let runs = executor(committing(None), unused_locks()).with_budgets(budgets.clone());
         block_on(runs.run_without_key(workspace(), &last)).unwrap();
@@ -881,14 +989,12 @@ mod tests {
         // A store reports a used key when the unit of work begins or when it ends.
         let mut replayed_at_begin = MockStore::new();
         replayed_at_begin.expect_begin().return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
-        for store in [replayed_at_begin, ending(EndOutcome::Replay(created("first")))] {
+        for (store, runs) in [(replayed_at_begin, 0), (ending(EndOutcome::Replay(created("first"))), 1)] {
             let operation = Counted::ending(|| Ok("second")).adding(101);
             let executor = executor(store, free_locks()).with_budgets(nearly_used_up(usage()));
             let outcome = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-            assert_eq!(
-                (outcome, operation.runs()),
-                (OperationResponse { response: created("first"), replayed: true }, 0)
-            );
+            let replay = OperationResponse { response: created("first"), replayed: true };
+            assert_eq!((outcome, operation.runs()), (replay, runs));
         }
     }
 
@@ -923,14 +1029,9 @@ mod tests {
             &self,
             context: &OperationContext<'_>,
             _: &mut dyn UnitOfWork,
-        ) -> Result<&'static str, RoadmapError> {
+        ) -> Result<Performed<&'static str>, RoadmapError> {
             assert_eq!(context.actor, &operator().actor);
-            Ok("done")
-        }
-
-        fn audit(&self, output: &&'static str) -> Audit {
-            assert_eq!(*output, "done");
-            self.0.clone()
+            Ok(Performed::new("done", self.0.clone()))
         }
     }
 
@@ -988,16 +1089,12 @@ mod tests {
     impl Operation for Storing {
         type Output = ();
 
-        async fn perform(&self, _: &OperationContext<'_>, _: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-            Ok(())
-        }
-
-        fn stored_bytes(&self) -> u64 {
-            500
-        }
-
-        fn audit(&self, (): &()) -> Audit {
-            self.0.clone()
+        async fn perform(
+            &self,
+            _: &OperationContext<'_>,
+            _: &mut dyn UnitOfWork,
+        ) -> Result<Performed<()>, RoadmapError> {
+            Ok(Performed::new((), self.0.clone()).storing(500))
         }
     }
 
@@ -1074,5 +1171,96 @@ mod tests {
         let operation = Counted::ending(|| Err(RoadmapError::NotFound(Resource::Track)));
         let outcome = block_on(executor(store, free_locks()).run_without_key(workspace(), &operation));
         assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::Track))));
+    }
+
+    #[test]
+    fn joined_operations_lose_nothing() {
+        let entry = |action| Audit::entry(action, "lane", None);
+        let mut both = Performed::new("first", entry("one")).storing(1).recording(10);
+        let second = Performed::new("second", entry("two")).storing(2).recording(20).changing_board();
+        assert_eq!(both.join(second), "second");
+        let entries = Audit::Entries([entry("one"), entry("two")].into_iter().flat_map(Audit::into_entries).collect());
+        let expected =
+            Performed { output: "first", audit: entries, stored_bytes: 3, recorded_bytes: 30, board_changed: true };
+        assert_eq!(both, expected);
+        assert_eq!(both.clone().map(drop), Performed { output: (), ..expected.clone().map(drop) });
+        assert_eq!(both.never_refused(), Performed { stored_bytes: 0, recorded_bytes: 33, ..expected });
+    }
+
+    #[test]
+    fn what_was_recorded_stays_recorded_when_operations_are_joined() {
+        let (unchanged, own, entry) =
+            (Audit::Unchanged, Audit::OwnRecord(OwnRecord::Vote), Audit::entry("one", "lane", None));
+        for (first, second, expected) in [
+            (&unchanged, &unchanged, &unchanged),
+            (&unchanged, &own, &own),
+            (&own, &unchanged, &own),
+            (&own, &entry, &entry),
+            (&entry, &own, &entry),
+            (&unchanged, &entry, &entry),
+        ] {
+            let mut audit = first.clone();
+            audit.join(second.clone());
+            assert_eq!(audit, *expected);
+        }
+        let own_record = |audit: &Audit| Performed::new((), audit.clone()).with_own_record(OwnRecord::Comment).audit;
+        assert_eq!([&unchanged, &entry].map(own_record), [unchanged, Audit::OwnRecord(OwnRecord::Comment)]);
+    }
+
+    /// A command about a lane of the board, whose only field is invalid.
+    fn invalid(lane: LaneId) -> Checked<Counted> {
+        Checked { target: Target::Lane(lane), operation: Err(FieldError::missing("name")) }
+    }
+
+    fn lane(number: u128) -> LaneId {
+        LaneId::new(Uuid::from_u128(number))
+    }
+
+    /// A unit whose board has the lane 1, and which is rolled back.
+    fn unit_with_lane(end: EndOutcome) -> MockStore {
+        let mut unit = MockUnit::new();
+        unit.expect_load_board().returning(|| {
+            let mut board = Board::default();
+            board.add_lane(Lane { id: lane(1), name: Name::from_stored("Planned".to_owned()) }, None).unwrap();
+            Ok(board)
+        });
+        unit.expect_rollback().times(1).return_once(move || Ok(end));
+        let mut store = MockStore::new();
+        store.expect_begin().return_once(|_, _| Ok(BeginOutcome::Started(Box::new(unit))));
+        store
+    }
+
+    #[test]
+    fn a_missing_record_and_a_saved_response_come_before_an_invalid_field() {
+        let run = |number, end| {
+            let executor = executor(unit_with_lane(end), free_locks());
+            let outcome = block_on(executor.run(workspace(), Some(&key("k")), &invalid(lane(number)), created));
+            outcome.map(|response| response.replayed).map_err(|error| error.to_string())
+        };
+        assert_eq!(run(9, EndOutcome::Applied).unwrap_err(), "Lane does not exist.");
+        let missing = FieldError::missing("name").to_string();
+        assert_eq!(run(1, EndOutcome::Applied).unwrap_err(), missing);
+        assert_eq!(run(1, EndOutcome::Replay(created("first"))), Ok(true));
+    }
+
+    #[test]
+    fn what_is_known_before_a_body_is_read_is_found() {
+        let find = |number, end| {
+            let executor = executor(unit_with_lane(end), free_locks());
+            let target = Target::Lane(lane(number));
+            let found = block_on(executor.find_saved_response(workspace(), Some(&key("k")), &target));
+            found.map_err(|error| error.to_string())
+        };
+        let replay = OperationResponse { response: created("first"), replayed: true };
+        assert_eq!(find(9, EndOutcome::Applied).unwrap_err(), "Lane does not exist.");
+        assert_eq!(find(1, EndOutcome::Applied), Ok(None));
+        assert_eq!(find(9, EndOutcome::Replay(created("first"))), Ok(Some(replay.clone())));
+        let busy = RoadmapError::OperationInProgress.to_string();
+        assert_eq!(find(1, EndOutcome::KeyBusy).unwrap_err(), busy);
+        let mut store = MockStore::new();
+        store.expect_begin().return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
+        let found = executor(store, free_locks());
+        let found = block_on(found.find_saved_response(workspace(), Some(&key("k")), &Target::Workspace));
+        assert_eq!(found.unwrap(), Some(replay));
     }
 }

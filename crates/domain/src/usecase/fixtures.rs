@@ -3,14 +3,18 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
+use pollster::block_on;
+use time::Duration;
 use uuid::Uuid;
 
+use crate::error::RoadmapError;
 use crate::model::attachment::{Attachment, BlobKey, Checksum, Filename};
 use crate::model::audit::Actor;
 use crate::model::base_url::BaseUrl;
+use crate::model::changelog::{Changelog, EditableChangelog};
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Title};
 use crate::model::html::CleanHtml;
-use crate::model::id::{ApiKeyId, AttachmentId, FeatureRequestId, WorkspaceId};
+use crate::model::id::{ApiKeyId, AttachmentId, ChangelogId, FeatureRequestId, WorkspaceId};
 use crate::model::links::Links;
 use crate::model::media_type::MediaType;
 use crate::model::text::Name;
@@ -18,8 +22,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::track::Placement;
 use crate::model::workspace::Subdomain;
 use crate::policy::signed_reference::{ReferenceSigner, Secret};
+use crate::ports::mocks::MockUnit;
 use crate::ports::{Clock, IdGenerator};
-use crate::usecase::executor::OperationContext;
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 pub(crate) fn workspace() -> WorkspaceId {
     WorkspaceId::new(Uuid::from_u128(0xa11))
@@ -57,6 +62,24 @@ pub(crate) fn attachment() -> Attachment {
     }
 }
 
+/// The ID of [`changelog`].
+pub(crate) const CHANGELOG: ChangelogId = ChangelogId::new(Uuid::from_u128(4));
+
+/// A changelog of yesterday about [`summary`].
+pub(crate) fn changelog(public_from: Option<Timestamp>, is_notified: bool) -> EditableChangelog {
+    let created_at = now().plus(-Duration::DAY);
+    let changelog = Changelog {
+        id: CHANGELOG,
+        title: Title::parse("title", "1.2").unwrap(),
+        content: CleanHtml::parse("content", "New").unwrap(),
+        cover: None,
+        public_from,
+        created_at,
+        updated_at: created_at,
+    };
+    EditableChangelog { changelog, feature_requests: vec![summary("", None, 0).id], is_notified }
+}
+
 pub(crate) struct FixedClock;
 
 impl Clock for FixedClock {
@@ -78,6 +101,11 @@ impl IdGenerator for NumberedIds {
 pub(crate) fn context(ids: &NumberedIds) -> OperationContext<'_> {
     static ACTOR: LazyLock<Actor> = LazyLock::new(actor);
     OperationContext::new(workspace(), now(), &ACTOR, ids)
+}
+
+/// Performs an operation in the context of the other fixtures.
+pub(crate) fn perform<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<Performed<O::Output>, RoadmapError> {
+    block_on(operation.perform(&context(&NumberedIds::default()), unit))
 }
 
 /// The actor of [`context`].

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError, Validated};
-use crate::model::audit::{Audit, Change, OwnRecord};
+use crate::error::{Resource, RoadmapError};
+use crate::model::audit::{Audit, OwnRecord};
 use crate::model::comment::{CommentAuthor, NewComment};
 use crate::model::customer::CustomerDraft;
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
@@ -11,15 +11,18 @@ use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, CustomerId, FeatureRequestId};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::edit_comment::deletion;
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Stores a comment that is not public before it is approved.
 #[derive(Debug, Clone)]
 pub struct HoldComment {
     /// The feature request.
     pub request: FeatureRequestRef,
-    /// The content and the author, or the validation error.
-    pub draft: Validated<(CleanHtml, CustomerDraft)>,
+    /// The content.
+    pub content: CleanHtml,
+    /// The author.
+    pub customer: CustomerDraft,
 }
 
 /// Publishes a comment that waits.
@@ -44,26 +47,18 @@ impl Operation for HoldComment {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestSummary, RoadmapError> {
-        let (content, customer) = self.draft.as_ref().map_err(Clone::clone)?;
+    ) -> Result<Performed<FeatureRequestSummary>, RoadmapError> {
         let comment = NewComment {
             id: context.new_id(CommentId::new),
             request: self.request,
-            content: content.clone(),
-            author: CommentAuthor::Customer(customer.to_new_customer(context.new_id(CustomerId::new))),
+            content: self.content.clone(),
+            author: CommentAuthor::Customer(self.customer.to_new_customer(context.new_id(CustomerId::new))),
             created_at: context.now,
         };
         let request = work.hold_comment(&comment).await?;
-        request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let Ok((content, customer)) = &self.draft else { return 0 };
-        storage::row_bytes(&[content.as_str()]) + storage::customer_bytes(customer)
-    }
-
-    fn audit(&self, _: &FeatureRequestSummary) -> Audit {
-        Audit::OwnRecord(OwnRecord::Comment)
+        let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        let bytes = storage::row_bytes(&[self.content.as_str()]) + storage::customer_bytes(&self.customer);
+        Ok(Performed::new(request, Audit::OwnRecord(OwnRecord::Comment)).storing(bytes))
     }
 }
 
@@ -75,15 +70,12 @@ impl Operation for ApproveComment {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestSummary, RoadmapError> {
+    ) -> Result<Performed<FeatureRequestSummary>, RoadmapError> {
         let request = work.approve_comment(self.comment).await?;
         let request = request.ok_or(RoadmapError::NotFound(Resource::Comment))?;
         let request = work.find_feature_request(&FeatureRequestRef::Id(request)).await?;
-        request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
-    }
-
-    fn audit(&self, _: &FeatureRequestSummary) -> Audit {
-        Audit::entry("comment.approve", "comment", Some(self.comment.uuid()))
+        let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        Ok(Performed::new(request, Audit::entry("comment.approve", "comment", Some(self.comment.uuid()))))
     }
 }
 
@@ -95,13 +87,9 @@ impl Operation for DiscardComment {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestId, RoadmapError> {
-        work.discard_comment(self.comment).await?.ok_or(RoadmapError::NotFound(Resource::Comment))
-    }
-
-    fn audit(&self, request: &FeatureRequestId) -> Audit {
-        let changes = vec![Change::new("feature_request", request.to_string(), serde_json::Value::Null)];
-        Audit::with_changes("comment.delete", "comment", Some(self.comment.uuid()), changes)
+    ) -> Result<Performed<FeatureRequestId>, RoadmapError> {
+        let request = work.discard_comment(self.comment).await?.ok_or(RoadmapError::NotFound(Resource::Comment))?;
+        Ok(Performed::new(request, deletion(self.comment, request)))
     }
 }
 
@@ -109,8 +97,7 @@ impl Operation for DiscardComment {
 mod tests {
     use super::*;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, request, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{perform, request, summary};
     use uuid::Uuid;
 
     /// Addition 7.
@@ -120,12 +107,11 @@ mod tests {
         unit.expect_hold_comment().returning(|_| Ok(None));
         unit.expect_approve_comment().returning(|_| Ok(None));
         let customer = CustomerDraft::parse(Some("ann@example.com"), None).unwrap();
-        let draft = Ok((CleanHtml::parse("content", "Yes").unwrap(), customer));
-        let ids = NumberedIds::default();
-        let hold = block_on(HoldComment { request: request(), draft }.perform(&context(&ids), &mut unit)).unwrap_err();
+        let content = CleanHtml::parse("content", "Yes").unwrap();
+        let hold = perform(&HoldComment { request: request(), content, customer }, &mut unit).unwrap_err();
         assert_eq!(hold.to_string(), "FeatureRequest does not exist.");
         let comment = CommentId::new(Uuid::from_u128(1));
-        let approve = block_on(ApproveComment { comment }.perform(&context(&ids), &mut unit)).unwrap_err();
+        let approve = perform(&ApproveComment { comment }, &mut unit).unwrap_err();
         assert_eq!(approve.to_string(), "Comment does not exist.");
     }
 
@@ -140,13 +126,14 @@ mod tests {
                 .withf(move |comment| *comment == discard.comment)
                 .times(1)
                 .returning(move |_| Ok(waits.then_some(request)));
-            let discarded = block_on(discard.perform(&context(&NumberedIds::default()), &mut unit));
-            match discarded {
-                Ok(found) => assert!(waits && found == request),
+            match perform(&discard, &mut unit) {
+                Ok(discarded) => {
+                    assert!(waits && discarded.output == request);
+                    assert!(matches!(discarded.audit, Audit::Entry(entry) if entry.action == "comment.delete"));
+                }
                 Err(error) => assert_eq!((waits, error.to_string().as_str()), (false, "Comment does not exist.")),
             }
         }
-        assert!(matches!(discard.audit(&request), Audit::Entry(entry) if entry.action == "comment.delete"));
     }
 
     /// Addition 7.
@@ -163,9 +150,8 @@ mod tests {
         unit.expect_find_feature_request()
             .withf(move |request| *request == FeatureRequestRef::Id(id))
             .return_once(move |_| Ok(Some(found)));
-        let approved = block_on(approve.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-        assert_eq!(approved, of_comment);
-        let entry = Audit::entry("comment.approve", "comment", Some(approve.comment.uuid()));
-        assert_eq!(approve.audit(&approved), entry);
+        let approved = perform(&approve, &mut unit).unwrap();
+        assert_eq!(approved.output, of_comment);
+        assert_eq!(approved.audit, Audit::entry("comment.approve", "comment", Some(approve.comment.uuid())));
     }
 }

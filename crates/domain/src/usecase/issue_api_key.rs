@@ -11,7 +11,7 @@ use crate::model::audit::{Audit, Change};
 use crate::model::id::ApiKeyId;
 use crate::model::text::Name;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Stores a newly generated key.
 #[derive(Debug, Clone)]
@@ -30,7 +30,11 @@ pub struct IssueApiKey {
 impl Operation for IssueApiKey {
     type Output = ApiKey;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<ApiKey>, RoadmapError> {
         let key = ApiKey {
             id: context.new_id(ApiKeyId::new),
             name: self.name.clone(),
@@ -43,14 +47,11 @@ impl Operation for IssueApiKey {
             made_by: context.actor.member_id(),
         };
         work.insert_api_key(&key, &self.key.digest()).await?;
-        Ok(key)
-    }
-
-    fn audit(&self, key: &ApiKey) -> Audit {
         let changes = vec![
             Change::new("name", Value::Null, key.name.as_str()),
             Change::new("scopes", Value::Null, key.scopes.names()),
         ];
-        Audit::with_changes("api_key.create", "api_key", Some(key.id.uuid()), changes)
+        let audit = Audit::with_changes("api_key.create", "api_key", Some(key.id.uuid()), changes);
+        Ok(Performed::new(key, audit))
     }
 }

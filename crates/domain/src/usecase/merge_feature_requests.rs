@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Conflict, Resource, RoadmapError, Validated};
+use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::event::EventContent;
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, RequestLink};
 use crate::policy::merging::{MergeDecision, decide};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
 use crate::usecase::records::{load_detail, record_event};
 use serde_json::Value;
@@ -19,8 +19,8 @@ use serde_json::Value;
 pub struct MergeFeatureRequests {
     /// The source, which becomes part of the target.
     pub source: FeatureRequestRef,
-    /// The target, or its validation error.
-    pub target: Validated<FeatureRequestRef>,
+    /// The target.
+    pub target: FeatureRequestRef,
 }
 
 /// A merge.
@@ -58,10 +58,13 @@ fn missing() -> RoadmapError {
 impl Operation for MergeFeatureRequests {
     type Output = Merged;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Merged, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Merged>, RoadmapError> {
         let source = work.find_merge_node(&self.source).await?.ok_or_else(missing)?;
-        let target = self.target.as_ref().map_err(Clone::clone)?;
-        let target = work.find_merge_node(target).await?.ok_or_else(missing)?;
+        let target = work.find_merge_node(&self.target).await?.ok_or_else(missing)?;
         let root = match target.ancestors.last() {
             Some(root) => work.find_merge_node(&FeatureRequestRef::Id(*root)).await?.ok_or_else(missing)?,
             None => target.clone(),
@@ -78,19 +81,13 @@ impl Operation for MergeFeatureRequests {
                 (into, false)
             }
         };
-        Ok(Merged { target: load_detail(work, into).await?, source: link, was_there })
-    }
-
-    fn recorded_bytes(&self, merged: &Merged) -> u64 {
-        if merged.was_there { 0 } else { 2 * storage::EVENT_BYTES }
-    }
-
-    fn audit(&self, merged: &Merged) -> Audit {
-        if merged.was_there {
-            return Audit::Unchanged;
+        let merged = Merged { target: load_detail(work, into).await?, source: link, was_there };
+        if was_there {
+            return Ok(Performed::new(merged, Audit::Unchanged));
         }
-        let changes = vec![Change::new("merged_into", Value::Null, merged.target.summary.id.to_string())];
-        Audit::with_changes("feature_request.merge", "feature_request", Some(merged.source.id.uuid()), changes)
+        let changes = vec![Change::new("merged_into", Value::Null, into.to_string())];
+        let audit = Audit::with_changes("feature_request.merge", "feature_request", Some(source_id.uuid()), changes);
+        Ok(Performed::new(merged, audit).recording(2 * storage::EVENT_BYTES))
     }
 }
 
@@ -102,7 +99,7 @@ impl Operation for UnmergeFeatureRequest {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Unmerged, RoadmapError> {
+    ) -> Result<Performed<Unmerged>, RoadmapError> {
         let source = work.find_merge_node(&self.source).await?.ok_or_else(missing)?;
         let Some(parent) = source.ancestors.first().copied() else {
             return Err(RoadmapError::Conflict(Conflict::NotMerged));
@@ -114,30 +111,23 @@ impl Operation for UnmergeFeatureRequest {
         index(work, root).await?;
         record_event(context, work, source_id, context.actor.clone(), EventContent::UnmergedFrom(parent)).await?;
         record_event(context, work, parent, context.actor.clone(), EventContent::Unmerged(source_id)).await?;
-        Ok(Unmerged { source: load_detail(work, source_id).await?, target: RequestLink::from(&target.request) })
-    }
-
-    fn recorded_bytes(&self, _: &Unmerged) -> u64 {
-        2 * storage::EVENT_BYTES
-    }
-
-    fn audit(&self, unmerged: &Unmerged) -> Audit {
-        let changes = vec![Change::new("merged_into", unmerged.target.id.to_string(), Value::Null)];
-        let id = unmerged.source.summary.id.uuid();
-        Audit::with_changes("feature_request.unmerge", "feature_request", Some(id), changes)
+        let changes = vec![Change::new("merged_into", parent.to_string(), Value::Null)];
+        let audit = Audit::with_changes("feature_request.unmerge", "feature_request", Some(source_id.uuid()), changes);
+        let source = load_detail(work, source_id).await?;
+        let unmerged = Unmerged { source, target: RequestLink::from(&target.request) };
+        Ok(Performed::new(unmerged, audit).recording(2 * storage::EVENT_BYTES))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::FieldError;
+
     use crate::model::feature_request::FeatureRequestSummary;
     use crate::model::id::FeatureRequestId;
     use crate::policy::merging::MergeNode;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{self, NumberedIds, context, now, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{self, now, perform, summary};
     use std::collections::BTreeMap;
     use uuid::Uuid;
 
@@ -172,15 +162,14 @@ mod tests {
         unit
     }
 
-    fn merge(unit: &mut MockUnit, source: i64, target: Validated<i64>) -> Result<Merged, String> {
-        let source = FeatureRequestRef::Number(source);
-        let operation = MergeFeatureRequests { source, target: target.map(FeatureRequestRef::Number) };
-        block_on(operation.perform(&context(&NumberedIds::default()), unit)).map_err(|error| error.to_string())
+    fn merge(unit: &mut MockUnit, source: i64, target: i64) -> Result<Performed<Merged>, String> {
+        let [source, target] = [source, target].map(FeatureRequestRef::Number);
+        perform(&MergeFeatureRequests { source, target }, unit).map_err(|error| error.to_string())
     }
 
     fn unmerge(unit: &mut MockUnit, source: i64) -> Result<Unmerged, String> {
         let operation = UnmergeFeatureRequest { source: FeatureRequestRef::Number(source) };
-        block_on(operation.perform(&context(&NumberedIds::default()), unit)).map_err(|error| error.to_string())
+        perform(&operation, unit).map(|performed| performed.output).map_err(|error| error.to_string())
     }
 
     /// Addition 3.
@@ -200,28 +189,24 @@ mod tests {
             })
             .times(2)
             .returning(|_| Ok(()));
-        let merged = merge(&mut unit, 1, Ok(2)).unwrap();
+        let merged = merge(&mut unit, 1, 2).unwrap().output;
         assert_eq!((merged.target.summary.id, merged.source.id, merged.was_there), (id(3), id(1), false));
     }
 
     #[test]
     fn a_merge_to_where_the_source_is_changes_nothing() {
-        let merged = merge(&mut unit(&[(1, &[2, 3]), (2, &[3]), (3, &[])]), 1, Ok(3)).unwrap();
-        assert_eq!((merged.target.summary.id, merged.was_there), (id(3), true));
-        let operation =
-            MergeFeatureRequests { source: FeatureRequestRef::Number(1), target: Ok(FeatureRequestRef::Number(3)) };
-        assert_eq!(operation.audit(&merged), Audit::Unchanged);
+        let merged = merge(&mut unit(&[(1, &[2, 3]), (2, &[3]), (3, &[])]), 1, 3).unwrap();
+        assert!(!merged.has_changed());
+        assert_eq!((merged.output.target.summary.id, merged.output.was_there), (id(3), true));
     }
 
     #[test]
-    fn the_source_is_checked_before_the_field_and_the_target() {
+    fn the_source_and_the_target_exist_and_differ() {
         let mut unit = unit(&[(1, &[])]);
-        let invalid = || Err(FieldError::missing("target_id"));
-        assert_eq!(merge(&mut unit, 9, invalid()).unwrap_err(), "FeatureRequest does not exist.");
-        let message = "param is missing or the value is empty or invalid: target_id";
-        assert_eq!(merge(&mut unit, 1, invalid()).unwrap_err(), message);
-        assert_eq!(merge(&mut unit, 1, Ok(9)).unwrap_err(), "FeatureRequest does not exist.");
-        assert_eq!(merge(&mut unit, 1, Ok(1)).unwrap_err(), "target_id is the feature request itself");
+        for (source, target) in [(9, 1), (1, 9)] {
+            assert_eq!(merge(&mut unit, source, target).unwrap_err(), "FeatureRequest does not exist.");
+        }
+        assert_eq!(merge(&mut unit, 1, 1).unwrap_err(), "target_id is the feature request itself");
     }
 
     #[test]

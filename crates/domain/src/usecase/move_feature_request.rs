@@ -3,18 +3,18 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::error::{Resource, RoadmapError, Validated};
+use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Actor, Audit, Change};
 use crate::model::event::{EventContent, Move};
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use crate::model::id::TrackId;
+use crate::model::id::{FeatureRequestId, TrackId};
 use crate::model::mail::Topic;
 use crate::model::member::Author;
 use crate::model::text::Name;
 use crate::model::track::Placement;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::notify::notify_subscribers;
 use crate::usecase::records::record_event;
 
@@ -23,10 +23,8 @@ use crate::usecase::records::record_event;
 pub struct MoveFeatureRequest {
     /// The feature request.
     pub request: FeatureRequestRef,
-    /// The move, or its validation error.
-    pub draft: Validated<MoveDraft>,
-    /// The workspace's limit of mails per day, if any.
-    pub mails_per_day: Option<u64>,
+    /// The move.
+    pub draft: MoveDraft,
 }
 
 /// The validated fields of a move.
@@ -53,44 +51,45 @@ pub struct Moved {
 impl Operation for MoveFeatureRequest {
     type Output = Moved;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Moved, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Moved>, RoadmapError> {
         let request = work.lock_feature_request(&self.request).await?;
         let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-        let draft = self.draft.as_ref().map_err(Clone::clone)?;
-        let track = work.find_track(draft.track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
+        let MoveDraft { track, author, notify_all_voters } = &self.draft;
+        let track = work.find_track(*track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
         // Names of tracks are unique.
         if request.placement.track == track.name {
-            return Ok(Moved { request, moved: None });
+            return Ok(Performed::new(Moved { request, moved: None }, Audit::Unchanged));
         }
         work.set_feature_request_track(request.id, track.id, context.now).await?;
         let placement = Placement { status: track.status().cloned(), track: track.name };
         let moved = Move { from: request.placement, to: placement.clone() };
-        let actor = author(work, &draft.author).await?.unwrap_or_else(|| context.actor.clone());
+        let actor = find_author(work, author).await?.unwrap_or_else(|| context.actor.clone());
         let id = record_event(context, work, request.id, actor, EventContent::Moved(moved.clone())).await?;
-        if draft.notify_all_voters && moved.changes_status() {
-            notify_subscribers(work, Topic::StatusChange(id), context.now, self.mails_per_day).await?;
+        if *notify_all_voters && moved.changes_status() {
+            notify_subscribers(context, work, Topic::StatusChange(id)).await?;
         }
-        Ok(Moved { request: FeatureRequestSummary { placement, ..request }, moved: Some(moved) })
-    }
-
-    fn recorded_bytes(&self, output: &Moved) -> u64 {
-        if output.moved.is_some() { storage::EVENT_BYTES } else { 0 }
-    }
-
-    fn audit(&self, output: &Moved) -> Audit {
-        let Some(Move { from, to }) = &output.moved else { return Audit::Unchanged };
-        let status = |name: &Option<Name>| name.as_ref().map_or(Value::Null, |name| name.as_str().into());
-        let changes = [
-            Change::between("track", from.track.as_str(), to.track.as_str()),
-            Change::between("status", status(&from.status), status(&to.status)),
-        ];
-        let changes = changes.into_iter().flatten().collect();
-        Audit::with_changes("feature_request.move", "feature_request", Some(output.request.id.uuid()), changes)
+        let audit = entry(request.id, &moved);
+        let request = FeatureRequestSummary { placement, ..request };
+        Ok(Performed::new(Moved { request, moved: Some(moved) }, audit).recording(storage::EVENT_BYTES))
     }
 }
 
+fn entry(request: FeatureRequestId, Move { from, to }: &Move) -> Audit {
+    let status = |name: &Option<Name>| name.as_ref().map_or(Value::Null, |name| name.as_str().into());
+    let changes = [
+        Change::between("track", from.track.as_str(), to.track.as_str()),
+        Change::between("status", status(&from.status), status(&to.status)),
+    ];
+    let changes = changes.into_iter().flatten().collect();
+    Audit::with_changes("feature_request.move", "feature_request", Some(request.uuid()), changes)
+}
+
 /// Returns the named member as an actor.
-async fn author(work: &mut dyn UnitOfWork, author: &Author) -> Result<Option<Actor>, RoadmapError> {
+async fn find_author(work: &mut dyn UnitOfWork, author: &Author) -> Result<Option<Actor>, RoadmapError> {
     let Author::Named(address) = author else { return Ok(None) };
     let member = work.find_member(address).await?;
     Ok(member.map(|member| Actor::member(member.id, &member.name)))
@@ -99,14 +98,13 @@ async fn author(work: &mut dyn UnitOfWork, author: &Author) -> Result<Option<Act
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::FieldError;
+
     use crate::model::email_address::EmailAddress;
     use crate::model::id::{EventId, LaneId, MemberId, parse_uuid};
     use crate::model::member::{Member, Role};
     use crate::model::track::{Lane, Track};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, actor, context, name, now, request, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{actor, name, now, perform, request, summary};
     use uuid::Uuid;
 
     fn id() -> TrackId {
@@ -118,16 +116,12 @@ mod tests {
         Track { id: id(), name: name("Next quarter"), lane }
     }
 
-    fn draft(notify_all_voters: bool) -> Validated<MoveDraft> {
-        Ok(MoveDraft { track: id(), author: Author::Oldest, notify_all_voters })
+    fn draft(notify_all_voters: bool) -> MoveDraft {
+        MoveDraft { track: id(), author: Author::Oldest, notify_all_voters }
     }
 
-    fn operation(draft: Validated<MoveDraft>) -> MoveFeatureRequest {
-        MoveFeatureRequest { request: request(), draft, mails_per_day: None }
-    }
-
-    fn moved(unit: &mut MockUnit, draft: Validated<MoveDraft>) -> Result<Moved, RoadmapError> {
-        block_on(operation(draft).perform(&context(&NumberedIds::default()), unit))
+    fn moved(unit: &mut MockUnit, draft: MoveDraft) -> Result<Performed<Moved>, RoadmapError> {
+        perform(&MoveFeatureRequest { request: request(), draft }, unit)
     }
 
     /// A unit with a feature request on `Inbox` with this status, and the track with this lane.
@@ -158,8 +152,8 @@ mod tests {
                 .times(1)
                 .returning(|_| Ok(()));
             let outcome = moved(&mut unit, draft(false)).unwrap();
-            assert_eq!(outcome.request, summary("Next quarter", lane, 4));
-            let Audit::Entry(entry) = operation(draft(false)).audit(&outcome) else { panic!("an entry") };
+            assert_eq!(outcome.output.request, summary("Next quarter", lane, 4));
+            let Audit::Entry(entry) = outcome.audit else { panic!("an entry") };
             assert_eq!(
                 entry.changes,
                 [
@@ -176,8 +170,8 @@ mod tests {
         unit.expect_lock_feature_request().returning(|_| Ok(Some(summary("Next quarter", None, 4))));
         unit.expect_find_track().returning(|_| Ok(Some(track(None))));
         let outcome = moved(&mut unit, draft(true)).unwrap();
-        assert_eq!(outcome, Moved { request: summary("Next quarter", None, 4), moved: None });
-        assert_eq!(operation(draft(true)).audit(&outcome), Audit::Unchanged);
+        assert!(!outcome.has_changed());
+        assert_eq!(outcome.output, Moved { request: summary("Next quarter", None, 4), moved: None });
     }
 
     /// Addition 5.
@@ -219,22 +213,15 @@ mod tests {
                 .times(1)
                 .returning(|_| Ok(()));
             let author = Author::parse("author_email", Some("Olga@acme.example")).unwrap();
-            moved(&mut unit, Ok(MoveDraft { track: id(), author, notify_all_voters: false })).unwrap();
+            moved(&mut unit, MoveDraft { track: id(), author, notify_all_voters: false }).unwrap();
         }
     }
 
     #[test]
-    fn the_request_is_checked_before_the_field_and_the_track() {
+    fn the_request_and_the_track_exist() {
         let mut unit = MockUnit::new();
         unit.expect_lock_feature_request().returning(|_| Ok(None));
-        assert!(matches!(
-            moved(&mut unit, Err(FieldError::missing("track_id"))),
-            Err(RoadmapError::NotFound(Resource::FeatureRequest))
-        ));
-
-        let mut unit = MockUnit::new();
-        unit.expect_lock_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
-        assert!(matches!(moved(&mut unit, Err(FieldError::missing("track_id"))), Err(RoadmapError::Invalid(_))));
+        assert!(matches!(moved(&mut unit, draft(false)), Err(RoadmapError::NotFound(Resource::FeatureRequest))));
 
         let mut unit = MockUnit::new();
         unit.expect_lock_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));

@@ -2,9 +2,9 @@
 
 use crate::error::RoadmapError;
 use crate::model::mail::Topic;
-use crate::model::timestamp::Timestamp;
 use crate::policy::mail_limits::{MailBudgetWindow, check_daily_limit};
 use crate::ports::UnitOfWork;
+use crate::usecase::executor::OperationContext;
 
 /// Maximum number of mails that are added to the outbox in the unit of work itself.
 ///
@@ -15,14 +15,14 @@ pub(crate) const MAX_IMMEDIATE_MAILS: u32 = 20;
 /// Notifies the subscribed customers of a topic.
 ///
 /// # Errors
-/// [`RoadmapError::OverBudget`] when the mails exceed `per_day`, or errors of the store.
+/// [`RoadmapError::OverBudget`] when the workspace may not send as many mails today, or errors of the store.
 pub(crate) async fn notify_subscribers(
+    context: &OperationContext<'_>,
     work: &mut dyn UnitOfWork,
     topic: Topic,
-    now: Timestamp,
-    per_day: Option<u64>,
 ) -> Result<(), RoadmapError> {
-    if let Some(limit) = per_day {
+    let now = context.now;
+    if let Some(limit) = context.mails_per_day {
         let day = MailBudgetWindow::ending_at(now);
         check_daily_limit(work.count_mails(topic, now, day, limit).await?, limit)?;
     }
@@ -36,7 +36,7 @@ mod tests {
     use crate::error::{Budget, OverBudget};
     use crate::model::id::ChangelogId;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::now;
+    use crate::usecase::fixtures::{NumberedIds, context, now};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -56,7 +56,10 @@ mod tests {
                 .times(usize::from(fits))
                 .returning(|_, _, _| Ok(()));
             let over = OverBudget { budget: Budget::MailsPerDay, limit: 100 };
-            match block_on(notify_subscribers(&mut unit, topic, now(), Some(100))) {
+            let ids = NumberedIds::default();
+            let mut context = context(&ids);
+            context.mails_per_day = Some(100);
+            match block_on(notify_subscribers(&context, &mut unit, topic)) {
                 Ok(()) => assert!(fits),
                 Err(error) => assert!(!fits && matches!(error, RoadmapError::OverBudget(found) if found == over)),
             }
@@ -68,6 +71,6 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_notify_subscribers().times(1).returning(|_, _, _| Ok(()));
         let topic = Topic::Changelog(ChangelogId::new(Uuid::from_u128(1)));
-        block_on(notify_subscribers(&mut unit, topic, now(), None)).unwrap();
+        block_on(notify_subscribers(&context(&NumberedIds::default()), &mut unit, topic)).unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError, Validated};
+use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::comment::{Comment, CommentAuthor, CommentDraft, NewComment};
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
@@ -10,7 +10,7 @@ use crate::model::id::{CommentId, CustomerId};
 use crate::model::mail::Topic;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::notify::notify_subscribers;
 
 /// Posts a comment.
@@ -18,10 +18,8 @@ use crate::usecase::notify::notify_subscribers;
 pub struct PostComment {
     /// The feature request.
     pub request: FeatureRequestRef,
-    /// The comment, or its validation error.
-    pub draft: Validated<CommentDraft>,
-    /// The workspace's limit of mails per day, if any.
-    pub mails_per_day: Option<u64>,
+    /// The comment.
+    pub draft: CommentDraft,
 }
 
 /// A posted comment and its feature request.
@@ -41,15 +39,8 @@ impl Operation for PostComment {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<CommentPosted, RoadmapError> {
-        let missing = || RoadmapError::NotFound(Resource::FeatureRequest);
-        let draft = match &self.draft {
-            Ok(draft) => draft,
-            Err(invalid) => {
-                work.find_feature_request(&self.request).await?.ok_or_else(missing)?;
-                return Err(invalid.clone().into());
-            }
-        };
+    ) -> Result<Performed<CommentPosted>, RoadmapError> {
+        let draft = &self.draft;
         let comment = NewComment {
             id: context.new_id(CommentId::new),
             request: self.request,
@@ -62,63 +53,49 @@ impl Operation for PostComment {
             },
             created_at: context.now,
         };
-        let request = work.insert_comment(&comment).await?.ok_or_else(missing)?;
+        let request = work.insert_comment(&comment).await?;
+        let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         if draft.notify_all_voters {
-            notify_subscribers(work, Topic::Comment(comment.id), context.now, self.mails_per_day).await?;
+            notify_subscribers(context, work, Topic::Comment(comment.id)).await?;
         } else if matches!(draft.author, CommentAuthor::Member(_)) {
             // The author of a feature request gets every answer of the team.
             work.notify_author(comment.id, context.now).await?;
         }
         let NewComment { id, content, created_at, .. } = comment;
-        Ok(CommentPosted { comment: Comment { id, content, created_at }, request })
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let Ok(draft) = &self.draft else { return 0 };
+        let posted = CommentPosted { comment: Comment { id, content, created_at }, request };
         let customer = match &draft.author {
             CommentAuthor::Member(_) => 0,
             CommentAuthor::Customer(customer) => storage::customer_bytes(customer),
         };
-        storage::row_bytes(&[draft.content.as_str()]) + customer
-    }
-
-    fn audit(&self, _: &CommentPosted) -> Audit {
-        Audit::OwnRecord(OwnRecord::Comment)
+        let bytes = storage::row_bytes(&[draft.content.as_str()]) + customer;
+        Ok(Performed::new(posted, Audit::OwnRecord(OwnRecord::Comment)).storing(bytes))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{Budget, FieldError, OverBudget};
+    use crate::error::Validated;
     use crate::model::customer::CustomerDraft;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, now, request, summary};
+    use crate::usecase::fixtures::{NumberedIds, context, now, perform, request, summary};
     use pollster::block_on;
     use uuid::Uuid;
 
     fn post(unit: &mut MockUnit, draft: Validated<CommentDraft>) -> Result<CommentPosted, RoadmapError> {
-        let ids = NumberedIds::default();
-        block_on(PostComment { request: request(), draft, mails_per_day: None }.perform(&context(&ids), unit))
+        perform(&PostComment { request: request(), draft: draft? }, unit).map(|performed| performed.output)
     }
 
     #[test]
-    fn mails_over_the_daily_limit_are_rejected_as_a_whole() {
-        let mut unit = MockUnit::new();
-        unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
-        unit.expect_count_mails().withf(|_, _, _, limit| *limit == 100).times(1).returning(|_, _, _, _| Ok(101));
-        let draft = CommentDraft::parse(Some("Soon"), None, true);
-        let comment = PostComment { request: request(), draft, mails_per_day: Some(100) };
-        let outcome = block_on(comment.perform(&context(&NumberedIds::default()), &mut unit));
-        let over = OverBudget { budget: Budget::MailsPerDay, limit: 100 };
-        assert!(matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over));
-        // Without notifications no mails are counted: `MockUnit` does not expect `count_mails`.
+    fn without_notifications_no_mails_are_counted() {
         let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
         unit.expect_notify_author().times(1).returning(|_, _| Ok(()));
-        let draft = CommentDraft::parse(Some("Soon"), None, false);
-        let comment = PostComment { request: request(), draft, mails_per_day: Some(0) };
-        block_on(comment.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+        let draft = CommentDraft::parse(Some("Soon"), None, false).unwrap();
+        let ids = NumberedIds::default();
+        let mut context = context(&ids);
+        context.mails_per_day = Some(0);
+        block_on(PostComment { request: request(), draft }.perform(&context, &mut unit)).unwrap();
     }
 
     /// Addition 2.
@@ -175,17 +152,7 @@ mod tests {
 
     /// Contract 4.8.
     #[test]
-    fn an_unknown_request_is_reported_before_invalid_fields() {
-        let mut unknown = MockUnit::new();
-        unknown.expect_find_feature_request().returning(|_| Ok(None));
-        let outcome = post(&mut unknown, Err(FieldError::missing("content")));
-        assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::FeatureRequest))));
-
-        let mut known = MockUnit::new();
-        known.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
-        let outcome = post(&mut known, Err(FieldError::missing("content")));
-        assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == FieldError::missing("content")));
-
+    fn an_unknown_request_is_reported() {
         let mut gone = MockUnit::new();
         gone.expect_insert_comment().returning(|_| Ok(None));
         let outcome = post(&mut gone, CommentDraft::parse(Some("Soon"), None, true));

@@ -8,7 +8,7 @@ use crate::model::email_address::EmailAddress;
 use crate::model::message::{MessageContent, MessageId, NewMessage, Recipient};
 use crate::policy::mail_requests::{MailCounter, TEST_MAILS};
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::sign_in::check_limits;
 
 /// Who asks for a test mail.
@@ -37,7 +37,7 @@ impl Operation for QueueTestMail {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<MessageId, RoadmapError> {
+    ) -> Result<Performed<MessageId>, RoadmapError> {
         let id = context.new_id(|id| id);
         if self.asked_by == TestMailBy::Member {
             let counter = MailCounter::TestMails(context.workspace).key();
@@ -51,11 +51,7 @@ impl Operation for QueueTestMail {
             created_at: context.now,
         };
         work.insert_message(&message).await?;
-        Ok(message.id)
-    }
-
-    fn audit(&self, _: &MessageId) -> Audit {
-        Audit::entry("mail.test", "mail", None)
+        Ok(Performed::new(message.id, Audit::entry("mail.test", "mail", None)))
     }
 }
 
@@ -63,8 +59,7 @@ impl Operation for QueueTestMail {
 mod tests {
     use super::*;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, now};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{now, perform};
     use uuid::Uuid;
 
     #[test]
@@ -80,8 +75,8 @@ mod tests {
         let seen = expected.clone();
         unit.expect_insert_message().withf(move |message| *message == seen).times(1).returning(|_| Ok(true));
         let operation = QueueTestMail { to, asked_by: TestMailBy::Operator };
-        let queued = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-        assert_eq!(queued, expected.id);
+        let queued = perform(&operation, &mut unit).unwrap();
+        assert_eq!(queued.output, expected.id);
     }
 
     #[test]
@@ -101,7 +96,7 @@ mod tests {
             unit.expect_insert_message().times(is_sent).returning(|_| Ok(true));
             let to = EmailAddress::parse("to", "ops@acme.example").unwrap();
             let operation = QueueTestMail { to, asked_by: TestMailBy::Member };
-            let queued = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit));
+            let queued = perform(&operation, &mut unit);
             match queued {
                 Err(RoadmapError::OverMailLimit(over)) => assert_eq!(Some(over.retry_after), retry_after),
                 queued => assert!(queued.is_ok() && retry_after.is_none()),

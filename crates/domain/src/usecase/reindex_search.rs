@@ -9,7 +9,7 @@ use crate::model::audit::{Audit, OwnRecord};
 use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::search::concepts::INDEX_VERSION;
 use crate::ports::{Maintenance, UnitOfWork, WorkspaceDirectory};
-use crate::usecase::executor::{Executor, Operation, OperationContext};
+use crate::usecase::executor::{Executor, Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
 
 /// Maximum number of feature requests that are indexed in one unit of work. Bounds how long other writes wait.
@@ -23,15 +23,15 @@ struct IndexFeatureRequests(Vec<FeatureRequestId>);
 impl Operation for IndexFeatureRequests {
     type Output = ();
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
         for request in &self.0 {
             index(work, *request).await?;
         }
-        Ok(())
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::OwnRecord(OwnRecord::SearchDocument)
+        Ok(Performed::new((), Audit::OwnRecord(OwnRecord::SearchDocument)))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::model::id::CustomerId;
 use crate::model::removal::{MAX_AT_ONCE, MovedTexts};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
 use crate::usecase::records::record_event;
 
@@ -54,7 +54,7 @@ impl Operation for MoveTexts {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<MovedTexts, RoadmapError> {
+    ) -> Result<Performed<MovedTexts>, RoadmapError> {
         if !work.customer_exists(self.customer).await? {
             return Err(RoadmapError::NotFound(Resource::Customer));
         }
@@ -64,22 +64,17 @@ impl Operation for MoveTexts {
             work.restore_texts(self.customer, context.now, MAX_AT_ONCE).await?
         };
         record_edits(&moved, context, work).await?;
-        Ok(moved)
-    }
-
-    fn recorded_bytes(&self, moved: &MovedTexts) -> u64 {
-        moved.requests.len() as u64 * storage::EVENT_BYTES
-    }
-
-    /// Numbers only: no text and no address.
-    fn audit(&self, moved: &MovedTexts) -> Audit {
-        if moved.count() == 0 {
-            return Audit::Unchanged;
-        }
+        // Numbers only: no text and no address.
         let action = if self.removes { "customer.remove_texts" } else { "customer.restore_texts" };
         let count = |field, count: u64| Change::new(field, serde_json::Value::Null, count);
-        let changes = vec![count("feature_requests", moved.requests.len() as u64), count("comments", moved.comments)];
-        Audit::with_changes(action, "customer", Some(self.customer.uuid()), changes)
+        let requests = moved.requests.len() as u64;
+        let audit = if moved.count() == 0 {
+            Audit::Unchanged
+        } else {
+            let changes = vec![count("feature_requests", requests), count("comments", moved.comments)];
+            Audit::with_changes(action, "customer", Some(self.customer.uuid()), changes)
+        };
+        Ok(Performed::new(moved, audit).recording(requests * storage::EVENT_BYTES))
     }
 }
 
@@ -88,7 +83,7 @@ mod tests {
     use super::*;
     use crate::model::id::FeatureRequestId;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context};
+    use crate::usecase::fixtures::{NumberedIds, context, perform};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -121,11 +116,18 @@ mod tests {
             unit.expect_delete_search_document().withf(move |of| *of == id(number)).times(times).returning(|_| Ok(()));
         }
         let operation = MoveTexts { customer: customer(), removes: true };
-        let removed = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-        assert_eq!(removed.count(), 5);
-        let Audit::Entry(entry) = operation.audit(&removed) else { panic!("no entry") };
+        let removed = perform(&operation, &mut unit).unwrap();
+        assert_eq!((removed.output.count(), removed.recorded_bytes), (5, 3 * storage::EVENT_BYTES));
+        let Audit::Entry(entry) = removed.audit else { panic!("no entry") };
         assert_eq!(entry.action, "customer.remove_texts");
-        assert_eq!(operation.audit(&MovedTexts::default()), Audit::Unchanged);
+    }
+
+    #[test]
+    fn nothing_that_was_removed_is_no_entry() {
+        let mut unit = unit(true);
+        unit.expect_remove_texts().returning(|_, _, _| Ok(MovedTexts::default()));
+        let operation = MoveTexts { customer: customer(), removes: true };
+        assert!(!perform(&operation, &mut unit).unwrap().has_changed());
     }
 
     #[test]

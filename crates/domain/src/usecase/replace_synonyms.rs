@@ -2,31 +2,32 @@
 
 use async_trait::async_trait;
 
-use crate::error::{RoadmapError, Validated};
+use crate::error::RoadmapError;
 use crate::model::audit::{Audit, Change};
 use crate::model::search::Synonyms;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Replaces all groups of synonyms. No groups delete them.
 #[derive(Debug, Clone)]
 pub struct ReplaceSynonyms {
-    /// The synonyms, or their validation error.
-    pub synonyms: Validated<Synonyms>,
+    /// The synonyms.
+    pub synonyms: Synonyms,
 }
 
 #[async_trait]
 impl Operation for ReplaceSynonyms {
     type Output = Synonyms;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Synonyms, RoadmapError> {
-        let synonyms = self.synonyms.as_ref().map_err(Clone::clone)?;
-        work.save_synonyms(synonyms).await?;
-        Ok(synonyms.clone())
-    }
-
-    fn audit(&self, _: &Synonyms) -> Audit {
-        Audit::with_changes("synonyms.replace", "synonyms", None, vec![Change::without_values("synonyms")])
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Synonyms>, RoadmapError> {
+        work.save_synonyms(&self.synonyms).await?;
+        let changes = vec![Change::without_values("synonyms")];
+        let audit = Audit::with_changes("synonyms.replace", "synonyms", None, changes);
+        Ok(Performed::new(self.synonyms.clone(), audit))
     }
 }
 
@@ -39,7 +40,8 @@ mod tests {
 
     fn replace(group: &[&str], unit: &mut MockUnit) -> Result<Synonyms, RoadmapError> {
         let synonyms = Synonyms::parse(&[group.iter().map(|phrase| (*phrase).to_owned()).collect()]);
-        block_on(ReplaceSynonyms { synonyms }.perform(&context(&NumberedIds::default()), unit))
+        block_on(ReplaceSynonyms { synonyms: synonyms.unwrap() }.perform(&context(&NumberedIds::default()), unit))
+            .map(|performed| performed.output)
     }
 
     #[test]
@@ -50,11 +52,5 @@ mod tests {
             .times(1)
             .returning(|_| Ok(()));
         assert_eq!(replace(&["quokka", "numbat"], &mut unit).unwrap().groups(), [["quokka", "numbat"]]);
-    }
-
-    #[test]
-    fn invalid_synonyms_change_nothing() {
-        let error = replace(&["quokka", " "], &mut MockUnit::new()).unwrap_err();
-        assert_eq!(error.to_string(), "group 1 of synonyms has a blank phrase");
     }
 }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::error::RoadmapError;
 use crate::model::audit::{Audit, Change};
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Makes postponed mail due; with `dead`, dead mail too. The output is the number of mails.
 #[derive(Debug, Clone, Copy)]
@@ -18,14 +18,13 @@ pub struct RetryMail {
 impl Operation for RetryMail {
     type Output = u64;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<u64, RoadmapError> {
-        Ok(work.retry_mail(self.dead, context.now).await?)
-    }
-
-    fn audit(&self, mails: &u64) -> Audit {
-        match mails {
-            0 => Audit::Unchanged,
-            mails => Audit::with_changes("mail.retry", "mail", None, vec![Change::new("mails", 0, *mails)]),
-        }
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<u64>, RoadmapError> {
+        let mails = work.retry_mail(self.dead, context.now).await?;
+        let changes: Vec<_> = Change::between("mails", 0, mails).into_iter().collect();
+        Ok(Performed::new(mails, Audit::of_changes("mail.retry", "mail", None, &changes)))
     }
 }

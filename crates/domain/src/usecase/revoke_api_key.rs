@@ -7,7 +7,7 @@ use crate::model::api_key::ApiKey;
 use crate::model::audit::Audit;
 use crate::model::id::ApiKeyId;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Revokes a key immediately. A key that was revoked before keeps its revocation timestamp.
 #[derive(Debug, Clone)]
@@ -25,14 +25,15 @@ pub(crate) fn revocation(key: &ApiKey) -> Audit {
 impl Operation for RevokeApiKey {
     type Output = ApiKey;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<ApiKey>, RoadmapError> {
         let key = work.find_api_key(self.id).await?.ok_or(RoadmapError::NotFound(Resource::ApiKey))?;
         let revoked_at = key.revoked_at.or(Some(context.now));
         work.update_api_key_validity(key.id, key.expires_at, revoked_at).await?;
-        Ok(ApiKey { revoked_at, ..key })
-    }
-
-    fn audit(&self, key: &ApiKey) -> Audit {
-        revocation(key)
+        let audit = revocation(&key);
+        Ok(Performed::new(ApiKey { revoked_at, ..key }, audit))
     }
 }

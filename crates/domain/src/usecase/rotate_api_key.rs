@@ -10,7 +10,7 @@ use crate::model::api_key::{ApiKey, KeyText};
 use crate::model::audit::{Audit, Change};
 use crate::model::id::ApiKeyId;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::issue_api_key::IssueApiKey;
 
 /// Maximum time for which the old key stays valid.
@@ -31,7 +31,11 @@ pub struct RotateApiKey {
 impl Operation for RotateApiKey {
     type Output = ApiKey;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<ApiKey>, RoadmapError> {
         if !(Duration::ZERO..=MAX_OVERLAP).contains(&self.overlap) {
             return Err(FieldError::new(
                 "overlap",
@@ -50,15 +54,13 @@ impl Operation for RotateApiKey {
         let lifetime = old.expires_at.map(|expiry| Duration::milliseconds(expiry.millis() - old.created_at.millis()));
         let issue =
             IssueApiKey { key: self.replacement.clone(), name: old.name, scopes: old.scopes, expires_in: lifetime };
-        issue.perform(context, work).await
-    }
-
-    fn audit(&self, key: &ApiKey) -> Audit {
+        let key = issue.perform(context, work).await?.output;
         let changes = vec![
             Change::new("name", Value::Null, key.name.as_str()),
             Change::new("scopes", Value::Null, key.scopes.names()),
         ];
-        Audit::with_changes("api_key.rotate", "api_key", Some(key.id.uuid()), changes)
+        let audit = Audit::with_changes("api_key.rotate", "api_key", Some(key.id.uuid()), changes);
+        Ok(Performed::new(key, audit))
     }
 }
 
@@ -101,7 +103,7 @@ mod tests {
         let replacement = KeyText::from_random(&"x".repeat(43)).unwrap();
         let ids = NumberedIds::default();
         let operation = RotateApiKey { id: ApiKeyId::new(Uuid::from_u128(77)), replacement, overlap };
-        block_on(operation.perform(&context(&ids), &mut unit))
+        block_on(operation.perform(&context(&ids), &mut unit)).map(|performed| performed.output)
     }
 
     /// Decision 1.
@@ -130,7 +132,7 @@ mod tests {
             let operation =
                 RotateApiKey { id: ApiKeyId::new(Uuid::from_u128(77)), replacement, overlap: Duration::DAY };
             let context = OperationContext::new(workspace(), now(), &actor, &ids);
-            assert_eq!(block_on(operation.perform(&context, &mut unit)).unwrap().made_by, made_by);
+            assert_eq!(block_on(operation.perform(&context, &mut unit)).unwrap().output.made_by, made_by);
         }
     }
 

@@ -11,15 +11,15 @@ use crate::model::portal::Language;
 use crate::model::text::{self, Name};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Saves the own settings of a person, who becomes a customer.
 #[derive(Debug, Clone)]
 pub struct SaveAccount {
     /// The confirmed address.
     pub email: EmailAddress,
-    /// The name, `None` for none, or its validation error.
-    pub name: Validated<Option<Name>>,
+    /// The name, if any.
+    pub name: Option<Name>,
     /// The language; `None` follows the browser.
     pub language: Option<Language>,
     /// Whether the team approves what this person publishes. The name that is beside public posts is part of that, so only
@@ -59,26 +59,18 @@ impl Operation for SaveAccount {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<CustomerName, RoadmapError> {
-        let name = self.name.as_ref().map_err(Clone::clone)?;
-        let customer = CustomerDraft { email: self.email.clone(), name: None };
-        let customer = customer.to_new_customer(context.new_id(CustomerId::new));
+    ) -> Result<Performed<CustomerName>, RoadmapError> {
+        let draft = CustomerDraft { email: self.email.clone(), name: None };
+        let customer = draft.to_new_customer(context.new_id(CustomerId::new));
         let customer = work.set_language(&customer, self.language, context.now).await?;
-        let is_new = name.is_some() && *name != customer.name;
+        let is_new = self.name.is_some() && self.name != customer.name;
         if self.holds_names && is_new && work.has_public_posts(customer.id).await? {
             return Err(held_name().into());
         }
-        work.set_own_name(customer.id, name.as_ref()).await?;
-        Ok(CustomerName { name: name.clone(), ..customer })
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let name = self.name.as_ref().ok().cloned().flatten();
-        storage::customer_bytes(&CustomerDraft { email: self.email.clone(), name })
-    }
-
-    fn audit(&self, _: &CustomerName) -> Audit {
-        Audit::OwnRecord(OwnRecord::OwnAccount)
+        work.set_own_name(customer.id, self.name.as_ref()).await?;
+        let bytes = storage::customer_bytes(&CustomerDraft { name: self.name.clone(), ..draft });
+        let customer = CustomerName { name: self.name.clone(), ..customer };
+        Ok(Performed::new(customer, Audit::OwnRecord(OwnRecord::OwnAccount)).storing(bytes))
     }
 }
 
@@ -86,8 +78,7 @@ impl Operation for SaveAccount {
 mod tests {
     use super::*;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, name};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{name, perform};
 
     #[test]
     fn a_blank_name_is_removed() {
@@ -105,12 +96,12 @@ mod tests {
             let email = EmailAddress::from_stored("ann@example.com".to_owned());
             let save = SaveAccount {
                 email,
-                name: SaveAccount::parse_name(typed),
+                name: SaveAccount::parse_name(typed).unwrap(),
                 language: Some(Language::German),
                 holds_names: false,
             };
-            let saved = block_on(save.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-            assert_eq!(saved.name, expected);
+            let saved = perform(&save, &mut unit).unwrap();
+            assert_eq!(saved.output.name, expected);
         }
     }
 
@@ -133,8 +124,8 @@ mod tests {
         unit.expect_has_public_posts().returning(move |_| Ok(has_public_posts));
         unit.expect_set_own_name().returning(|_, _| Ok(()));
         let email = EmailAddress::from_stored("ann@example.com".to_owned());
-        let save = SaveAccount { email, name: SaveAccount::parse_name(typed), language: None, holds_names };
-        block_on(save.perform(&context(&NumberedIds::default()), &mut unit)).map(|saved| saved.name)
+        let save = SaveAccount { email, name: SaveAccount::parse_name(typed).unwrap(), language: None, holds_names };
+        perform(&save, &mut unit).map(|saved| saved.output.name)
     }
 
     #[test]

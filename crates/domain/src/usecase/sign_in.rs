@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use time::Duration;
 
-use crate::error::{MailBudget, OverMailLimit, Resource, RoadmapError};
+use crate::error::{MailBudget, OverMailLimit, Resource, RoadmapError, Validated};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::email_address::EmailAddress;
 use crate::model::id::{SessionId, SignInId};
@@ -16,7 +16,10 @@ use crate::policy::mail_requests::{self, CounterKey, MailCounter, MailLimit};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::act_on_page::{ActOnPage, PageActionDone};
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
+
+/// Sign-ins and sessions are records of themselves, which their owners see.
+const RECORD: Audit = Audit::OwnRecord(OwnRecord::Session);
 
 /// Prepares a sign-in whose link a command shows to an operator. It sends no mail and has no limits.
 #[derive(Debug, Clone)]
@@ -56,15 +59,16 @@ impl StartSignIn {
 impl Operation for StartSignIn {
     type Output = SignIn;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<SignIn, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<SignIn>, RoadmapError> {
         let sign_in = self.sign_in(context);
         work.insert_sign_in(&sign_in, true).await?;
-        Ok(sign_in)
-    }
-
-    fn audit(&self, sign_in: &SignIn) -> Audit {
         // Whoever gets a link without a mail can sign in as somebody else.
-        Audit::entry("sign_in.link", "sign_in", Some(sign_in.id.uuid()))
+        let audit = Audit::entry("sign_in.link", "sign_in", Some(sign_in.id.uuid()));
+        Ok(Performed::new(sign_in, audit))
     }
 }
 
@@ -204,7 +208,7 @@ impl Operation for AskForSignIn {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<SignInAsked, RoadmapError> {
+    ) -> Result<Performed<SignInAsked>, RoadmapError> {
         let Decision { sends, mut counters, used_up_for } = self.decide(context, work).await?;
         let sign_in = self.start.sign_in(context);
         work.insert_sign_in(&sign_in, sends).await?;
@@ -226,11 +230,7 @@ impl Operation for AskForSignIn {
             };
             work.insert_message(&message).await?;
         }
-        Ok(SignInAsked { sign_in, used_up_for: used_up_for.map(whole_seconds) })
-    }
-
-    fn audit(&self, _: &SignInAsked) -> Audit {
-        Audit::OwnRecord(OwnRecord::Session)
+        Ok(Performed::new(SignInAsked { sign_in, used_up_for: used_up_for.map(whole_seconds) }, RECORD))
     }
 }
 
@@ -245,12 +245,12 @@ pub struct CountCode {
 impl Operation for CountCode {
     type Output = bool;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<bool, RoadmapError> {
-        Ok(work.count_code(self.sign_in, context.now).await?)
-    }
-
-    fn audit(&self, _: &bool) -> Audit {
-        Audit::OwnRecord(OwnRecord::Session)
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<bool>, RoadmapError> {
+        Ok(Performed::new(work.count_code(self.sign_in, context.now).await?, RECORD))
     }
 }
 
@@ -264,8 +264,8 @@ pub struct RedeemSignIn {
     pub digest: SecretDigest,
     /// The browser that is signed in.
     pub browser_name: Option<BrowserName>,
-    /// The action to do, unless only a session is wanted.
-    pub action: Option<ActOnPage>,
+    /// The action to do, or its invalid text, unless only a session is wanted.
+    pub action: Option<Validated<ActOnPage>>,
 }
 
 /// A used sign-in.
@@ -285,7 +285,7 @@ impl Operation for RedeemSignIn {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<SignInRedeemed, RoadmapError> {
+    ) -> Result<Performed<SignInRedeemed>, RoadmapError> {
         let known = work.find_known_address(self.email.folded()).await?;
         if known.is_blocked || !work.consume_sign_in(self.sign_in, Consumption::Redeemed, context.now).await? {
             return Err(RoadmapError::NotFound(Resource::SignIn));
@@ -298,26 +298,23 @@ impl Operation for RedeemSignIn {
             created_at: context.now,
         };
         work.insert_session(&session).await?;
-        let action = match &self.action {
-            Some(action) => match action.perform(context, work).await {
+        let bytes = storage::row_bytes(&[self.email.as_str(), self.email.folded().as_str()]);
+        let redeemed = SignInRedeemed { session: session.id, action: None };
+        let mut redeemed = Performed::new(redeemed, RECORD).storing(bytes);
+        if let Some(action) = &self.action {
+            let done = match action {
+                Ok(action) => action.perform(context, work).await,
+                Err(invalid) => Err(invalid.clone().into()),
+            };
+            redeemed.output.action = Some(match done {
                 // Commands check these before they write.
                 Err(error @ (RoadmapError::NotFound(_) | RoadmapError::Invalid(_) | RoadmapError::Conflict(_))) => {
-                    Some(Err(error))
+                    Err(error)
                 }
-                done => Some(Ok(done?)),
-            },
-            None => None,
-        };
-        Ok(SignInRedeemed { session: session.id, action })
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let session = storage::row_bytes(&[self.email.as_str(), self.email.folded().as_str()]);
-        session + self.action.as_ref().map_or(0, Operation::stored_bytes)
-    }
-
-    fn audit(&self, _: &SignInRedeemed) -> Audit {
-        Audit::OwnRecord(OwnRecord::Session)
+                done => Ok(redeemed.join(done?)),
+            });
+        }
+        Ok(redeemed)
     }
 }
 
@@ -332,16 +329,16 @@ pub struct DiscardSignIn {
 impl Operation for DiscardSignIn {
     type Output = ();
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
         if work.consume_sign_in(self.sign_in, Consumption::Denied, context.now).await? {
-            Ok(())
+            Ok(Performed::new((), RECORD))
         } else {
             Err(RoadmapError::NotFound(Resource::SignIn))
         }
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::OwnRecord(OwnRecord::Session)
     }
 }
 
@@ -365,14 +362,14 @@ pub struct EndSessions {
 impl Operation for EndSession {
     type Output = ();
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
         // Whether it existed makes no difference: now it does not.
         work.end_session(self.session, self.email.folded()).await?;
-        Ok(())
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::OwnRecord(OwnRecord::Session)
+        Ok(Performed::new((), RECORD))
     }
 }
 
@@ -380,12 +377,12 @@ impl Operation for EndSession {
 impl Operation for EndSessions {
     type Output = u64;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<u64, RoadmapError> {
-        Ok(work.end_sessions(self.email.folded()).await?)
-    }
-
-    fn audit(&self, _: &u64) -> Audit {
-        Audit::OwnRecord(OwnRecord::Session)
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<u64>, RoadmapError> {
+        Ok(Performed::new(work.end_sessions(self.email.folded()).await?, RECORD))
     }
 }
 
@@ -396,7 +393,7 @@ mod tests {
     use crate::model::id::FeatureRequestId;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::act_on_page::{PageActor, PageOutcome};
-    use crate::usecase::fixtures::{NumberedIds, context, now, summary, workspace};
+    use crate::usecase::fixtures::{NumberedIds, context, now, perform, summary, workspace};
     use pollster::block_on;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Arc, Mutex};
@@ -465,12 +462,12 @@ mod tests {
             Ok(true)
         });
         let operation = AskForSignIn { start: StartSignIn { action, ..start() }, asked_by };
-        let asked = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit));
+        let asked = perform(&operation, &mut unit);
         drop(unit);
         match asked {
             Ok(asked) => {
-                assert_eq!(operation.audit(&asked), Audit::OwnRecord(OwnRecord::Session));
-                assert_eq!(operation.stored_bytes(), 0);
+                assert_eq!((&asked.audit, asked.stored_bytes), (&Audit::OwnRecord(OwnRecord::Session), 0));
+                let asked = asked.output;
                 let counted = counted.lock().unwrap().clone();
                 let sends = is_queued.load(Ordering::SeqCst);
                 assert_eq!((has_mail.load(Ordering::SeqCst), asked.sign_in.created_at), (sends, now()));
@@ -494,9 +491,9 @@ mod tests {
     fn a_command_sends_no_mail_and_has_no_limits() {
         let mut unit = MockUnit::new();
         unit.expect_insert_sign_in().times(1).returning(|_, _| Ok(()));
-        let started = block_on(start().perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+        let Performed { output: started, audit, .. } = perform(&start(), &mut unit).unwrap();
         assert_eq!((started.created_at, started.consumed_at), (now(), None));
-        assert_eq!(start().audit(&started), Audit::entry("sign_in.link", "sign_in", Some(started.id.uuid())));
+        assert_eq!(audit, Audit::entry("sign_in.link", "sign_in", Some(started.id.uuid())));
     }
 
     #[test]
@@ -602,8 +599,8 @@ mod tests {
                 unit.expect_count_mail().withf(|_, counters, _| !is_sent(counters)).returning(|_, _, _| Ok(()));
                 unit.expect_insert_message().times(usize::from(is_member)).returning(|_| Ok(true));
                 let operation = AskForSignIn { start: start(), asked_by };
-                let asked = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-                assert_eq!(asked.used_up_for, None);
+                let asked = perform(&operation, &mut unit).unwrap();
+                assert_eq!(asked.output.used_up_for, None);
             }
         }
     }
@@ -613,7 +610,7 @@ mod tests {
         let action = action.map(|action| ActOnPage::new(&actor, action, false));
         let (sign_in, digest) = (SignInId::new(Uuid::from_u128(9)), SecretDigest([7; 32]));
         let redeem = RedeemSignIn { sign_in, email: email(), digest, browser_name: None, action };
-        block_on(redeem.perform(&context(&NumberedIds::default()), unit))
+        perform(&redeem, unit).map(|performed| performed.output)
     }
 
     #[test]

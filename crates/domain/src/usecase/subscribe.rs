@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError, Validated};
+use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::customer::CustomerDraft;
 use crate::model::email_address::EmailAddress;
@@ -11,15 +11,15 @@ use crate::model::id::{CustomerId, FeatureRequestId};
 use crate::model::mail::{SubscribeOutcome, Unsubscription};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Subscribes a customer to a feature request, with or without a vote.
 #[derive(Debug, Clone)]
 pub struct Subscribe {
     /// The feature request.
     pub request: FeatureRequestRef,
-    /// The customer, who is found or created, or the validation error.
-    pub customer: Validated<CustomerDraft>,
+    /// The customer, who is found or created.
+    pub customer: CustomerDraft,
 }
 
 /// Ends the subscription of a customer to a feature request.
@@ -27,8 +27,8 @@ pub struct Subscribe {
 pub struct EndSubscription {
     /// The feature request.
     pub request: FeatureRequestRef,
-    /// The customer's address, or its validation error.
-    pub customer: Validated<EmailAddress>,
+    /// The customer's address.
+    pub customer: EmailAddress,
 }
 
 /// Whether a customer is subscribed to a feature request.
@@ -43,12 +43,12 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    fn audit(self, action: &'static str) -> Audit {
+    fn performed(self, action: &'static str) -> Performed<Self> {
         if !self.has_changed {
-            return Audit::Unchanged;
+            return Performed::new(self, Audit::Unchanged);
         }
         let changes = vec![Change::new("subscribed", !self.is_subscribed, self.is_subscribed)];
-        Audit::with_changes(action, "feature_request", Some(self.request.uuid()), changes)
+        Performed::new(self, Audit::with_changes(action, "feature_request", Some(self.request.uuid()), changes))
     }
 }
 
@@ -64,21 +64,13 @@ impl Operation for Subscribe {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Subscription, RoadmapError> {
+    ) -> Result<Performed<Subscription>, RoadmapError> {
         let request = work.find_feature_request(&self.request).await?.ok_or_else(missing)?.id;
-        let customer = self.customer.as_ref().map_err(Clone::clone)?;
-        let customer = customer.to_new_customer(context.new_id(CustomerId::new));
+        let customer = self.customer.to_new_customer(context.new_id(CustomerId::new));
         let subscribed = work.subscribe(&FeatureRequestRef::Id(request), &customer, context.now).await?;
         let SubscribeOutcome { is_subscribed, has_changed } = subscribed.ok_or_else(missing)?;
-        Ok(Subscription { request, is_subscribed, has_changed })
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        self.customer.as_ref().map_or(0, storage::voter_bytes)
-    }
-
-    fn audit(&self, subscription: &Subscription) -> Audit {
-        subscription.audit("subscription.create")
+        let subscription = Subscription { request, is_subscribed, has_changed };
+        Ok(subscription.performed("subscription.create").storing(storage::voter_bytes(&self.customer)))
     }
 }
 
@@ -90,18 +82,14 @@ impl Operation for EndSubscription {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Subscription, RoadmapError> {
+    ) -> Result<Performed<Subscription>, RoadmapError> {
         let request = work.find_feature_request(&self.request).await?.ok_or_else(missing)?.id;
-        let address = self.customer.as_ref().map_err(Clone::clone)?;
-        let changed = match work.find_customer(address.folded()).await? {
+        let changed = match work.find_customer(self.customer.folded()).await? {
             Some(customer) => work.unsubscribe(customer, Unsubscription::Request(request), context.now).await?,
             None => None,
         };
-        Ok(Subscription { request, is_subscribed: false, has_changed: changed == Some(true) })
-    }
-
-    fn audit(&self, subscription: &Subscription) -> Audit {
-        subscription.audit("subscription.delete")
+        let subscription = Subscription { request, is_subscribed: false, has_changed: changed == Some(true) };
+        Ok(subscription.performed("subscription.delete"))
     }
 }
 
@@ -109,8 +97,7 @@ impl Operation for EndSubscription {
 mod tests {
     use super::*;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, now, request, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{now, perform, request, summary};
     use uuid::Uuid;
 
     fn unit() -> MockUnit {
@@ -129,10 +116,10 @@ mod tests {
                 .times(1)
                 .returning(move |_, _, _| Ok(Some(SubscribeOutcome { is_subscribed, has_changed })));
             let customer = CustomerDraft::parse(Some("ann@example.com"), None);
-            let operation = Subscribe { request: request(), customer };
-            let done = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-            assert_eq!((done.is_subscribed, done.has_changed), (is_subscribed, has_changed));
-            assert_eq!(operation.audit(&done) == Audit::Unchanged, !has_changed);
+            let operation = Subscribe { request: request(), customer: customer.unwrap() };
+            let done = perform(&operation, &mut unit).unwrap();
+            assert_eq!((done.output.is_subscribed, done.output.has_changed), (is_subscribed, has_changed));
+            assert_eq!(done.has_changed(), has_changed);
         }
     }
 
@@ -150,27 +137,25 @@ mod tests {
                 })
                 .times(usize::from(known))
                 .returning(move |_, _, _| Ok(Some(has_changed)));
-            let operation =
-                EndSubscription { request: request(), customer: EmailAddress::parse("email", "Ann@example.com") };
-            let done = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
-            assert!(!done.is_subscribed);
-            assert_eq!(operation.audit(&done) == Audit::Unchanged, !has_changed);
+            let operation = EndSubscription {
+                request: request(),
+                customer: EmailAddress::parse("email", "Ann@example.com").unwrap(),
+            };
+            let done = perform(&operation, &mut unit).unwrap();
+            assert!(!done.output.is_subscribed);
+            assert_eq!(done.has_changed(), has_changed);
         }
     }
 
     #[test]
-    fn an_unknown_request_is_reported_before_a_missing_address() {
-        let error = |exists: bool| {
-            let mut unit = MockUnit::new();
-            unit.expect_find_feature_request().returning(move |_| Ok(exists.then(|| summary("Inbox", None, 0))));
-            let subscribe = Subscribe { request: request(), customer: CustomerDraft::parse(None, None) };
-            let end = EndSubscription { request: request(), customer: EmailAddress::parse("email", "") };
-            let ids = NumberedIds::default();
-            let one = block_on(subscribe.perform(&context(&ids), &mut unit)).unwrap_err().to_string();
-            assert_eq!(one, block_on(end.perform(&context(&ids), &mut unit)).unwrap_err().to_string());
-            one
-        };
-        assert_eq!(error(false), "FeatureRequest does not exist.");
-        assert_eq!(error(true), "param is missing or the value is empty or invalid: email");
+    fn an_unknown_request_is_reported() {
+        let mut unit = MockUnit::new();
+        unit.expect_find_feature_request().returning(|_| Ok(None));
+        let customer = CustomerDraft::parse(Some("ann@example.com"), None).unwrap();
+        let end = EndSubscription { request: request(), customer: customer.email.clone() };
+        let subscribe = Subscribe { request: request(), customer };
+        for error in [perform(&subscribe, &mut unit).unwrap_err(), perform(&end, &mut unit).unwrap_err()] {
+            assert_eq!(error.to_string(), "FeatureRequest does not exist.");
+        }
     }
 }

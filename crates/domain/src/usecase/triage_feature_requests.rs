@@ -8,11 +8,10 @@ use crate::model::audit::Audit;
 use crate::model::feature_request::{FeatureRequestRef, Tag};
 use crate::model::id::FeatureRequestId;
 use crate::model::member::Author;
-use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::approve_feature_request::{ApproveFeatureRequest, DeclineFeatureRequest};
 use crate::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange};
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::merge_feature_requests::MergeFeatureRequests;
 use crate::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
 
@@ -26,28 +25,11 @@ pub struct TriageFeatureRequests {
     pub triage: Triage,
 }
 
-/// What was done with the selected feature requests.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The number of feature requests that have changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Triaged {
     /// How many have changed.
     pub changed: usize,
-    audits: Vec<Audit>,
-    recorded_bytes: u64,
-}
-
-/// What an operation on one feature request has done.
-struct Done {
-    audit: Audit,
-    recorded_bytes: u64,
-}
-
-async fn perform<O: Operation>(
-    operation: &O,
-    context: &OperationContext<'_>,
-    work: &mut dyn UnitOfWork,
-) -> Result<Done, RoadmapError> {
-    let output = operation.perform(context, work).await?;
-    Ok(Done { audit: operation.audit(&output), recorded_bytes: operation.recorded_bytes(&output) })
 }
 
 impl TriageFeatureRequests {
@@ -56,32 +38,33 @@ impl TriageFeatureRequests {
         id: FeatureRequestId,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Done, RoadmapError> {
+    ) -> Result<Performed<()>, RoadmapError> {
         let request = FeatureRequestRef::Id(id);
-        let edit = |change| EditFeatureRequest { request, change: Ok(change) };
-        match &self.triage {
+        let edit = |change| EditFeatureRequest { request, change };
+        Ok(match &self.triage {
             Triage::Move(track) => {
                 let draft = MoveDraft { track: *track, author: Author::Oldest, notify_all_voters: false };
-                perform(&MoveFeatureRequest { request, draft: Ok(draft), mails_per_day: None }, context, work).await
+                MoveFeatureRequest { request, draft }.perform(context, work).await?.map(drop)
             }
             Triage::AddTag(tag) => {
                 let found = edit(FeatureRequestChange::default()).perform(context, work).await?;
-                let mut tags: Vec<String> = found.detail.tags.iter().map(Tag::to_string).collect();
+                let mut tags: Vec<String> = found.output.detail.tags.iter().map(Tag::to_string).collect();
                 tags.push(tag.to_string());
                 let tags = Some(Tag::parse_list("tag", &tags)?);
-                perform(&edit(FeatureRequestChange { tags, ..FeatureRequestChange::default() }), context, work).await
+                let change = FeatureRequestChange { tags, ..FeatureRequestChange::default() };
+                edit(change).perform(context, work).await?.map(drop)
             }
             Triage::SetPrivate(private) => {
-                let private = Some(*private);
-                perform(&edit(FeatureRequestChange { private, ..FeatureRequestChange::default() }), context, work).await
+                let change = FeatureRequestChange { private: Some(*private), ..FeatureRequestChange::default() };
+                edit(change).perform(context, work).await?.never_refused().map(drop)
             }
             Triage::MergeInto(target) => {
-                let target = Ok(FeatureRequestRef::Id(*target));
-                perform(&MergeFeatureRequests { source: request, target }, context, work).await
+                let target = FeatureRequestRef::Id(*target);
+                MergeFeatureRequests { source: request, target }.perform(context, work).await?.map(drop)
             }
-            Triage::Approve => perform(&ApproveFeatureRequest { request }, context, work).await,
-            Triage::Decline => perform(&DeclineFeatureRequest { request }, context, work).await,
-        }
+            Triage::Approve => ApproveFeatureRequest { request }.perform(context, work).await?.map(drop),
+            Triage::Decline => DeclineFeatureRequest { request }.perform(context, work).await?.map(drop),
+        })
     }
 }
 
@@ -93,10 +76,10 @@ impl Operation for TriageFeatureRequests {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Triaged, RoadmapError> {
+    ) -> Result<Performed<Triaged>, RoadmapError> {
         let selected = self.selection.requests();
         let existing = work.existing_feature_requests(selected).await?;
-        let mut triaged = Triaged { changed: 0, audits: Vec::new(), recorded_bytes: 0 };
+        let mut triaged = Performed::new(Triaged { changed: 0 }, Audit::Unchanged);
         for id in selected.iter().copied().filter(|id| existing.contains(id)) {
             // Locked, so that it is not merged into another before it changes.
             if !matches!(self.triage, Triage::MergeInto(_)) {
@@ -105,28 +88,11 @@ impl Operation for TriageFeatureRequests {
                     continue;
                 }
             }
-            let done = self.one(id, context, work).await?;
-            triaged.changed += usize::from(done.audit != Audit::Unchanged);
-            triaged.audits.push(done.audit);
-            triaged.recorded_bytes += done.recorded_bytes;
+            let one = self.one(id, context, work).await?;
+            triaged.output.changed += usize::from(one.has_changed());
+            triaged.join(one);
         }
         Ok(triaged)
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        let requests = self.selection.requests().len() as u64;
-        match &self.triage {
-            Triage::AddTag(tag) => requests * (storage::row_bytes(&[tag.as_str()]) + storage::EVENT_BYTES),
-            Triage::Move(_) | Triage::SetPrivate(_) | Triage::MergeInto(_) | Triage::Approve | Triage::Decline => 0,
-        }
-    }
-
-    fn recorded_bytes(&self, triaged: &Triaged) -> u64 {
-        triaged.recorded_bytes
-    }
-
-    fn audit(&self, triaged: &Triaged) -> Audit {
-        Audit::all(triaged.audits.iter().cloned())
     }
 }
 
@@ -139,20 +105,16 @@ mod tests {
     use crate::model::id::TrackId;
     use crate::model::track::Track;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, detail, name, summary};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{detail, name, perform, summary};
     use uuid::Uuid;
 
     fn id(number: u128) -> FeatureRequestId {
         FeatureRequestId::new(Uuid::from_u128(number))
     }
 
-    fn triage(unit: &mut MockUnit, ids: &[u128], triage: Triage) -> Result<(Triaged, Audit), RoadmapError> {
+    fn triage(unit: &mut MockUnit, ids: &[u128], triage: Triage) -> Result<Performed<Triaged>, RoadmapError> {
         let selection = Selection::new("id", ids.iter().copied().map(id).collect()).unwrap();
-        let operation = TriageFeatureRequests { selection, triage };
-        let triaged = block_on(operation.perform(&context(&NumberedIds::default()), unit))?;
-        let audit = operation.audit(&triaged);
-        Ok((triaged, audit))
+        perform(&TriageFeatureRequests { selection, triage }, unit)
     }
 
     /// A unit with the feature requests 1, 2 and 3, of which 3 is merged into 1.
@@ -179,10 +141,10 @@ mod tests {
             .returning(|_, _, _| Ok(()));
         unit.expect_insert_event().times(2).returning(|_| Ok(()));
         // The third is merged, and the fourth is deleted.
-        let (triaged, audit) = triage(&mut unit, &[1, 2, 3, 4], Triage::Move(track)).unwrap();
-        assert_eq!(triaged.changed, 2);
-        assert_eq!(triaged.recorded_bytes, 2 * storage::EVENT_BYTES);
-        let entries = audit.into_entries();
+        let triaged = triage(&mut unit, &[1, 2, 3, 4], Triage::Move(track)).unwrap();
+        assert_eq!(triaged.output.changed, 2);
+        assert_eq!(triaged.recorded_bytes, 2 * crate::policy::storage::EVENT_BYTES);
+        let entries = triaged.audit.into_entries();
         let subjects: Vec<_> = entries.iter().map(|entry| (entry.action, entry.subject.id)).collect();
         assert_eq!(subjects, [1, 2].map(|number| ("feature_request.move", Some(id(number).uuid()))));
     }
@@ -207,8 +169,8 @@ mod tests {
         });
         let tag = Tag::parse("tag", "ui").unwrap();
         for change in [Triage::AddTag(tag), Triage::SetPrivate(true), Triage::Approve, Triage::Decline] {
-            let (triaged, audit) = triage(&mut unit, &[1, 2], change).unwrap();
-            assert_eq!((triaged.changed, audit.into_entries().len()), (0, 0));
+            let triaged = triage(&mut unit, &[1, 2], change).unwrap();
+            assert_eq!((triaged.output.changed, triaged.audit), (0, Audit::Unchanged));
         }
     }
 

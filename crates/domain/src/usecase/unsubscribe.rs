@@ -7,7 +7,7 @@ use crate::model::audit::{Audit, OwnRecord};
 use crate::model::id::CustomerId;
 use crate::model::mail::Unsubscription;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Stops mail to a voter and deletes the waiting mails. It is idempotent.
 #[derive(Debug, Clone, Copy)]
@@ -22,13 +22,14 @@ pub struct Unsubscribe {
 impl Operation for Unsubscribe {
     type Output = ();
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
         let changed = work.unsubscribe(self.customer, self.what, context.now).await?;
-        changed.map(drop).ok_or(RoadmapError::NotFound(Resource::Customer))
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::OwnRecord(OwnRecord::Unsubscription)
+        changed.ok_or(RoadmapError::NotFound(Resource::Customer))?;
+        Ok(Performed::new((), Audit::OwnRecord(OwnRecord::Unsubscription)))
     }
 }
 
@@ -50,7 +51,7 @@ mod tests {
             .times(1)
             .returning(move |_, _, _| Ok(is_known.then_some(true)));
         let ids = NumberedIds::default();
-        block_on(Unsubscribe { customer, what }.perform(&context(&ids), &mut unit))
+        block_on(Unsubscribe { customer, what }.perform(&context(&ids), &mut unit)).map(|performed| performed.output)
     }
 
     #[test]

@@ -3,18 +3,18 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::error::{FieldError, FieldProblem, RoadmapError, Validated};
+use crate::error::{FieldError, FieldProblem, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::changelog::CoverImage;
 use crate::model::portal::{EmbedOrigin, Language, MailDomain, PortalChange, PortalSettings};
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Changes the settings that were sent and keeps the others.
 #[derive(Debug, Clone)]
 pub struct UpdatePortal {
-    /// The change, or its validation error.
-    pub change: Validated<PortalChange>,
+    /// The change.
+    pub change: PortalChange,
 }
 
 /// The settings after a change.
@@ -58,10 +58,9 @@ impl Operation for UpdatePortal {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<PortalUpdated, RoadmapError> {
-        let change = self.change.as_ref().map_err(Clone::clone)?;
+    ) -> Result<Performed<PortalUpdated>, RoadmapError> {
         let old = work.load_portal().await?;
-        let settings = old.clone().with_change(change);
+        let settings = old.clone().with_change(&self.change);
         let logo = match settings.logo {
             Some(logo) => {
                 let (file, media_type) = work.find_cover(logo).await?.ok_or_else(invalid_logo)?;
@@ -80,11 +79,8 @@ impl Operation for UpdatePortal {
         if !changes.is_empty() {
             work.save_portal(&settings).await?;
         }
-        Ok(PortalUpdated { settings, logo, changes })
-    }
-
-    fn audit(&self, updated: &PortalUpdated) -> Audit {
-        Audit::of_changes("portal.update", "portal", None, &updated.changes)
+        let audit = Audit::of_changes("portal.update", "portal", None, &changes);
+        Ok(Performed::new(PortalUpdated { settings, logo, changes }, audit))
     }
 }
 
@@ -101,7 +97,8 @@ mod tests {
     use uuid::Uuid;
 
     fn update(unit: &mut MockUnit, change: PortalChange) -> Result<PortalUpdated, RoadmapError> {
-        block_on(UpdatePortal { change: Ok(change) }.perform(&context(&NumberedIds::default()), unit))
+        block_on(UpdatePortal { change }.perform(&context(&NumberedIds::default()), unit))
+            .map(|performed| performed.output)
     }
 
     /// Addition 7: a change of the portal is audited with its values.

@@ -14,7 +14,7 @@ use crate::model::media_type::{self, MediaType};
 use crate::model::usage::Usage;
 use crate::policy::storage;
 use crate::ports::{BlobUpload, Blobs, Chunks, Clock, IdGenerator, UnitOfWork};
-use crate::usecase::executor::{Executor, Operation, OperationContext};
+use crate::usecase::executor::{Executor, Operation, OperationContext, Performed};
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
 
 /// Number of bytes at the start of a file that are kept in memory, to read the dimensions of an image from.
@@ -206,14 +206,10 @@ impl Operation for RecordAttachment {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Attachment, RoadmapError> {
+    ) -> Result<Performed<Attachment>, RoadmapError> {
         let attachment = Attachment { created_at: context.now, ..self.stored.clone() };
         work.insert_attachment(&attachment).await?;
-        Ok(attachment)
-    }
-
-    fn audit(&self, _: &Attachment) -> Audit {
-        Audit::OwnRecord(OwnRecord::Upload)
+        Ok(Performed::new(attachment, Audit::OwnRecord(OwnRecord::Upload)))
     }
 }
 

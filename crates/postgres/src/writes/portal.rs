@@ -24,7 +24,7 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::portal_rows::{SettingsRow, portal_columns};
 use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
-use crate::schema::{customers, feature_requests, portal_settings, settings};
+use crate::schema::{customers, feature_requests, held_comments, portal_settings, settings};
 use crate::statement::{members, statement};
 use crate::unit::PostgresUnit;
 use crate::writes::requests::{folded_name_of, name_of};
@@ -239,6 +239,15 @@ impl PortalWrites for PostgresUnit {
                 feature_requests::updated_at.eq(TimestampColumn::from(at)),
             ));
         Ok(self.run(decline.execute(&mut self.connection()?)).await? > 0)
+    }
+
+    async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let request = held_comments::table
+            .filter(held_comments::workspace_id.eq(self.workspace))
+            .filter(held_comments::id.eq(comment.uuid()))
+            .select(held_comments::request_id);
+        let request: Option<Uuid> = self.run_optional(request.first(&mut self.connection()?)).await?;
+        Ok(request.map(FeatureRequestId::new))
     }
 
     async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {

@@ -139,8 +139,7 @@ impl ChangelogCommand {
                 let links = links(settings, &workspace)?;
                 let operation = PublishChangelog {
                     changelog: ChangelogId::new(parse_uuid("the id", &id)?),
-                    notify_subscribers: Ok(notify_voters),
-                    mails_per_day: settings.mail_per_day,
+                    notify_subscribers: notify_voters,
                 };
                 let published = match application.executor.run_without_key(workspace.id, &operation).await {
                     Err(error @ RoadmapError::NotFound(Resource::Changelog)) => Err(error).with_context(|| {

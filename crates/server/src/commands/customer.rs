@@ -59,7 +59,7 @@ impl CustomerCommand {
         if yes {
             let mut merged = Vec::new();
             for double in doubles {
-                let merge = MergeCustomers { source: double.double.id, target: Ok(double.found.id) };
+                let merge = MergeCustomers { source: double.double.id, target: double.found.id };
                 match application.executor.run_without_key(workspace, &merge).await {
                     Ok(_) => merged.push(double),
                     // Somebody else has merged one of them meanwhile.

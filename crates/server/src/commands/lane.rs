@@ -118,7 +118,7 @@ impl LaneCommand {
         match self {
             Self::Add { target, name, position, format } => {
                 let workspace = target.find(&application).await?;
-                let operation = AddLane { draft: Ok(LaneDraft { name: Name::parse("the name", &name)?, position }) };
+                let operation = AddLane { draft: LaneDraft { name: Name::parse("the name", &name)?, position } };
                 format
                     .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
             }
@@ -153,7 +153,7 @@ async fn print_changed(
     format: OutputFormat,
 ) -> anyhow::Result<()> {
     let workspace = target.find(application).await?;
-    let operation = ChangeLane { lane: find(application, &workspace, lane).await?, change: Ok(change) };
+    let operation = ChangeLane { lane: find(application, &workspace, lane).await?, change };
     let changed = application.executor.run_without_key(workspace.id, &operation).await?;
     format.print_one(&OutputRow::from(&changed.record))
 }

@@ -124,7 +124,7 @@ impl PortalCommand {
                 let application = Application::open(settings).await?;
                 let workspace = target.find(&application).await?;
                 let links = links(settings, &workspace)?;
-                let operation = UpdatePortal { change: Ok(change) };
+                let operation = UpdatePortal { change };
                 let updated = application.executor.run_without_key(workspace.id, &operation).await;
                 let updated = updated.context("the portal cannot be changed")?;
                 format.print_one(&OutputRow::new(&updated.settings, updated.logo.as_ref(), &links))

@@ -388,7 +388,7 @@ impl RequestCommand {
                 }
                 let operation = MergeFeatureRequests {
                     source: FeatureRequestRef::parse(&source),
-                    target: Ok(FeatureRequestRef::parse(&into)),
+                    target: FeatureRequestRef::parse(&into),
                 };
                 let merged = application.executor.run_without_key(workspace.id, &operation).await;
                 let merged = merged.map_err(|error| explain(error, &source))?;

@@ -53,7 +53,7 @@ impl SynonymsCommand {
             }
             Self::Replace { target, file, format } => {
                 let workspace = target.find(&application).await?.id;
-                let synonyms = Synonyms::parse(&parse_lines(&read(&file)?));
+                let synonyms = Synonyms::parse(&parse_lines(&read(&file)?))?;
                 let operation = ReplaceSynonyms { synonyms };
                 print(&application.executor.run_without_key(workspace, &operation).await?, format)
             }

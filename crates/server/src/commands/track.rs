@@ -113,7 +113,7 @@ impl TrackCommand {
                     Some(raw) => Some(LaneRef::Id(find_lane(&application, &workspace, &raw).await?)),
                     None => None,
                 };
-                let operation = AddTrack { draft: Ok(TrackDraft { name, lane, position }) };
+                let operation = AddTrack { draft: TrackDraft { name, lane, position } };
                 format
                     .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
             }
@@ -147,7 +147,7 @@ impl TrackCommand {
                 if move_to == Some(id) {
                     anyhow::bail!("--move-to is the track that is to be removed; name another one");
                 }
-                let operation = RemoveTrack { track: id, move_to: Ok(move_to) };
+                let operation = RemoveTrack { track: id, move_to };
                 let removed = application.executor.run_without_key(workspace.id, &operation).await;
                 format.print_one(&OutputRow::from(&removed.map_err(|error| explain(error, &track))?))
             }
@@ -172,7 +172,7 @@ async fn print_changed(
     change: TrackChange,
     format: OutputFormat,
 ) -> anyhow::Result<()> {
-    let operation = ChangeTrack { track: find(application, workspace, track).await?, change: Ok(change) };
+    let operation = ChangeTrack { track: find(application, workspace, track).await?, change };
     let changed = application.executor.run_without_key(workspace.id, &operation).await?;
     format.print_one(&OutputRow::from(&changed.record))
 }

@@ -264,6 +264,19 @@ impl PortalWrites for SqliteUnit {
         .await
     }
 
+    async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let request: Option<Id> = self
+            .run(move |connection, workspace| {
+                Ok(held_comments::table
+                    .find((workspace, Id(comment.uuid())))
+                    .select(held_comments::request_id)
+                    .first(connection)
+                    .optional()?)
+            })
+            .await?;
+        Ok(request.map(|request| FeatureRequestId::new(request.0)))
+    }
+
     async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
         let id = Id(comment.uuid());
         self.run(move |connection, workspace| {

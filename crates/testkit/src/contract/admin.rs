@@ -28,7 +28,7 @@ use roadmap_domain::usecase::change_board::{ChangeTrack, RemoveTrack};
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::edit_comment::DeleteComment;
 use roadmap_domain::usecase::edit_feature_request::FeatureRequestChange;
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::hold_comment::{ApproveComment, DiscardComment};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::triage_feature_requests::TriageFeatureRequests;
@@ -51,16 +51,12 @@ impl Operation for Nodes {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Vec<MergeNode>, RoadmapError> {
+    ) -> Result<Performed<Vec<MergeNode>>, RoadmapError> {
         let mut nodes = Vec::new();
         for id in &self.0 {
             nodes.extend(work.find_merge_node(&FeatureRequestRef::Id(*id)).await?);
         }
-        Ok(nodes)
-    }
-
-    fn audit(&self, _: &Vec<MergeNode>) -> Audit {
-        Audit::Unchanged
+        Ok(Performed::new(nodes, Audit::Unchanged))
     }
 }
 
@@ -156,7 +152,7 @@ impl<'a> Model<'a> {
     async fn team_comment(&mut self, item: usize, member: usize) {
         let (email, id) = self.members[member];
         let draft = CommentDraft::parse(Some("<p>Soon</p>"), Some(email), false);
-        let comment = PostComment { request: self.reference(item), draft, mails_per_day: None };
+        let comment = PostComment { request: self.reference(item), draft: draft.unwrap() };
         let posted = self.perform(&comment).await.comment;
         let root = self.root(item);
         self.items[root].comments.insert((posted.created_at, posted.id, Some(id)));
@@ -205,7 +201,7 @@ impl<'a> Model<'a> {
     async fn note(&mut self, item: usize, member: usize) {
         let (email, id) = self.members[member];
         let note = NoteDraft::parse(Some("<p>Note</p>"), Some(email)).ok();
-        let vote = CastVote { request: self.reference(item), draft: VoteDraft::new(None, note) };
+        let vote = CastVote { request: self.reference(item), draft: VoteDraft::new(None, note).unwrap() };
         self.perform(&vote).await;
         let root = self.root(item);
         self.items[root].noted.push(id);
@@ -531,7 +527,7 @@ pub async fn random_inboxes_equal_a_model(harness: Harness) {
         // Two tracks in one lane.
         let change = TrackChange { lane: Some(Some(lanes[1].lane.id)), ..TrackChange::default() };
         let done = harness.track(workspace, "Done").await;
-        harness.perform(workspace, &ChangeTrack { track: done, change: Ok(change) }).await;
+        harness.perform(workspace, &ChangeTrack { track: done, change }).await;
         let mut model = Model::new(&harness, workspace).await;
         for number in 0..REQUESTS as u64 {
             let tags: Vec<&str> = TAGS.into_iter().filter(|_| random.below(3) == 0).collect();
@@ -722,7 +718,7 @@ pub async fn inbox_counts_equal_a_recount(harness: Harness) {
             }
             "remove the track" => {
                 let inbox = harness.track(workspace, "Inbox").await;
-                harness.perform(workspace, &RemoveTrack { track: planned, move_to: Ok(Some(inbox)) }).await;
+                harness.perform(workspace, &RemoveTrack { track: planned, move_to: Some(inbox) }).await;
                 let at = harness.now();
                 // The first, the third and the fifth one were on it.
                 for item in [0, 2, 4] {

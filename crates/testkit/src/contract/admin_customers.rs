@@ -26,7 +26,7 @@ use crate::harness::{
 const MISSING: &str = "Customer does not exist.";
 
 fn merge_customers(source: CustomerId, target: CustomerId) -> MergeCustomers {
-    MergeCustomers { source, target: Ok(target) }
+    MergeCustomers { source, target }
 }
 
 /// The voters of a feature request, with the timestamps of their votes.

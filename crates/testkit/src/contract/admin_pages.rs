@@ -246,7 +246,8 @@ pub async fn records_of_a_customer_are_listed(harness: Harness) {
     assert!(harness.subscribe(workspace, fourth.id, "ann@example.com").await);
     harness.withdraw(workspace, idea.id, "ann@example.com").await;
     let about_nobody = NoteDraft::parse(Some("<p>Other</p>"), None).ok();
-    let nobody = CastVote { request: FeatureRequestRef::Id(first.id), draft: VoteDraft::new(None, about_nobody) };
+    let nobody =
+        CastVote { request: FeatureRequestRef::Id(first.id), draft: VoteDraft::new(None, about_nobody).unwrap() };
     harness.perform(workspace, &nobody).await;
 
     let check = async |votes: &[i64], requests: &[i64], subscriptions: &[i64], step: &str| {

@@ -1,7 +1,7 @@
 //! Ideas and comments of customers that wait for approval.
 
 use async_trait::async_trait;
-use roadmap_domain::error::RoadmapError;
+use roadmap_domain::error::{FieldError, RoadmapError};
 use roadmap_domain::model::audit::{Audit, Change};
 use roadmap_domain::model::comment::{Comment, CommentAuthor, ListedComment, NewComment, ShownAuthor};
 use roadmap_domain::model::customer::CustomerDraft;
@@ -13,15 +13,16 @@ use roadmap_domain::model::portal::{HeldComment, HeldPost, PortalFilter, PortalL
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::approve_feature_request::ApproveFeatureRequest;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
-use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::edit_comment::DeleteComment;
+use roadmap_domain::usecase::executor::{Checked, Operation, OperationContext, Performed};
 use roadmap_domain::usecase::hold_comment::{ApproveComment, HoldComment};
+use roadmap_domain::usecase::target::Target;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::harness::{
-    Failing, Harness, comment, draft, held_idea, hold, largest_page, member_viewer, name, new_title, new_visibility,
-    page, unmerge,
+    Failing, Harness, comment, draft, edit_comment, held_idea, hold, largest_page, member_viewer, name, new_title,
+    new_visibility, page, unmerge,
 };
 
 const MISSING: &str = "Comment does not exist.";
@@ -38,12 +39,8 @@ impl Operation for Discard {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Option<FeatureRequestId>, RoadmapError> {
-        Ok(work.discard_comment(self.0).await?)
-    }
-
-    fn audit(&self, _: &Option<FeatureRequestId>) -> Audit {
-        Audit::Unchanged
+    ) -> Result<Performed<Option<FeatureRequestId>>, RoadmapError> {
+        Ok(Performed::new(work.discard_comment(self.0).await?, Audit::Unchanged))
     }
 }
 
@@ -58,12 +55,8 @@ impl Operation for Hold {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Option<FeatureRequestSummary>, RoadmapError> {
-        Ok(work.hold_comment(&self.0).await?)
-    }
-
-    fn audit(&self, _: &Option<FeatureRequestSummary>) -> Audit {
-        Audit::Unchanged
+    ) -> Result<Performed<Option<FeatureRequestSummary>>, RoadmapError> {
+        Ok(Performed::new(work.hold_comment(&self.0).await?, Audit::Unchanged))
     }
 }
 
@@ -107,7 +100,7 @@ pub async fn a_held_comment_is_hidden_until_it_is_approved(harness: Harness) {
     let created_at = harness.next_second();
     let customer = CustomerDraft::parse(Some("Ann@Example.com"), Some("Ann")).unwrap();
     let content = CleanHtml::parse("content", "<p>Please, <b>ünal</b></p>").unwrap();
-    let operation = HoldComment { request: FeatureRequestRef::Number(1), draft: Ok((content.clone(), customer)) };
+    let operation = HoldComment { request: FeatureRequestRef::Number(1), content: content.clone(), customer };
     let held_on = harness.perform(acme, &operation).await;
     assert_eq!(held_on, before.1.detail.summary);
     harness.next_second();
@@ -126,9 +119,13 @@ pub async fn a_held_comment_is_hidden_until_it_is_approved(harness: Harness) {
     assert_eq!((harness.shown(acme, &[request.id]).await, harness.page_of(acme, request.id, VISITOR).await), before);
     // It is no comment yet: it cannot be edited as one.
     for new in ["<p>New</p>", ""] {
-        let edit = EditComment { comment: of_ann.id, content: CleanHtml::parse("content", new) };
-        assert_eq!(harness.failure(acme, &edit).await, MISSING);
+        assert_eq!(harness.failure(acme, &edit_comment(of_ann.id, new)).await, MISSING);
     }
+    // An invalid field is reported if it waits.
+    let invalid = FieldError::missing("operation_key");
+    let checked = Checked::<ApproveComment> { target: Target::HeldComment(of_ann.id), operation: Err(invalid.clone()) };
+    assert_eq!(harness.failure(acme, &checked).await, invalid.to_string());
+    assert_eq!(harness.failure(bolt, &checked).await, MISSING);
 
     let approve = ApproveComment { comment: of_ann.id };
     assert_eq!(harness.failure(bolt, &approve).await, MISSING);

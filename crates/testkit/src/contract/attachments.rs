@@ -14,7 +14,7 @@ use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::ports::{AttachmentDeletion, UnitOfWork};
 use roadmap_domain::usecase::change_changelog::DeleteChangelog;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use time::Duration;
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -47,7 +47,7 @@ async fn changelog(
     let signed = cover.map(|_| "signed".to_owned());
     let fields = ChangelogFields { cover_image_signed_id: Some(signed), ..changelog_fields("1.0", "<p>New</p>") };
     let draft = ChangelogDraft::parse(&fields, false, |_| cover);
-    Ok(harness.executor.run_without_key(workspace, &CreateChangelog { draft }).await?.changelog)
+    Ok(harness.executor.run_without_key(workspace, &CreateChangelog { draft: draft.unwrap() }).await?.changelog)
 }
 
 /// A cover must be a file of the same workspace. It is listed with its changelog.
@@ -133,7 +133,7 @@ impl Operation for Paused {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Changelog, RoadmapError> {
+    ) -> Result<Performed<Changelog>, RoadmapError> {
         let cover = work.find_cover(self.cover).await?.map(|(cover, _)| cover);
         self.found.notify_one();
         self.go_on.notified().await;
@@ -147,11 +147,7 @@ impl Operation for Paused {
             updated_at: context.now,
         };
         work.insert_changelog(&changelog, &[]).await?;
-        Ok(changelog)
-    }
-
-    fn audit(&self, _: &Changelog) -> Audit {
-        Audit::Unchanged
+        Ok(Performed::new(changelog, Audit::Unchanged))
     }
 }
 
@@ -217,12 +213,8 @@ impl Operation for Delete {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<AttachmentDeletion, RoadmapError> {
-        Ok(work.delete_attachment(self.0).await?)
-    }
-
-    fn audit(&self, _: &AttachmentDeletion) -> Audit {
-        Audit::Unchanged
+    ) -> Result<Performed<AttachmentDeletion>, RoadmapError> {
+        Ok(Performed::new(work.delete_attachment(self.0).await?, Audit::Unchanged))
     }
 }
 

@@ -9,7 +9,7 @@ use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{ApiKeyId, AuditEntryId, CustomerId, MemberId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::UnitOfWork;
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -23,15 +23,15 @@ struct Record(Vec<AuditEntry>);
 impl Operation for Record {
     type Output = ();
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
         for entry in &self.0 {
             work.insert_audit_entry(entry).await?;
         }
-        Ok(())
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::Unchanged
+        Ok(Performed::new((), Audit::Unchanged))
     }
 }
 

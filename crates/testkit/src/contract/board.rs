@@ -18,15 +18,15 @@ use uuid::Uuid;
 use crate::harness::{Failing, Harness, draft, edit, largest_page, move_to, name, new_visibility, page};
 
 fn add_lane(text: &str, position: Option<u64>) -> AddLane {
-    AddLane { draft: Ok(LaneDraft { name: name(text), position }) }
+    AddLane { draft: LaneDraft { name: name(text), position } }
 }
 
 fn add_track(text: &str, lane: Option<LaneId>, position: Option<u64>) -> AddTrack {
-    AddTrack { draft: Ok(TrackDraft { name: name(text), lane: lane.map(LaneRef::Id), position }) }
+    AddTrack { draft: TrackDraft { name: name(text), lane: lane.map(LaneRef::Id), position } }
 }
 
 fn remove_track(track: TrackId, move_to: Option<TrackId>) -> RemoveTrack {
-    RemoveTrack { track, move_to: Ok(move_to) }
+    RemoveTrack { track, move_to }
 }
 
 /// The lane with this name.
@@ -69,7 +69,7 @@ pub async fn lanes_are_added_renamed_moved_and_removed(harness: Harness) {
     harness.move_to(workspace, request.id, "Planned").await;
 
     let change = LaneChange { name: Some(name("PLANNED")), position: Some(9) };
-    let changed = harness.perform(workspace, &ChangeLane { lane: planned.id, change: Ok(change) }).await.record;
+    let changed = harness.perform(workspace, &ChangeLane { lane: planned.id, change }).await.record;
     let renamed = Lane { name: name("PLANNED"), ..planned.clone() };
     assert_eq!(changed, ListedLane { lane: renamed, position: 6, feature_requests_count: 1 });
     let lanes = ["Under consideration", "Later", "In progress", "Done", "Never", "PLANNED"];
@@ -117,14 +117,14 @@ pub async fn tracks_are_added_changed_and_removed(harness: Harness) {
     assert_eq!(harness.request(workspace, "Quokka").await.placement.track.as_str(), "Ideas");
 
     let change = TrackChange { name: Some(name("Archive")), lane: Some(None), position: Some(7) };
-    let changed = harness.perform(workspace, &ChangeTrack { track: added.id, change: Ok(change) }).await;
+    let changed = harness.perform(workspace, &ChangeTrack { track: added.id, change }).await;
     assert_eq!(changed.record, Track { id: added.id, name: name("Archive"), lane: None });
     assert_eq!(changed.changes.len(), 3);
     let tracks = ["Inbox", "Under consideration (Under consideration)", "Planned (Planned)"];
     let listed = track_names(&harness, workspace).await;
     assert_eq!((&listed[..3], listed[6].as_str()), (&tracks.map(str::to_owned)[..], "Archive"));
     let change = TrackChange { lane: Some(Some(done.id)), ..TrackChange::default() };
-    harness.perform(workspace, &ChangeTrack { track: added.id, change: Ok(change) }).await;
+    harness.perform(workspace, &ChangeTrack { track: added.id, change }).await;
     assert_eq!(track_names(&harness, workspace).await[6], "Archive (Done)");
     assert_eq!(harness.find_on(workspace, "Archive").await, [1]);
 
@@ -284,7 +284,7 @@ pub async fn counts_equal_a_recount(harness: Harness) {
     let planned_lane = lane(&harness, workspace, "Planned").await;
     let change = TrackChange { lane: Some(Some(planned_lane.id)), ..TrackChange::default() };
     let inbox = harness.track(workspace, "Inbox").await;
-    harness.perform(workspace, &ChangeTrack { track: inbox, change: Ok(change) }).await;
+    harness.perform(workspace, &ChangeTrack { track: inbox, change }).await;
     recount(&harness, workspace, "two tracks in one lane").await;
 }
 
@@ -399,7 +399,7 @@ pub async fn no_request_is_lost_with_its_track(harness: Harness) {
             let executor = harness.executor.clone();
             tasks.spawn(async move {
                 let wanted = FeatureRequestDraft { track: Some(ideas), ..draft("Quokka", &[], "") };
-                let operation = CreateFeatureRequest::new(Ok(wanted));
+                let operation = CreateFeatureRequest::new(wanted);
                 run_until_decided(&executor, workspace, &operation).await.map(|_| 1)
             });
         }

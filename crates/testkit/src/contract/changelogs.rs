@@ -22,7 +22,7 @@ const MISSING: &str = "Changelog does not exist.";
 
 fn create(fields: &ChangelogFields, publish: bool, cover: Option<&Attachment>) -> CreateChangelog {
     let fields = ChangelogFields { cover_image_signed_id: cover.map(|_| Some("signed".to_owned())), ..fields.clone() };
-    CreateChangelog { draft: ChangelogDraft::parse(&fields, publish, |_| cover.map(|file| file.id)) }
+    CreateChangelog { draft: ChangelogDraft::parse(&fields, publish, |_| cover.map(|file| file.id)).unwrap() }
 }
 
 fn linked(requests: &[FeatureRequestId]) -> ChangelogFields {
@@ -31,11 +31,11 @@ fn linked(requests: &[FeatureRequestId]) -> ChangelogFields {
 }
 
 fn edit(changelog: ChangelogId, change: ChangelogChange) -> EditChangelog {
-    EditChangelog { changelog, change: Ok(change) }
+    EditChangelog { changelog, change }
 }
 
 fn publish(changelog: ChangelogId) -> PublishChangelog {
-    PublishChangelog { changelog, notify_subscribers: Ok(false), mails_per_day: None }
+    PublishChangelog { changelog, notify_subscribers: false }
 }
 
 /// The changelog, as its own page shows it.
@@ -114,7 +114,7 @@ pub async fn a_changelog_is_scheduled_and_published(harness: Harness) {
     let is_notified =
         async |workspace, changelog| harness.subject.admin.is_changelog_notified(workspace, changelog).await.unwrap();
     assert!(!is_notified(workspace, draft.id).await);
-    let notify = PublishChangelog { notify_subscribers: Ok(true), ..publish(draft.id) };
+    let notify = PublishChangelog { notify_subscribers: true, ..publish(draft.id) };
     assert!(harness.perform(workspace, &notify).await.detail.changelog.public_from.is_some());
     assert!(is_notified(workspace, draft.id).await);
     assert!(!is_notified(other, draft.id).await);

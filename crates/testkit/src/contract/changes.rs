@@ -201,7 +201,7 @@ pub async fn all_comments_are_listed_by_their_last_change(harness: Harness) {
     harness.merge(workspace, source.id, target.id).await;
     harness.next_second();
     let content = parse_content(Some("<p>Edited</p>"));
-    harness.perform(workspace, &EditComment { comment: ids[1], content }).await;
+    harness.perform(workspace, &EditComment { comment: ids[1], content: content.unwrap() }).await;
     let page = harness.page_of_comments(workspace, PUBLIC, ChangesPage { after: None, size: 100 }).await;
     let [a, b, c] = [ids[0].uuid(), ids[1].uuid(), ids[2].uuid()];
     assert_eq!(items(&page), [(a, true), (c, true), (b, true)]);

@@ -74,10 +74,12 @@ pub async fn lists_in_parts_are_the_whole_list(harness: Harness) {
         harness.hold(workspace, requests[0].id, "<p>Waits</p>", "ann@example.com").await;
         harness.create(workspace, held_idea(&format!("Held {number}"), "ann@example.com")).await;
         let news = changelog_fields(&format!("News {number}"), "<p>New</p>");
-        harness.perform(workspace, &CreateChangelog { draft: ChangelogDraft::parse(&news, true, |_| None) }).await;
+        harness
+            .perform(workspace, &CreateChangelog { draft: ChangelogDraft::parse(&news, true, |_| None).unwrap() })
+            .await;
         let track = if number % 2 == 0 { harness.track(workspace, "Planned").await } else { inbox };
         let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false };
-        let moved = MoveFeatureRequest { request: alone, draft: Ok(draft), mails_per_day: None };
+        let moved = MoveFeatureRequest { request: alone, draft };
         harness.perform(workspace, &moved).await;
         if number % 3 == 0 {
             harness.next_second();

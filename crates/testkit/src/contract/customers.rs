@@ -144,7 +144,7 @@ pub async fn a_customer_gets_another_name(harness: Harness) {
     let request = harness.request(workspace, "Dark mode").await;
     harness.vote(workspace, &request, "ann@example.com").await;
     let mut ann = customers(&harness, workspace).await.remove(0);
-    let rename = |text: &str| RenameCustomer { customer: ann.customer.id, name: Ok(name(text)) };
+    let rename = |text: &str| RenameCustomer { customer: ann.customer.id, name: name(text) };
     for (text, has_changed) in [("Änne", true), ("Änne", false), ("Özil", true)] {
         let renamed = harness.perform(workspace, &rename(text)).await;
         let customer = CustomerName { name: Some(name(text)), ..ann.customer.clone() };
@@ -161,6 +161,6 @@ pub async fn a_customer_gets_another_name(harness: Harness) {
     let missing = "Customer does not exist.";
     assert_eq!(harness.failure(other, &rename("Eve")).await, missing);
     ann.customer.id = CustomerId::new(Uuid::from_u128(1));
-    let unknown = RenameCustomer { customer: ann.customer.id, name: Ok(name("Eve")) };
+    let unknown = RenameCustomer { customer: ann.customer.id, name: name("Eve") };
     assert_eq!(harness.failure(workspace, &unknown).await, missing);
 }

@@ -25,7 +25,7 @@ use roadmap_domain::usecase::change_changelog::{DeleteChangelog, EditChangelog, 
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage, LoadedMessages};
 use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::queue_test_mail::{QueueTestMail, TestMailBy};
@@ -551,8 +551,8 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     }
     let post = async |limit: u64| {
         let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
-        let comment = PostComment { request: FeatureRequestRef::Id(request.id), draft, mails_per_day: Some(limit) };
-        harness.executor.run_without_key(workspace, &comment).await.map(|_| ())
+        let comment = PostComment { request: FeatureRequestRef::Id(request.id), draft: draft.unwrap() };
+        harness.with_mail_budget(limit).run_without_key(workspace, &comment).await.map(|_| ())
     };
     let over = |limit: u64| OverBudget { budget: Budget::MailsPerDay, limit };
     let refused = |outcome: Result<(), RoadmapError>, limit: u64| matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over(limit));
@@ -567,8 +567,8 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     // A comment without recipients always fits.
     let quiet = harness.request(workspace, "Light mode").await;
     let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
-    let comment = PostComment { request: FeatureRequestRef::Id(quiet.id), draft, mails_per_day: Some(60) };
-    harness.executor.run_without_key(workspace, &comment).await.unwrap();
+    let comment = PostComment { request: FeatureRequestRef::Id(quiet.id), draft: draft.unwrap() };
+    harness.with_mail_budget(60).run_without_key(workspace, &comment).await.unwrap();
     assert_eq!(harness.count("mail_hours", other).await, 0);
     // Customers who have unsubscribed or have no mailbox do not count.
     let stopped = "UPDATE customers SET mail_stopped_at = created_at WHERE email LIKE 'v1_@example.com'";
@@ -593,9 +593,9 @@ pub async fn concurrent_comments_share_the_budget_of_a_day(harness: Harness) {
     }
     let mut comments = tokio::task::JoinSet::new();
     for _ in 0..16 {
-        let executor = harness.executor.clone();
+        let executor = harness.with_mail_budget(50);
         let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
-        let comment = PostComment { request: FeatureRequestRef::Id(request.id), draft, mails_per_day: Some(50) };
+        let comment = PostComment { request: FeatureRequestRef::Id(request.id), draft: draft.unwrap() };
         comments.spawn(async move { executor.run_without_key(workspace, &comment).await.is_ok() });
     }
     let posted = comments.join_all().await.into_iter().filter(|posted| *posted).count();
@@ -686,12 +686,12 @@ struct Enqueue(NewMessage);
 impl Operation for Enqueue {
     type Output = bool;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<bool, RoadmapError> {
-        Ok(work.insert_message(&self.0).await?)
-    }
-
-    fn audit(&self, _: &bool) -> Audit {
-        Audit::Unchanged
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<bool>, RoadmapError> {
+        Ok(Performed::new(work.insert_message(&self.0).await?, Audit::Unchanged))
     }
 }
 
@@ -878,20 +878,20 @@ pub async fn unsubscribing_deletes_waiting_digests(harness: Harness) {
     assert_eq!((status.waiting, status.sent), (0, 1));
 }
 
-fn move_with_mail(request: FeatureRequestId, track: TrackId, mails_per_day: Option<u64>) -> MoveFeatureRequest {
+fn move_with_mail(request: FeatureRequestId, track: TrackId) -> MoveFeatureRequest {
     let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: true };
-    MoveFeatureRequest { request: FeatureRequestRef::Id(request), draft: Ok(draft), mails_per_day }
+    MoveFeatureRequest { request: FeatureRequestRef::Id(request), draft }
 }
 
 /// Moves a feature request to a track with another status, with mail. Returns the topic.
 async fn announce_status(harness: &Harness, workspace: WorkspaceId, request: FeatureRequestId, track: &str) -> Topic {
     let track = harness.track(workspace, track).await;
-    harness.perform(workspace, &move_with_mail(request, track, None)).await;
+    harness.perform(workspace, &move_with_mail(request, track)).await;
     Topic::StatusChange(harness.events(workspace, request, None).await[0].id)
 }
 
-fn publish(changelog: ChangelogId, notify: bool, mails_per_day: Option<u64>) -> PublishChangelog {
-    PublishChangelog { changelog, notify_subscribers: Ok(notify), mails_per_day }
+fn publish(changelog: ChangelogId, notify_subscribers: bool) -> PublishChangelog {
+    PublishChangelog { changelog, notify_subscribers }
 }
 
 /// Creates a draft that is about these feature requests.
@@ -899,13 +899,13 @@ async fn draft_changelog(harness: &Harness, workspace: WorkspaceId, linked: &[Fe
     let ids = linked.iter().map(ToString::to_string).collect();
     let fields = ChangelogFields { feature_request_ids: Some(Some(ids)), ..changelog_fields("1.0", "<p>New</p>") };
     let draft = ChangelogDraft::parse(&fields, false, |_| None);
-    harness.perform(workspace, &CreateChangelog { draft }).await.changelog.id
+    harness.perform(workspace, &CreateChangelog { draft: draft.unwrap() }).await.changelog.id
 }
 
 /// Publishes a new changelog with mail. Returns the topic.
 async fn announce_changelog(harness: &Harness, workspace: WorkspaceId, linked: &[FeatureRequestId]) -> Topic {
     let changelog = draft_changelog(harness, workspace, linked).await;
-    harness.perform(workspace, &publish(changelog, true, None)).await;
+    harness.perform(workspace, &publish(changelog, true)).await;
     Topic::Changelog(changelog)
 }
 
@@ -968,13 +968,13 @@ pub async fn a_new_status_is_mailed_to_subscribers(harness: Harness) {
     // Three mails more on one day, but not four. Moves without mail fit always.
     let [planned, done] = [harness.track(workspace, "Planned").await, harness.track(workspace, "Done").await];
     harness.clock.advance(Duration::DAY * 2);
-    harness.perform(workspace, &move_with_mail(request.id, planned, Some(3))).await;
-    let refused = harness.executor.run_without_key(workspace, &move_with_mail(request.id, done, Some(3))).await;
+    let limited = harness.with_mail_budget(3);
+    limited.run_without_key(workspace, &move_with_mail(request.id, planned)).await.unwrap();
+    let refused = limited.run_without_key(workspace, &move_with_mail(request.id, done)).await;
     let over = OverBudget { budget: Budget::MailsPerDay, limit: 3 };
     assert!(matches!(refused, Err(RoadmapError::OverBudget(found)) if found == over), "{refused:?}");
     assert_eq!(harness.detail(workspace, request.id).await.summary.placement.track, name("Planned"));
-    let quiet = MoveFeatureRequest { mails_per_day: Some(3), ..move_to(FeatureRequestRef::Id(request.id), done) };
-    harness.perform(workspace, &quiet).await;
+    limited.run_without_key(workspace, &move_to(FeatureRequestRef::Id(request.id), done)).await.unwrap();
     assert_eq!(send_all(&harness, workspace).await.len(), 3);
 }
 
@@ -1013,9 +1013,10 @@ pub async fn a_changelog_is_mailed_once_to_each_customer(harness: Harness) {
     // The source and its target are the same feature request.
     let changelog = draft_changelog(&harness, workspace, &[one.id, two.id, source.id]).await;
     assert_eq!(lease(&harness, workspace, 9).await, []);
-    let refused = harness.executor.run_without_key(workspace, &publish(changelog, true, Some(3))).await;
+    let refused = harness.with_mail_budget(3).run_without_key(workspace, &publish(changelog, true)).await;
     assert!(matches!(refused, Err(RoadmapError::OverBudget(_))), "{refused:?}");
-    harness.perform(workspace, &publish(changelog, true, Some(4))).await;
+    let enough = harness.with_mail_budget(4);
+    enough.run_without_key(workspace, &publish(changelog, true)).await.unwrap();
     let mails = send_all(&harness, workspace).await;
     assert_eq!((mails.len(), addresses(&mails)), (4, example_addresses(&["ann", "bob", "cyd", "gus"])));
     for mail in &mails {
@@ -1025,15 +1026,15 @@ pub async fn a_changelog_is_mailed_once_to_each_customer(harness: Harness) {
     }
     harness.vote(workspace, one, "ida@example.com").await;
     for _ in 0..2 {
-        harness.perform(workspace, &publish(changelog, true, Some(4))).await;
+        enough.run_without_key(workspace, &publish(changelog, true)).await.unwrap();
         harness.perform(workspace, &UnpublishChangelog { changelog }).await;
     }
     assert_eq!(harness.count("outbox", workspace).await, 4);
     // One that is published without mail can be announced later.
     let other = draft_changelog(&harness, workspace, &[unlinked.id]).await;
-    harness.perform(workspace, &publish(other, false, None)).await;
+    harness.perform(workspace, &publish(other, false)).await;
     assert_eq!(lease(&harness, workspace, 9).await, []);
-    harness.perform(workspace, &publish(other, true, None)).await;
+    harness.perform(workspace, &publish(other, true)).await;
     assert_eq!(addresses(&send_all(&harness, workspace).await), example_addresses(&["hal"]));
 }
 
@@ -1122,7 +1123,7 @@ pub async fn an_unpublished_changelog_is_not_mailed(harness: Harness) {
     };
     let changelog = topic().await;
     harness.perform(workspace, &UnpublishChangelog { changelog }).await;
-    harness.perform(workspace, &publish(changelog, true, None)).await;
+    harness.perform(workspace, &publish(changelog, true)).await;
     assert_eq!(send_all(&harness, workspace).await.len(), 2);
     let changelog = topic().await;
     harness.perform(workspace, &UnpublishChangelog { changelog }).await;
@@ -1209,7 +1210,7 @@ pub async fn waiting_mail_follows_edits(harness: Harness) {
     harness.vote(workspace, &request, "ann@example.com").await;
     let Topic::Comment(comment) = announce(&harness, workspace, &request).await else { panic!("a comment") };
     let content = CleanHtml::parse("content", "<p>Later</p>");
-    harness.perform(workspace, &EditComment { comment, content }).await;
+    harness.perform(workspace, &EditComment { comment, content: content.unwrap() }).await;
     harness.edit(workspace, request.id, new_title("Night mode")).await;
     let mail = send_all(&harness, workspace).await.remove(0);
     assert_eq!((mail.content.as_str(), mail.about.title().as_str()), ("<p>Later</p>", "Night mode"));
@@ -1218,7 +1219,7 @@ pub async fn waiting_mail_follows_edits(harness: Harness) {
     };
     let fields = changelog_fields("1.1", "<p>Newer</p>");
     let change = ChangelogChange::parse(&fields, |_| None);
-    harness.perform(workspace, &EditChangelog { changelog, change }).await;
+    harness.perform(workspace, &EditChangelog { changelog, change: change.unwrap() }).await;
     let mail = send_all(&harness, workspace).await.remove(0);
     assert_eq!((mail.content.as_str(), mail.about.title().as_str()), ("<p>Newer</p>", "1.1"));
 }

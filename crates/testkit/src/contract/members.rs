@@ -116,7 +116,7 @@ pub async fn a_removed_member_leaves_its_name(harness: Harness) {
     let noa = harness.perform(workspace, &noa).await;
     let post = async |author: Option<&str>| {
         let draft = CommentDraft::parse(Some("<p>Soon</p>"), author, false);
-        harness.perform(workspace, &PostComment { request: reference, draft, mails_per_day: None }).await;
+        harness.perform(workspace, &PostComment { request: reference, draft: draft.unwrap() }).await;
         harness.perform(workspace, &vote(reference, None, Some("note"))).await;
         harness.next_second();
     };

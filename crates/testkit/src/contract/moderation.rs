@@ -14,7 +14,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::block_customer::BlockCustomer;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::remove_texts::MoveTexts;
 use time::Duration;
@@ -58,13 +58,13 @@ struct IsBlocked(&'static str);
 impl Operation for IsBlocked {
     type Output = bool;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<bool, RoadmapError> {
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<bool>, RoadmapError> {
         let email = EmailAddress::parse("email", self.0).unwrap();
-        Ok(work.find_known_address(email.folded()).await?.is_blocked)
-    }
-
-    fn audit(&self, _: &bool) -> Audit {
-        Audit::Unchanged
+        Ok(Performed::new(work.find_known_address(email.folded()).await?.is_blocked, Audit::Unchanged))
     }
 }
 
@@ -83,16 +83,15 @@ impl Operation for Move {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<MovedTexts, RoadmapError> {
-        Ok(if self.removes {
-            work.remove_texts(self.customer, context.now, self.most).await?
-        } else {
-            work.restore_texts(self.customer, context.now, self.most).await?
-        })
-    }
-
-    fn audit(&self, _: &MovedTexts) -> Audit {
-        Audit::Unchanged
+    ) -> Result<Performed<MovedTexts>, RoadmapError> {
+        Ok(Performed::new(
+            if self.removes {
+                work.remove_texts(self.customer, context.now, self.most).await?
+            } else {
+                work.restore_texts(self.customer, context.now, self.most).await?
+            },
+            Audit::Unchanged,
+        ))
     }
 }
 
@@ -240,7 +239,7 @@ pub async fn removed_texts_follow_their_records_and_are_purged(harness: Harness)
     assert_eq!(count().await, (1, 1));
     harness.vote(workspace, &on, "bob@example.com").await;
     let bob = harness.customer(workspace, "bob@example.com").await.id;
-    harness.perform(workspace, &MergeCustomers { source: ann, target: Ok(bob) }).await;
+    harness.perform(workspace, &MergeCustomers { source: ann, target: bob }).await;
     assert_eq!((count().await, texts(&harness, workspace, bob).await.counts.removed), ((1, 1), 2));
     harness.create(other, of_ann("Quokka", &[], "")).await;
     let removed_at = harness.now();
@@ -327,7 +326,7 @@ pub async fn a_block_survives_a_merge_of_customers(harness: Harness) {
             }
         }
         let (source, target) = if target_is_blocked { (bob, ann) } else { (ann, bob) };
-        let merged = harness.perform(workspace, &MergeCustomers { source, target: Ok(target) }).await;
+        let merged = harness.perform(workspace, &MergeCustomers { source, target }).await;
         assert!(merged.customer.blocked_at.is_some());
         let unblock = BlockCustomer { customer: target, is_blocked: false };
         assert!(harness.perform(workspace, &unblock).await.has_changed);

@@ -8,6 +8,8 @@ use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::policy::idempotency;
 use roadmap_domain::ports::Clock;
 use roadmap_domain::usecase::create_feature_request::CreateFeatureRequest;
+use roadmap_domain::usecase::executor::Checked;
+use roadmap_domain::usecase::target::Target;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -17,7 +19,7 @@ use crate::harness::{Failing, Harness, Stalling, comment, draft, reply, vote};
 const SOON: Duration = Duration::from_secs(2);
 
 fn create(title: &str) -> CreateFeatureRequest {
-    CreateFeatureRequest::new(Ok(draft(title, &[], "")))
+    CreateFeatureRequest::new(draft(title, &[], ""))
 }
 
 /// Eight concurrent duplicates: one effect, eight equal responses, seven of them replays.
@@ -112,9 +114,11 @@ pub async fn a_key_is_replayed_for_any_operation(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.run(workspace, "k", &create("Dark mode"), "first").await.unwrap();
     let nowhere = FeatureRequestRef::Number(99);
+    let target = Target::FeatureRequest(nowhere);
+    let invalid = Checked::<CreateFeatureRequest> { target, operation: Err(FieldError::missing("title")) };
     for outcome in [
         harness.run(workspace, "k", &create("Other"), "second").await,
-        harness.run(workspace, "k", &CreateFeatureRequest::new(Err(FieldError::missing("title"))), "fifth").await,
+        harness.run(workspace, "k", &invalid, "fifth").await,
         harness.run(workspace, "k", &vote(nowhere, None, Some("note")), "third").await,
         harness.run(workspace, "k", &comment(nowhere, "text", true), "fourth").await,
     ] {

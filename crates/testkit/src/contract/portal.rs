@@ -20,7 +20,7 @@ use roadmap_domain::usecase::change_changelog::{EditChangelog, PublishChangelog,
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::edit_feature_request::FeatureRequestChange;
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::update_portal::UpdatePortal;
 use time::Duration;
 use tokio::task::JoinSet;
@@ -42,14 +42,10 @@ impl Operation for Replace {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<PortalSettings, RoadmapError> {
+    ) -> Result<Performed<PortalSettings>, RoadmapError> {
         let old = work.load_portal().await?;
         work.save_portal(&self.0).await?;
-        Ok(old)
-    }
-
-    fn audit(&self, _: &PortalSettings) -> Audit {
-        Audit::Unchanged
+        Ok(Performed::new(old, Audit::Unchanged))
     }
 }
 
@@ -60,14 +56,15 @@ struct AddDomain(usize);
 impl Operation for AddDomain {
     type Output = ();
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
         let mut settings = work.load_portal().await?;
         settings.mail_domains.push(domain(self.0));
-        Ok(work.save_portal(&settings).await?)
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::Unchanged
+        work.save_portal(&settings).await?;
+        Ok(Performed::new((), Audit::Unchanged))
     }
 }
 
@@ -76,7 +73,7 @@ fn domain(number: usize) -> MailDomain {
 }
 
 fn set_logo(logo: Option<AttachmentId>) -> UpdatePortal {
-    UpdatePortal { change: Ok(PortalChange { logo: Some(logo), ..PortalChange::default() }) }
+    UpdatePortal { change: PortalChange { logo: Some(logo), ..PortalChange::default() } }
 }
 
 fn cover(file: &Attachment) -> CoverImage {
@@ -218,7 +215,7 @@ async fn announce(
         ..changelog_fields(title, &format!("<p>About <b>{title}</b></p>"))
     };
     let draft = ChangelogDraft::parse(&fields, publish, |_| cover.map(|file| file.id));
-    harness.perform(workspace, &CreateChangelog { draft }).await.changelog
+    harness.perform(workspace, &CreateChangelog { draft: draft.unwrap() }).await.changelog
 }
 
 /// What the portal shows of a changelog that is public, with these feature requests.
@@ -278,7 +275,7 @@ pub async fn changelogs_are_shown_once_they_are_public(harness: Harness) {
 
     harness.clock.advance(Duration::HOUR);
     // The order is that of the publications, not of the creations.
-    let publish = PublishChangelog { changelog: draft.id, notify_subscribers: Ok(false), mails_per_day: None };
+    let publish = PublishChangelog { changelog: draft.id, notify_subscribers: false };
     let last = harness.perform(acme, &publish).await.detail.changelog;
     let gone = announce(&harness, acme, ("gone", true, None), &[], None).await;
     let mut expected = Vec::new();
@@ -295,8 +292,7 @@ pub async fn changelogs_are_shown_once_they_are_public(harness: Harness) {
     }
     let at = harness.next_second();
     let title = new_title("edited").title;
-    let edit =
-        EditChangelog { changelog: first.id, change: Ok(ChangelogChange { title, ..ChangelogChange::default() }) };
+    let edit = EditChangelog { changelog: first.id, change: ChangelogChange { title, ..ChangelogChange::default() } };
     let edited = harness.perform(acme, &edit).await.detail.changelog;
     assert_eq!(edited.updated_at, at);
     expected[2] = shown(&harness, acme, &edited, &[]).await;

@@ -236,7 +236,7 @@ pub async fn lists_are_sorted(harness: Harness) {
     // Two tracks of one lane.
     let change = TrackChange { lane: Some(Some(planned.id)), ..TrackChange::default() };
     let inbox = harness.track(workspace, "Inbox").await;
-    harness.perform(workspace, &ChangeTrack { track: inbox, change: Ok(change) }).await;
+    harness.perform(workspace, &ChangeTrack { track: inbox, change }).await;
     assert_eq!(listed(&harness, workspace, &in_lane, PortalSort::Votes).await, [4, 1, 6, 2]);
     assert_eq!(listed(&harness, workspace, &in_lane, PortalSort::Updated).await, [2, 1, 6, 4]);
     // Without the lane, its feature requests are listed without a status.
@@ -386,7 +386,7 @@ pub async fn random_lists_equal_a_model(harness: Harness) {
         let lanes = harness.lanes(workspace).await;
         let change = TrackChange { lane: Some(Some(lanes[1].lane.id)), ..TrackChange::default() };
         let done = harness.track(workspace, "Done").await;
-        harness.perform(workspace, &ChangeTrack { track: done, change: Ok(change) }).await;
+        harness.perform(workspace, &ChangeTrack { track: done, change }).await;
         let mut requests = Vec::new();
         for number in 0..14 {
             let customer = CustomerDraft::parse(Some(&email(number % CUSTOMERS)), None).ok();

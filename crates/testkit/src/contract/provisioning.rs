@@ -11,7 +11,7 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::{Clock, UnitOfWork};
 use roadmap_domain::usecase::change_board::{AddLane, AddTrack, LaneDraft, LaneRef, TrackDraft};
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
 use roadmap_domain::usecase::replace_synonyms::ReplaceSynonyms;
 use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
@@ -78,9 +78,9 @@ pub async fn names_are_unique_in_their_scope(harness: Harness) {
     assert_eq!(taken.to_string(), "subdomain `acme` is already taken");
     let other = harness.workspace("bolt").await;
 
-    let lane = AddLane { draft: Ok(LaneDraft { name: name("Later"), position: None }) };
+    let lane = AddLane { draft: LaneDraft { name: name("Later"), position: None } };
     let in_lane = Some(LaneRef::Name(name("later")));
-    let track = AddTrack { draft: Ok(TrackDraft { name: name("Ideas"), lane: in_lane, position: None }) };
+    let track = AddTrack { draft: TrackDraft { name: name("Ideas"), lane: in_lane, position: None } };
     for workspace in [workspace, other] {
         harness.perform(workspace, &lane).await;
         harness.perform(workspace, &track).await;
@@ -105,7 +105,7 @@ pub async fn settings_are_replaced(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let other = harness.workspace("bolt").await;
     let change = SettingChange::parse(Some(Some("Acme 2")), None);
-    harness.executor.run_without_key(workspace, &UpdateSetting { change }).await.unwrap();
+    harness.executor.run_without_key(workspace, &UpdateSetting { change: change.unwrap() }).await.unwrap();
     let setting = |workspace| harness.subject.reader.setting(workspace);
     assert_eq!(setting(workspace).await.unwrap(), Some(Setting::parse("Acme 2", "https://acme.example").unwrap()));
     assert_eq!(setting(other).await.unwrap(), Some(Setting::parse("Acme", "https://acme.example").unwrap()));
@@ -132,7 +132,7 @@ pub async fn synonyms_are_replaced(harness: Harness) {
         (groups(&[&["pen", "pencil"], &["numbat", "zoo of quokkas", "2FA"]]), vec!["Quokka zoo"]),
         (groups(&[]), vec![]),
     ] {
-        let replace = ReplaceSynonyms { synonyms: Synonyms::parse(&replaced) };
+        let replace = ReplaceSynonyms { synonyms: Synonyms::parse(&replaced).unwrap() };
         assert_eq!(harness.executor.run_without_key(workspace, &replace).await.unwrap().groups(), replaced);
         assert_eq!(harness.subject.reader.synonyms(workspace).await.unwrap().groups(), replaced);
         assert!(harness.subject.reader.synonyms(other).await.unwrap().is_empty());
@@ -143,7 +143,7 @@ pub async fn synonyms_are_replaced(harness: Harness) {
     let phrase = |number: usize, position: usize| format!("{number}w{position} {}", "x".repeat(40));
     let group = |number| (0..8).map(|position| phrase(number, position)).collect();
     let replaced: Vec<Vec<String>> = (0..Synonyms::MAX_GROUPS).map(group).collect();
-    let replace = ReplaceSynonyms { synonyms: Synonyms::parse(&replaced) };
+    let replace = ReplaceSynonyms { synonyms: Synonyms::parse(&replaced).unwrap() };
     harness.executor.run_without_key(workspace, &replace).await.unwrap();
     assert_eq!(harness.subject.reader.synonyms(workspace).await.unwrap().groups(), replaced);
 }
@@ -254,12 +254,8 @@ impl Operation for RevokeOf {
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Vec<ApiKey>, RoadmapError> {
-        Ok(work.revoke_keys_of(self.0, context.now).await?)
-    }
-
-    fn audit(&self, _: &Vec<ApiKey>) -> Audit {
-        Audit::Unchanged
+    ) -> Result<Performed<Vec<ApiKey>>, RoadmapError> {
+        Ok(Performed::new(work.revoke_keys_of(self.0, context.now).await?, Audit::Unchanged))
     }
 }
 

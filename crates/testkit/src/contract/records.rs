@@ -23,15 +23,15 @@ use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
 use roadmap_domain::usecase::delete_note::DeleteNote;
-use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
+use roadmap_domain::usecase::edit_comment::DeleteComment;
 use roadmap_domain::usecase::edit_feature_request::FeatureRequestChange;
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::harness::{
-    Failing, Harness, changelog_fields, comment, customer_comment, draft, edit, merge, move_to, name, new_title,
-    new_visibility, page, vote,
+    Failing, Harness, changelog_fields, comment, customer_comment, draft, edit, edit_comment, merge, move_to, name,
+    new_title, new_visibility, page, vote,
 };
 
 fn html(text: &str) -> CleanHtml {
@@ -382,17 +382,16 @@ pub async fn comments_are_edited_and_deleted(harness: Harness) {
     }
     harness.merge(workspace, source.id, target.id).await;
     let mut expected = harness.comments(workspace, target.id).await;
-    let content = |text: &str| CleanHtml::parse("content", text);
     for index in [0, 1] {
         let at = harness.next_second();
-        let operation = EditComment { comment: posted[index], content: content("<p>New</p>") };
+        let operation = edit_comment(posted[index], "<p>New</p>");
         let edited = harness.perform(workspace, &operation).await;
         expected[index].comment.content = html("<p>New</p>");
         expected[index].updated_at = at;
         assert_eq!(edited, expected[index]);
         assert_eq!(harness.comments(workspace, target.id).await, expected);
     }
-    let operation = EditComment { comment: posted[2], content: content("<p>Lost</p>") };
+    let operation = edit_comment(posted[2], "<p>Lost</p>");
     harness.failure(workspace, &Failing(operation)).await;
     assert_eq!(harness.comments(workspace, target.id).await, expected);
     harness.perform(workspace, &DeleteComment { comment: posted[1] }).await;
@@ -400,8 +399,8 @@ pub async fn comments_are_edited_and_deleted(harness: Harness) {
     assert_eq!(harness.comments(workspace, target.id).await, expected);
     assert_eq!(harness.detail(workspace, target.id).await.comments_count, 2);
     for unknown in [posted[1], CommentId::new(Uuid::from_u128(1)), CommentId::new(source.id.uuid())] {
-        for content in [content("<p>New</p>"), content("")] {
-            let edit = EditComment { comment: unknown, content };
+        for content in ["<p>New</p>", ""] {
+            let edit = edit_comment(unknown, content);
             assert_eq!(harness.failure(workspace, &edit).await, "Comment does not exist.");
         }
         let delete = DeleteComment { comment: unknown };
@@ -434,7 +433,7 @@ pub async fn notes_name_their_authors_and_customers(harness: Harness) {
         let text = format!("<p>{number}</p>");
         let note = NoteDraft::parse(Some(&text), author).unwrap();
         let draft = customer.map(|(name, email)| CustomerDraft::parse(Some(email), name).unwrap());
-        let operation = CastVote { request: reference, draft: VoteDraft::new(draft, Some(note)) };
+        let operation = CastVote { request: reference, draft: VoteDraft::new(draft, Some(note)).unwrap() };
         harness.perform(workspace, &operation).await;
         let customer = customer.map(|(name, email)| (name.map(self::name), self::email(email)));
         expected.insert(0, (html(&text), shown.clone(), customer, at));
@@ -481,7 +480,7 @@ pub async fn events_are_listed_newest_first_and_by_kind(harness: Harness) {
         let created_at = harness.next_second();
         let author = Author::parse("author_email", author).unwrap();
         let draft = MoveDraft { track: harness.track(workspace, track).await, author, notify_all_voters: false };
-        let operation = MoveFeatureRequest { request: reference, draft: Ok(draft), mails_per_day: None };
+        let operation = MoveFeatureRequest { request: reference, draft };
         let to = placement(track, status);
         let moved = executor.run_without_key(workspace, &operation).await.unwrap();
         let content = Move { from: std::mem::replace(&mut last, to.clone()), to: to.clone() };
@@ -532,12 +531,12 @@ async fn fill(harness: &Harness, workspace: WorkspaceId, title: &str) -> Feature
     harness.hold(workspace, request.id, "<p>Please</p>", "ann@example.com").await;
     let draft =
         MoveDraft { track: harness.track(workspace, "Planned").await, author: Author::Oldest, notify_all_voters: true };
-    let operation = MoveFeatureRequest { request: reference, draft: Ok(draft), mails_per_day: None };
+    let operation = MoveFeatureRequest { request: reference, draft };
     harness.perform(workspace, &operation).await;
     let linked = Some(Some(vec![request.id.to_string()]));
     let fields = ChangelogFields { feature_request_ids: linked, ..changelog_fields(title, "<p>New</p>") };
     let draft = ChangelogDraft::parse(&fields, true, |_| None);
-    harness.perform(workspace, &CreateChangelog { draft }).await;
+    harness.perform(workspace, &CreateChangelog { draft: draft.unwrap() }).await;
     request.id
 }
 

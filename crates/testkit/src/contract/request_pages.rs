@@ -96,7 +96,7 @@ pub async fn a_page_shows_everything_of_a_request(harness: Harness) {
     }
     let planned = harness.lanes(workspace).await[1].lane.id;
     let change = LaneChange { position: Some(4), name: None };
-    harness.perform(workspace, &ChangeLane { lane: planned, change: Ok(change) }).await;
+    harness.perform(workspace, &ChangeLane { lane: planned, change }).await;
     let found = harness.page_of(workspace, first.id, VISITOR).await;
     assert_eq!((found.lane_position, &found), (Some(4), &expected(&harness, workspace, first.id).await));
 }
@@ -271,7 +271,7 @@ pub async fn a_page_shows_the_viewer_s_vote_and_subscription(harness: Harness) {
     harness.perform(workspace, &customer_comment(reference, "<p>1</p>", "commenter@example.com", None)).await;
     for address in ["unsubscribed@example.com", "again@example.com", "ended@example.com"] {
         let customer = CustomerDraft::parse(Some(address), None).map(|customer| customer.email);
-        harness.perform(workspace, &EndSubscription { request: reference, customer }).await;
+        harness.perform(workspace, &EndSubscription { request: reference, customer: customer.unwrap() }).await;
     }
     harness.subscribe(workspace, request.id, "again@example.com").await;
     for address in ["stopped@example.com", "stopped-follower@example.com"] {

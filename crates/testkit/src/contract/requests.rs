@@ -87,7 +87,7 @@ pub async fn the_status_follows_the_track(harness: Harness) {
 /// Decision 3.
 pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
-    let failing = Failing(CreateFeatureRequest::new(Ok(draft("Quokka mode", &["animals"], "Wombat"))));
+    let failing = Failing(CreateFeatureRequest::new(draft("Quokka mode", &["animals"], "Wombat")));
     assert!(harness.executor.run_without_key(workspace, &failing).await.is_err());
     for table in ["feature_requests", "feature_request_tags", "vote_tallies", "search_documents", "search_words"] {
         assert_eq!(harness.count(table, workspace).await, 0, "{table}");
@@ -142,7 +142,7 @@ pub async fn changelogs_come_newest_first(harness: Harness) {
     for number in 1..=5 {
         let fields = changelog_fields(&format!("1.{number}"), "<p>New</p>");
         let draft = ChangelogDraft::parse(&fields, number % 2 == 0, |_| None);
-        harness.perform(workspace, &CreateChangelog { draft }).await;
+        harness.perform(workspace, &CreateChangelog { draft: draft.unwrap() }).await;
     }
     let mut titles = Vec::new();
     for page in ["1", "2", "3"] {

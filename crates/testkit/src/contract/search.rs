@@ -332,7 +332,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
         700 => draft("A widget in the title", &[], ""),
         _ => draft(&format!("Request {number}"), &[], "everyone has a widget"),
     });
-    let creations = drafts.map(|draft| CreateFeatureRequest::new(Ok(draft))).collect();
+    let creations = drafts.map(CreateFeatureRequest::new).collect();
     harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();
     let votes = |number, votes: i64| {
         let voter = |voter| format!("voter{voter}@example.com");
@@ -370,12 +370,12 @@ pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
         1 => draft("The first", &[], "everyone has a quokka"),
         _ => draft(&format!("Old {number}"), &[], "everyone has a wombat"),
     });
-    let creations = drafts.map(|draft| CreateFeatureRequest::new(Ok(draft))).collect();
+    let creations = drafts.map(CreateFeatureRequest::new).collect();
     harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();
     let voted = |number| vote(FeatureRequestRef::Number(number), Some(("ann@example.com", None)), None);
     harness.executor.run_without_key(workspace, &Many((1..=old).map(voted).collect())).await.unwrap();
     let drafts = (1..=1_100).map(|number| draft(&format!("Young {number}"), &[], "everyone has a quokka"));
-    let creations = drafts.map(|draft| CreateFeatureRequest::new(Ok(draft))).collect();
+    let creations = drafts.map(CreateFeatureRequest::new).collect();
     harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();
     for voter in ["ann@example.com", "bob@example.com"] {
         let wanted = vote(FeatureRequestRef::Number(old + 7), Some((voter, None)), None);
@@ -389,7 +389,7 @@ pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
     assert_eq!((found.len(), &found[..3]), (15, &["Young 7", "Young 1100", "Young 1099"].map(str::to_owned)[..]));
     // Matches that are neither among the most voted nor among the newest feature requests are still found.
     let drafts = (1..=2_000).map(|number| draft(&format!("Newest {number}"), &[], "everyone has a numbat"));
-    let creations = drafts.map(|draft| CreateFeatureRequest::new(Ok(draft))).collect();
+    let creations = drafts.map(CreateFeatureRequest::new).collect();
     harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();
     assert_eq!(harness.search(workspace, "quokka").await[0], "Young 7");
     assert_eq!(harness.search(workspace, "quokka").await.len(), 15);
@@ -449,7 +449,7 @@ pub async fn results_equal_those_of_the_index_in_memory(harness: Harness) {
             let draft = draft(&request.title, &tags, &request.description);
             let document = SearchDocument::new(&request.title, tags, draft.description.text());
             let votes_count = request.votes % 4;
-            creations.push(CreateFeatureRequest::new(Ok(draft)));
+            creations.push(CreateFeatureRequest::new(draft));
             votes.extend((0..votes_count).map(|voter| {
                 vote(FeatureRequestRef::Number(number), Some((&format!("voter{voter}@example.com"), None)), None)
             }));

@@ -22,7 +22,7 @@ use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActor, PageOutcome};
 use roadmap_domain::usecase::change_members::{ChangeRole, RemoveMember};
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::save_account::{SaveAccount, held_name};
 use roadmap_domain::usecase::sign_in::{
     AskForSignIn, CountCode, DiscardSignIn, EndSessions, RedeemSignIn, SignInRedeemed, StartSignIn,
@@ -94,12 +94,13 @@ struct EndOne(SessionId, EmailAddress);
 impl Operation for StoreSignIn {
     type Output = ();
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        Ok(work.insert_sign_in(&self.0, true).await?)
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::Unchanged
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        work.insert_sign_in(&self.0, true).await?;
+        Ok(Performed::new((), Audit::Unchanged))
     }
 }
 
@@ -111,12 +112,8 @@ impl Operation for NthMail {
         &self,
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Option<Timestamp>, RoadmapError> {
-        Ok(work.nth_counted_mail(self.0, self.1).await?)
-    }
-
-    fn audit(&self, _: &Option<Timestamp>) -> Audit {
-        Audit::Unchanged
+    ) -> Result<Performed<Option<Timestamp>>, RoadmapError> {
+        Ok(Performed::new(work.nth_counted_mail(self.0, self.1).await?, Audit::Unchanged))
     }
 }
 
@@ -124,12 +121,12 @@ impl Operation for NthMail {
 impl Operation for FindKnown {
     type Output = KnownAddress;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<KnownAddress, RoadmapError> {
-        Ok(work.find_known_address(self.0.folded()).await?)
-    }
-
-    fn audit(&self, _: &KnownAddress) -> Audit {
-        Audit::Unchanged
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<KnownAddress>, RoadmapError> {
+        Ok(Performed::new(work.find_known_address(self.0.folded()).await?, Audit::Unchanged))
     }
 }
 
@@ -137,12 +134,13 @@ impl Operation for FindKnown {
 impl Operation for StoreSession {
     type Output = ();
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        Ok(work.insert_session(&self.0).await?)
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::Unchanged
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        work.insert_session(&self.0).await?;
+        Ok(Performed::new((), Audit::Unchanged))
     }
 }
 
@@ -150,12 +148,12 @@ impl Operation for StoreSession {
 impl Operation for EndOne {
     type Output = bool;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<bool, RoadmapError> {
-        Ok(work.end_session(self.0, self.1.folded()).await?)
-    }
-
-    fn audit(&self, _: &bool) -> Audit {
-        Audit::Unchanged
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<bool>, RoadmapError> {
+        Ok(Performed::new(work.end_session(self.0, self.1.folded()).await?, Audit::Unchanged))
     }
 }
 
@@ -561,7 +559,7 @@ pub async fn a_session_has_what_its_address_means_now(harness: Harness) {
     assert_eq!(session(&harness, acme, 7).await.as_ref(), Some(&expected));
     for language in [Some(Language::German), Some(Language::Arabic), None, Some(Language::English)] {
         let save =
-            SaveAccount { email: email("ann@example.com"), name: Ok(Some(name("Ann"))), language, holds_names: false };
+            SaveAccount { email: email("ann@example.com"), name: Some(name("Ann")), language, holds_names: false };
         harness.perform(acme, &save).await;
         expected.language = language;
         assert_eq!(session(&harness, acme, 7).await.as_ref(), Some(&expected));
@@ -727,7 +725,7 @@ pub async fn own_settings_are_saved(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let save = |address: &str, text: &str, language| SaveAccount {
         email: email(address),
-        name: SaveAccount::parse_name(text),
+        name: SaveAccount::parse_name(text).unwrap(),
         language,
         holds_names: false,
     };
@@ -769,7 +767,7 @@ pub async fn names_beside_public_posts_are_held(harness: Harness) {
     let reference = || FeatureRequestRef::Id(request.id);
     let save = |address: &str, text: &str| SaveAccount {
         email: email(address),
-        name: SaveAccount::parse_name(text),
+        name: SaveAccount::parse_name(text).unwrap(),
         language: None,
         holds_names: true,
     };

@@ -17,7 +17,7 @@ use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
 use roadmap_domain::usecase::edit_comment::DeleteComment;
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::subscribe::{EndSubscription, Subscribe, Subscription};
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
@@ -88,7 +88,7 @@ pub async fn an_unsubscription_survives_a_merge_of_customers(harness: Harness) {
         let target = voter(&harness, workspace, &other, &bob).await;
         let what = if is_everything { Unsubscription::Everything } else { about(&request) };
         let unsubscribe = Unsubscribe { customer: source, what };
-        let merge = MergeCustomers { source, target: Ok(target) };
+        let merge = MergeCustomers { source, target };
         let before = harness.count("outbox", workspace).await;
         if is_merged_first {
             let (merged, unsubscribed) = harness.overlap(workspace, merge, &unsubscribe).await;
@@ -150,7 +150,7 @@ async fn subscribers(harness: &Harness, workspace: WorkspaceId, request: Feature
 
 fn end(request: FeatureRequestId, email: &str) -> EndSubscription {
     let customer = EmailAddress::parse("email", email);
-    EndSubscription { request: FeatureRequestRef::Id(request), customer }
+    EndSubscription { request: FeatureRequestRef::Id(request), customer: customer.unwrap() }
 }
 
 /// A subscription needs no vote, is not doubled, and ends on request. It is no vote.
@@ -159,7 +159,7 @@ pub async fn customers_subscribe_without_a_vote(harness: Harness) {
     let [request, other] = harness.requests(workspace, ["Dark mode", "Export"]).await;
     let subscribe = |email: &str, name: Option<&str>| Subscribe {
         request: FeatureRequestRef::Id(request.id),
-        customer: CustomerDraft::parse(Some(email), name),
+        customer: CustomerDraft::parse(Some(email), name).unwrap(),
     };
     for (email, name, has_changed) in [
         ("Ann@Example.com", None, true),
@@ -235,7 +235,7 @@ pub async fn stopped_mail_stays_stopped(harness: Harness) {
     let ann = voter(&harness, workspace, &request, "ann@example.com").await;
     harness.unsubscribe(workspace, ann, Unsubscription::Everything).await.unwrap();
     let customer = CustomerDraft::parse(Some("ann@example.com"), None);
-    let subscribe = Subscribe { request: FeatureRequestRef::Id(request.id), customer };
+    let subscribe = Subscribe { request: FeatureRequestRef::Id(request.id), customer: customer.unwrap() };
     let stopped = Subscription { request: request.id, is_subscribed: false, has_changed: false };
     assert_eq!(harness.perform(workspace, &subscribe).await, stopped);
     assert_eq!(harness.count("followers", workspace).await, 0);
@@ -288,12 +288,13 @@ struct NotifyAuthor(CommentId);
 impl Operation for NotifyAuthor {
     type Output = ();
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        Ok(work.notify_author(self.0, context.now).await?)
-    }
-
-    fn audit(&self, (): &()) -> Audit {
-        Audit::Unchanged
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        work.notify_author(self.0, context.now).await?;
+        Ok(Performed::new((), Audit::Unchanged))
     }
 }
 

@@ -86,7 +86,7 @@ pub async fn records_of_another_workspace_are_unknown(harness: Harness) {
         ..changelog_fields("1.0", "<p>New</p>")
     };
     let draft = ChangelogDraft::parse(&fields, true, |_| None);
-    let changelog = harness.perform(acme, &CreateChangelog { draft }).await.changelog.id;
+    let changelog = harness.perform(acme, &CreateChangelog { draft: draft.unwrap() }).await.changelog.id;
     harness.merge(acme, source.id, request.id).await;
     let before = (harness.shown(acme, &[request.id]).await, harness.count_records(acme).await);
     let audit = (harness.count("audit_entries", acme).await, harness.count("audit_entries", bolt).await);
@@ -105,8 +105,8 @@ pub async fn records_of_another_workspace_are_unknown(harness: Harness) {
         for message in [
             harness.failure(bolt, &edit(reference, new_title("Mine"))).await,
             harness.failure(bolt, &withdraw(reference, "ann@example.com")).await,
-            harness.failure(bolt, &Subscribe { request: reference, customer: draft }).await,
-            harness.failure(bolt, &EndSubscription { request: reference, customer: address }).await,
+            harness.failure(bolt, &Subscribe { request: reference, customer: draft.unwrap() }).await,
+            harness.failure(bolt, &EndSubscription { request: reference, customer: address.unwrap() }).await,
             harness.failure(bolt, &merge(foreign, own.id)).await,
             harness.failure(bolt, &merge(own.id, foreign)).await,
             harness.failure(bolt, &unmerge(foreign)).await,
@@ -123,16 +123,16 @@ pub async fn records_of_another_workspace_are_unknown(harness: Harness) {
     assert!(reader.roadmap(bolt, 50).await.unwrap().iter().all(|lane| lane.feature_requests.is_empty()));
     let lane = harness.lanes(acme).await[0].lane.id;
     let content = CleanHtml::parse("content", "<p>Mine</p>");
-    let name = Ok(crate::harness::name("Mine"));
+    let name = crate::harness::name("Mine");
     for (message, missing) in [
-        (harness.failure(bolt, &EditComment { comment, content }).await, "Comment does not exist."),
+        (harness.failure(bolt, &EditComment { comment, content: content.unwrap() }).await, "Comment does not exist."),
         (harness.failure(bolt, &DeleteComment { comment }).await, "Comment does not exist."),
         (harness.failure(bolt, &DeleteNote { note }).await, "ReferenceNote does not exist."),
         (harness.failure(bolt, &RenameCustomer { customer, name }).await, "Customer does not exist."),
         (harness.failure(bolt, &DeleteChangelog { changelog }).await, "Changelog does not exist."),
         (harness.failure(bolt, &UnpublishChangelog { changelog }).await, "Changelog does not exist."),
         (harness.failure(bolt, &RemoveLane { lane }).await, "Lane does not exist."),
-        (harness.failure(bolt, &RemoveTrack { track, move_to: Ok(None) }).await, "Track does not exist."),
+        (harness.failure(bolt, &RemoveTrack { track, move_to: None }).await, "Track does not exist."),
     ] {
         assert_eq!(message, missing);
     }

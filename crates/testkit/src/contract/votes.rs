@@ -282,15 +282,12 @@ pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness)
     assert_eq!(members[0].email.as_str(), "bob@team.example");
     for named in [None, Some("nobody@team.example"), Some("ANN@team.example")] {
         let note = NoteDraft::parse(Some("note"), named).unwrap();
-        let vote = CastVote { request: FeatureRequestRef::Number(1), draft: VoteDraft::new(None, Some(note)) };
+        let vote = CastVote { request: FeatureRequestRef::Number(1), draft: VoteDraft::new(None, Some(note)).unwrap() };
         harness.executor.run_without_key(workspace, &vote).await.unwrap();
         let draft = CommentDraft::parse(Some("comment"), named, false);
         harness
             .executor
-            .run_without_key(
-                workspace,
-                &PostComment { request: FeatureRequestRef::Number(1), draft, mails_per_day: None },
-            )
+            .run_without_key(workspace, &PostComment { request: FeatureRequestRef::Number(1), draft: draft.unwrap() })
             .await
             .unwrap();
     }

@@ -236,7 +236,7 @@ pub(crate) async fn rename(context: Rc<Context>, fields: Fields) -> PageResult {
         let done = if done.has_changed { "customer-saved" } else { "unchanged" };
         format!("{}?done={done}", path_of(customer))
     };
-    found(run_once(&context, &fields, RenameCustomer { customer, name: Ok(name) }, landing).await)
+    found(run_once(&context, &fields, RenameCustomer { customer, name }, landing).await)
 }
 
 /// Shows the page of a customer, with what was typed as the name.
@@ -313,7 +313,7 @@ pub(crate) async fn merge(context: Rc<Context>, fields: Fields) -> PageResult {
         }
     };
     let landing = |merged: CustomersMerged| format!("{}?done=customers-merged", path_of(merged.customer.customer.id));
-    match run_once(&context, &fields, MergeCustomers { source, target: Ok(target) }, landing).await {
+    match run_once(&context, &fields, MergeCustomers { source, target }, landing).await {
         Err(HttpError::Domain(RoadmapError::NotFound(_))) => {
             let mut problems = Problems::default();
             problems.add("query", t.get("customer-gone"));

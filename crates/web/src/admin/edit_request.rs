@@ -204,7 +204,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         return page(&context, &detail, draft, None, status).await;
     }
     let request = FeatureRequestRef::Id(detail.summary.id);
-    let edit = EditFeatureRequest { request, change: Ok(change) };
+    let edit = EditFeatureRequest { request, change };
     let operation = EditUnchangedRequest { edit, read: Fingerprint::from_form(&draft.fingerprint) };
     let next = |edited: FeatureRequestEdited| landing(&edited.detail.summary.slug(), "request-saved");
     match run_once(&context, &fields, operation, next).await {

@@ -119,7 +119,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 pub(crate) async fn merge(context: Rc<Context>, fields: Fields) -> PageResult {
     let into = parse_uuid("into", fields.get("into")).map_err(|_| HttpError::NotFound)?;
     let target = FeatureRequestId::new(into);
-    let operation = MergeFeatureRequests { source: reference(&context), target: Ok(FeatureRequestRef::Id(target)) };
+    let operation = MergeFeatureRequests { source: reference(&context), target: FeatureRequestRef::Id(target) };
     let error = match execute(&context, operation).await {
         Ok(merged) => {
             let done = if merged.was_there { "unchanged" } else { "merged" };

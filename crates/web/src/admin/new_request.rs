@@ -147,7 +147,7 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
     }
     let Some(checked) = draft.check(&context)? else { return page(&context, draft, None).await };
     let next = |cast: VoteCast| landing(&cast.request.slug(), "request-created");
-    match run_once(&context, &fields, CreateFeatureRequest::new(Ok(checked)), next).await {
+    match run_once(&context, &fields, CreateFeatureRequest::new(checked), next).await {
         Ok(reply) => Ok(reply),
         Err(error) => match refusal(context.text(), &error) {
             Some(sentence) => {

@@ -1,33 +1,24 @@
 //! The settings of the product, its portal and its search, in one form.
 //!
 //! All fields are validated before anything is changed. What a person has changed in the form is changed in one unit of work
-//! ([`SaveSettings`]). The form remembers what it showed ([`Shown`]), so that what others have changed since then stays.
+//! ([`SaveSettings`]). The form remembers what it showed ([`ShownSettings`]), so that what others have changed since then stays.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
 use askama::Template;
-use async_trait::async_trait;
 use fluent_bundle::FluentValue;
 use roadmap_domain::error::{Conflict, FieldError, FieldProblem, RoadmapError, Validated};
-use roadmap_domain::model::admin::Fingerprint;
-use roadmap_domain::model::audit::Audit;
-use roadmap_domain::model::portal::{
-    Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalChange, PortalSettings,
-};
+use roadmap_domain::model::portal::{Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalSettings};
 use roadmap_domain::model::search::Synonyms;
-use roadmap_domain::model::setting::{Setting, SettingChange, WebsiteUrl};
+use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::policy::contrast::{AccentColors, AccentPalette, DARK, LIGHT, contrast};
-use roadmap_domain::ports::UnitOfWork;
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
 use roadmap_domain::usecase::query::setting::ListSynonyms;
-use roadmap_domain::usecase::replace_synonyms::ReplaceSynonyms;
-use roadmap_domain::usecase::update_portal::{UpdatePortal, invalid_logo};
-use roadmap_domain::usecase::update_setting::UpdateSetting;
+use roadmap_domain::usecase::save_settings::{AllSettings, SaveSettings, SettingsChanges, ShownSettings};
+use roadmap_domain::usecase::update_portal::invalid_logo;
 use roadmap_http::error::HttpError;
 
 use crate::actions::typed_text;
@@ -97,60 +88,7 @@ struct Typed {
     holds_posts: bool,
     synonyms: String,
     /// What the form showed when it was opened.
-    shown: Shown,
-}
-
-/// The fields of a form with the fingerprints of what they showed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Shown(BTreeMap<String, Fingerprint>);
-
-impl Shown {
-    fn of_stored(portal: &Portal, synonyms: &Synonyms) -> Self {
-        let texts = texts(&portal.setting, &portal.settings, synonyms);
-        Self(texts.map(|(field, text)| (field.to_owned(), Fingerprint::of_field(&text))).into())
-    }
-
-    /// Parses `field:fingerprint field:fingerprint …`.
-    fn parse(raw: &str) -> Self {
-        let fields = raw.split_ascii_whitespace().filter_map(|field| field.split_once(':'));
-        Self(fields.map(|(field, raw)| (field.to_owned(), Fingerprint::from_form(raw))).collect())
-    }
-
-    fn text(&self) -> String {
-        let fields: Vec<String> = self.0.iter().map(|(field, shown)| format!("{field}:{}", shown.as_str())).collect();
-        fields.join(" ")
-    }
-
-    /// Whether a field showed this text. A form that does not say it showed what is stored.
-    fn is(&self, field: &str, text: &str, stored: &str) -> bool {
-        match self.0.get(field) {
-            Some(shown) => *shown == Fingerprint::of_field(text),
-            None => text == stored,
-        }
-    }
-}
-
-/// Returns the fields of the form, each with a text that is the same for equal values.
-fn texts(setting: &Setting, settings: &PortalSettings, synonyms: &Synonyms) -> [(&'static str, String); 11] {
-    let lines = |lines: Vec<&str>| lines.join("\n");
-    let mut languages: Vec<&str> = settings.languages.iter().map(|language| language.code()).collect();
-    // The form does not show the order of the others.
-    languages.sort_unstable();
-    languages.push(settings.default_language().code());
-    let groups: Vec<String> = synonyms.groups().iter().map(|group| group.join(",")).collect();
-    [
-        ("product_name", setting.product_name.as_str().to_owned()),
-        ("website_url", setting.website_url.as_str().to_owned()),
-        ("accent", settings.accent.map(|accent| accent.to_string()).unwrap_or_default()),
-        ("logo", settings.logo.map(|logo| logo.to_string()).unwrap_or_default()),
-        ("access", settings.access.name().to_owned()),
-        ("mail-domains", lines(settings.mail_domains.iter().map(MailDomain::as_str).collect())),
-        ("indexed", settings.is_indexed.to_string()),
-        ("embed-origins", lines(settings.embed_origins.iter().map(EmbedOrigin::as_str).collect())),
-        ("languages", languages.join(" ")),
-        ("moderation", settings.holds_posts.to_string()),
-        ("synonyms", groups.join("\n")),
-    ]
+    shown: ShownSettings,
 }
 
 impl Typed {
@@ -171,7 +109,7 @@ impl Typed {
             is_indexed: settings.is_indexed,
             holds_posts: settings.holds_posts,
             synonyms: groups.join("\n"),
-            shown: Shown::of_stored(portal, synonyms),
+            shown: ShownSettings::of_stored(&all(portal, synonyms)),
         }
     }
 
@@ -189,7 +127,7 @@ impl Typed {
             is_indexed: fields.has("indexed"),
             holds_posts: fields.has("moderation"),
             synonyms: typed_text(fields, "synonyms"),
-            shown: Shown::parse(fields.get("shown")),
+            shown: ShownSettings::parse(fields.get("shown")),
         }
     }
 
@@ -199,14 +137,6 @@ impl Typed {
             false => Color::parse("accent", &self.accent).map(Some),
         }
     }
-}
-
-/// The valid settings of a form.
-#[derive(Debug, Clone)]
-struct Wanted {
-    setting: Setting,
-    settings: PortalSettings,
-    synonyms: Synonyms,
 }
 
 /// Returns the lines that are not blank, each with its number.
@@ -275,102 +205,6 @@ fn parse_synonyms(t: Text, typed: &str, problems: &mut Problems) -> Option<Synon
     None
 }
 
-/// Changes what was changed in the form, in one unit of work, unless somebody else has changed a field of it since the form
-/// was opened, too.
-#[derive(Debug, Clone)]
-struct SaveSettings {
-    wanted: Wanted,
-    shown: Shown,
-}
-
-#[async_trait]
-impl Operation for SaveSettings {
-    type Output = Audit;
-
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Audit, RoadmapError> {
-        // The settings stay locked until the unit ends.
-        let setting = work.load_setting().await?;
-        let settings = work.load_portal().await?;
-        let synonyms = work.load_synonyms().await?;
-        let changes = Changes::between(&setting, &settings, &synonyms, self.wanted.clone(), &self.shown);
-        if !changes.contested.is_empty() {
-            return Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile));
-        }
-        let mut audits = Vec::new();
-        if let Some(update) = changes.setting {
-            audits.push(update.audit(&update.perform(context, work).await?));
-        }
-        if let Some(update) = changes.portal {
-            audits.push(update.audit(&update.perform(context, work).await?));
-        }
-        if let Some(replace) = changes.synonyms {
-            audits.push(replace.audit(&replace.perform(context, work).await?));
-        }
-        Ok(Audit::all(audits))
-    }
-
-    fn audit(&self, audit: &Audit) -> Audit {
-        audit.clone()
-    }
-}
-
-/// What a form changes of what is stored.
-#[derive(Debug, Clone)]
-struct Changes {
-    setting: Option<UpdateSetting>,
-    portal: Option<UpdatePortal>,
-    synonyms: Option<ReplaceSynonyms>,
-    /// The fields that somebody else has changed since the form was opened, too.
-    contested: Vec<&'static str>,
-}
-
-impl Changes {
-    /// Returns what was changed in the form, compared with what is stored.
-    fn between(
-        setting: &Setting,
-        settings: &PortalSettings,
-        old_synonyms: &Synonyms,
-        wanted: Wanted,
-        shown: &Shown,
-    ) -> Self {
-        let old = texts(setting, settings, old_synonyms);
-        let new = texts(&wanted.setting, &wanted.settings, &wanted.synonyms);
-        let mut changed = BTreeSet::new();
-        let mut contested = Vec::new();
-        for ((field, old), (_, new)) in old.iter().zip(&new) {
-            if old == new || shown.is(field, new, old) {
-                continue;
-            }
-            changed.insert(*field);
-            if !shown.is(field, old, old) {
-                contested.push(*field);
-            }
-        }
-        let is = |field| changed.contains(field);
-        let Wanted { setting, settings, synonyms } = wanted;
-        let setting = SettingChange {
-            product_name: is("product_name").then_some(setting.product_name),
-            website_url: is("website_url").then_some(setting.website_url),
-        };
-        let portal = PortalChange {
-            access: is("access").then_some(settings.access),
-            mail_domains: is("mail-domains").then_some(settings.mail_domains),
-            is_indexed: is("indexed").then_some(settings.is_indexed),
-            embed_origins: is("embed-origins").then_some(settings.embed_origins),
-            languages: is("languages").then_some(settings.languages),
-            holds_posts: is("moderation").then_some(settings.holds_posts),
-            accent: is("accent").then_some(settings.accent),
-            logo: is("logo").then_some(settings.logo),
-        };
-        Self {
-            setting: (setting != SettingChange::default()).then_some(UpdateSetting { change: Ok(setting) }),
-            portal: (portal != PortalChange::default()).then_some(UpdatePortal { change: Ok(portal) }),
-            synonyms: is("synonyms").then_some(ReplaceSynonyms { synonyms: Ok(synonyms) }),
-            contested,
-        }
-    }
-}
-
 /// Validates all fields. `None` if there is a problem.
 fn check(
     t: Text,
@@ -378,7 +212,7 @@ fn check(
     logo: &ImageField,
     stored: &PortalSettings,
     problems: &mut Problems,
-) -> Option<Wanted> {
+) -> Option<AllSettings> {
     let product_name = problems.check(Name::parse("product_name", &typed.product_name), t);
     let website_url = WebsiteUrl::parse(&typed.website)
         .map_err(|_| problems.add("website_url", t.get("settings-website-invalid")))
@@ -409,7 +243,7 @@ fn check(
         logo: logo.chosen(),
     };
     let setting = Setting { product_name: product_name?, website_url: website_url? };
-    let wanted = Wanted { setting, settings, synonyms: synonyms? };
+    let wanted = AllSettings { setting, settings, synonyms: synonyms? };
     problems.is_empty().then_some(wanted)
 }
 
@@ -471,10 +305,10 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::ChangedMeanwhile))) => {
             // What the unit of work has compared with, which may be newer than what was loaded before.
             let (stored, synonyms) = load(&context).await?;
-            let now = Shown::of_stored(&stored, &synonyms);
-            let Portal { setting, settings, .. } = &stored;
-            for field in Changes::between(setting, settings, &synonyms, wanted, &typed.shown).contested {
-                problems.add(field, changed_meanwhile(t, field, &stored, &synonyms));
+            let all = all(&stored, &synonyms);
+            let now = ShownSettings::of_stored(&all);
+            for field in SettingsChanges::between(&all, wanted, &typed.shown).contested {
+                problems.add(field, changed_meanwhile(t, field, &all));
                 // The next **Save** overwrites it knowingly.
                 typed.shown.0.extend(now.0.get(field).map(|shown| (field.to_owned(), shown.clone())));
             }
@@ -486,9 +320,9 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
 }
 
 /// Says that somebody else has changed a field, and what is stored now if it can be said in words.
-fn changed_meanwhile(t: Text, field: &str, stored: &Portal, synonyms: &Synonyms) -> String {
+fn changed_meanwhile(t: Text, field: &str, stored: &AllSettings) -> String {
     const MAX_LENGTH: usize = 200;
-    let Portal { setting, settings, .. } = stored;
+    let settings = &stored.settings;
     let text = match field {
         "logo" => return t.get("settings-changed-meanwhile").into_owned(),
         "access" => t.get(access_label(settings.access)).into_owned(),
@@ -497,8 +331,8 @@ fn changed_meanwhile(t: Text, field: &str, stored: &Portal, synonyms: &Synonyms)
             names.join(", ")
         }
         _ => {
-            let texts = texts(setting, settings, synonyms);
-            let text = texts.into_iter().find(|(name, _)| *name == field).map(|(_, text)| text).unwrap_or_default();
+            let text =
+                stored.texts().into_iter().find(|(name, _)| *name == field).map(|(_, text)| text).unwrap_or_default();
             text.replace('\n', "; ")
         }
     };
@@ -512,6 +346,11 @@ fn access_label(access: PortalAccess) -> &'static str {
         PortalAccess::Private => "settings-access-private",
         PortalAccess::Off => "settings-access-off",
     }
+}
+
+fn all(portal: &Portal, synonyms: &Synonyms) -> AllSettings {
+    let Portal { setting, settings, .. } = portal;
+    AllSettings { setting: setting.clone(), settings: settings.clone(), synonyms: synonyms.clone() }
 }
 
 /// Loads what is stored, without a cache.
@@ -595,6 +434,7 @@ mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, sample_page};
     use roadmap_domain::model::id::AttachmentId;
+    use roadmap_domain::model::portal::PortalChange;
     use uuid::Uuid;
 
     const ENGLISH: Text = Text(Language::English);
@@ -609,15 +449,15 @@ mod tests {
         Synonyms::parse(&groups.iter().map(owned).collect::<Vec<_>>()).unwrap()
     }
 
-    fn between(stored: &Portal, synonyms: &Synonyms, wanted: Wanted, shown: &Shown) -> Changes {
-        Changes::between(&stored.setting, &stored.settings, synonyms, wanted, shown)
+    fn between(stored: &Portal, synonyms: &Synonyms, wanted: AllSettings, shown: &ShownSettings) -> SettingsChanges {
+        SettingsChanges::between(&all(stored, synonyms), wanted, shown)
     }
 
     fn stored() -> Typed {
         Typed::of_stored(&portal(), &synonyms(&[&["2fa", "two-factor"]]))
     }
 
-    fn checked(typed: &Typed) -> Result<Wanted, Vec<String>> {
+    fn checked(typed: &Typed) -> Result<AllSettings, Vec<String>> {
         let mut problems = Problems::default();
         let wanted = check(ENGLISH, typed, &ImageField::default(), &PortalSettings::default(), &mut problems);
         wanted.ok_or_else(|| problems.iter().map(|(field, _)| field.clone()).collect())
@@ -671,7 +511,7 @@ mod tests {
     fn what_is_stored_changes_nothing() {
         let old = synonyms(&[&["2fa", "two-factor"]]);
         let wanted = checked(&stored()).ok().unwrap();
-        let operation = between(&portal(), &old, wanted, &Shown::of_stored(&portal(), &old));
+        let operation = between(&portal(), &old, wanted, &ShownSettings::of_stored(&all(&portal(), &old)));
         assert!(operation.setting.is_none() && operation.portal.is_none() && operation.synonyms.is_none());
     }
 
@@ -690,11 +530,11 @@ mod tests {
             ..stored()
         };
         let old = synonyms(&[&["2fa", "two-factor"]]);
-        let shown = Shown::of_stored(&portal(), &old);
-        let Changes { setting, portal, synonyms, contested } =
+        let shown = ShownSettings::of_stored(&all(&portal(), &old));
+        let SettingsChanges { setting, portal, synonyms, contested } =
             between(&portal(), &old, checked(&typed).ok().unwrap(), &shown);
         assert_eq!(contested, [""; 0]);
-        let change = setting.unwrap().change.unwrap();
+        let change = setting.unwrap().change;
         assert_eq!((change.product_name, change.website_url.unwrap().as_str()), (None, "https://new.example"));
         let domains = ["acme.example", "other.example"].map(|domain| MailDomain::from_stored(domain.to_owned()));
         let expected = PortalChange {
@@ -705,15 +545,15 @@ mod tests {
             accent: Some(Color::from_hex("#123456")),
             ..PortalChange::default()
         };
-        assert_eq!(portal.unwrap().change, Ok(expected));
-        assert_eq!(synonyms.unwrap().synonyms.unwrap().groups(), [["2fa", "two-factor"], ["quokka", "numbat"]]);
+        assert_eq!(portal.unwrap().change, expected);
+        assert_eq!(synonyms.unwrap().synonyms.groups(), [["2fa", "two-factor"], ["quokka", "numbat"]]);
     }
 
     #[test]
     fn what_others_have_changed_stays_or_is_contested() {
         let old = synonyms(&[&["2fa", "two-factor"]]);
-        let shown = Shown::parse(&Shown::of_stored(&portal(), &old).text());
-        assert_eq!(shown, Shown::of_stored(&portal(), &old));
+        let shown = ShownSettings::parse(&ShownSettings::of_stored(&all(&portal(), &old)).text());
+        assert_eq!(shown, ShownSettings::of_stored(&all(&portal(), &old)));
         // Somebody else has changed everything.
         let mut now = portal();
         now.setting = Setting::parse("Other", "https://other.example").unwrap();
@@ -749,9 +589,9 @@ mod tests {
             is_indexed: !stored().is_indexed,
             holds_posts: !stored().holds_posts,
             synonyms: "mine, own".to_owned(),
-            shown: Shown::default(),
+            shown: ShownSettings::default(),
         };
-        let all = [
+        let fields = [
             "product_name",
             "website_url",
             "accent",
@@ -764,8 +604,9 @@ mod tests {
         ];
         let contested = save(&typed, Some(AttachmentId::new(Uuid::from_u128(8)))).contested;
         // A box has two states, so that both wanted the same.
-        assert_eq!(contested, all);
-        let words = |field| changed_meanwhile(ENGLISH, field, &now, &new);
+        assert_eq!(contested, fields);
+        let all_now = all(&now, &new);
+        let words = |field| changed_meanwhile(ENGLISH, field, &all_now);
         for (field, value) in [
             ("product_name", "It is now: Other. "),
             ("access", "It is now: Only the team. "),

@@ -1,16 +1,15 @@
 //! Changelogs: the list, the form, and the page that asks before one is deleted.
 //!
 //! The form is one form. The value of its button says what is done with what was typed ([`Action`]). Saving and publishing
-//! are one unit of work ([`ChangeStored`], [`CreateNew`]), so that a mail that cannot be sent leaves nothing half done.
+//! are one unit of work ([`SaveChangelog`], [`CreateAndNotify`]), so that a mail that cannot be sent leaves nothing half done.
 
 use std::rc::Rc;
 
 use actix_web::http::StatusCode;
 use askama::Template;
-use async_trait::async_trait;
 use roadmap_domain::error::{Budget, Conflict, FieldError, OverBudget, Resource, RoadmapError, Validated};
 use roadmap_domain::model::admin::{Fingerprint, InboxRow};
-use roadmap_domain::model::audit::{Audit, AuditFilter, AuditPage, parse_time};
+use roadmap_domain::model::audit::{AuditFilter, AuditPage, parse_time};
 use roadmap_domain::model::changelog::{
     self, Changelog, ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogState, MAX_LINKED, Publication,
 };
@@ -21,16 +20,15 @@ use roadmap_domain::model::markdown;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::change_changelog::{
     ChangelogChanged, DeleteChangelog, EditChangelog, EditUnchangedChangelog, PublishChangelog, UnpublishChangelog,
 };
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::query::admin::{CountSubscribers, IsChangelogNotified, ListInbox};
 use roadmap_domain::usecase::query::audit::ListAuditEntries;
 use roadmap_domain::usecase::query::changelogs::{ListChangelogs, ShowChangelog};
 use roadmap_domain::usecase::query::portal::ListPublicRequests;
+use roadmap_domain::usecase::save_changelog::{CreateAndNotify, SaveChangelog, ThenPublish};
 use roadmap_http::error::HttpError;
 
 use crate::actions::typed_text;
@@ -321,94 +319,6 @@ fn parse_local_time(typed: &str) -> Option<Timestamp> {
     parse_time("publish-at", &format!("{typed}{seconds}Z")).ok()
 }
 
-/// What follows an edit in the same unit of work.
-#[derive(Debug, Clone)]
-enum Then {
-    Nothing,
-    Publish(PublishChangelog),
-    Unpublish(UnpublishChangelog),
-}
-
-/// Edits a changelog, and publishes or unpublishes it, in one unit of work.
-#[derive(Debug, Clone)]
-struct ChangeStored {
-    edit: EditUnchangedChangelog,
-    then: Then,
-}
-
-#[async_trait]
-impl Operation for ChangeStored {
-    type Output = (ChangelogChanged, Option<ChangelogChanged>);
-
-    async fn perform(
-        &self,
-        context: &OperationContext<'_>,
-        work: &mut dyn UnitOfWork,
-    ) -> Result<Self::Output, RoadmapError> {
-        let edited = self.edit.perform(context, work).await?;
-        let then = match &self.then {
-            Then::Nothing => None,
-            Then::Publish(publish) => Some(publish.perform(context, work).await?),
-            Then::Unpublish(unpublish) => Some(unpublish.perform(context, work).await?),
-        };
-        Ok((edited, then))
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        self.edit.stored_bytes()
-    }
-
-    fn audit(&self, (edited, then): &Self::Output) -> Audit {
-        let second = match (&self.then, then) {
-            (Then::Publish(publish), Some(changed)) => publish.audit(changed),
-            (Then::Unpublish(unpublish), Some(changed)) => unpublish.audit(changed),
-            _ => Audit::Unchanged,
-        };
-        Audit::all([self.edit.audit(edited), second])
-    }
-}
-
-/// Creates a changelog, and mails the voters if it is published at once, in one unit of work.
-#[derive(Debug, Clone)]
-struct CreateNew {
-    create: CreateChangelog,
-    notifies: bool,
-    mails_per_day: Option<u64>,
-}
-
-impl CreateNew {
-    fn publish(&self, changelog: ChangelogId) -> PublishChangelog {
-        PublishChangelog { changelog, notify_subscribers: Ok(true), mails_per_day: self.mails_per_day }
-    }
-}
-
-#[async_trait]
-impl Operation for CreateNew {
-    type Output = (ChangelogDetail, Option<ChangelogChanged>);
-
-    async fn perform(
-        &self,
-        context: &OperationContext<'_>,
-        work: &mut dyn UnitOfWork,
-    ) -> Result<Self::Output, RoadmapError> {
-        let created = self.create.perform(context, work).await?;
-        let mailed = match self.notifies {
-            true => Some(self.publish(created.changelog.id).perform(context, work).await?),
-            false => None,
-        };
-        Ok((created, mailed))
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        self.create.stored_bytes()
-    }
-
-    fn audit(&self, (created, mailed): &Self::Output) -> Audit {
-        let second = mailed.as_ref().map(|changed| self.publish(created.changelog.id).audit(changed));
-        Audit::all([self.create.audit(created), second.unwrap_or(Audit::Unchanged)])
-    }
-}
-
 /// `GET /admin/changelogs`.
 pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let (t, now) = (context.text(), context.state.http.clock.now());
@@ -459,9 +369,9 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
         (_, None) => Publication::Never,
     };
     let (cover, feature_requests) = (draft.cover.chosen(), draft.typed.linked.clone());
-    let create = CreateChangelog { draft: Ok(ChangelogDraft { title, content, cover, publication, feature_requests }) };
+    let create = CreateChangelog { draft: ChangelogDraft { title, content, cover, publication, feature_requests } };
     let notifies = action == Action::Publish && draft.typed.notifies;
-    let operation = CreateNew { create, notifies, mails_per_day: context.state.mails_per_day };
+    let operation = CreateAndNotify { create, notify_subscribers: notifies };
     let people = draft.count_people(&context, notifies).await?;
     let keeps_tick = draft.typed.notifies;
     let landing = move |(created, mailed): (ChangelogDetail, Option<ChangelogChanged>)| {
@@ -520,21 +430,16 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     };
     let is_published = matches!(detail.changelog.state(now), ChangelogState::Published(_));
     let publishes = action == Action::Publish || (is_published && action == Action::Save && typed.notifies);
-    let publish = || PublishChangelog {
-        changelog: id,
-        notify_subscribers: Ok(typed.notifies),
-        mails_per_day: context.state.mails_per_day,
-    };
     let then = match action {
-        Action::Unpublish => Then::Unpublish(UnpublishChangelog { changelog: id }),
-        _ if publishes => Then::Publish(publish()),
-        _ => Then::Nothing,
+        Action::Unpublish => ThenPublish::Unpublish(UnpublishChangelog { changelog: id }),
+        _ if publishes => ThenPublish::Publish(PublishChangelog { changelog: id, notify_subscribers: typed.notifies }),
+        _ => ThenPublish::Nothing,
     };
-    let edit = EditChangelog { changelog: id, change: Ok(change) };
+    let edit = EditChangelog { changelog: id, change };
     let edit = EditUnchangedChangelog { edit, read: Fingerprint::from_form(&typed.fingerprint) };
     let people = draft.count_people(&context, publishes && typed.notifies).await?;
     let (keeps_tick, is_scheduled) = (typed.notifies && !is_published, matches!(publish_at, Some(Some(_))));
-    let landing = move |(_, then): (ChangelogChanged, Option<ChangelogChanged>)| {
+    let landing = move |then: Option<ChangelogChanged>| {
         let path = path(id);
         match action {
             Action::Unpublish => format!("{path}?done=changelog-unpublished"),
@@ -543,7 +448,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
             _ => saved(&path, keeps_tick),
         }
     };
-    match admin::run_once(&context, &fields, ChangeStored { edit, then }, landing).await {
+    match admin::run_once(&context, &fields, SaveChangelog { edit, then }, landing).await {
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::ChangedMeanwhile))) => {
             let detail = context.run(&ShowChangelog { changelog: Some(id) }).await?;
             draft.conflict(&context, &detail).await

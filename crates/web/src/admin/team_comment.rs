@@ -127,7 +127,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         Some(content) => {
             let next = next_path(&fields);
             let landing = move |_: ListedComment| after(next.as_ref(), "/admin", "comment-saved");
-            match run_once(&context, &fields, EditComment { comment: id, content: Ok(content) }, landing).await {
+            match run_once(&context, &fields, EditComment { comment: id, content }, landing).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => match refusal(context.text(), &error) {
                     Some(sentence) => draft.problems.add("content", sentence),

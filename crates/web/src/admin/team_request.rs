@@ -210,8 +210,7 @@ pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageR
         return render(&context, draft).await;
     };
     let draft = MoveDraft { track, author: author(&context)?, notify_all_voters: mails_status };
-    let mails_per_day = context.state.mails_per_day;
-    let operation = MoveFeatureRequest { request: reference(&context), draft: Ok(draft), mails_per_day };
+    let operation = MoveFeatureRequest { request: reference(&context), draft };
     match execute(&context, operation).await {
         Ok(moved) => {
             let done = match &moved.moved {
@@ -234,7 +233,7 @@ pub(crate) async fn set_visibility(context: Rc<Context>, fields: Fields) -> Page
         return Ok(reply);
     }
     let private = fields.get("private") == "true";
-    let change = Ok(FeatureRequestChange { private: Some(private), ..FeatureRequestChange::default() });
+    let change = FeatureRequestChange { private: Some(private), ..FeatureRequestChange::default() };
     let edited = execute(&context, EditFeatureRequest { request: reference(&context), change }).await?;
     Ok(after_edit(&edited, if private { "made-private" } else { "made-public" }))
 }
@@ -272,9 +271,8 @@ pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult 
     }
     let Some(content) = html else { return render(&context, draft).await };
     let author = CommentAuthor::Member(author(&context)?);
-    let comment = Ok(CommentDraft { content, author, notify_all_voters });
-    let mails_per_day = context.state.mails_per_day;
-    let operation = PostComment { request: reference(&context), draft: comment, mails_per_day };
+    let comment = CommentDraft { content, author, notify_all_voters };
+    let operation = PostComment { request: reference(&context), draft: comment };
     let done = if notify_all_voters { "answered-mail" } else { "answered" };
     let next = move |posted: CommentPosted| landing(&posted.request.slug(), done);
     match run_once(&context, &fields, operation, next).await {
@@ -295,7 +293,7 @@ pub(crate) async fn add_note(context: Rc<Context>, fields: Fields) -> PageResult
     let body = draft.problems.check(markdown::to_html("note", &draft.note), context.text());
     let Some(body) = body else { return render(&context, draft).await };
     let note = NoteDraft { body, author: author(&context)? };
-    let operation = CastVote { request: reference(&context), draft: VoteDraft::new(None, Some(note)) };
+    let operation = CastVote { request: reference(&context), draft: VoteDraft::new(None, Some(note))? };
     let next = |cast: VoteCast| landing(&cast.request.slug(), "noted");
     match run_once(&context, &fields, operation, next).await {
         Ok(reply) => Ok(reply),
@@ -320,7 +318,7 @@ pub(crate) async fn add_vote(context: Rc<Context>, fields: Fields) -> PageResult
         return render(&context, draft).await;
     }
     let author = author(&context)?;
-    let vote = VoteDraft::new(customer, note.map(|body| NoteDraft { body, author }));
+    let vote = VoteDraft::new(customer, note.map(|body| NoteDraft { body, author }))?;
     let next = |cast: VoteCast| {
         let done = if cast.already_voted() { "vote-known" } else { "vote-added" };
         landing(&cast.request.slug(), done)

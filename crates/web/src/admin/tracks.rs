@@ -185,7 +185,7 @@ pub(crate) async fn add_track(context: Rc<Context>, fields: Fields) -> PageResul
     let name = problems.check(Name::parse("track-name", &typed), t);
     let chosen = parse_lane("track-lane", &lane).map_err(|_| problems.add("track-lane", t.get("lane-gone")));
     if let (Some(name), Ok(chosen)) = (name, chosen) {
-        let draft = Ok(TrackDraft { name, lane: chosen.map(LaneRef::Id), position: None });
+        let draft = TrackDraft { name, lane: chosen.map(LaneRef::Id), position: None };
         let landing = |_| format!("{PATH}?done=track-added");
         match admin::run_once(&context, &fields, AddTrack { draft }, landing).await {
             Err(HttpError::Domain(error))
@@ -201,7 +201,7 @@ pub(crate) async fn add_lane(context: Rc<Context>, fields: Fields) -> PageResult
     let (t, mut problems) = (context.text(), Problems::default());
     let typed = fields.get("lane-name").to_owned();
     if let Some(name) = problems.check(Name::parse("lane-name", &typed), t) {
-        let draft = Ok(LaneDraft { name, position: None });
+        let draft = LaneDraft { name, position: None };
         let landing = |_| format!("{PATH}?done=lane-added");
         match admin::run_once(&context, &fields, AddLane { draft }, landing).await {
             Err(HttpError::Domain(RoadmapError::Taken { .. })) => problems.add("lane-name", t.get("lane-name-taken")),
@@ -280,7 +280,7 @@ pub(crate) async fn change_track(context: Rc<Context>, fields: Fields) -> PageRe
     };
     if let Some(position) = parse_position(&fields) {
         // Moving to a position twice moves once, so that no operation key is needed.
-        let change = Ok(TrackChange { position: Some(position), ..TrackChange::default() });
+        let change = TrackChange { position: Some(position), ..TrackChange::default() };
         execute(&context, ChangeTrack { track: id, change }).await.map_err(missing)?;
         return Ok(Reply::see_other(format!("{PATH}?done=track-saved")));
     }
@@ -292,11 +292,11 @@ pub(crate) async fn change_track(context: Rc<Context>, fields: Fields) -> PageRe
     if let (Some(name), Ok(chosen)) = (name, chosen) {
         // What was not changed in the form stays, also if somebody else has changed it since the form was opened.
         let is_changed = |field, typed: &str, before: &str| !fields.has(field) || typed != before;
-        let change = Ok(TrackChange {
+        let change = TrackChange {
             name: is_changed("name-before", &typed, &before[0]).then_some(name),
             lane: is_changed("lane-before", &lane, &before[1]).then_some(chosen),
             position: None,
-        });
+        };
         let landing = |_| format!("{PATH}?done=track-saved");
         match admin::run_once(&context, &fields, ChangeTrack { track: id, change }, landing).await {
             Err(HttpError::Domain(error))
@@ -351,7 +351,7 @@ pub(crate) async fn delete_track(context: Rc<Context>, fields: Fields) -> PageRe
     match move_to {
         // The error about the deleted track itself is the same as the one about its target.
         Ok(target) => {
-            let operation = RemoveTrack { track: id, move_to: Ok(target) };
+            let operation = RemoveTrack { track: id, move_to: target };
             let landing = |_| format!("{PATH}?done=track-deleted");
             match admin::run_once(&context, &fields, operation, landing).await {
                 Err(HttpError::Domain(RoadmapError::Conflict(Conflict::LastTrack))) => {
@@ -411,14 +411,14 @@ pub(crate) async fn change_lane(context: Rc<Context>, fields: Fields) -> PageRes
         error => error,
     };
     if let Some(position) = parse_position(&fields) {
-        let change = Ok(LaneChange { position: Some(position), ..LaneChange::default() });
+        let change = LaneChange { position: Some(position), ..LaneChange::default() };
         execute(&context, ChangeLane { lane: id, change }).await.map_err(missing)?;
         return Ok(Reply::see_other(format!("{PATH}?done=lane-saved")));
     }
     let (t, mut problems) = (context.text(), Problems::default());
     let typed = fields.get("lane-name").to_owned();
     if let Some(name) = problems.check(Name::parse("lane-name", &typed), t) {
-        let change = Ok(LaneChange { name: Some(name), position: None });
+        let change = LaneChange { name: Some(name), position: None };
         let landing = |_| format!("{PATH}?done=lane-saved");
         match admin::run_once(&context, &fields, ChangeLane { lane: id, change }, landing).await {
             Err(HttpError::Domain(RoadmapError::Taken { .. })) => problems.add("lane-name", t.get("lane-name-taken")),

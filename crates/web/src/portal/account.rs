@@ -120,16 +120,16 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let session = session(&context)?;
     let (typed, mut problems) = (fields.get("name"), Problems::default());
-    let name = SaveAccount::parse_name(typed);
-    match &name {
+    let name = match SaveAccount::parse_name(typed) {
         Err(error) if matches!(error.problem, FieldProblem::Malformed { .. }) => {
             problems.add("name", context.text().get("account-name-link"));
+            None
         }
-        name => drop(problems.check(name.clone(), context.text())),
-    }
-    if !problems.is_empty() {
+        name => problems.check(name, context.text()),
+    };
+    let Some(name) = name else {
         return page(&context, session, typed.to_owned(), fields.get("language").to_owned(), problems).await;
-    }
+    };
     let language = chosen_language(fields.get("language"), &context.portal.settings.languages);
     let holds_names = context.portal.settings.holds_posts && session.member.is_none();
     match execute(&context, SaveAccount { email: session.email.clone(), name, language, holds_names }).await {

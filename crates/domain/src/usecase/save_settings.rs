@@ -1,0 +1,188 @@
+//! Saves the settings of the product, its portal and its search from one form, in one unit of work.
+//!
+//! Optimistic locking by field: the form remembers what it showed, so that what others have changed since then stays
+//! (ADR 51).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+
+use crate::error::{Conflict, RoadmapError};
+use crate::model::admin::Fingerprint;
+use crate::model::audit::Audit;
+use crate::model::portal::{EmbedOrigin, MailDomain, PortalChange, PortalSettings};
+use crate::model::search::Synonyms;
+use crate::model::setting::{Setting, SettingChange};
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext, Performed};
+use crate::usecase::replace_synonyms::ReplaceSynonyms;
+use crate::usecase::update_portal::UpdatePortal;
+use crate::usecase::update_setting::UpdateSetting;
+
+/// Changes what was changed in the form, unless somebody else has changed a field of it since the form was opened, too.
+#[derive(Debug, Clone)]
+pub struct SaveSettings {
+    /// The settings of the form.
+    pub wanted: AllSettings,
+    /// What the form showed when it was opened.
+    pub shown: ShownSettings,
+}
+
+/// All settings of a workspace.
+#[derive(Debug, Clone)]
+pub struct AllSettings {
+    /// Those of the product.
+    pub setting: Setting,
+    /// Those of the portal.
+    pub settings: PortalSettings,
+    /// Those of the search.
+    pub synonyms: Synonyms,
+}
+
+impl AllSettings {
+    /// Returns the fields, each with a text that is the same for equal values.
+    #[must_use]
+    pub fn texts(&self) -> [(&'static str, String); 11] {
+        let Self { setting, settings, synonyms } = self;
+        let lines = |lines: Vec<&str>| lines.join("\n");
+        let mut languages: Vec<&str> = settings.languages.iter().map(|language| language.code()).collect();
+        // The form does not show the order of the others.
+        languages.sort_unstable();
+        languages.push(settings.default_language().code());
+        let groups: Vec<String> = synonyms.groups().iter().map(|group| group.join(",")).collect();
+        [
+            ("product_name", setting.product_name.as_str().to_owned()),
+            ("website_url", setting.website_url.as_str().to_owned()),
+            ("accent", settings.accent.map(|accent| accent.to_string()).unwrap_or_default()),
+            ("logo", settings.logo.map(|logo| logo.to_string()).unwrap_or_default()),
+            ("access", settings.access.name().to_owned()),
+            ("mail-domains", lines(settings.mail_domains.iter().map(MailDomain::as_str).collect())),
+            ("indexed", settings.is_indexed.to_string()),
+            ("embed-origins", lines(settings.embed_origins.iter().map(EmbedOrigin::as_str).collect())),
+            ("languages", languages.join(" ")),
+            ("moderation", settings.holds_posts.to_string()),
+            ("synonyms", groups.join("\n")),
+        ]
+    }
+}
+
+/// The fields of a form with the fingerprints of what they showed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ShownSettings(pub BTreeMap<String, Fingerprint>);
+
+impl ShownSettings {
+    /// Returns what a form shows with these settings.
+    #[must_use]
+    pub fn of_stored(stored: &AllSettings) -> Self {
+        Self(stored.texts().map(|(field, text)| (field.to_owned(), Fingerprint::of_field(&text))).into())
+    }
+
+    /// Parses `field:fingerprint field:fingerprint …`.
+    #[must_use]
+    pub fn parse(raw: &str) -> Self {
+        let fields = raw.split_ascii_whitespace().filter_map(|field| field.split_once(':'));
+        Self(fields.map(|(field, raw)| (field.to_owned(), Fingerprint::from_form(raw))).collect())
+    }
+
+    /// Returns the text that [`Self::parse`] reads.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let fields: Vec<String> = self.0.iter().map(|(field, shown)| format!("{field}:{}", shown.as_str())).collect();
+        fields.join(" ")
+    }
+
+    /// Whether a field showed this text. A form that does not say it showed what is stored.
+    fn is(&self, field: &str, text: &str, stored: &str) -> bool {
+        match self.0.get(field) {
+            Some(shown) => *shown == Fingerprint::of_field(text),
+            None => text == stored,
+        }
+    }
+}
+
+#[async_trait]
+impl Operation for SaveSettings {
+    type Output = ();
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        // The settings stay locked until the unit ends.
+        let stored = AllSettings {
+            setting: work.load_setting().await?,
+            settings: work.load_portal().await?,
+            synonyms: work.load_synonyms().await?,
+        };
+        let changes = SettingsChanges::between(&stored, self.wanted.clone(), &self.shown);
+        if !changes.contested.is_empty() {
+            return Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile));
+        }
+        let mut saved = Performed::new((), Audit::Unchanged);
+        if let Some(update) = changes.setting {
+            saved.join(update.perform(context, work).await?);
+        }
+        if let Some(update) = changes.portal {
+            saved.join(update.perform(context, work).await?);
+        }
+        if let Some(replace) = changes.synonyms {
+            saved.join(replace.perform(context, work).await?);
+        }
+        Ok(saved)
+    }
+}
+
+/// What a form changes of what is stored.
+#[derive(Debug, Clone)]
+pub struct SettingsChanges {
+    /// The change of the product's settings, if any.
+    pub setting: Option<UpdateSetting>,
+    /// The change of the portal's settings, if any.
+    pub portal: Option<UpdatePortal>,
+    /// The new synonyms, if they change.
+    pub synonyms: Option<ReplaceSynonyms>,
+    /// The fields that somebody else has changed since the form was opened, too.
+    pub contested: Vec<&'static str>,
+}
+
+impl SettingsChanges {
+    /// Returns what was changed in the form, compared with what is stored.
+    #[must_use]
+    pub fn between(stored: &AllSettings, wanted: AllSettings, shown: &ShownSettings) -> Self {
+        let (old, new) = (stored.texts(), wanted.texts());
+        let mut changed = BTreeSet::new();
+        let mut contested = Vec::new();
+        for ((field, old), (_, new)) in old.iter().zip(&new) {
+            if old == new || shown.is(field, new, old) {
+                continue;
+            }
+            changed.insert(*field);
+            if !shown.is(field, old, old) {
+                contested.push(*field);
+            }
+        }
+        let is = |field| changed.contains(field);
+        let AllSettings { setting, settings, synonyms } = wanted;
+        let setting = SettingChange {
+            product_name: is("product_name").then_some(setting.product_name),
+            website_url: is("website_url").then_some(setting.website_url),
+        };
+        let portal = PortalChange {
+            access: is("access").then_some(settings.access),
+            mail_domains: is("mail-domains").then_some(settings.mail_domains),
+            is_indexed: is("indexed").then_some(settings.is_indexed),
+            embed_origins: is("embed-origins").then_some(settings.embed_origins),
+            languages: is("languages").then_some(settings.languages),
+            holds_posts: is("moderation").then_some(settings.holds_posts),
+            accent: is("accent").then_some(settings.accent),
+            logo: is("logo").then_some(settings.logo),
+        };
+        Self {
+            setting: (setting != SettingChange::default()).then_some(UpdateSetting { change: setting }),
+            portal: (portal != PortalChange::default()).then_some(UpdatePortal { change: portal }),
+            synonyms: is("synonyms").then_some(ReplaceSynonyms { synonyms }),
+            contested,
+        }
+    }
+}

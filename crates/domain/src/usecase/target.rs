@@ -1,0 +1,99 @@
+//! Finds the record that a command is about, before the command's fields are looked at.
+
+use crate::error::{Resource, RoadmapError};
+use crate::model::feature_request::FeatureRequestRef;
+use crate::model::id::{ChangelogId, CommentId, CustomerId, LaneId, TrackId};
+use crate::ports::UnitOfWork;
+
+/// The record that a command is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// The workspace itself, whose host was found before: there is nothing that could be missing.
+    Workspace,
+    /// A feature request.
+    FeatureRequest(FeatureRequestRef),
+    /// A public comment.
+    Comment(CommentId),
+    /// A comment that waits for approval.
+    HeldComment(CommentId),
+    /// A customer.
+    Customer(CustomerId),
+    /// A changelog.
+    Changelog(ChangelogId),
+    /// A lane.
+    Lane(LaneId),
+    /// A track.
+    Track(TrackId),
+}
+
+impl Target {
+    /// Checks that the record exists.
+    ///
+    /// # Errors
+    /// [`RoadmapError::NotFound`] when it does not, or errors of the store.
+    pub(crate) async fn locate(&self, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        let (is_found, resource) = match self {
+            Self::Workspace => return Ok(()),
+            Self::Lane(lane) => return work.load_board().await?.lane(*lane).map(drop),
+            Self::Track(track) => return work.load_board().await?.track(*track).map(drop),
+            Self::FeatureRequest(request) => {
+                (work.find_feature_request(request).await?.is_some(), Resource::FeatureRequest)
+            }
+            Self::Comment(comment) => (work.find_comment(*comment).await?.is_some(), Resource::Comment),
+            Self::HeldComment(comment) => (work.find_held_comment(*comment).await?.is_some(), Resource::Comment),
+            Self::Customer(customer) => (work.customer_exists(*customer).await?, Resource::Customer),
+            Self::Changelog(changelog) => (work.find_changelog(*changelog).await?.is_some(), Resource::Changelog),
+        };
+        if is_found { Ok(()) } else { Err(RoadmapError::NotFound(resource)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::board::Board;
+    use crate::model::track::Lane;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{changelog, name, request, summary};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    /// A unit in which all records exist, or none.
+    fn unit(exists: bool) -> MockUnit {
+        let id = summary("Inbox", None, 0).id;
+        let mut unit = MockUnit::new();
+        unit.expect_find_feature_request().returning(move |_| Ok(exists.then(|| summary("Inbox", None, 0))));
+        unit.expect_find_comment().returning(move |_| Ok(exists.then_some(id)));
+        unit.expect_find_held_comment().returning(move |_| Ok(exists.then_some(id)));
+        unit.expect_customer_exists().returning(move |_| Ok(exists));
+        unit.expect_find_changelog().returning(move |_| Ok(exists.then(|| changelog(None, false))));
+        unit.expect_load_board().returning(move || {
+            let mut board = Board::default();
+            if exists {
+                board.add_lane(Lane { id: LaneId::new(Uuid::nil()), name: name("Planned") }, None).unwrap();
+                board.add_track(TrackId::new(Uuid::nil()), name("Ideas"), None, None).unwrap();
+            }
+            Ok(board)
+        });
+        unit
+    }
+
+    #[test]
+    fn each_record_is_found_or_reported() {
+        let id = Uuid::nil();
+        for (target, error) in [
+            (Target::Workspace, None),
+            (Target::FeatureRequest(request()), Some("FeatureRequest does not exist.")),
+            (Target::Comment(CommentId::new(id)), Some("Comment does not exist.")),
+            (Target::HeldComment(CommentId::new(id)), Some("Comment does not exist.")),
+            (Target::Customer(CustomerId::new(id)), Some("Customer does not exist.")),
+            (Target::Changelog(ChangelogId::new(id)), Some("Changelog does not exist.")),
+            (Target::Lane(LaneId::new(id)), Some("Lane does not exist.")),
+            (Target::Track(TrackId::new(id)), Some("Track does not exist.")),
+        ] {
+            block_on(target.locate(&mut unit(true))).unwrap();
+            let missing = block_on(target.locate(&mut unit(false)));
+            assert_eq!(missing.err().map(|error| error.to_string()).as_deref(), error, "{target:?}");
+        }
+    }
+}
