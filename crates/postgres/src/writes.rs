@@ -1,4 +1,4 @@
-//! Operations of commands inside a unit of work, one file per port.
+//! Operations of commands inside a unit of work.
 
 mod attachments;
 mod audit;

@@ -1,4 +1,4 @@
-//! Operations of commands inside a unit of work, one file per port. `portal` delegates to `sessions`.
+//! Operations of commands inside a unit of work. `portal` delegates to `sessions`.
 
 mod attachments;
 mod audit;

@@ -1,4 +1,4 @@
-//! The URLs of a workspace's pages and files. All URLs that the service writes are built here.
+//! The URLs of a workspace's pages and files. All absolute URLs that the service writes are built here.
 
 use std::sync::Arc;
 

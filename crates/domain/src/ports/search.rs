@@ -32,7 +32,7 @@ pub trait TextSearch: Send + Sync {
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait SynonymSource: Send + Sync {
-    /// Returns the synonyms of a workspace. They may be up to a second old.
+    /// Returns the synonyms of a workspace. They may be up to half a second old.
     async fn synonyms(&self, workspace: WorkspaceId) -> Result<Arc<Synonyms>, StoreError>;
 }
 
