@@ -238,6 +238,8 @@ pub fn roadmap_command(data_dir: &Path) -> Command {
     if let Some(url) = url_for(data_dir) {
         // Small pools, so that an operation that waits for a second connection while it holds one hangs here.
         command.envs([("ROADMAP_DATABASE_URL", url.as_str()), ("ROADMAP_POOL_SIZE", "2")]);
+        // On a busy machine a connection or a statement takes seconds. Tests of these limits set their own.
+        command.envs([("ROADMAP_READ_WAIT", "20s"), ("ROADMAP_STATEMENT_TIMEOUT", "20s")]);
     }
     // Rate limits are off. Tests of rate limits set their own.
     for limit in ["", "_WORKSPACE", "_FAILURES", "_ANONYMOUS", "_SIGN_IN", "_POSTS"] {
