@@ -336,12 +336,6 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_lane_is_saved() {
-        assert_eq!(run(&RemoveLane { lane: lane_id(1) }, &mut unit(1)).unwrap().name, name("Planned"));
-        assert_eq!(run(&RemoveLane { lane: lane_id(2) }, &mut unit(0)).unwrap_err(), "Lane does not exist.");
-    }
-
-    #[test]
     fn the_feature_requests_of_a_removed_track_go_to_its_target() {
         let remove =
             |number, move_to: Option<u128>| RemoveTrack { track: track_id(number), move_to: move_to.map(track_id) };

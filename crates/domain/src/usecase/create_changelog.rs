@@ -161,27 +161,4 @@ mod tests {
             assert_eq!(error.to_string(), "Cover image is invalid", "{media_type:?}");
         }
     }
-
-    /// Addition 5.
-    #[test]
-    fn linked_requests_exist_in_the_workspace() {
-        let linked = summary("", None, 0).id;
-        let with_link = ChangelogFields { feature_request_ids: Some(Some(vec![linked.to_string()])), ..fields() };
-        for exists in [true, false] {
-            let mut unit = MockUnit::new();
-            unit.expect_existing_feature_requests()
-                .returning(move |ids| Ok(if exists { ids.to_vec() } else { Vec::new() }));
-            unit.expect_insert_changelog()
-                .withf(move |_, links| links == [linked])
-                .times(usize::from(exists))
-                .returning(|_, _| Ok(()));
-            unit.expect_linked_feature_requests().returning(|_| Ok(vec![summary("Done", Some("Done"), 1)]));
-            match create(&with_link, false, &mut unit) {
-                Ok(created) => assert_eq!(created.feature_requests, [summary("Done", Some("Done"), 1)]),
-                Err(error) => {
-                    assert_eq!((exists, error.to_string().as_str()), (false, "FeatureRequest does not exist."))
-                }
-            }
-        }
-    }
 }

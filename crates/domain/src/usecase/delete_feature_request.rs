@@ -109,11 +109,4 @@ mod tests {
         unit.expect_delete_search_document().times(1).returning(|_| Ok(()));
         delete(&mut unit, false).unwrap();
     }
-
-    #[test]
-    fn an_unknown_request_is_not_found() {
-        let mut unit = MockUnit::new();
-        unit.expect_find_merge_node().returning(|_| Ok(None));
-        assert_eq!(delete(&mut unit, true).unwrap_err(), "FeatureRequest does not exist.");
-    }
 }

@@ -31,31 +31,3 @@ impl Operation for DeleteNote {
         Ok(Performed::new(request, audit))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, summary};
-    use pollster::block_on;
-    use uuid::Uuid;
-
-    #[test]
-    fn only_an_existing_note_is_deleted() {
-        let note = NoteId::new(Uuid::from_u128(5));
-        for exists in [true, false] {
-            let mut unit = MockUnit::new();
-            unit.expect_delete_note()
-                .withf(move |id| *id == note)
-                .times(1)
-                .returning(move |_| Ok(exists.then(|| summary("", None, 0).id)));
-            let outcome = block_on(DeleteNote { note }.perform(&context(&NumberedIds::default()), &mut unit));
-            match outcome {
-                Ok(_) => assert!(exists),
-                Err(error) => {
-                    assert_eq!((exists, error.to_string().as_str()), (false, "ReferenceNote does not exist."))
-                }
-            }
-        }
-    }
-}

@@ -100,21 +100,6 @@ mod tests {
     use crate::usecase::fixtures::{perform, request, summary};
     use uuid::Uuid;
 
-    /// Addition 7.
-    #[test]
-    fn missing_records_are_reported() {
-        let mut unit = MockUnit::new();
-        unit.expect_hold_comment().returning(|_| Ok(None));
-        unit.expect_approve_comment().returning(|_| Ok(None));
-        let customer = CustomerDraft::parse(Some("ann@example.com"), None).unwrap();
-        let content = CleanHtml::parse("content", "Yes").unwrap();
-        let hold = perform(&HoldComment { request: request(), content, customer }, &mut unit).unwrap_err();
-        assert_eq!(hold.to_string(), "FeatureRequest does not exist.");
-        let comment = CommentId::new(Uuid::from_u128(1));
-        let approve = perform(&ApproveComment { comment }, &mut unit).unwrap_err();
-        assert_eq!(approve.to_string(), "Comment does not exist.");
-    }
-
     #[test]
     fn a_comment_that_waits_no_more_is_not_discarded() {
         let discard = DiscardComment { comment: CommentId::new(Uuid::from_u128(1)) };

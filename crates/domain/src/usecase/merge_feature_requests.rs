@@ -225,12 +225,4 @@ mod tests {
         let unmerged = unmerge(&mut unit, 1).unwrap();
         assert_eq!((unmerged.source.summary.id, unmerged.target.id), (id(1), id(2)));
     }
-
-    /// Addition 3.
-    #[test]
-    fn only_a_merged_request_is_unmerged() {
-        let mut unit = unit(&[(1, &[])]);
-        assert_eq!(unmerge(&mut unit, 1).unwrap_err(), "FeatureRequest is not merged.");
-        assert_eq!(unmerge(&mut unit, 9).unwrap_err(), "FeatureRequest does not exist.");
-    }
 }

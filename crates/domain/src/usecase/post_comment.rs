@@ -98,20 +98,6 @@ mod tests {
         block_on(PostComment { request: request(), draft }.perform(&context, &mut unit)).unwrap();
     }
 
-    /// Addition 2.
-    #[test]
-    fn a_customer_is_found_or_created_as_the_author() {
-        let mut unit = MockUnit::new();
-        unit.expect_insert_comment()
-            .withf(|new| {
-                matches!(&new.author, CommentAuthor::Customer(customer) if customer.email.as_str() == "ann@example.com")
-            })
-            .times(1)
-            .returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
-        let customer = CustomerDraft::parse(Some("ann@example.com"), Some("Ann")).unwrap();
-        post(&mut unit, CommentDraft::parse_of_customer(Some("Please"), None, customer, false)).unwrap();
-    }
-
     /// Contract 4.8.
     #[test]
     fn a_comment_is_cleaned_attributed_and_shown() {

@@ -65,19 +65,6 @@ mod tests {
     }
 
     #[test]
-    fn a_new_name_is_saved() {
-        for (old, has_changed) in [(None, true), (Some("Ann"), false), (Some("Anne"), true)] {
-            let mut unit = MockUnit::new();
-            unit.expect_rename_customer().withf(|_, new| new.as_str() == "Ann").times(1).returning(move |id, new| {
-                let email = EmailAddress::parse("email", "ann@example.com").unwrap();
-                let customer = CustomerName { id, name: Some(new.clone()), email };
-                Ok(Some((Customer { customer, votes_count: 2, created_at: now(), blocked_at: None }, old.map(name))))
-            });
-            assert_eq!(rename(&mut unit, name("Ann")).unwrap().has_changed, has_changed);
-        }
-    }
-
-    #[test]
     fn an_unknown_customer_is_reported() {
         let mut unit = MockUnit::new();
         unit.expect_rename_customer().returning(|_, _| Ok(None));

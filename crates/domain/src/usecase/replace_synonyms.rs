@@ -24,6 +24,9 @@ impl Operation for ReplaceSynonyms {
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Synonyms>, RoadmapError> {
+        if work.load_synonyms().await? == self.synonyms {
+            return Ok(Performed::new(self.synonyms.clone(), Audit::Unchanged));
+        }
         work.save_synonyms(&self.synonyms).await?;
         let changes = vec![Change::without_values("synonyms")];
         let audit = Audit::with_changes("synonyms.replace", "synonyms", None, changes);
@@ -35,22 +38,17 @@ impl Operation for ReplaceSynonyms {
 mod tests {
     use super::*;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context};
-    use pollster::block_on;
-
-    fn replace(group: &[&str], unit: &mut MockUnit) -> Result<Synonyms, RoadmapError> {
-        let synonyms = Synonyms::parse(&[group.iter().map(|phrase| (*phrase).to_owned()).collect()]);
-        block_on(ReplaceSynonyms { synonyms: synonyms.unwrap() }.perform(&context(&NumberedIds::default()), unit))
-            .map(|performed| performed.output)
-    }
+    use crate::usecase::fixtures::perform;
 
     #[test]
-    fn valid_synonyms_are_saved_and_returned() {
-        let mut unit = MockUnit::new();
-        unit.expect_save_synonyms()
-            .withf(|saved| saved.groups() == [["quokka", "numbat"]])
-            .times(1)
-            .returning(|_| Ok(()));
-        assert_eq!(replace(&["quokka", "numbat"], &mut unit).unwrap().groups(), [["quokka", "numbat"]]);
+    fn equal_synonyms_are_not_saved_and_not_audited() {
+        let synonyms = |phrase: &str| Synonyms::parse(&[vec!["2fa".to_owned(), phrase.to_owned()]]).unwrap();
+        for (new, has_changed) in [("two-factor", false), ("mfa", true)] {
+            let mut unit = MockUnit::new();
+            unit.expect_load_synonyms().returning(move || Ok(synonyms("two-factor")));
+            unit.expect_save_synonyms().times(usize::from(has_changed)).returning(|_| Ok(()));
+            let replaced = perform(&ReplaceSynonyms { synonyms: synonyms(new) }, &mut unit).unwrap();
+            assert_eq!((replaced.has_changed(), replaced.output), (has_changed, synonyms(new)));
+        }
     }
 }
