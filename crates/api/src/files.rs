@@ -14,7 +14,7 @@ use actix_web::web;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use roadmap_domain::model::attachment::ContentHeaders;
 use roadmap_domain::model::id::AttachmentId;
-use roadmap_domain::model::links::Links;
+use roadmap_domain::policy::links::Links;
 use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::usecase::query::files::{FindFile, FoundFile, LocateFile};
 use roadmap_http::content::{body_stream, is_not_modified};

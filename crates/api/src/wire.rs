@@ -31,7 +31,7 @@ use roadmap_http::error::INTERNAL_ERROR_MESSAGE;
 use roadmap_http::headers::IDEMPOTENT_REPLAYED;
 use serde::Serialize;
 
-pub(crate) use roadmap_domain::model::links::Links;
+pub(crate) use roadmap_domain::policy::links::Links;
 
 use crate::error;
 

@@ -19,7 +19,6 @@ pub mod event;
 pub mod feature_request;
 pub mod html;
 pub mod id;
-pub mod links;
 pub mod mail;
 pub mod markdown;
 pub mod media_type;

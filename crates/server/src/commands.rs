@@ -30,8 +30,8 @@ use anyhow::{Context, anyhow};
 use clap::{Parser, Subcommand};
 use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::base_url::BaseUrl;
-use roadmap_domain::model::links::Links;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
+use roadmap_domain::policy::links::Links;
 
 pub(crate) use api_key::generate as generate_api_key;
 pub(crate) use sign_in::start as start_sign_in;

@@ -22,7 +22,6 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{
     AttachmentId, AuditEntryId, CommentId, CustomerId, FeatureRequestId, TrackId, WorkspaceId,
 };
-use roadmap_domain::model::links::Links;
 use roadmap_domain::model::member::{Author, Role};
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::portal::{Color, PortalChange};
@@ -33,6 +32,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::Track;
 use roadmap_domain::model::vote::VoteDraft;
 use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::policy::links::Links;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{Blobs, IdGenerator, UnitOfWork};
 use roadmap_domain::usecase::cast_vote::CastVote;

@@ -16,13 +16,13 @@ use time::Duration;
 use crate::error::{ErrorChain, RoadmapError};
 use crate::model::base_url::BaseUrl;
 use crate::model::id::{CustomerId, WorkspaceId};
-use crate::model::links::Links;
 use crate::model::mail::{
     About, DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail,
     LeasedSignInMail, LeasedTestMail, News, Notification, SendError, SignInMail, TestMail, mail_name,
 };
 use crate::model::message::{Lease, MessageId, MessageOutcome, Priority, UnreadableMessage};
 use crate::model::timestamp::Timestamp;
+use crate::policy::links::Links;
 use crate::policy::mail_limits::{end_of_hour, start_of_hour};
 use crate::policy::mail_retry;
 use crate::policy::signed_reference::ReferenceSigner;

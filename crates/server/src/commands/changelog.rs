@@ -6,10 +6,10 @@ use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogState};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{ChangelogId, WorkspaceId, parse_uuid};
-use roadmap_domain::model::links::Links;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::links::Links;
 use roadmap_domain::usecase::change_changelog::PublishChangelog;
 use serde::Serialize;
 

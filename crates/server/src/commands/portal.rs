@@ -4,10 +4,10 @@ use anyhow::{Context, ensure};
 use clap::Subcommand;
 use roadmap_domain::error::{FieldError, FieldProblem, Resource, RoadmapError, Validated};
 use roadmap_domain::model::changelog::CoverImage;
-use roadmap_domain::model::links::Links;
 use roadmap_domain::model::portal::{
     Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, PortalSettings,
 };
+use roadmap_domain::policy::links::Links;
 use roadmap_domain::usecase::update_portal::UpdatePortal;
 use serde::Serialize;
 

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use crate::error::{Resource, RoadmapError};
 use crate::model::attachment::{Attachment, ContentHeaders};
 use crate::model::id::{AttachmentId, WorkspaceId};
-use crate::model::links::Links;
+use crate::policy::links::Links;
 use crate::ports::{Blobs, Chunks};
 use crate::usecase::query::{Query, QueryPorts};
 
