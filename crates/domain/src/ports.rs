@@ -14,7 +14,7 @@
 //! | [`TrackSource`] | `ListTracks` | store, with a cache in the server |
 //! | [`BoardObserver`] | the executor | that cache |
 //! | [`TextSearch`] | `SearchFeatureRequests` | store |
-//! | [`SearchIndex`] | the algorithm of searches (`policy::search`) | store |
+//! | [`SearchIndex`] | the algorithm of searches (`usecase::search`) | store |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
 //! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments` | store |
 //! | [`UsageStore`] | `StorageBudgets`, operator commands | store |

@@ -38,6 +38,7 @@ pub mod rotate_api_key;
 pub mod save_account;
 pub mod save_changelog;
 pub mod save_settings;
+pub mod search;
 pub mod sign_in;
 pub mod subscribe;
 pub mod target;
