@@ -39,70 +39,9 @@ use uuid::Uuid;
 use crate::context::Context;
 use crate::digest;
 use crate::form::Fields;
-use crate::page::{Nav, Page};
+use crate::page::{AdminNav, Nav, NavEntry, Page};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
-
-/// What an action has done, as the parameter `done` of the next page, with the key of its sentence about `$count`.
-const NOTICES: [(&str, &str); 51] = [
-    ("moved", "done-moved"),
-    ("tagged", "done-tagged"),
-    ("made-private", "done-made-private"),
-    ("made-public", "done-made-public"),
-    ("merged", "done-merged"),
-    ("unmerged", "done-unmerged"),
-    ("requests-approved", "done-requests-approved"),
-    ("requests-declined", "done-requests-declined"),
-    ("unchanged", "done-unchanged"),
-    ("request-saved", "done-request-saved"),
-    ("request-created", "done-request-created"),
-    ("request-deleted", "done-request-deleted"),
-    ("answered", "done-answered"),
-    ("answered-mail", "done-answered-mail"),
-    ("moved-mail", "done-moved-mail"),
-    ("noted", "done-noted"),
-    ("note-deleted", "done-note-deleted"),
-    ("vote-added", "done-vote-added"),
-    ("vote-known", "done-vote-known"),
-    ("comment-saved", "done-comment-saved"),
-    ("comment-deleted", "done-comment-deleted"),
-    ("changelog-saved", "done-changelog-saved"),
-    ("changelog-published", "done-changelog-published"),
-    ("changelog-mailed", "done-changelog-mailed"),
-    ("changelog-scheduled", "done-changelog-scheduled"),
-    ("changelog-unpublished", "done-changelog-unpublished"),
-    ("changelog-deleted", "done-changelog-deleted"),
-    ("track-added", "done-track-added"),
-    ("track-saved", "done-track-saved"),
-    ("track-deleted", "done-track-deleted"),
-    ("lane-added", "done-lane-added"),
-    ("lane-saved", "done-lane-saved"),
-    ("lane-deleted", "done-lane-deleted"),
-    ("customer-saved", "done-customer-saved"),
-    ("posts-approved", "done-posts-approved"),
-    ("posts-discarded", "done-posts-discarded"),
-    ("customers-merged", "done-customers-merged"),
-    ("customer-blocked", "done-customer-blocked"),
-    ("customer-unblocked", "done-customer-unblocked"),
-    ("texts-removed", "done-texts-removed"),
-    ("texts-restored", "done-texts-restored"),
-    ("invited", "done-invited"),
-    ("member-added", "done-member-added"),
-    ("role-changed", "done-role-changed"),
-    ("member-removed", "done-member-removed"),
-    ("key-created-before", "done-key-created-before"),
-    ("key-revoked", "done-key-revoked"),
-    ("settings-saved", "done-settings-saved"),
-    ("mail-retried", "done-mail-retried"),
-    ("mail-tested", "done-mail-tested"),
-    ("shortcuts", "done-shortcuts"),
-];
-
-/// Returns the sentence of a notice. Anything unknown is none.
-pub(crate) fn notice(text: Text, done: &str, count: i64) -> Option<String> {
-    let (_, key) = NOTICES.iter().find(|(name, _)| *name == done)?;
-    Some(text.count(key, count))
-}
 
 /// The pages in the navigation of the panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,41 +108,18 @@ impl Entry {
     }
 }
 
-/// The navigation of the panel.
-#[derive(Debug, Clone)]
-pub(crate) struct AdminNav {
-    /// The pages that the member may open.
-    pub(crate) entries: Vec<NavEntry>,
-}
-
-/// A page in the navigation of the panel.
-#[derive(Debug, Clone)]
-pub(crate) struct NavEntry {
-    /// The path.
-    pub(crate) path: &'static str,
-    /// The key of its name.
-    pub(crate) key: &'static str,
-    /// Whether it is this page, or one below it.
-    pub(crate) is_current: bool,
-    /// Whether it is the first of a group.
-    pub(crate) begins_group: bool,
-    /// What waits there: a number, and the same in words.
-    pub(crate) count: Option<(String, String)>,
-}
-
-impl AdminNav {
-    fn new(text: Text, member: &Member, current: Entry, counts: &InboxCounts) -> Self {
-        let entry = |entry: Entry| {
-            let (path, key) = entry.link();
-            let waiting = counts.of_state(InboxState::Unanswered);
-            let count = (entry == Entry::Inbox && waiting > 0)
-                .then(|| (text.number(waiting), text.count("admin-inbox-waiting", waiting)));
-            let begins_group = matches!(entry, Entry::Tracks | Entry::Settings);
-            NavEntry { path, key, is_current: entry == current, begins_group, count }
-        };
-        let may_open = |entry: &Entry| member.role == Role::Admin || !entry.is_for_admins();
-        Self { entries: Entry::ALL.into_iter().filter(may_open).map(entry).collect() }
-    }
+/// Returns the navigation of the panel: the pages that the member may open.
+fn navigation(text: Text, member: &Member, current: Entry, counts: &InboxCounts) -> AdminNav {
+    let entry = |entry: Entry| {
+        let (path, key) = entry.link();
+        let waiting = counts.of_state(InboxState::Unanswered);
+        let count = (entry == Entry::Inbox && waiting > 0)
+            .then(|| (text.number(waiting), text.count("admin-inbox-waiting", waiting)));
+        let begins_group = matches!(entry, Entry::Tracks | Entry::Settings);
+        NavEntry { path, key, is_current: entry == current, begins_group, count }
+    };
+    let may_open = |entry: &Entry| member.role == Role::Admin || !entry.is_for_admins();
+    AdminNav { entries: Entry::ALL.into_iter().filter(may_open).map(entry).collect() }
 }
 
 /// Returns the session and the member, without whom these pages are not reached.
@@ -232,7 +148,7 @@ pub(crate) async fn frame(
 ) -> Result<(Page, InboxCounts), HttpError> {
     let (_, member) = member(context)?;
     let counts = context.run(&CountInbox).await?;
-    let nav = AdminNav::new(context.text(), member, entry, &counts);
+    let nav = navigation(context.text(), member, entry, &counts);
     let page = Page::new(context, Nav::Admin, title).not_indexed();
     Ok((Page { admin: Some(nav), ..page }, counts))
 }
@@ -321,17 +237,6 @@ mod tests {
     use roadmap_domain::model::timestamp::Timestamp;
 
     #[test]
-    fn every_notice_has_a_sentence() {
-        for (name, key) in NOTICES {
-            for language in Language::ALL {
-                let sentence = notice(Text(language), name, 2).unwrap();
-                assert_ne!(sentence, key, "{}", language.code());
-            }
-        }
-        assert_eq!(notice(Text(Language::English), "hacked", 1), None);
-    }
-
-    #[test]
     fn only_admins_have_the_pages_of_admins_in_their_navigation() {
         for (role, pages) in [(Role::Admin, 10), (Role::Member, 4)] {
             let member = Member {
@@ -341,7 +246,7 @@ mod tests {
                 role,
                 created_at: Timestamp::from_millis(0).unwrap(),
             };
-            let nav = AdminNav::new(Text(Language::English), &member, Entry::Inbox, &InboxCounts::default());
+            let nav = navigation(Text(Language::English), &member, Entry::Inbox, &InboxCounts::default());
             assert_eq!(nav.entries.len(), pages);
         }
     }

@@ -3,7 +3,6 @@
 //! The name of an asset contains a hash of its content, so that browsers keep it for ever and still get a new version
 //! at once.
 
-use std::io::Write as _;
 use std::sync::LazyLock;
 
 use actix_web::HttpRequest;
@@ -12,12 +11,11 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VAR
 use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use flate2::Compression;
-use flate2::write::GzEncoder;
 use roadmap_http::error::HttpError;
 use sha2::{Digest, Sha256};
 
 use crate::digest::hex;
-use crate::reply::accepts_gzip;
+use crate::gzip::{accepts_gzip, compress};
 
 /// How long immutable content is kept.
 pub(crate) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
@@ -48,14 +46,6 @@ impl Asset {
         let path = format!("/assets/{name}.{hash}.{extension}");
         Self { path, content_type, content, compressed: compress(content, Compression::best()) }
     }
-}
-
-/// Compresses bytes as gzip (RFC 1952).
-pub(crate) fn compress(content: &[u8], level: Compression) -> Bytes {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(content.len() / 3), level);
-    // Writing to memory cannot fail.
-    let _ = encoder.write_all(content);
-    encoder.finish().unwrap_or_default().into()
 }
 
 static ASSETS: LazyLock<Assets> = LazyLock::new(|| {

@@ -22,10 +22,11 @@ use roadmap_http::workspace::workspace_of_host;
 
 use crate::cookies::{self, LANGUAGE, Secret, THEME};
 use crate::form::Fields;
+use crate::notices;
 use crate::origin;
-use crate::page::Theme;
 use crate::state::State;
 use crate::text::{self, Text};
+use crate::theme::Theme;
 
 /// What a request means.
 #[derive(Clone)]
@@ -170,8 +171,8 @@ impl Context {
             return Some(text.get("cookies-needed").into_owned());
         }
         let count = self.query.get("count").parse().unwrap_or(1);
-        let of_team = || if self.viewer().is_member { crate::admin::notice(text, done, count) } else { None };
-        crate::portal::notice(text, done).map(Cow::into_owned).or_else(of_team)
+        let of_team = || if self.viewer().is_member { notices::of_team(text, done, count) } else { None };
+        notices::of_portal(text, done).map(Cow::into_owned).or_else(of_team)
     }
 
     /// Runs a query.

@@ -7,10 +7,10 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use roadmap_http::content::is_not_modified;
 
-use crate::assets::compress;
 use crate::context::Context;
 use crate::digest;
-use crate::reply::{NOSNIFF, Reply, accepts_gzip};
+use crate::gzip::{accepts_gzip, compress};
+use crate::reply::{NOSNIFF, Reply};
 
 /// The media type of Atom feeds (RFC 4287).
 pub(crate) const ATOM: &str = "application/atom+xml; charset=utf-8";

@@ -22,7 +22,9 @@ mod cookies;
 mod digest;
 mod document;
 mod form;
+mod gzip;
 mod known_browser;
+mod notices;
 mod origin;
 mod page;
 mod portal;
@@ -32,6 +34,7 @@ mod reply;
 mod routes;
 mod state;
 mod text;
+mod theme;
 
 pub use problem::render as render_error;
 pub use reply::PageCache;

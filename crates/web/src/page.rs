@@ -7,52 +7,12 @@ use roadmap_domain::model::session::Session;
 use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::query::portal::image_path;
 
-use crate::admin::AdminNav;
 use crate::assets::Assets;
 use crate::brand;
 use crate::context::Context;
 use crate::cookies::{self, ON, SHORTCUTS};
 use crate::text::Text;
-
-/// The theme that a visitor has chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) enum Theme {
-    /// That of the system.
-    #[default]
-    System,
-    /// Light.
-    Light,
-    /// Dark.
-    Dark,
-}
-
-impl Theme {
-    /// All themes.
-    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
-
-    /// Returns the value in forms and cookies. That of the system is empty.
-    pub(crate) const fn value(self) -> &'static str {
-        match self {
-            Self::System => "",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
-    /// Returns the theme with this value. Anything unknown is that of the system.
-    pub(crate) fn from_value(value: &str) -> Self {
-        Self::ALL.into_iter().find(|theme| theme.value() == value).unwrap_or_default()
-    }
-
-    /// Returns the key of its name.
-    pub(crate) const fn key(self) -> &'static str {
-        match self {
-            Self::System => "theme-system",
-            Self::Light => "theme-light",
-            Self::Dark => "theme-dark",
-        }
-    }
-}
+use crate::theme::Theme;
 
 /// The entries of the main navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +29,28 @@ pub(crate) enum Nav {
     Account,
     /// None of them.
     Other,
+}
+
+/// The navigation of the admin panel.
+#[derive(Debug, Clone)]
+pub(crate) struct AdminNav {
+    /// The pages that the member may open.
+    pub(crate) entries: Vec<NavEntry>,
+}
+
+/// A page in the navigation of the admin panel.
+#[derive(Debug, Clone)]
+pub(crate) struct NavEntry {
+    /// The path.
+    pub(crate) path: &'static str,
+    /// The key of its name.
+    pub(crate) key: &'static str,
+    /// Whether it is this page, or one below it.
+    pub(crate) is_current: bool,
+    /// Whether it is the first of a group.
+    pub(crate) begins_group: bool,
+    /// What waits there: a number, and the same in words.
+    pub(crate) count: Option<(String, String)>,
 }
 
 /// An Atom feed of a page.

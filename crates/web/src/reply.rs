@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::header::{
-    self, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, EntityTag, HeaderName,
-    HeaderValue, LOCATION, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, EntityTag, HeaderName, HeaderValue,
+    LOCATION, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
@@ -18,9 +18,9 @@ use roadmap_domain::model::portal::Language;
 use roadmap_http::content::is_not_modified;
 use roadmap_http::error::HttpError;
 
-use crate::assets::compress;
 use crate::digest;
-use crate::page::Theme;
+use crate::gzip::{accepts_gzip, compress};
+use crate::theme::Theme;
 
 /// The policy of pages: everything comes from the workspace's own origin, nothing is inline.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -265,16 +265,6 @@ impl KeptPage {
             (false, false) => response.body(self.html.clone()),
         }
     }
-}
-
-/// Whether the client accepts gzip (RFC 9110 section 12.5.3).
-pub(crate) fn accepts_gzip(request: &HttpRequest) -> bool {
-    let values = request.headers().get_all(header::ACCEPT_ENCODING).filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|part| {
-        let mut parts = part.split(';').map(str::trim);
-        parts.next().is_some_and(|coding| coding.eq_ignore_ascii_case("gzip"))
-            && !parts.any(|weight| matches!(weight, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
-    })
 }
 
 /// Returns an error page, which no cache keeps.

@@ -726,6 +726,7 @@ fn empty(t: Text, address: &Address) -> Empty {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::notices;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_summary};
     use roadmap_domain::error::{FieldError, Resource};
     use roadmap_domain::model::admin::TrackCounts;
@@ -1066,7 +1067,7 @@ pub(crate) mod tests {
             Triage::Decline,
         ];
         for triage in names {
-            let sentence = admin::notice(ENGLISH, done_name(&triage), 3).unwrap();
+            let sentence = notices::of_team(ENGLISH, done_name(&triage), 3).unwrap();
             assert!(sentence.starts_with("3 feature requests"), "{sentence}");
         }
     }

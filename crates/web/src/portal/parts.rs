@@ -181,7 +181,8 @@ impl Pager {
 pub(crate) mod tests {
     use super::*;
     use crate::assets::Assets;
-    use crate::page::{Feed, Nav, Page, Theme};
+    use crate::page::{Feed, Nav, Page};
+    use crate::theme::Theme;
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::id::{LaneId, MemberId, SessionId};

@@ -8,8 +8,8 @@ use crate::actions::{next_path, with_done, without_parameter};
 use crate::context::Context;
 use crate::cookies::{self, LANGUAGE, ON, SHORTCUTS, THEME};
 use crate::form::Fields;
-use crate::page::Theme;
 use crate::reply::{PageResult, Reply};
+use crate::theme::Theme;
 
 /// `POST /preferences`.
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {

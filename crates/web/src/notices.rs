@@ -1,0 +1,109 @@
+//! The sentences about what the last action has done, by the parameter `done` of the next page.
+
+use std::borrow::Cow;
+
+use crate::text::Text;
+
+/// What an action of a visitor or of a customer has done, with the key of its sentence.
+const PORTAL: [(&str, &str); 17] = [
+    ("voted", "done-voted"),
+    ("unvoted", "done-unvoted"),
+    ("commented", "done-commented"),
+    ("comment-held", "done-comment-held"),
+    ("submitted", "done-submitted"),
+    ("idea-held", "done-idea-held"),
+    ("subscribed", "done-subscribed"),
+    ("mail-stopped", "done-mail-stopped"),
+    ("unsubscribed", "done-unsubscribed"),
+    ("signed-in", "done-signed-in"),
+    ("signed-out", "done-signed-out"),
+    ("signed-out-everywhere", "done-signed-out-everywhere"),
+    ("session-ended", "done-session-ended"),
+    ("denied", "done-denied"),
+    ("saved", "done-saved"),
+    ("approved", "done-approved"),
+    ("discarded", "done-discarded"),
+];
+
+/// What an action of the team has done, with the key of its sentence about `$count`.
+const TEAM: [(&str, &str); 51] = [
+    ("moved", "done-moved"),
+    ("tagged", "done-tagged"),
+    ("made-private", "done-made-private"),
+    ("made-public", "done-made-public"),
+    ("merged", "done-merged"),
+    ("unmerged", "done-unmerged"),
+    ("requests-approved", "done-requests-approved"),
+    ("requests-declined", "done-requests-declined"),
+    ("unchanged", "done-unchanged"),
+    ("request-saved", "done-request-saved"),
+    ("request-created", "done-request-created"),
+    ("request-deleted", "done-request-deleted"),
+    ("answered", "done-answered"),
+    ("answered-mail", "done-answered-mail"),
+    ("moved-mail", "done-moved-mail"),
+    ("noted", "done-noted"),
+    ("note-deleted", "done-note-deleted"),
+    ("vote-added", "done-vote-added"),
+    ("vote-known", "done-vote-known"),
+    ("comment-saved", "done-comment-saved"),
+    ("comment-deleted", "done-comment-deleted"),
+    ("changelog-saved", "done-changelog-saved"),
+    ("changelog-published", "done-changelog-published"),
+    ("changelog-mailed", "done-changelog-mailed"),
+    ("changelog-scheduled", "done-changelog-scheduled"),
+    ("changelog-unpublished", "done-changelog-unpublished"),
+    ("changelog-deleted", "done-changelog-deleted"),
+    ("track-added", "done-track-added"),
+    ("track-saved", "done-track-saved"),
+    ("track-deleted", "done-track-deleted"),
+    ("lane-added", "done-lane-added"),
+    ("lane-saved", "done-lane-saved"),
+    ("lane-deleted", "done-lane-deleted"),
+    ("customer-saved", "done-customer-saved"),
+    ("posts-approved", "done-posts-approved"),
+    ("posts-discarded", "done-posts-discarded"),
+    ("customers-merged", "done-customers-merged"),
+    ("customer-blocked", "done-customer-blocked"),
+    ("customer-unblocked", "done-customer-unblocked"),
+    ("texts-removed", "done-texts-removed"),
+    ("texts-restored", "done-texts-restored"),
+    ("invited", "done-invited"),
+    ("member-added", "done-member-added"),
+    ("role-changed", "done-role-changed"),
+    ("member-removed", "done-member-removed"),
+    ("key-created-before", "done-key-created-before"),
+    ("key-revoked", "done-key-revoked"),
+    ("settings-saved", "done-settings-saved"),
+    ("mail-retried", "done-mail-retried"),
+    ("mail-tested", "done-mail-tested"),
+    ("shortcuts", "done-shortcuts"),
+];
+
+/// Returns the sentence about what an action on the portal has done. Anything unknown is none.
+pub(crate) fn of_portal(text: Text, done: &str) -> Option<Cow<'static, str>> {
+    PORTAL.iter().find(|(name, _)| *name == done).map(|(_, key)| text.get(key))
+}
+
+/// Returns the sentence about what an action of the team has done. Anything unknown is none.
+pub(crate) fn of_team(text: Text, done: &str, count: i64) -> Option<String> {
+    let (_, key) = TEAM.iter().find(|(name, _)| *name == done)?;
+    Some(text.count(key, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_domain::model::portal::Language;
+
+    #[test]
+    fn every_notice_has_a_sentence() {
+        for (name, key) in TEAM {
+            for language in Language::ALL {
+                let sentence = of_team(Text(language), name, 2).unwrap();
+                assert_ne!(sentence, key, "{}", language.code());
+            }
+        }
+        assert_eq!(of_team(Text(Language::English), "hacked", 1), None);
+    }
+}
