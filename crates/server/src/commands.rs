@@ -29,12 +29,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use clap::{Parser, Subcommand};
 use roadmap_domain::error::{Resource, RoadmapError};
-use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::policy::links::Links;
-
-pub(crate) use api_key::generate as generate_api_key;
-pub(crate) use sign_in::start as start_sign_in;
 
 use crate::ownership::{self, Obstacle};
 use crate::report;
@@ -208,27 +204,5 @@ async fn find_workspace(application: &Application, raw: &str) -> anyhow::Result<
 /// The URLs of a workspace's pages and files.
 fn links(settings: &Settings, workspace: &Workspace) -> anyhow::Result<Links> {
     let references = Arc::new(secret::references(settings)?);
-    Ok(Links::new(&base_url(settings)?, &workspace.subdomain, workspace.id, references))
-}
-
-/// The base URL of the service for commands that do not serve. Without the setting it is derived from `listen`.
-pub(crate) fn base_url(settings: &Settings) -> anyhow::Result<BaseUrl> {
-    let port = settings.listen.rsplit_once(':').map_or("8080", |(_, port)| port);
-    base_url_at(settings, port)
-}
-
-/// The base URL of a service that listens on this port. It is also the URL of the default workspace.
-fn base_url_at(settings: &Settings, port: &str) -> anyhow::Result<BaseUrl> {
-    let base_url = match &settings.base_url {
-        Some(base_url) => base_url.clone(),
-        None => BaseUrl::parse("the address to listen on", &format!("http://localhost:{port}"))?,
-    };
-    let base_url = base_url.with_default_workspace(settings.default_workspace.clone());
-    anyhow::ensure!(
-        !base_url.has_ip_address() || base_url.has_default_workspace(),
-        "the setting base_url has the IP address {}, below which there can be no workspaces: set default_workspace to the one \
-         workspace that is served there, or use a host name",
-        base_url.host()
-    );
-    Ok(base_url)
+    Ok(Links::new(&settings.service_url()?, &workspace.subdomain, workspace.id, references))
 }

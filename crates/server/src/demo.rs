@@ -54,7 +54,7 @@ use roadmap_domain::usecase::update_portal::UpdatePortal;
 use serde::Deserialize;
 use time::Duration;
 
-use crate::commands::{generate_api_key, start_sign_in};
+use crate::credentials::{generate_api_key, start_sign_in};
 use crate::wiring::Application;
 
 const DATA: &str = include_str!("demo/data.json");

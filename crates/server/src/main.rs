@@ -3,6 +3,7 @@
 //! - [`settings`]: settings from flags, environment, file and defaults.
 //! - [`wiring`]: connects the domain with its adapters.
 //! - [`operator`]: who runs a command.
+//! - [`credentials`]: API keys and sign-ins that commands and the demo create.
 //! - [`system`]: clock, ids, random numbers, operation locks and caches in front of the store.
 //! - [`ownership`]: who owns the data, and who may not use it.
 //! - [`report`]: errors as an operator reads them.
@@ -19,6 +20,7 @@
 
 mod archive;
 mod commands;
+mod credentials;
 mod demo;
 mod doctor;
 mod metrics;

@@ -163,6 +163,28 @@ impl Settings {
         Ok(Self::read(flags, utf8_variables(std::env::vars_os())?)?.0)
     }
 
+    /// The base URL of the service for commands that do not serve. Without the setting it is derived from `listen`.
+    pub(crate) fn service_url(&self) -> anyhow::Result<BaseUrl> {
+        let port = self.listen.rsplit_once(':').map_or("8080", |(_, port)| port);
+        self.service_url_at(port)
+    }
+
+    /// The base URL of a service that listens on this port. It is also the URL of the default workspace.
+    pub(crate) fn service_url_at(&self, port: &str) -> anyhow::Result<BaseUrl> {
+        let base_url = match &self.base_url {
+            Some(base_url) => base_url.clone(),
+            None => BaseUrl::parse("the address to listen on", &format!("http://localhost:{port}"))?,
+        };
+        let base_url = base_url.with_default_workspace(self.default_workspace.clone());
+        anyhow::ensure!(
+            !base_url.has_ip_address() || base_url.has_default_workspace(),
+            "the setting base_url has the IP address {}, below which there can be no workspaces: set default_workspace \
+             to the one workspace that is served there, or use a host name",
+            base_url.host()
+        );
+        Ok(base_url)
+    }
+
     /// The settings, and the names of all that exist.
     fn read(flags: &SettingFlags, environment: Vec<(String, String)>) -> anyhow::Result<(Self, Vec<&'static str>)> {
         let file = flags.config.as_deref().unwrap_or(Path::new(DEFAULT_FILE));

@@ -2,11 +2,10 @@
 
 use clap::Subcommand;
 use roadmap_domain::error::{FieldError, RoadmapError};
-use roadmap_domain::model::api_key::{ApiKey, KeyText, RANDOM_CHARACTERS, Scopes};
+use roadmap_domain::model::api_key::{ApiKey, KeyText, Scopes};
 use roadmap_domain::model::id::{ApiKeyId, parse_uuid};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::Random;
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
 use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
 use roadmap_domain::usecase::rotate_api_key::RotateApiKey;
@@ -14,8 +13,8 @@ use serde::Serialize;
 
 use super::WorkspaceArgument;
 use super::output::{OutputFormat, Row};
+use crate::credentials::generate_api_key;
 use crate::settings::{Settings, duration};
-use crate::system::SystemRandom;
 use crate::wiring::Application;
 
 #[derive(Debug, Subcommand)]
@@ -121,12 +120,6 @@ impl Issued {
     }
 }
 
-/// Generates the text of a new key.
-pub(crate) fn generate() -> anyhow::Result<KeyText> {
-    KeyText::from_random(&SystemRandom.base62(RANDOM_CHARACTERS))
-        .ok_or_else(|| anyhow::anyhow!("the random source returned an invalid key"))
-}
-
 impl ApiKeyCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
@@ -134,7 +127,7 @@ impl ApiKeyCommand {
             Self::Create { target, name, scopes, expires_in, format } => {
                 let workspace = target.find(&application).await?;
                 let operation = IssueApiKey {
-                    key: generate()?,
+                    key: generate_api_key()?,
                     name: Name::parse("--name", &name)?,
                     scopes: Scopes::parse("--scope", &scopes)?,
                     expires_in: expires_in.map(|raw| parse_duration("--expires-in", &raw)).transpose()?,
@@ -155,7 +148,7 @@ impl ApiKeyCommand {
             }
             Self::Rotate { target, id, overlap, format } => {
                 let workspace = target.find(&application).await?;
-                let replacement = generate()?;
+                let replacement = generate_api_key()?;
                 let operation =
                     RotateApiKey { id: key_id(&id)?, replacement, overlap: parse_duration("--overlap", &overlap)? };
                 let rotated = application.executor.run_without_key(workspace.id, &operation).await;

@@ -16,7 +16,8 @@ use roadmap_domain::usecase::sign_in::StartSignIn;
 use serde::Serialize;
 
 use super::output::{OutputFormat, Row, print};
-use super::{WorkspaceArgument, links, start_sign_in};
+use super::{WorkspaceArgument, links};
+use crate::credentials::start_sign_in;
 use crate::settings::Settings;
 use crate::wiring::Application;
 

@@ -26,7 +26,6 @@ use roadmap_http::observer::{NoopObserver, Observer};
 use roadmap_http::server;
 use tokio::runtime::Handle;
 
-use super::base_url_at;
 use super::output::print;
 use crate::demo::{self, DemoOptions};
 use crate::metrics::{Metrics, MetricsServer, Sources};
@@ -80,7 +79,7 @@ impl Serve {
                 "--demo serves the workspace `demo` at the base URL, but the setting default_workspace is `{subdomain}`"
             );
         }
-        let base_url = base_url_at(&settings, &address.port().to_string())?;
+        let base_url = settings.service_url_at(&address.port().to_string())?;
         let references = Arc::new(secret::references(&settings)?);
         let blobs = Application::open_blobs(&settings)?;
 

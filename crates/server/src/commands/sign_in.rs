@@ -2,12 +2,11 @@
 
 use clap::Subcommand;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::portal::Language;
-use roadmap_domain::usecase::sign_in::StartSignIn;
 use serde::Serialize;
 
 use super::output::{OutputFormat, print, print_json};
 use super::{WorkspaceArgument, links};
+use crate::credentials::start_sign_in;
 use crate::settings::Settings;
 use crate::wiring::Application;
 
@@ -36,7 +35,7 @@ impl SignInCommand {
         let Self::Link { target, email, format } = self;
         let application = Application::open(settings).await?;
         let workspace = target.find(&application).await?;
-        let operation = start(EmailAddress::parse("--email", &email)?);
+        let operation = start_sign_in(EmailAddress::parse("--email", &email)?);
         let links = links(settings, &workspace)?;
         let sign_in = application.executor.run_without_key(workspace.id, &operation).await?;
         let expires_at = sign_in.expires_at();
@@ -46,9 +45,4 @@ impl SignInCommand {
         }
         print(&format!("{url}\nIt works once, until {expires_at}."))
     }
-}
-
-/// A sign-in of this address, whose link is shown instead of mailed.
-pub(crate) fn start(email: EmailAddress) -> StartSignIn {
-    StartSignIn { email, browser: None, browser_name: None, action: None, next: None, language: Language::default() }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::base_url;
 use super::output::print;
 use crate::secret;
 use crate::settings::Settings;
@@ -17,7 +16,7 @@ impl WorkerCommand {
         secret::refuse_guessable(settings)?;
         let application = Application::open_service(settings).await?;
         let references = Arc::new(secret::references(settings)?);
-        let deliver = application.deliver_mail(settings, &base_url(settings)?, references)?;
+        let deliver = application.deliver_mail(settings, &settings.service_url()?, references)?;
         let worker = Worker::start(deliver)?;
         print(&format!("Sending mail by {}", settings.mail))?;
         worker.wait_for_signal().await;

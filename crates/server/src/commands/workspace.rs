@@ -9,8 +9,8 @@ use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use serde::Serialize;
 
+use super::find_workspace;
 use super::output::{OutputFormat, Row};
-use super::{base_url, find_workspace};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
@@ -121,7 +121,7 @@ async fn usage(
 
 impl WorkspaceCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
-        let base_url = base_url(settings)?;
+        let base_url = settings.service_url()?;
         match self {
             Self::Create { subdomain, product_name, website_url, format } => {
                 let operation = CreateWorkspace {

@@ -7,7 +7,6 @@ use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_http::client_address::{HeaderFamily, Proxies};
 
 use super::{Finding, chain, data_problem};
-use crate::commands;
 use crate::secret;
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::telemetry;
@@ -160,7 +159,7 @@ fn https(settings: &Settings) -> Finding {
 /// Reports from where forms are accepted, which must be what browsers show.
 fn origin(settings: &Settings) -> Finding {
     const CHECK: &str = "origin";
-    let base_url = match commands::base_url(settings) {
+    let base_url = match settings.service_url() {
         Ok(base_url) => base_url,
         Err(error) => return Finding::problem(CHECK, chain(error), "set base_url"),
     };
