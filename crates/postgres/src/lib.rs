@@ -13,11 +13,14 @@
 //!
 //! Invariant: every statement on the rows of a workspace contains its `workspace_id`.
 
+mod cast;
 mod check;
 mod codec;
 mod connection;
 mod errors;
 mod known_words;
+mod locks;
+mod login;
 mod migrate;
 mod missed_searches;
 mod outbox_queue;
@@ -26,6 +29,7 @@ mod portal_rows;
 mod reads;
 mod roles;
 mod rows;
+mod saved_responses;
 mod schema;
 mod session;
 mod statement;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use diesel::QueryableByName;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
-use diesel::result::Error as DieselError;
 use diesel::sql_types::{Bool, Text, Timestamptz};
 use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
@@ -17,7 +16,7 @@ use uuid::Uuid;
 use crate::PostgresOptions;
 use crate::codec::TimestampColumn;
 use crate::connection::Connector;
-use crate::errors::store_error;
+use crate::login::{inspect, map_error, within};
 use crate::roles;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
@@ -105,23 +104,6 @@ pub async fn server_time(options: &PostgresOptions) -> Result<Timestamp, StoreEr
     .await
 }
 
-/// Runs a query under the login itself. It waits for no migration, and no longer than the service's time limits.
-pub(crate) async fn inspect<T>(
-    options: &PostgresOptions,
-    query: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let connector = Connector::for_inspection(options)?;
-    // At most three statements. The server cancels them earlier, unless it does not respond.
-    let limit = options.connection_wait + options.response_timeout() * 2;
-    let queried = async { query(&mut connector.connect().await?).await };
-    within(limit, queried).await?
-}
-
-async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, StoreError> {
-    let unresponsive = || format!("the database server did not respond within {limit:?}");
-    tokio::time::timeout(limit, work).await.map_err(|_| StoreError::Unavailable(unresponsive().into()))
-}
-
 /// Reverts every migration, which deletes all data. For tests of the migrations.
 ///
 /// # Errors
@@ -155,11 +137,6 @@ async fn migrate<T: Send + 'static>(
         (harness.into_inner(), outcome)
     });
     worked.await.map_err(|panic| StoreError::Fatal(panic.into()))
-}
-
-pub(crate) fn map_error(error: DieselError) -> StoreError {
-    // These statements take long only when they wait for a lock, and then the message indicates that.
-    store_error(error, Duration::ZERO, Duration::MAX)
 }
 
 #[derive(QueryableByName)]

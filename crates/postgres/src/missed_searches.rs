@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::codec::TimestampColumn;
+use crate::locks::{LockKey, WorkspaceLock};
 use crate::session::{LastStatement, NO_WORKSPACE, Session};
 use crate::statement::statement;
-use crate::unit::{LockKey, WorkspaceLock};
 
 statement! {
     /// Adds to the counts of a day (UTC). New texts are added, in order, until the day has `most` of them.

@@ -10,7 +10,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 
 use crate::PostgresOptions;
-use crate::migrate::{inspect, map_error};
+use crate::login::{inspect, map_error};
 
 /// A problem with the roles that an administrator should fix.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use async_trait::async_trait;
-use diesel::sql_types::{BigInt, Binary, Integer, Text, Timestamptz, Uuid as SqlUuid};
 use diesel::{OptionalExtension, QueryResult};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use futures_util::FutureExt;
@@ -22,40 +21,14 @@ use roadmap_domain::ports::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::TimestampColumn;
-use crate::errors::inconsistent;
+use crate::cast::Cast;
 use crate::known_words::KnownWords;
+use crate::locks::{LockKey, WorkspaceLock, lock_number};
 use crate::pool::Pool;
 use crate::rows::SummaryRow;
+use crate::saved_responses::{FindSavedResponse, SaveResponse, saved_response};
 use crate::session::{LastStatement, Session};
-use crate::statement::statement;
 use crate::vote_batches::{CastAnswer, VoteBatches, VoteSeat, VoteTurn};
-use crate::writes::Cast;
-
-statement! {
-    /// Waits for the lock and takes it until the transaction ends.
-    LockKey { number: i64 => BigInt } -> (),
-    "SELECT pg_advisory_xact_lock({number})"
-}
-
-statement! {
-    /// Finds the response that was saved under a key.
-    FindSavedResponse { workspace: Uuid => SqlUuid, key: String => Text } -> (Integer, Binary),
-    "SELECT status, body FROM operations WHERE workspace_id = {workspace} AND operation_key = {key}"
-}
-
-statement! {
-    /// Saves a response under a key.
-    SaveResponse {
-        workspace: Uuid => SqlUuid,
-        key: String => Text,
-        status: i32 => Integer,
-        body: Vec<u8> => Binary,
-        at: TimestampColumn => Timestamptz,
-    } -> (),
-    "INSERT INTO operations (workspace_id, operation_key, status, body, created_at)
-     VALUES ({workspace}, {key}, {status}, {body}, {at})"
-}
 
 /// An open unit of work.
 pub(crate) struct PostgresUnit {
@@ -83,38 +56,6 @@ enum VoteUnit {
     Alone { _turn: VoteTurn },
     /// Its vote is cast in a transaction of several.
     Together(VoteSeat),
-}
-
-/// A lock of a workspace that one unit of work holds until it ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WorkspaceLock {
-    /// The units that merge, unmerge or delete feature requests.
-    Merges,
-    /// The units that change lanes and tracks.
-    Board,
-    /// The units that change team members.
-    Members,
-    /// Whoever counts searches that found nothing, which is not a unit.
-    MissedSearches,
-}
-
-impl WorkspaceLock {
-    /// Returns a name that no operation key has, because it contains the NUL character.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Merges => "\0merges",
-            Self::Board => "\0board",
-            Self::Members => "\0members",
-            Self::MissedSearches => "\0missed_searches",
-        }
-    }
-}
-
-impl LockKey {
-    /// Returns the statement for a lock of a workspace.
-    pub(crate) fn of_workspace(workspace: Uuid, lock: WorkspaceLock) -> Self {
-        Self { number: lock_number(workspace, lock.name()) }
-    }
 }
 
 /// The state of the claim of the unit's operation key.
@@ -286,18 +227,6 @@ fn key_was_used() -> StoreError {
     StoreError::Transient("the operation key was used before".into())
 }
 
-pub(crate) fn saved_response((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<SavedResponse, StoreError> {
-    let status = u16::try_from(status).map_err(|_| inconsistent("operations", "status", key.as_str()))?;
-    Ok(SavedResponse { status, body })
-}
-
-/// Returns the number of an advisory lock: half of the name-based UUID (RFC 9562 section 5.5) of its name, such as a key,
-/// in its workspace. Two locks with the same number wait for each other needlessly.
-fn lock_number(workspace: Uuid, name: &str) -> i64 {
-    let (upper, _) = Uuid::new_v5(&workspace, name.as_bytes()).as_u64_pair();
-    upper.cast_signed()
-}
-
 #[async_trait]
 impl Store for PostgresStore {
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
@@ -375,28 +304,5 @@ impl UnitOfWork for PostgresUnit {
             session.roll_back().await?;
         }
         Ok(ended)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lock_has_a_number_of_its_own_in_each_workspace() {
-        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        assert_eq!(lock_number(one, "k"), lock_number(one, "k"));
-        assert_ne!(lock_number(one, "k"), lock_number(one, "K"));
-        assert_ne!(lock_number(one, "k"), lock_number(other, "k"));
-    }
-
-    #[test]
-    fn no_operation_key_is_the_name_of_a_lock() {
-        let locks =
-            [WorkspaceLock::Merges, WorkspaceLock::Board, WorkspaceLock::Members, WorkspaceLock::MissedSearches];
-        for lock in locks {
-            assert!(OperationKey::parse(lock.name()).is_err());
-            assert_eq!(locks.iter().filter(|other| other.name() == lock.name()).count(), 1);
-        }
     }
 }

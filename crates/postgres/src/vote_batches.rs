@@ -18,14 +18,15 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use crate::cast::Cast;
 use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
+use crate::locks::{LockKey, WorkspaceLock};
 use crate::pool::Pool;
 use crate::rows::{SummaryColumns, SummaryRow};
+use crate::saved_responses::{SaveResponse, saved_response};
 use crate::session::{LastStatement, Session};
 use crate::statement::statement;
-use crate::unit::{LockKey, SaveResponse, WorkspaceLock, saved_response};
-use crate::writes::Cast;
 
 /// The number of transactions with votes of one workspace that run at a time. While the server writes one commit to the
 /// disk, it casts the votes of the other.

@@ -20,4 +20,4 @@ mod votes;
 
 pub(crate) use outbox::topic_ids;
 pub(crate) use requests::{any_place, folded_tag, title_place};
-pub(crate) use votes::{Cast, id_or_number};
+pub(crate) use votes::id_or_number;

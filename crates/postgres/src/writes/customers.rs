@@ -8,10 +8,11 @@ use roadmap_domain::model::id::CustomerId;
 use roadmap_domain::ports::SubscriptionWrites;
 use uuid::Uuid;
 
+use crate::locks::WorkspaceLock;
 use crate::reads::SelectCustomer;
 use crate::rows::{CustomerRow, customer, customer_name};
 use crate::statement::statement;
-use crate::unit::{PostgresUnit, WorkspaceLock};
+use crate::unit::PostgresUnit;
 use crate::writes::subscriptions::DeleteWaiting;
 
 /// The SQL of the roots of the trees whose votes are counted again when `source` is merged into another customer, and

@@ -17,9 +17,10 @@ use roadmap_domain::ports::MergeWrites;
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
+use crate::locks::WorkspaceLock;
 use crate::rows::{SummaryColumns, SummaryRow};
 use crate::statement::{placed, statement, summary};
-use crate::unit::{PostgresUnit, WorkspaceLock};
+use crate::unit::PostgresUnit;
 use crate::writes::id_or_number;
 
 statement! {

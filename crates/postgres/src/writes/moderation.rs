@@ -12,9 +12,10 @@ use roadmap_domain::ports::ModerationWrites;
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
+use crate::locks::WorkspaceLock;
 use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
 use crate::statement::statement;
-use crate::unit::{PostgresUnit, WorkspaceLock};
+use crate::unit::PostgresUnit;
 use crate::writes::merges::{DeleteMessages, delete_messages_about};
 use crate::writes::subscriptions::DeleteWaiting;
 

@@ -17,10 +17,11 @@ use roadmap_domain::ports::{Insertion, Provisioning};
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
+use crate::locks::WorkspaceLock;
 use crate::rows::{self, ApiKeyRow, MemberRow, api_key_columns, member_columns};
 use crate::schema::{api_keys, members, settings, workspaces};
 use crate::statement::statement;
-use crate::unit::{PostgresUnit, WorkspaceLock};
+use crate::unit::PostgresUnit;
 
 statement! {
     /// Inserts a member, or restores a removed one with the same address. Returns no row if the address is in use.

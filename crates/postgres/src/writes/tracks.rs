@@ -17,10 +17,11 @@ use roadmap_domain::ports::TrackWrites;
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
+use crate::locks::WorkspaceLock;
 use crate::rows::{TrackRow, mapped_tracks};
 use crate::schema::{feature_requests, lanes, tracks};
 use crate::statement::statement;
-use crate::unit::{PostgresUnit, WorkspaceLock};
+use crate::unit::PostgresUnit;
 
 statement! {
     /// Deletes the tracks that are not on a board.
