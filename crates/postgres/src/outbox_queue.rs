@@ -24,8 +24,7 @@ use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
 use crate::schema::outbox;
 use crate::session::NO_WORKSPACE;
-use crate::statement::{audience, statement, topic};
-use crate::writes::topic_ids;
+use crate::statement::{audience, statement, topic, topic_ids};
 
 /// SQL for whether a row of a table is an audience. Each topic has an audience of its own.
 macro_rules! is_audience {

@@ -1,5 +1,9 @@
 //! Statements written in SQL, which diesel's query builder cannot express.
 
+use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::mail::Topic;
+use uuid::Uuid;
+
 /// Declares a statement: its parameters, which the SQL names in braces, and the types of the columns that it returns.
 ///
 /// The statement is prepared once per connection. Diesel's own `sql_query` would plan it again at every execution.
@@ -97,6 +101,15 @@ macro_rules! resolved {
 }
 pub(crate) use resolved;
 
+/// Returns the parameters of a statement for the feature request that a client refers to; `None` if it is unresolvable.
+pub(crate) fn id_or_number(request: &FeatureRequestRef) -> Option<(Option<Uuid>, Option<i64>)> {
+    match *request {
+        FeatureRequestRef::Id(id) => Some((Some(id.uuid()), None)),
+        FeatureRequestRef::Number(number) => Some((None, Some(number))),
+        FeatureRequestRef::Unresolvable => None,
+    }
+}
+
 /// The SQL of the columns of [`placed`] that are the summary of a feature request.
 macro_rules! summary {
     () => {
@@ -167,6 +180,15 @@ macro_rules! topic {
     };
 }
 pub(crate) use topic;
+
+/// Returns the parameters `comment`, `event` and `changelog` of a topic. Two of them are NULL.
+pub(crate) fn topic_ids(topic: Topic) -> (Option<Uuid>, Option<Uuid>, Option<Uuid>) {
+    match topic {
+        Topic::Comment(comment) => (Some(comment.uuid()), None, None),
+        Topic::StatusChange(event) => (None, Some(event.uuid()), None),
+        Topic::Changelog(changelog) => (None, None, Some(changelog.uuid())),
+    }
+}
 
 /// The SQL of the subscribed customers of `members`, in a statement with the parameters `workspace`, `after`, `at` and
 /// `most`: the next ones after a customer, in order. Of each feature request, no more are read than are returned: the

@@ -18,6 +18,4 @@ mod subscriptions;
 mod tracks;
 mod votes;
 
-pub(crate) use outbox::topic_ids;
 pub(crate) use requests::{any_place, folded_tag, title_place};
-pub(crate) use votes::id_or_number;

@@ -45,8 +45,7 @@ use crate::rows::{
 use crate::schema::{
     attachments, changelogs as all_changelogs, portal_settings, sessions, settings, sign_ins, tag_counters,
 };
-use crate::statement::{resolved, statement};
-use crate::writes::id_or_number;
+use crate::statement::{id_or_number, resolved, statement};
 use request_page::{HeldRow, held_comment};
 
 statement! {

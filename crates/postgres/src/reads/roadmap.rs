@@ -43,8 +43,7 @@ use crate::rows::{
     customer, customer_name, listed_comment, mapped_tracks, member, member_columns, votes_of,
 };
 use crate::schema::{attachments, audit_entries, members, settings, synonyms, tracks};
-use crate::statement::{placed, resolved, statement, summary};
-use crate::writes::id_or_number;
+use crate::statement::{id_or_number, placed, resolved, statement, summary};
 
 /// The SQL of the common table expression `board`: the lanes with their positions and their numbers of feature requests.
 macro_rules! board {

@@ -17,9 +17,8 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{CommentColumns, CommentRow, SummaryColumns, SummaryRow, listed_comment};
 use crate::schema::comments;
-use crate::statement::{author, placed, resolved, statement, summary};
+use crate::statement::{author, id_or_number, placed, resolved, statement, summary};
 use crate::unit::PostgresUnit;
-use crate::writes::id_or_number;
 use crate::writes::outbox::delete_messages;
 use crate::writes::requests::{folded_name_of, name_of};
 

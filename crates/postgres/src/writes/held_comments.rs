@@ -10,10 +10,9 @@ use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
 use crate::rows::{SummaryColumns, SummaryRow};
-use crate::statement::statement;
+use crate::statement::{id_or_number, statement};
 use crate::unit::PostgresUnit;
 use crate::writes::comments::comment_of_customer;
-use crate::writes::id_or_number;
 use crate::writes::requests::{folded_name_of, name_of};
 
 statement! {

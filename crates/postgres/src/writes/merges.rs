@@ -19,9 +19,8 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::locks::WorkspaceLock;
 use crate::rows::{SummaryColumns, SummaryRow};
-use crate::statement::{placed, statement, summary};
+use crate::statement::{id_or_number, placed, statement, summary};
 use crate::unit::PostgresUnit;
-use crate::writes::id_or_number;
 
 statement! {
     /// Locks the feature request that a reference names, also a merged one, against other changes.

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
 use crate::outbox_queue::mails;
-use crate::statement::{audience, statement, topic};
+use crate::statement::{audience, statement, topic, topic_ids};
 use crate::unit::PostgresUnit;
 
 statement! {
@@ -122,15 +122,6 @@ pub(crate) async fn delete_messages(unit: &PostgresUnit, topic: Topic) -> Result
     let delete = DeleteMessages { workspace: unit.workspace, topic: topic.to_string() };
     unit.run(delete.execute(&mut unit.connection()?)).await?;
     Ok(())
-}
-
-/// Returns the parameters `comment`, `event` and `changelog` of a topic. Two of them are NULL.
-pub(crate) fn topic_ids(topic: Topic) -> (Option<Uuid>, Option<Uuid>, Option<Uuid>) {
-    match topic {
-        Topic::Comment(comment) => (Some(comment.uuid()), None, None),
-        Topic::StatusChange(event) => (None, Some(event.uuid()), None),
-        Topic::Changelog(changelog) => (None, None, Some(changelog.uuid())),
-    }
 }
 
 #[async_trait]

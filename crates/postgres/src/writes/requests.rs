@@ -22,9 +22,8 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{DetailRow, FindDetail, FindRequest, SummaryColumns, SummaryRow};
 use crate::schema::{feature_request_events, feature_requests, search_documents};
-use crate::statement::{resolved, statement, upserted_customer};
+use crate::statement::{id_or_number, resolved, statement, upserted_customer};
 use crate::unit::PostgresUnit;
-use crate::writes::id_or_number;
 
 statement! {
     /// Inserts a feature request under the next tag number, with its author, its tags and its search document, and

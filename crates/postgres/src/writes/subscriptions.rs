@@ -19,9 +19,8 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{CustomerColumns, CustomerRow, customer, votes_of};
 use crate::schema::customers;
-use crate::statement::{members, resolved, statement, tree, upserted_customer};
+use crate::statement::{id_or_number, members, resolved, statement, tree, upserted_customer};
 use crate::unit::PostgresUnit;
-use crate::writes::id_or_number;
 use crate::writes::requests::{folded_name_of, name_of};
 
 statement! {

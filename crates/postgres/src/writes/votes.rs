@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::cast::Cast;
 use crate::rows::SummaryRow;
 use crate::schema::notes;
-use crate::statement::statement;
+use crate::statement::{id_or_number, statement};
 use crate::unit::PostgresUnit;
 use crate::writes::requests::{folded_name_of, name_of};
 use crate::writes::subscriptions::delete_messages_of_voter;
@@ -112,14 +112,5 @@ fn outcome_of(is_new: Option<bool>) -> VoteOutcome {
         None => VoteOutcome::NoVoter,
         Some(true) => VoteOutcome::Registered,
         Some(false) => VoteOutcome::AlreadyVoted,
-    }
-}
-
-/// Returns the parameters of a statement for the feature request that a client refers to; `None` if it is unresolvable.
-pub(crate) fn id_or_number(request: &FeatureRequestRef) -> Option<(Option<Uuid>, Option<i64>)> {
-    match *request {
-        FeatureRequestRef::Id(id) => Some((Some(id.uuid()), None)),
-        FeatureRequestRef::Number(number) => Some((None, Some(number))),
-        FeatureRequestRef::Unresolvable => None,
     }
 }

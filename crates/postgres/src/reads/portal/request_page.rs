@@ -20,8 +20,7 @@ use crate::rows::{
     CommentRow, CustomerNameColumns, CustomerNameRow, DetailColumns, DetailRow, customer_name, detail, listed_comment,
 };
 use crate::session::Session;
-use crate::statement::statement;
-use crate::writes::id_or_number;
+use crate::statement::{id_or_number, statement};
 
 /// The SQL of the feature requests in the tree of a page, after `FROM`.
 macro_rules! tree_of_page {
