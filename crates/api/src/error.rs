@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
 use actix_web::web::Bytes;
-use roadmap_http::error::INTERNAL_ERROR_MESSAGE;
+use roadmap_http::error::{ErrorFormat, INTERNAL_ERROR_MESSAGE};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -17,6 +17,9 @@ pub(crate) struct ErrorBody<'a> {
     #[schema(min_length = 1)]
     error: &'a str,
 }
+
+/// The format of errors that no handler has rendered.
+pub const FORMAT: ErrorFormat = ErrorFormat { renderer: render, headers: &[] };
 
 /// Renders an error: the [`roadmap_http::error::ErrorRenderer`] of the API.
 #[must_use]

@@ -28,5 +28,5 @@ mod v1;
 mod v2;
 mod wire;
 
-pub use routes::{access_of_operations, configure, configure_operations, load_endpoints};
+pub use routes::{PROGRAM_PATHS, access_of_operations, configure, configure_operations, load_endpoints};
 pub use state::State;

@@ -22,6 +22,9 @@ use crate::{docs, files, unsubscribe, v1, v2};
 /// The common path of all endpoints that need a key.
 const EXTERNAL: &str = "/api/external";
 
+/// The beginnings of the paths that programs use. Their errors are JSON.
+pub const PROGRAM_PATHS: [&str; 3] = ["/api/", "/blobs/", "/files/"];
+
 /// An operation of the external API.
 pub(crate) struct Operation {
     access: Access,

@@ -6,6 +6,7 @@ use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_http::HttpDependencies;
+use roadmap_http::overview::OverviewCache;
 
 use crate::markup::MarkupPool;
 
@@ -21,6 +22,8 @@ pub struct State {
     pub upload: UploadAttachment,
     /// Deletes uploaded files.
     pub delete_attachment: DeleteAttachment,
+    /// Keeps the overviews of workspaces.
+    pub overviews: OverviewCache,
     /// Reads bodies with much markup.
     pub markup: MarkupPool,
 }

@@ -7,9 +7,7 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{
-    CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-};
+use actix_web::http::header::HeaderValue;
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpResponse, web};
 use futures_util::FutureExt;
@@ -17,7 +15,7 @@ use tracing::Instrument;
 
 use crate::connection::RequestTracker;
 use crate::dependencies::HttpDependencies;
-use crate::error::{self, ErrorMessage, ExceededBudget, HttpError};
+use crate::error::{ExceededBudget, HttpError};
 use crate::headers::{IDEMPOTENT_REPLAYED, set_common_headers};
 use crate::observer::{CompletedRequest, UNKNOWN_ROUTE, method_name};
 use crate::request_id::{RequestId, request_id};
@@ -36,7 +34,7 @@ pub(crate) async fn instrument_request(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
-    let id = request_id(request.headers(), &dependencies);
+    let id = request_id(request.headers(), &*dependencies.ids, &*dependencies.clock);
     let method = method_name(request.method());
     // At level ERROR, so that every log line of the request has its id at any configured level. The workspace is
     // recorded later.
@@ -95,39 +93,13 @@ pub(crate) async fn instrument_request(
     Err(InternalError::from_response(failed, response).into())
 }
 
-/// The headers of error pages that are rendered here. They have a stylesheet and nothing else.
-const ERROR_PAGE_HEADERS: [(HeaderName, &str); 3] = [
-    (
-        CONTENT_SECURITY_POLICY,
-        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
-    ),
-    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (REFERRER_POLICY, "same-origin"),
-];
-
-/// The beginnings of the paths that programs use. All other paths are those of pages.
-const PROGRAM_PATHS: [&str; 6] = ["/api/", "/blobs/", "/files/", "/healthz", "/mcp", "/readyz"];
-
-/// Whether people open this path in a browser, so that its errors are pages.
-#[must_use]
-pub fn is_page(path: &str) -> bool {
-    !PROGRAM_PATHS.iter().any(|start| path.starts_with(start))
-}
-
 /// Reports an exceeded budget, renders an error and sets the common headers.
 fn finish(response: HttpResponse, path: &str, id: HeaderValue, dependencies: &HttpDependencies) -> HttpResponse {
     if let Some(ExceededBudget(budget)) = response.extensions().get() {
         dependencies.observer.budget_exceeded(budget);
     }
-    let is_error_page = is_page(path) && response.extensions().get::<ErrorMessage>().is_some();
-    let renderer = if is_error_page { dependencies.render_page_error } else { dependencies.render_error };
-    let mut response = error::render(response, renderer);
-    if is_error_page {
-        for (name, value) in ERROR_PAGE_HEADERS {
-            response.headers_mut().insert(name, HeaderValue::from_static(value));
-        }
-    }
-    set_common_headers(response.headers_mut(), id, dependencies);
+    let mut response = dependencies.error_formats.of_path(path).render(response);
+    set_common_headers(response.headers_mut(), id, dependencies.base_url.is_https());
     response
 }
 
@@ -150,9 +122,9 @@ pub(crate) mod tests {
     use crate::body::BodyLimits;
     use crate::client_address::Proxies;
     use crate::detached::DetachedTasks;
+    use crate::error::{ErrorFormat, ErrorFormats, ErrorRenderer};
     use crate::limits::RateLimits;
     use crate::observer::NoopObserver;
-    use crate::overview::OverviewCache;
     use crate::request_id::{REQUEST_ID, id_of};
 
     /// Dependencies of mocks, of which only the clock and the ids return values.
@@ -162,6 +134,8 @@ pub(crate) mod tests {
         let mut ids = MockIdGenerator::new();
         ids.expect_next().return_const(Uuid::from_u128(7));
         let (clock, ids): (Arc<dyn Clock>, Arc<dyn IdGenerator>) = (Arc::new(clock), Arc::new(ids));
+        let renderer: ErrorRenderer = |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into());
+        let format = ErrorFormat { renderer, headers: &[] };
         let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
         HttpDependencies {
             health: Arc::new(MockHealth::new()),
@@ -175,9 +149,7 @@ pub(crate) mod tests {
             default_workspace: None,
             observer: Arc::new(NoopObserver),
             detached: DetachedTasks::new(tokio::runtime::Handle::current()),
-            overviews: OverviewCache::new(),
-            render_error: |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into()),
-            render_page_error: |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into()),
+            error_formats: ErrorFormats { program_paths: Vec::new(), for_programs: format, for_people: format },
             ids,
             clock,
         }

@@ -11,10 +11,9 @@ use roadmap_domain::usecase::authenticate::Authenticate;
 use crate::body::BodyLimits;
 use crate::client_address::Proxies;
 use crate::detached::DetachedTasks;
-use crate::error::ErrorRenderer;
+use crate::error::ErrorFormats;
 use crate::limits::RateLimits;
 use crate::observer::Observer;
-use crate::overview::OverviewCache;
 
 /// The shared dependencies of the middleware and of all surfaces' handlers, one instance per worker of the server.
 pub struct HttpDependencies {
@@ -40,12 +39,8 @@ pub struct HttpDependencies {
     pub observer: Arc<dyn Observer>,
     /// Runs work that outlives its request.
     pub detached: DetachedTasks,
-    /// Keeps the overviews of workspaces.
-    pub overviews: OverviewCache,
-    /// Renders the errors that no surface has rendered.
-    pub render_error: ErrorRenderer,
-    /// Renders such errors at the paths of pages.
-    pub render_page_error: ErrorRenderer,
+    /// The formats of the errors that no surface has rendered.
+    pub error_formats: ErrorFormats,
     /// Generates request ids.
     pub ids: Arc<dyn IdGenerator>,
     /// The clock for ids and expiry of references.

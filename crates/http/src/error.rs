@@ -91,6 +91,53 @@ pub fn render(mut response: HttpResponse<BoxBody>, renderer: ErrorRenderer) -> H
     response.set_body(BoxBody::new(body))
 }
 
+/// How errors are rendered that no surface has rendered.
+#[derive(Debug, Clone, Copy)]
+pub struct ErrorFormat {
+    /// Renders the body.
+    pub renderer: ErrorRenderer,
+    /// Headers of the response.
+    pub headers: &'static [(HeaderName, &'static str)],
+}
+
+impl ErrorFormat {
+    /// Renders an error response. Any other response is returned unchanged.
+    pub(crate) fn render(self, response: HttpResponse<BoxBody>) -> HttpResponse<BoxBody> {
+        let is_error = response.extensions().get::<ErrorMessage>().is_some();
+        let mut response = render(response, self.renderer);
+        if is_error {
+            for (name, value) in self.headers {
+                response.headers_mut().insert(name.clone(), HeaderValue::from_static(value));
+            }
+        }
+        response
+    }
+}
+
+/// The formats of such errors, by the path of the request. The surfaces supply them.
+#[derive(Debug, Clone)]
+pub struct ErrorFormats {
+    /// The beginnings of the paths that programs use. People open all other paths in a browser.
+    pub program_paths: Vec<&'static str>,
+    /// The format for programs.
+    pub for_programs: ErrorFormat,
+    /// The format for people.
+    pub for_people: ErrorFormat,
+}
+
+impl ErrorFormats {
+    /// Whether programs use this path.
+    #[must_use]
+    pub fn is_for_programs(&self, path: &str) -> bool {
+        self.program_paths.iter().any(|start| path.starts_with(start))
+    }
+
+    /// Returns the format of errors at this path.
+    pub(crate) fn of_path(&self, path: &str) -> ErrorFormat {
+        if self.is_for_programs(path) { self.for_programs } else { self.for_people }
+    }
+}
+
 /// The name of the exceeded budget, in the extensions of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExceededBudget(pub(crate) &'static str);
@@ -288,10 +335,32 @@ impl ResponseError for HttpError {
 mod tests {
     use super::*;
     use actix_web::body::to_bytes;
+    use actix_web::http::header::CONTENT_LANGUAGE;
     use roadmap_domain::error::{Conflict, MailBudget, OverMailLimit, Resource};
 
     fn store(error: StoreError) -> HttpError {
         RoadmapError::Store(error).into()
+    }
+
+    #[test]
+    fn an_error_that_no_surface_has_rendered_has_the_format_of_its_path() {
+        static HEADERS: [(HeaderName, &str); 1] = [(CONTENT_LANGUAGE, "en")];
+        let renderer: ErrorRenderer = |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into());
+        let for_programs = ErrorFormat { renderer, headers: &[] };
+        let renderer: ErrorRenderer = |_, _| (HeaderValue::from_static("text/html"), Bytes::new());
+        let for_people = ErrorFormat { renderer, headers: &HEADERS };
+        let formats = ErrorFormats { program_paths: vec!["/api/", "/mcp"], for_programs, for_people };
+        for (path, content_type, language) in [
+            ("/api/external", "text/plain", None),
+            ("/mcp", "text/plain", None),
+            ("/api", "text/html", Some("en")),
+            ("/", "text/html", Some("en")),
+        ] {
+            let response = formats.of_path(path).render(HttpError::NotFound.error_response());
+            let header = |name: HeaderName| response.headers().get(name).map(|value| value.to_str().unwrap());
+            assert_eq!((header(CONTENT_TYPE), header(CONTENT_LANGUAGE)), (Some(content_type), language), "{path}");
+        }
+        assert!(!formats.of_path("/").render(HttpResponse::Ok().finish()).headers().contains_key(CONTENT_LANGUAGE));
     }
 
     #[test]

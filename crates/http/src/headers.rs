@@ -2,7 +2,6 @@
 
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY};
 
-use crate::dependencies::HttpDependencies;
 use crate::request_id::REQUEST_ID;
 
 /// Marks the response of an idempotent replay.
@@ -13,9 +12,9 @@ pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-
 const HSTS_ONE_YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Sets the headers of every response. Only a response that sets `Cache-Control` itself may be cached.
-pub(crate) fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue, dependencies: &HttpDependencies) {
+pub(crate) fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue, is_https: bool) {
     headers.insert(REQUEST_ID, id);
-    if dependencies.base_url.is_https() {
+    if is_https {
         headers.insert(STRICT_TRANSPORT_SECURITY, HSTS_ONE_YEAR);
     }
     if !headers.contains_key(CACHE_CONTROL) {

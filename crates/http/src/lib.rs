@@ -7,7 +7,7 @@
 //!    errors that no surface has rendered.
 //! 3. [`host`]: 400 unless there is exactly one well-formed host.
 //! 4. [`routing`]: 404 for an unknown path, 405 for a method that a path does not have.
-//! 5. For endpoints without a key, [`limits::limit_anonymous`]: 400 when the proxies' headers contradict each other
+//! 5. For endpoints without a key, `anonymous`: 400 when the proxies' headers contradict each other
 //!    ([`client_address`]), 429 after too many requests.
 //!    For endpoints with a key, [`authentication`] runs before routing: 400, 401 and 429.
 //!
@@ -18,6 +18,7 @@
 //! or a page).
 
 pub mod access_log;
+mod anonymous;
 pub mod authentication;
 pub mod body;
 pub mod client_address;
@@ -45,6 +46,9 @@ use actix_web::{Route, web};
 pub use dependencies::HttpDependencies;
 use routing::{Access, Endpoint};
 
+/// The paths of the health checks.
+pub const HEALTH_PATHS: [&str; 2] = ["/healthz", "/readyz"];
+
 /// Adds the middleware, the health checks and the endpoints of `surfaces` to an application. `unknown_path` handles
 /// requests that none of them has an endpoint for.
 pub fn configure(
@@ -53,9 +57,10 @@ pub fn configure(
     surfaces: impl FnOnce(&mut web::ServiceConfig),
     unknown_path: Route,
 ) {
+    let [live, ready] = HEALTH_PATHS;
     let health = vec![
-        Endpoint::new(Method::GET, "/healthz", Access::Public, health::live),
-        Endpoint::new(Method::GET, "/readyz", Access::Anonymous, health::ready),
+        Endpoint::new(Method::GET, live, Access::Public, health::live),
+        Endpoint::new(Method::GET, ready, Access::Anonymous, health::ready),
     ];
     config.app_data(dependencies).service(
         web::scope("")

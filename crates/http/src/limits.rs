@@ -10,16 +10,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::body::{BoxBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use actix_web::middleware::Next;
-use actix_web::{Error, ResponseError, web};
 use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::id::{ApiKeyId, WorkspaceId};
 
-use crate::dependencies::HttpDependencies;
 use crate::error::HttpError;
 
 pub use limiter::Rate;
@@ -176,28 +171,6 @@ impl RateLimits {
             self.workspaces.as_ref().map(|workspaces| (WORKSPACE_LIMIT, workspaces.rate, of_workspace(workspaces)));
         Admission { limits: [key, workspace] }
     }
-}
-
-/// Middleware that limits requests without a key: passes a request on, or responds with 400 or 429.
-///
-/// # Errors
-/// None of its own.
-pub async fn limit_anonymous(
-    dependencies: web::Data<HttpDependencies>,
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
-    let address = match dependencies.proxies.origin(request.headers(), request.peer_addr()) {
-        Ok(origin) => origin.address,
-        Err(error) => return Ok(request.into_response(error.error_response())),
-    };
-    let admission = dependencies.limits.admit_anonymous(address);
-    let mut response = match admission.check() {
-        Ok(()) => next.call(request).await?.map_into_boxed_body(),
-        Err(error) => request.into_response(error.error_response()),
-    };
-    admission.write_headers(response.headers_mut());
-    Ok(response)
 }
 
 /// The status of the limits that apply to a request.

@@ -2,8 +2,7 @@
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpMessage, HttpRequest};
-
-use crate::dependencies::HttpDependencies;
+use roadmap_domain::ports::{Clock, IdGenerator};
 
 /// The header with the id, in requests and responses.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -24,12 +23,12 @@ pub fn id_of(request: &HttpRequest) -> Option<String> {
 }
 
 /// Returns the client's id if it has at most 128 visible ASCII characters, otherwise a new one.
-pub(crate) fn request_id(headers: &HeaderMap, dependencies: &HttpDependencies) -> HeaderValue {
+pub(crate) fn request_id(headers: &HeaderMap, ids: &dyn IdGenerator, clock: &dyn Clock) -> HeaderValue {
     let given = headers
         .get(REQUEST_ID)
         .filter(|id| (1..=MAX_REQUEST_ID_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(u8::is_ascii_graphic));
     given.cloned().unwrap_or_else(|| {
-        let new = dependencies.ids.next(dependencies.clock.now()).to_string();
+        let new = ids.next(clock.now()).to_string();
         HeaderValue::try_from(new).unwrap_or_else(|_| HeaderValue::from_static("none"))
     })
 }

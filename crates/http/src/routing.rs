@@ -5,8 +5,8 @@ use actix_web::middleware::from_fn;
 use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Responder, Route, guard, web};
 use roadmap_domain::model::api_key::{Scope, Scopes};
 
+use crate::anonymous::limit_anonymous;
 use crate::error::HttpError;
-use crate::limits::limit_anonymous;
 
 /// The access control of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,6 +32,7 @@ use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_http::HttpDependencies;
 use roadmap_http::body::BodyLimits;
 use roadmap_http::detached::DetachedTasks;
+use roadmap_http::error::ErrorFormats;
 use roadmap_http::limits::{RateLimits, Stopwatch};
 use roadmap_http::observer::Observer;
 use roadmap_http::overview::OverviewCache;
@@ -226,6 +227,12 @@ impl Application {
         let executor = self.executor.clone().with_board_observer(Arc::new(track_cache.clone()));
         let page_cache = roadmap_web::PageCache::new();
         let overviews = OverviewCache::new();
+        let error_formats = ErrorFormats {
+            program_paths: [&roadmap_http::HEALTH_PATHS[..], &roadmap_api::PROGRAM_PATHS, &[roadmap_mcp::PATH]]
+                .concat(),
+            for_programs: roadmap_api::error::FORMAT,
+            for_people: roadmap_web::ERROR_FORMAT,
+        };
         let mcp: Option<Arc<[String]>> = settings.mcp.then(|| settings.mcp_allowed_origins.clone().into());
         let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
@@ -262,9 +269,7 @@ impl Application {
                 default_workspace: settings.default_workspace.clone(),
                 observer: options.observer.clone(),
                 detached: options.detached.clone(),
-                overviews: overviews.clone(),
-                render_error: roadmap_api::error::render,
-                render_page_error: roadmap_web::render_error,
+                error_formats: error_formats.clone(),
                 ids: self.ids.clone(),
                 clock: self.clock.clone(),
             });
@@ -274,6 +279,7 @@ impl Application {
                 queries: queries.clone(),
                 upload: upload.clone(),
                 delete_attachment: DeleteAttachment::new(blobs, self.budgets.clone()),
+                overviews: overviews.clone(),
                 markup: markup.clone(),
             });
             let web = web::Data::new(roadmap_web::State {
@@ -282,6 +288,7 @@ impl Application {
                 queries,
                 random: Arc::new(SystemRandom),
                 upload: upload.clone(),
+                overviews: overviews.clone(),
                 cache: page_cache.clone(),
             });
             surfaces.push(Surfaces { http, api, web, mcp: mcp.clone() });

@@ -36,7 +36,7 @@ mod state;
 mod text;
 mod theme;
 
-pub use problem::render as render_error;
+pub use problem::FORMAT as ERROR_FORMAT;
 pub use reply::PageCache;
 pub use routes::{configure, unknown_path};
 pub use state::State;

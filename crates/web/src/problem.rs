@@ -1,12 +1,14 @@
 //! Errors as pages.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderValue};
+use actix_web::http::header::{
+    ACCEPT_LANGUAGE, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
 use roadmap_domain::model::portal::Language;
-use roadmap_http::error::{ErrorMessage, HttpError};
+use roadmap_http::error::{ErrorFormat, ErrorMessage, HttpError};
 
 use crate::assets::Assets;
 use crate::context::Context;
@@ -91,9 +93,21 @@ fn take_message(mut response: HttpResponse) -> HttpResponse {
     response
 }
 
+/// The format of errors that no handler has rendered.
+pub static FORMAT: ErrorFormat = ErrorFormat { renderer: render, headers: &FORMAT_HEADERS };
+
+/// The headers of such pages. They have a stylesheet and nothing else.
+static FORMAT_HEADERS: [(HeaderName, &str); 3] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "same-origin"),
+];
+
 /// Renders an error of a page that no handler has seen: the [`roadmap_http::error::ErrorRenderer`] of pages.
-#[must_use]
-pub fn render(status: StatusCode, _: &str) -> (HeaderValue, Bytes) {
+fn render(status: StatusCode, _: &str) -> (HeaderValue, Bytes) {
     let text = Text(Language::English);
     let html = bare_page(text, texts_of_status(text, status));
     (HeaderValue::from_static("text/html; charset=utf-8"), html.into())

@@ -8,7 +8,6 @@ use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, ResponseError, Route, web};
 use roadmap_domain::model::member::Role;
-use roadmap_http::access_log::is_page;
 use roadmap_http::error::HttpError;
 use roadmap_http::routing::{Access, Endpoint, register};
 
@@ -192,14 +191,11 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
 /// Returns the handler of paths that no surface has.
 pub fn unknown_path() -> Route {
     web::to(|request: HttpRequest| async move {
-        if !is_page(request.path()) {
-            return HttpError::NotFound.error_response();
-        }
         match request.app_data::<web::Data<State>>().cloned() {
-            Some(state) => {
+            Some(state) if !state.http.error_formats.is_for_programs(request.path()) => {
                 answer(state, request, Who::Everybody, |_, _| async { Err(HttpError::NotFound) }, None).await
             }
-            None => HttpError::NotFound.error_response(),
+            _ => HttpError::NotFound.error_response(),
         }
     })
 }

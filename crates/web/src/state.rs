@@ -8,6 +8,7 @@ use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_http::HttpDependencies;
+use roadmap_http::overview::OverviewCache;
 
 use crate::reply::PageCache;
 
@@ -23,6 +24,8 @@ pub struct State {
     pub random: Arc<dyn Random>,
     /// Stores images.
     pub upload: UploadAttachment,
+    /// Keeps the overviews of workspaces.
+    pub overviews: OverviewCache,
     /// Keeps rendered pages for a second.
     pub cache: PageCache,
 }

@@ -28,7 +28,7 @@ use crate::wire;
 )]
 pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let period = period(input.query.get("days")?)?;
-    let overview = state.http.overviews.show(&state.queries, input.workspace, period).await?;
+    let overview = state.overviews.show(&state.queries, input.workspace, period).await?;
     Ok(wire::ok(&wire::overview::shown(&overview, &input.links)))
 }
 

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
+use actix_web::ResponseError;
 use actix_web::http::header::RETRY_AFTER;
 use roadmap_domain::model::api_key::{ApiKey, Scopes};
 use roadmap_domain::model::email_address::EmailAddress;

@@ -115,7 +115,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let (page, counts) = frame(&context, Entry::Overview, t.get("admin-overview")).await?;
     let (_, member) = admin::member(&context)?;
     let period = Period::from_days(context.query.get("days"));
-    let overviews = &context.state.http.overviews;
+    let overviews = &context.state.overviews;
     let overview = overviews.show(&context.state.queries, context.workspace.id, period).await;
     let overview = overview.map_err(HttpError::of_page)?;
     let failed = context.run(&ShowMail { failures: 0 }).await?.dead;
