@@ -17,6 +17,7 @@ pub(crate) mod merge;
 pub(crate) mod new_request;
 pub(crate) mod overview;
 pub(crate) mod parts;
+pub(crate) mod request_form;
 pub(crate) mod settings;
 pub(crate) mod team_changelogs;
 pub(crate) mod team_comment;

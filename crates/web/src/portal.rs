@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod changelogs;
+pub(crate) mod comments;
 pub(crate) mod embeds;
 pub(crate) mod feeds;
 pub(crate) mod ideas;
@@ -9,8 +10,10 @@ pub(crate) mod images;
 pub(crate) mod parts;
 pub(crate) mod preferences;
 pub(crate) mod request;
+pub(crate) mod request_links;
 pub(crate) mod requests;
 pub(crate) mod roadmap;
 pub(crate) mod sign_in;
+pub(crate) mod similar;
 pub(crate) mod sitemap;
 pub(crate) mod take_part;

@@ -11,12 +11,12 @@ use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
 use roadmap_domain::usecase::query::records::{ListNotes, ShowFeatureRequest};
 use roadmap_http::error::HttpError;
 
-use crate::admin::team_request::{path, reference};
+use crate::admin::request_form::{path, reference};
 use crate::admin::{Entry, frame, is_fresh, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
-use crate::portal::request::{Place, place};
+use crate::portal::request_links::{Place, place};
 use crate::reply::{PageResult, Reply};
 
 #[derive(Template)]

@@ -21,12 +21,13 @@ use roadmap_domain::usecase::query::records::{ListEvents, ShowFeatureRequest};
 use roadmap_http::error::HttpError;
 
 use crate::actions::{not_done, typed_text};
-use crate::admin::team_request::{actor_name, editable, landing, path, reference, refusal};
+use crate::admin::parts::actor_name;
+use crate::admin::request_form::{editable, landing, path, reference, refusal};
 use crate::admin::{Entry, frame, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
-use crate::portal::request::{Place, place};
+use crate::portal::request_links::{Place, place};
 use crate::prose;
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;

@@ -19,7 +19,7 @@ use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
 
 use crate::actions::{execute, next_path, with_done};
-use crate::admin::team_request::{landing, path, reference};
+use crate::admin::request_form::{landing, path, reference};
 use crate::admin::{Entry, frame};
 use crate::context::Context;
 use crate::form::{Fields, Problems};

@@ -21,7 +21,7 @@ use roadmap_http::error::HttpError;
 use crate::actions::{not_done, typed_text};
 use crate::admin::edit_request::check_tags;
 use crate::admin::parts::{Choice, track_choices};
-use crate::admin::team_request::{author, landing, path, refusal};
+use crate::admin::request_form::{author, landing, path, refusal};
 use crate::admin::{Entry, frame, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};

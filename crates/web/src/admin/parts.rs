@@ -6,8 +6,11 @@ use async_trait::async_trait;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::InboxCounts;
 use roadmap_domain::model::attachment::Attachment;
+use roadmap_domain::model::audit::{Actor, ActorKind};
 use roadmap_domain::model::customer::CustomerName;
-use roadmap_domain::model::id::TrackId;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::id::{CustomerId, TrackId};
+use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::spreadsheet;
 use roadmap_domain::ports::Chunks;
@@ -94,6 +97,23 @@ impl From<&CustomerName> for Person {
     }
 }
 
+/// Returns a customer in a list by the parts of a record.
+pub(crate) fn person(id: CustomerId, name: Option<&Name>, email: &EmailAddress) -> Person {
+    let customer = CustomerName { id, name: name.cloned(), email: email.clone() };
+    Person::from(&customer)
+}
+
+/// Returns the name of an actor in words.
+pub(crate) fn actor_name(t: Text, actor: &Actor) -> String {
+    match actor.kind {
+        ActorKind::Member => actor.name.clone(),
+        ActorKind::ApiKey => t.named("team-actor-key", &actor.name),
+        ActorKind::Customer => t.get("team-actor-customer").into_owned(),
+        ActorKind::Operator => t.named("team-actor-operator", &actor.name),
+        ActorKind::Service => t.get("team-actor-service").into_owned(),
+    }
+}
+
 /// Marks a file as UTF-8 for spreadsheets, which otherwise take it for the local encoding.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
@@ -177,9 +197,8 @@ fn is_image(content: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roadmap_domain::model::email_address::EmailAddress;
-    use roadmap_domain::model::id::CustomerId;
-    use roadmap_domain::model::text::Name;
+    use roadmap_domain::model::id::{ApiKeyId, MemberId};
+    use roadmap_domain::model::portal::Language;
     use uuid::Uuid;
 
     #[test]
@@ -203,5 +222,21 @@ mod tests {
     fn images_are_known_by_their_first_bytes() {
         assert!(is_image(b"\x89PNG\r\n\x1a\n...") && is_image(b"GIF89a") && is_image(b"RIFF\0\0\0\0WEBPVP8 "));
         assert!(!is_image(b"<svg xmlns=") && !is_image(b"") && !is_image(b"RIFF\0\0\0\0WAVE"));
+    }
+
+    #[test]
+    fn actors_have_names_in_words() {
+        let name = Name::from_stored("Zapier".to_owned());
+        let key = Actor::api_key(ApiKeyId::new(Uuid::from_u128(1)), &name);
+        let member = Actor::member(MemberId::new(Uuid::from_u128(1)), &name);
+        for (actor, expected) in [
+            (key, "API key “Zapier”"),
+            (member, "Zapier"),
+            (Actor::customer(CustomerId::new(Uuid::from_u128(1))), "a customer"),
+            (Actor::operator("root"), "root, by a command"),
+            (Actor::service(), "the service"),
+        ] {
+            assert_eq!(actor_name(Text(Language::English), &actor), expected);
+        }
     }
 }

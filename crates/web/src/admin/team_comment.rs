@@ -21,12 +21,12 @@ use roadmap_http::error::HttpError;
 
 use crate::actions::{execute, next_path, typed_text, with_done};
 use crate::admin::parts::Person;
-use crate::admin::team_request::{editable, keep_typed, path, refusal};
+use crate::admin::request_form::{editable, keep_typed, path, refusal};
 use crate::admin::{Entry, frame, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
-use crate::portal::request::CommentView;
+use crate::portal::comments::CommentView;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
 

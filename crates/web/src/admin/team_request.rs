@@ -4,22 +4,16 @@ use std::rc::Rc;
 
 use actix_web::http::{Method, StatusCode};
 use askama::Template;
-use roadmap_domain::error::{Budget, Conflict, OverBudget, Resource, RoadmapError};
+use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
 use roadmap_domain::model::admin::InboxCounts;
-use roadmap_domain::model::audit::{Actor, ActorKind};
 use roadmap_domain::model::comment::{CommentAuthor, CommentDraft, ListedComment};
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
-use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::{Event, EventContent};
-use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
-use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId, NoteId, TrackId, parse_uuid};
+use roadmap_domain::model::feature_request::FeatureRequestDetail;
+use roadmap_domain::model::id::{FeatureRequestId, NoteId, TrackId, parse_uuid};
 use roadmap_domain::model::markdown;
-use roadmap_domain::model::member::Author;
 use roadmap_domain::model::note::{Note, NoteDraft};
 use roadmap_domain::model::portal::HeldComment;
-use roadmap_domain::model::sign_in::PageAction;
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft};
 use roadmap_domain::usecase::approve_feature_request::{ApproveFeatureRequest, DeclineFeatureRequest};
 use roadmap_domain::usecase::cast_vote::CastVote;
@@ -32,14 +26,17 @@ use roadmap_domain::usecase::query::portal::ListPublicRequests;
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
 
-use crate::actions::{execute, next_path, not_done, typed_text, with_done};
-use crate::admin::parts::{Choice, Person, track_choices};
-use crate::admin::{Entry, frame, member, path_id, run_once};
+use crate::actions::{execute, next_path, typed_text, with_done};
+use crate::admin::parts::{Choice, Person, actor_name, person, track_choices};
+use crate::admin::request_form::{author, keep_typed, landing, path, reference, refusal};
+use crate::admin::{Entry, frame, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
-use crate::portal::parts::{Lanes, Row, Status};
-use crate::portal::request::{CommentView, Day, Place, initials, place, similar, with_notice, with_query};
+use crate::portal::comments::{CommentView, initials};
+use crate::portal::parts::{Day, Lanes, Row, Status};
+use crate::portal::request_links::{Place, place, with_notice, with_query};
+use crate::portal::similar::similar;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
@@ -134,57 +131,6 @@ impl Draft {
         let texts = [&self.content, &self.note, &self.vote_note];
         texts.into_iter().find(|text| !text.trim().is_empty()).map_or("", String::as_str)
     }
-}
-
-/// Returns the path of a feature request in the panel.
-pub(crate) fn path(slug: &str) -> String {
-    format!("/admin/feature_requests/{slug}")
-}
-
-/// Returns the reference in the path.
-pub(crate) fn reference(context: &Context) -> FeatureRequestRef {
-    FeatureRequestRef::parse(context.parameter("slug"))
-}
-
-/// Returns the member as the author of what is written.
-///
-/// # Errors
-/// There is no member.
-pub(crate) fn author(context: &Context) -> Result<Author, HttpError> {
-    let (_, member) = member(context)?;
-    Ok(Author::Named(member.email.folded().clone()))
-}
-
-/// Returns the sentence about an error that somebody at a form can do something about.
-pub(crate) fn refusal(text: Text, error: &HttpError) -> Option<String> {
-    let HttpError::Domain(error) = error else { return None };
-    let key = match error {
-        RoadmapError::Invalid(invalid) => return Some(text.problem(invalid)),
-        RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, limit }) => {
-            return Some(text.count("team-problem-mail", *limit));
-        }
-        RoadmapError::OverBudget(_) => "team-problem-storage",
-        RoadmapError::NotFound(Resource::Track) => "team-problem-track",
-        RoadmapError::Conflict(Conflict::HasMerged) => "team-problem-has-merged",
-        _ => return None,
-    };
-    Some(text.get(key).into_owned())
-}
-
-/// Returns a stored text as it is edited, and whether that is HTML.
-pub(crate) fn editable(html: &CleanHtml) -> (String, bool) {
-    let editable = markdown::to_editable(html);
-    (editable.as_str().to_owned(), editable.is_html())
-}
-
-/// Shows a text that could not be saved, with the reason, so that it can be copied.
-pub(crate) fn keep_typed(context: &Context, error: HttpError, typed: &str) -> PageResult {
-    if typed.trim().is_empty() {
-        return Err(error);
-    }
-    let request = FeatureRequestId::new(uuid::Uuid::nil());
-    let action = PageAction::Comment { request, content: typed.to_owned() };
-    Ok(not_done(context, &error, &action, "/admin".to_owned()))
 }
 
 /// `GET /admin/feature_requests/{slug}`.
@@ -340,11 +286,6 @@ pub(crate) async fn delete_note(context: Rc<Context>, fields: Fields) -> PageRes
     run_once(&context, &fields, DeleteNote { note }, landing).await
 }
 
-/// Returns the path of the page after an action.
-pub(crate) fn landing(slug: &str, done: &str) -> String {
-    with_done(&path(slug), done)
-}
-
 fn after_edit(edited: &FeatureRequestEdited, done: &str) -> Reply {
     let done = if edited.changes.is_empty() { "unchanged" } else { done };
     Reply::see_other(landing(&edited.detail.summary.slug(), done))
@@ -471,12 +412,6 @@ impl RequestTemplate {
     }
 }
 
-/// Returns a customer in a list by the parts of a record.
-pub(crate) fn person(id: CustomerId, name: Option<&Name>, email: &EmailAddress) -> Person {
-    let customer = CustomerName { id, name: name.cloned(), email: email.clone() };
-    Person::from(&customer)
-}
-
 /// Returns a tag with the path of the inbox with this tag.
 fn tag_link(tag: &str) -> (String, String) {
     (tag.to_owned(), format!("/admin?tag={}", encoded(tag)))
@@ -518,17 +453,6 @@ impl TeamComment {
 /// The fields whose edits the history shows, with the keys of their names.
 const EDITED: [(&str, &str); 4] =
     [("title", "field-title"), ("description", "field-description"), ("tags", "tags"), ("private", "team-visibility")];
-
-/// Returns the name of an actor in words.
-pub(crate) fn actor_name(t: Text, actor: &Actor) -> String {
-    match actor.kind {
-        ActorKind::Member => actor.name.clone(),
-        ActorKind::ApiKey => t.named("team-actor-key", &actor.name),
-        ActorKind::Customer => t.get("team-actor-customer").into_owned(),
-        ActorKind::Operator => t.named("team-actor-operator", &actor.name),
-        ActorKind::Service => t.get("team-actor-service").into_owned(),
-    }
-}
 
 /// Returns the history in words, newest first, with tracks and actors.
 fn history(t: Text, events: &[Event], detail: &FeatureRequestDetail, lanes: &Lanes) -> Vec<HistoryEntry> {
@@ -579,9 +503,12 @@ mod tests {
     use crate::portal::parts::tests::{assert_well_formed, at, sample_lanes, sample_page};
     use crate::portal::request::tests::sample;
     use roadmap_domain::model::admin::TeamPage;
+    use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::RequestLink;
-    use roadmap_domain::model::id::{ApiKeyId, MemberId};
+    use roadmap_domain::model::html::CleanHtml;
+    use roadmap_domain::model::id::CustomerId;
     use roadmap_domain::model::portal::Language;
+    use roadmap_domain::model::text::Name;
     use roadmap_domain::model::vote::Voter;
     use uuid::Uuid;
 
@@ -670,30 +597,5 @@ mod tests {
         let from = listed.from.take().unwrap();
         listed.from = Some(RequestLink { id: FeatureRequestId::new(id.uuid()), ..from });
         assert_eq!(edit(&listed), None);
-    }
-
-    #[test]
-    fn a_text_without_markup_is_edited_as_markdown() {
-        let edited = |html: &str| editable(&CleanHtml::from_stored(html.to_owned()));
-        assert_eq!(edited("one\n\ntwo"), ("one\n\ntwo".to_owned(), false));
-        assert_eq!(edited("<p><b>one</b></p>"), ("**one**".to_owned(), false));
-        let html = "<p>H<sub>2</sub>O</p>";
-        assert_eq!(edited(html), (html.to_owned(), true));
-    }
-
-    #[test]
-    fn actors_have_names_in_words() {
-        let name = Name::from_stored("Zapier".to_owned());
-        let key = Actor::api_key(ApiKeyId::new(Uuid::from_u128(1)), &name);
-        let member = Actor::member(MemberId::new(Uuid::from_u128(1)), &name);
-        for (actor, expected) in [
-            (key, "API key “Zapier”"),
-            (member, "Zapier"),
-            (Actor::customer(CustomerId::new(Uuid::from_u128(1))), "a customer"),
-            (Actor::operator("root"), "root, by a command"),
-            (Actor::service(), "the service"),
-        ] {
-            assert_eq!(actor_name(Text(Language::English), &actor), expected);
-        }
     }
 }

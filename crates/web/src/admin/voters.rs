@@ -10,13 +10,13 @@ use roadmap_domain::usecase::query::votes::ListVoters;
 use roadmap_http::error::HttpError;
 use tokio::sync::Semaphore;
 
-use crate::admin::parts::{CsvFile, Person};
-use crate::admin::team_request::{path, person, reference};
+use crate::admin::parts::{CsvFile, Person, person};
+use crate::admin::request_form::{path, reference};
 use crate::admin::{Entry, frame};
 use crate::context::Context;
 use crate::page::{Nav, Page};
-use crate::portal::parts::Pager;
-use crate::portal::request::{Day, Place, place};
+use crate::portal::parts::{Day, Pager};
+use crate::portal::request_links::{Place, place};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
 

@@ -15,7 +15,7 @@ use roadmap_domain::usecase::query::portal::{
 
 use crate::context::Context;
 use crate::document::{self, ATOM, xml_text};
-use crate::portal::request::{self, Place, place};
+use crate::portal::request_links::{self, Place, place};
 use crate::portal::{changelogs, requests};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
@@ -100,7 +100,7 @@ pub(crate) async fn requests(context: Rc<Context>) -> PageResult {
     let listed = context.run(&query).await?.listing.items;
     let writer = Writer::new(&context);
     let entry = |row: &PortalRow| {
-        let (summary, path) = (&row.summary, request::path(&row.summary.slug()));
+        let (summary, path) = (&row.summary, request_links::path(&row.summary.slug()));
         let (id, at) = (summary.id.to_string(), summary.created_at);
         writer.entry(&id, summary.title.as_str(), &path, at, at, &text_as_html(&row.excerpt))
     };
@@ -142,7 +142,7 @@ pub(crate) async fn comments(context: Rc<Context>) -> PageResult {
     let viewer = Viewer::default();
     let last = context.run(&ShowRequestPage { request: reference, viewer, comments: None }).await?;
     let canonical = last.detail.summary.slug();
-    let path = format!("{}.atom", request::path(&canonical));
+    let path = format!("{}.atom", request_links::path(&canonical));
     match place(reference, slug, &last.detail) {
         Place::Canonical => {}
         Place::OtherWords => return Ok(Reply::moved(path)),
@@ -159,7 +159,7 @@ pub(crate) async fn comments(context: Rc<Context>) -> PageResult {
     let entry = |listed: &ListedComment| {
         let comment = &listed.comment;
         let author = author(writer.t, &listed.author);
-        let path = format!("{}#comment-{}", request::path(&canonical), comment.id);
+        let path = format!("{}#comment-{}", request_links::path(&canonical), comment.id);
         let (id, title) = (comment.id.to_string(), writer.t.named("comment-by", &author));
         let html = html(&comment.content);
         let mut entry = writer.entry(&id, &title, &path, comment.created_at, listed.updated_at, &html);
@@ -168,7 +168,7 @@ pub(crate) async fn comments(context: Rc<Context>) -> PageResult {
     };
     let entries = listed.iter().rev().take(ENTRIES).map(entry).collect();
     let title = writer.title(last.detail.summary.title.as_str());
-    Ok(writer.reply(&writer.feed(&title, &request::path(&canonical), &path, entries)))
+    Ok(writer.reply(&writer.feed(&title, &request_links::path(&canonical), &path, entries)))
 }
 
 /// Returns the name of an author, as everybody may see it.

@@ -6,6 +6,7 @@ use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::portal::PortalRow;
 use roadmap_domain::model::text::{Name, truncate};
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::usecase::query::tracks::ListLanes;
 use roadmap_http::error::HttpError;
 
@@ -35,6 +36,21 @@ impl Status {
     pub(crate) fn new(name: &Name, position: u64) -> Self {
         let index = position.saturating_sub(1);
         Self { name: name.as_str().to_owned(), tone: index % TONES + 1, glyph: index % GLYPHS + 1 }
+    }
+}
+
+/// A day in words and for programs.
+pub(crate) struct Day {
+    /// In words.
+    pub(crate) words: String,
+    /// For programs.
+    pub(crate) machine: String,
+}
+
+impl Day {
+    /// Returns the day of a timestamp.
+    pub(crate) fn new(t: Text, at: Timestamp) -> Self {
+        Self { words: t.date(at), machine: text::machine_date(at) }
     }
 }
 

@@ -1,52 +1,29 @@
 //! The page of a feature request: votes, the team's answer, comments, history, similar ones.
 
 use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
 use actix_web::http::{Method, StatusCode};
 use askama::Template;
-use moka::sync::Cache;
-use roadmap_domain::model::comment::{ListedComment, ShownAuthor};
 use roadmap_domain::model::event::{Event, EventContent};
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
-use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::portal::{HeldComment, RequestPage};
-use roadmap_domain::model::search::SearchQuery;
-use roadmap_domain::model::text::Name;
+use roadmap_domain::model::portal::RequestPage;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::usecase::query::portal::{ListPublicRequests, ListSimilar, ShowRequestPage};
+use roadmap_domain::usecase::query::portal::{ListPublicRequests, ShowRequestPage};
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
 use crate::page::{Feed, Nav, Page};
-use crate::portal::parts::{Counted, Lanes, Row, Status, excerpt};
+use crate::portal::comments::{CommentDraft, CommentView, customer};
+use crate::portal::parts::{Counted, Day, Lanes, Row, Status, excerpt};
+use crate::portal::request_links::{Place, path, place, with_notice, with_query};
 use crate::portal::requests;
-use crate::portal::take_part::CommentDraft;
+use crate::portal::similar::similar;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
-use crate::text::{self, Text};
+use crate::text::Text;
 
 /// Maximum number of characters of the description for search engines.
 const DESCRIPTION: usize = 160;
-/// How long the similar feature requests of one are known.
-const SIMILAR_LIFETIME: Duration = Duration::from_secs(600);
-/// Number of feature requests whose similar ones are known.
-const SIMILAR_CAPACITY: u64 = 20_000;
-
-/// The similar feature requests of each one, and the lanes. Only IDs are kept, so that nothing is shown that has become
-/// private.
-static SIMILAR: LazyLock<Cache<(WorkspaceId, FeatureRequestId), Arc<Similar>>> =
-    LazyLock::new(|| Cache::builder().max_capacity(SIMILAR_CAPACITY).time_to_live(SIMILAR_LIFETIME).build());
-
-/// The similar feature requests of one, and the lanes.
-pub(crate) struct Similar {
-    /// The feature requests, most similar first.
-    pub(crate) requests: Vec<FeatureRequestId>,
-    /// The lanes.
-    pub(crate) lanes: Lanes,
-}
-
 #[derive(Template)]
 #[template(path = "portal/request.html")]
 struct RequestTemplate {
@@ -74,43 +51,6 @@ struct RequestTemplate {
     draft: CommentDraft,
     history: Vec<HistoryEntry>,
     similar: Vec<Row>,
-}
-
-/// A day in words and for programs.
-pub(crate) struct Day {
-    /// In words.
-    pub(crate) words: String,
-    /// For programs.
-    pub(crate) machine: String,
-}
-
-impl Day {
-    /// Returns the day of a timestamp.
-    pub(crate) fn new(t: Text, at: Timestamp) -> Self {
-        Self { words: t.date(at), machine: text::machine_date(at) }
-    }
-}
-
-/// A comment.
-pub(crate) struct CommentView {
-    /// The ID.
-    pub(crate) id: String,
-    /// The name of the author.
-    pub(crate) author: String,
-    /// The first letters of the name. Empty without a name.
-    pub(crate) initials: String,
-    /// Whether the team has written it.
-    pub(crate) is_team: bool,
-    /// The time in words.
-    pub(crate) date: String,
-    /// The time for programs.
-    pub(crate) machine_date: String,
-    /// Whether it was edited.
-    pub(crate) is_edited: bool,
-    /// The title of the merged feature request that it was written on.
-    pub(crate) from: Option<String>,
-    /// The content, to be inserted without escaping.
-    pub(crate) html: String,
 }
 
 /// An entry of the history.
@@ -143,71 +83,10 @@ pub(crate) async fn render(context: &Context, draft: CommentDraft) -> PageResult
     reply(context, page, draft).await
 }
 
-/// Returns the path of a feature request.
-pub(crate) fn path(slug: &str) -> String {
-    format!("{}/{slug}", requests::PATH)
-}
-
-/// How a path refers to a feature request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// By its slug.
-    Canonical,
-    /// By its ID, or by a slug with other words.
-    OtherWords,
-    /// By what was merged into it.
-    Merged,
-}
-
-/// Finds out how a path refers to a feature request.
-pub(crate) fn place(reference: FeatureRequestRef, slug: &str, detail: &FeatureRequestDetail) -> Place {
-    match (reference.is_of(&detail.summary), slug == detail.summary.slug()) {
-        (true, true) => Place::Canonical,
-        (true, false) => Place::OtherWords,
-        (false, _) => Place::Merged,
-    }
-}
-
-/// Returns a path with the query of the request.
-pub(crate) fn with_query(context: &Context, path: &str) -> String {
-    match context.request.query_string() {
-        "" => path.to_owned(),
-        query => format!("{path}?{query}"),
-    }
-}
-
-/// Returns a path with the notice of the requested one, if it has any: it says that a vote counts, also if the feature
-/// request was merged meanwhile.
-pub(crate) fn with_notice(context: &Context, path: String) -> String {
-    if context.query.has("done") { with_query(context, &path) } else { path }
-}
-
 async fn load(context: &Context, slug: &str) -> Result<RequestPage, HttpError> {
     let comments = context.query.get("comments").parse().ok().filter(|page| *page > 0);
     let query = ShowRequestPage { request: FeatureRequestRef::parse(slug), viewer: context.viewer(), comments };
     context.run(&query).await
-}
-
-/// Returns the similar feature requests of one, and the lanes.
-///
-/// # Errors
-/// The search or the store fails.
-pub(crate) async fn similar(context: &Context, detail: &FeatureRequestDetail) -> Result<Arc<Similar>, HttpError> {
-    let key = (context.workspace.id, detail.summary.id);
-    if let Some(known) = SIMILAR.get(&key) {
-        return Ok(known);
-    }
-    let lanes = Lanes::load(context).await?;
-    let requests = match SearchQuery::parse("title", detail.summary.title.as_str()) {
-        Ok(title) => {
-            let query = ListSimilar { title, except: Some(detail.summary.id), viewer: context.viewer() };
-            context.run(&query).await?.found.into_iter().map(|found| found.summary.id).collect()
-        }
-        Err(_) => Vec::new(),
-    };
-    let similar = Arc::new(Similar { requests, lanes });
-    SIMILAR.insert(key, similar.clone());
-    Ok(similar)
 }
 
 async fn reply(context: &Context, found: RequestPage, draft: CommentDraft) -> PageResult {
@@ -287,58 +166,6 @@ fn frame(context: &Context, detail: &FeatureRequestDetail, is_indexed: bool) -> 
     if is_indexed { page.canonical(&path(&slug)) } else { page.not_indexed() }
 }
 
-/// Returns the name of a customer, as everybody may see it.
-pub(crate) fn customer(t: Text, name: Option<&Name>) -> String {
-    name.map_or_else(|| t.get("customer").into_owned(), |name| name.as_str().to_owned())
-}
-
-impl CommentView {
-    /// Creates the view of a public comment.
-    pub(crate) fn new(t: Text, listed: &ListedComment) -> Self {
-        let (author, name, is_team) = match &listed.author {
-            ShownAuthor::Member(Some(name)) => (name.as_str().to_owned(), Some(name), true),
-            ShownAuthor::Member(None) => (t.get("team").into_owned(), None, true),
-            ShownAuthor::Customer(name) => (customer(t, name.as_ref()), name.as_ref(), false),
-        };
-        let comment = &listed.comment;
-        Self {
-            id: comment.id.to_string(),
-            author,
-            initials: name.map(|name| initials(name.as_str())).unwrap_or_default(),
-            is_team,
-            date: t.date_time(comment.created_at),
-            machine_date: comment.created_at.to_string(),
-            is_edited: listed.updated_at > comment.created_at,
-            from: listed.from.as_ref().map(|from| from.title.as_str().to_owned()),
-            html: prose::html(&comment.content),
-        }
-    }
-
-    /// Creates the view of a comment that waits for approval.
-    pub(crate) fn held(t: Text, held: &HeldComment) -> Self {
-        Self {
-            id: held.id.to_string(),
-            author: customer(t, held.author.name.as_ref()),
-            initials: held.author.name.as_ref().map(|name| initials(name.as_str())).unwrap_or_default(),
-            is_team: false,
-            date: t.date_time(held.created_at),
-            machine_date: held.created_at.to_string(),
-            is_edited: false,
-            from: None,
-            html: prose::html(&held.content),
-        }
-    }
-}
-
-/// Returns the first letters of the first and the last word of a name. Scripts that join letters get one letter.
-pub(crate) fn initials(name: &str) -> String {
-    let mut letters = name.split_whitespace().filter_map(|word| word.chars().find(|letter| letter.is_alphanumeric()));
-    let first = letters.next();
-    let is_latin = |letter: &char| *letter < '\u{250}';
-    let last = letters.next_back().filter(is_latin).filter(|_| first.as_ref().is_some_and(is_latin));
-    first.into_iter().chain(last).flat_map(char::to_uppercase).collect()
-}
-
 /// The fields whose edits the history shows, with the keys of their names.
 const EDITED: [(&str, &str); 3] = [("title", "field-title"), ("description", "field-description"), ("tags", "tags")];
 
@@ -400,7 +227,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_lanes, sample_page, sample_summary};
     use roadmap_domain::model::audit::Actor;
-    use roadmap_domain::model::comment::Comment;
+    use roadmap_domain::model::comment::{Comment, ListedComment, ShownAuthor};
     use roadmap_domain::model::customer::CustomerName;
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::event::Move;
@@ -408,7 +235,8 @@ pub(crate) mod tests {
     use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::{CommentId, CustomerId, EventId};
     use roadmap_domain::model::pagination::{Listing, PageRequest};
-    use roadmap_domain::model::portal::Language;
+    use roadmap_domain::model::portal::{HeldComment, Language};
+    use roadmap_domain::model::text::Name;
     use roadmap_domain::model::track::Placement;
     use uuid::Uuid;
 
@@ -571,35 +399,5 @@ pub(crate) mod tests {
         assert_eq!(links("2"), (link(1, "Show 30 earlier comments"), link(3, "Show later comments")));
         assert_eq!(links("1"), (None, link(2, "Show later comments")));
         assert_eq!(links("99"), (link(3, "Show 62 earlier comments"), None));
-    }
-
-    #[test]
-    fn a_path_refers_to_a_feature_request_in_three_ways() {
-        let detail = sample("1").detail;
-        for (slug, expected) in [
-            ("7-dark-mode-b", Place::Canonical),
-            ("7", Place::OtherWords),
-            ("007-dark-mode-b", Place::OtherWords),
-            ("9-hidden-plans", Place::Merged),
-            ("00000000-0000-0000-0000-000000000007", Place::OtherWords),
-            ("00000000-0000-0000-0000-000000000009", Place::Merged),
-        ] {
-            assert_eq!(place(FeatureRequestRef::parse(slug), slug, &detail), expected, "{slug}");
-        }
-    }
-
-    #[test]
-    fn initials_are_two_letters_at_most() {
-        for (name, expected) in [
-            ("Maja Lindqvist", "ML"),
-            ("ann", "A"),
-            ("Ada de la Cruz", "AC"),
-            ("\u{fc}n\u{ef}", "\u{dc}"),
-            ("(Bo) [Ek]", "BE"),
-            ("\u{645}\u{64a} \u{646}\u{648}\u{631}", "\u{645}"),
-            ("\u{1f600}", ""),
-        ] {
-            assert_eq!(initials(name), expected);
-        }
     }
 }

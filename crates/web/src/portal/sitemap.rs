@@ -14,7 +14,7 @@ use tokio::sync::{OnceCell, Semaphore};
 
 use crate::context::Context;
 use crate::document::{self, PreparedDocument, TEXT, XML};
-use crate::portal::{changelogs, request, requests};
+use crate::portal::{changelogs, request_links, requests};
 use crate::reply::PageResult;
 
 /// Maximum number of changelogs in the sitemap, the latest ones.
@@ -116,7 +116,7 @@ async fn render(context: &Context, part: i64) -> Result<PreparedDocument, HttpEr
     let links = context.links.clone();
     let rendered = tokio::task::spawn_blocking(move || {
         pages.extend(entries.iter().map(|entry| SitemapPage {
-            url: links.page(&request::path(&entry.request.slug())),
+            url: links.page(&request_links::path(&entry.request.slug())),
             updated: Some(entry.updated_at.to_string()),
         }));
         let document = PreparedDocument::new(XML, Sitemap { pages }.render().unwrap_or_default());

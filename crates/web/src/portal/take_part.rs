@@ -20,23 +20,10 @@ use crate::actions::{
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
+use crate::portal::comments::CommentDraft;
 use crate::portal::request;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
-
-/// A comment that somebody is writing, as its form shows it again. `request::render(&context, draft)` shows the page of
-/// the feature request with it: 422 if it has problems, else 200 with the preview.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CommentDraft {
-    /// The Markdown as typed.
-    pub(crate) content: String,
-    /// The address as typed, if nobody is signed in.
-    pub(crate) email: String,
-    /// The comment as HTML, if a preview was asked for.
-    pub(crate) preview: Option<String>,
-    /// The problems of the fields `content` and `email`.
-    pub(crate) problems: Problems,
-}
 
 /// What a visitor does with an address alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,87 @@
+//! What the pages and forms about one feature request share: its path, its author, and forms that are refused.
+
+use roadmap_domain::error::{Budget, Conflict, OverBudget, Resource, RoadmapError};
+use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::FeatureRequestId;
+use roadmap_domain::model::markdown;
+use roadmap_domain::model::member::Author;
+use roadmap_domain::model::sign_in::PageAction;
+use roadmap_http::error::HttpError;
+use uuid::Uuid;
+
+use crate::actions::{not_done, with_done};
+use crate::admin::member;
+use crate::context::Context;
+use crate::reply::PageResult;
+use crate::text::Text;
+
+/// Returns the path of a feature request in the panel.
+pub(crate) fn path(slug: &str) -> String {
+    format!("/admin/feature_requests/{slug}")
+}
+
+/// Returns the path of the page after an action.
+pub(crate) fn landing(slug: &str, done: &str) -> String {
+    with_done(&path(slug), done)
+}
+
+/// Returns the reference in the path.
+pub(crate) fn reference(context: &Context) -> FeatureRequestRef {
+    FeatureRequestRef::parse(context.parameter("slug"))
+}
+
+/// Returns the member as the author of what is written.
+///
+/// # Errors
+/// There is no member.
+pub(crate) fn author(context: &Context) -> Result<Author, HttpError> {
+    let (_, member) = member(context)?;
+    Ok(Author::Named(member.email.folded().clone()))
+}
+
+/// Returns the sentence about an error that somebody at a form can do something about.
+pub(crate) fn refusal(text: Text, error: &HttpError) -> Option<String> {
+    let HttpError::Domain(error) = error else { return None };
+    let key = match error {
+        RoadmapError::Invalid(invalid) => return Some(text.problem(invalid)),
+        RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, limit }) => {
+            return Some(text.count("team-problem-mail", *limit));
+        }
+        RoadmapError::OverBudget(_) => "team-problem-storage",
+        RoadmapError::NotFound(Resource::Track) => "team-problem-track",
+        RoadmapError::Conflict(Conflict::HasMerged) => "team-problem-has-merged",
+        _ => return None,
+    };
+    Some(text.get(key).into_owned())
+}
+
+/// Returns a stored text as it is edited, and whether that is HTML.
+pub(crate) fn editable(html: &CleanHtml) -> (String, bool) {
+    let editable = markdown::to_editable(html);
+    (editable.as_str().to_owned(), editable.is_html())
+}
+
+/// Shows a text that could not be saved, with the reason, so that it can be copied.
+pub(crate) fn keep_typed(context: &Context, error: HttpError, typed: &str) -> PageResult {
+    if typed.trim().is_empty() {
+        return Err(error);
+    }
+    let request = FeatureRequestId::new(Uuid::nil());
+    let action = PageAction::Comment { request, content: typed.to_owned() };
+    Ok(not_done(context, &error, &action, "/admin".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_markup_is_edited_as_markdown() {
+        let edited = |html: &str| editable(&CleanHtml::from_stored(html.to_owned()));
+        assert_eq!(edited("one\n\ntwo"), ("one\n\ntwo".to_owned(), false));
+        assert_eq!(edited("<p><b>one</b></p>"), ("**one**".to_owned(), false));
+        let html = "<p>H<sub>2</sub>O</p>";
+        assert_eq!(edited(html), (html.to_owned(), true));
+    }
+}
