@@ -12,10 +12,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use roadmap_testkit::postgres::Durability;
 
 use crate::bench::service::Service;
-use crate::bench::{Kind, WITHOUT_LIMITS, block_on, build_release};
+use crate::bench::{WITHOUT_LIMITS, block_on, build_release};
 use crate::run::{in_release, root, service as debug_service};
+use crate::store::Store;
 use attacks::{ATTACKS, Attacker};
 use neighbour::{Figures, Neighbour};
 
@@ -32,8 +34,8 @@ const MEMORY_LIMIT_MB: f64 = 64.0;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Attack {
     /// Stores to attack
-    #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
-    store: Vec<Kind>,
+    #[arg(long, value_delimiter = ',', default_values_t = [Store::Sqlite, Store::Postgres])]
+    store: Vec<Store>,
     /// Seconds for each attack
     #[arg(long, default_value_t = 10)]
     seconds: u64,
@@ -66,16 +68,16 @@ impl Attack {
             }
         };
         let mut missed = Vec::new();
-        for kind in &self.store {
-            missed.extend(self.attack(*kind, binary.clone())?);
+        for store in &self.store {
+            missed.extend(self.attack(*store, binary.clone())?);
         }
         ensure!(missed.is_empty(), "bars were missed:\n{}", missed.join("\n"));
         Ok(())
     }
 
     /// Runs all attacks on one store. Returns the limits that were exceeded.
-    fn attack(&self, kind: Kind, binary: PathBuf) -> anyhow::Result<Vec<String>> {
-        let cluster = kind.cluster()?;
+    fn attack(&self, store: Store, binary: PathBuf) -> anyhow::Result<Vec<String>> {
+        let cluster = store.cluster(Durability::Full)?;
         let mut service = Service::new(binary, cluster)?;
         let neighbour = Neighbour::new(&service)?;
         let attacker = Attacker::new(&service)?;
@@ -89,13 +91,14 @@ impl Attack {
         let port = service.port()?;
         let time = Duration::from_secs(self.seconds);
         let watch = |attack: Option<&attacks::AttackFn>| -> anyhow::Result<(Figures, f64, String)> {
-            let before = service.resident_mb()?;
+            let process = service.process()?;
+            let before = process.resident_mb()?;
             runtime.block_on(async {
                 let attacking = attack.map(|attack| tokio::spawn(attack(attacker.clone(), port, time)));
                 let watched = tokio::spawn(neighbour.clone().watch(port, time));
                 let mut most = before;
                 while !watched.is_finished() {
-                    most = most.max(service.resident_mb()?);
+                    most = most.max(process.resident_mb()?);
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
                 let figures = watched.await.context("the neighbour")??;
@@ -109,7 +112,7 @@ impl Attack {
         // Warm-up.
         watch(None)?;
         let (quiet, ..) = watch(None)?;
-        println!("\n## {kind}, {} requests of the attacker\n", self.requests);
+        println!("\n## {store}, {} requests of the attacker\n", self.requests);
         println!("| attack | p50 ms | p99 ms | longest ms | `/healthz` p99 ms | memory | 5xx | the attacker got |");
         println!("|---|---:|---:|---:|---:|---:|---:|---|");
         println!("| none | {} | | | |", quiet.columns());
@@ -118,7 +121,7 @@ impl Attack {
         for (name, attack) in ATTACKS.iter().filter(|(name, _)| name.contains(&self.only)) {
             let (figures, memory, outcome) = watch(Some(attack))?;
             println!("| {name} | {} | {memory:+.0} MB | {} | {outcome} |", figures.columns(), figures.server_errors);
-            let mut miss = |what: String| missed.push(format!("{kind}, {name}: {what}"));
+            let mut miss = |what: String| missed.push(format!("{store}, {name}: {what}"));
             if !self.debug && figures.p99() > slow {
                 miss(format!("p99 {:?}, allowed are {slow:?}", figures.p99()));
             }

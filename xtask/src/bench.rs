@@ -29,8 +29,8 @@ use futures_util::future::try_join_all;
 use futures_util::stream::FuturesUnordered;
 use roadmap_testkit::postgres::{Cluster, Durability};
 
-use crate::postgres;
 use crate::run::{cargo, in_release, root};
+use crate::store::Store;
 use connection::Connection;
 use corpus::Corpus;
 use rand::rngs::SmallRng;
@@ -66,42 +66,14 @@ pub(crate) struct Bench {
     #[arg(long, default_value = "")]
     only: String,
     /// Stores to measure
-    #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
-    store: Vec<Kind>,
+    #[arg(long, value_delimiter = ',', default_values_t = [Store::Sqlite, Store::Postgres])]
+    store: Vec<Store>,
     /// Another build of the service to compare with: the same measurements are made in turns with both
     #[arg(long)]
     compare: Option<PathBuf>,
     /// Further votes to insert by SQL. The same measurements are made in turns with them and without them
     #[arg(long, default_value_t = 0, conflicts_with_all = ["compare", "copies"])]
     more_votes: u64,
-}
-
-/// A store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Kind {
-    /// SQLite, embedded
-    Sqlite,
-    /// PostgreSQL
-    Postgres,
-}
-
-impl Kind {
-    /// Starts a database server with durable writes, if the store needs one.
-    pub(crate) fn cluster(self) -> anyhow::Result<Option<Cluster>> {
-        match self {
-            Self::Sqlite => Ok(None),
-            Self::Postgres => postgres::cluster(Durability::Full).map(Some),
-        }
-    }
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Sqlite => "sqlite",
-            Self::Postgres => "postgres",
-        })
-    }
 }
 
 /// Returns the method, path and body of the next request of a kind.
@@ -406,30 +378,30 @@ impl Bench {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         in_release(|| {
             build_release()?;
-            self.store.iter().try_for_each(|kind| self.measure_store(*kind))
+            self.store.iter().try_for_each(|store| self.measure_store(*store))
         })
     }
 
-    fn measure_store(&self, kind: Kind) -> anyhow::Result<()> {
+    fn measure_store(&self, store: Store) -> anyhow::Result<()> {
         let corpus = Corpus::new(self.requests, self.customers);
-        println!("\n## {kind}\n");
+        println!("\n## {store}\n");
         let built = root().join("target/release/roadmap");
-        let service = self.prepare(kind, &corpus, &built, self.more_votes)?;
+        let service = self.prepare(store, &corpus, &built, self.more_votes)?;
         if self.compare.is_some() || self.more_votes > 0 {
             println!("Compared with:\n");
-            let other = self.prepare(kind, &corpus, self.compare.as_ref().unwrap_or(&built), 0)?;
+            let other = self.prepare(store, &corpus, self.compare.as_ref().unwrap_or(&built), 0)?;
             return self.compare_workloads(&corpus, &service, &other);
         }
         println!("| request | connections | requests/s | p50 ms | p99 ms | CPU ms/request | target | of pgbench |");
         println!("|---|---:|---:|---:|---:|---:|---:|---:|");
         for (workload, connections) in self.workloads() {
             let target = match connections {
-                16 => workload.targets.get(kind as usize).copied().flatten(),
-                1 if workload.name == UPVOTE => ALONE_TARGETS.get(kind as usize).copied(),
+                16 => workload.targets.get(store as usize).copied().flatten(),
+                1 if workload.name == UPVOTE => ALONE_TARGETS.get(store as usize).copied(),
                 _ => None,
             };
             let target = target.map_or_else(String::new, |target| target.to_string());
-            let script = pgbench::script(workload.name).filter(|_| connections >= 16 && kind == Kind::Postgres);
+            let script = pgbench::script(workload.name).filter(|_| connections >= 16 && store == Store::Postgres);
             let measure = || self.measure(&service, &corpus, workload, connections);
             let (figures, share) = match script {
                 Some(script) => {
@@ -462,13 +434,13 @@ impl Bench {
         if TRIAGE.contains(&self.only) {
             triage(&service)?;
         }
-        println!("\npeak memory: {:.0} MB (target {PEAK_TARGET})", service.peak_mb()?);
+        println!("\npeak memory: {:.0} MB (target {PEAK_TARGET})", service.process()?.peak_mb()?);
         Ok(())
     }
 
     /// Starts a service on a new store, and loads the corpus and, by SQL, `more_votes`.
-    fn prepare(&self, kind: Kind, corpus: &Corpus, binary: &Path, more_votes: u64) -> anyhow::Result<Service> {
-        let cluster = kind.cluster()?;
+    fn prepare(&self, store: Store, corpus: &Corpus, binary: &Path, more_votes: u64) -> anyhow::Result<Service> {
+        let cluster = store.cluster(Durability::Full)?;
         let mut service = Service::new(binary.to_owned(), cluster)?;
         service.start(&WITHOUT_LIMITS)?;
         let loading = Instant::now();
@@ -490,7 +462,7 @@ impl Bench {
             sign_in(&mut service)?;
         }
         println!("start to first response: {:.0} ms (target {START_TARGET})", started.as_secs_f64() * 1e3);
-        println!("memory idle: {:.0} MB (target {IDLE_TARGET})", service.resident_mb()?);
+        println!("memory idle: {:.0} MB (target {IDLE_TARGET})", service.process()?.resident_mb()?);
         println!(
             "loaded {} requests and {} votes in {:.0} s, then {} copies of each request and {more_votes} votes by SQL; \
              database {:.0} MB\n",

@@ -1,35 +1,22 @@
 //! The service with its demo, for programs that test it from outside.
 
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, bail};
-use clap::ValueEnum;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use roadmap_testkit::postgres;
 use tempfile::TempDir;
 
 use crate::postgres::Server;
-
-/// Store of the service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Store {
-    Sqlite,
-    Postgres,
-}
-
-impl Store {
-    /// The only store of an argument, both by default.
-    pub(crate) fn selected(only: Option<Self>) -> impl Iterator<Item = Self> {
-        [Self::Sqlite, Self::Postgres].into_iter().filter(move |store| only.is_none_or(|only| only == *store))
-    }
-}
+use crate::process::Process;
+use crate::store::Store;
 
 /// Demo service with its own folder or database. Killed when dropped.
 pub(crate) struct DemoService {
-    process: Child,
+    pub(crate) process: Process,
     /// Working directory and data of the service.
     pub(crate) folder: TempDir,
     /// URL of the workspace.
@@ -59,9 +46,7 @@ impl DemoService {
         if let Some(database) = &database {
             command.env("ROADMAP_DATABASE_URL", &database.url);
         }
-        let mut process =
-            command.stdout(Stdio::piped()).stderr(log).spawn().context("the service cannot be started")?;
-        let output = BufReader::new(process.stdout.take().context("no output")?);
+        let (process, output) = Process::start(command.stderr(log), "the service")?;
         let (url, key) = (String::new(), String::new());
         let mut service = Self { process, folder, url, key, database, _server: server };
         for line in output.lines() {
@@ -101,21 +86,5 @@ impl DemoService {
     /// Port that it listens on.
     pub(crate) fn port(&self) -> anyhow::Result<u16> {
         self.url.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).context("no port")
-    }
-
-    /// Resident memory of the process in megabytes.
-    pub(crate) fn resident_mb(&self) -> anyhow::Result<f64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-        let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
-        Ok(kilobytes / 1024.0)
-    }
-}
-
-impl Drop for DemoService {
-    fn drop(&mut self) {
-        // The process may have exited already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }

@@ -8,8 +8,9 @@ use anyhow::{Context, ensure};
 use roadmap_testkit::python;
 use serde_json::Value;
 
-use crate::demo_service::{DemoService, Store};
+use crate::demo_service::DemoService;
 use crate::run::{root, service};
+use crate::store::Store;
 
 /// Installed Python package.
 const REQUIREMENT: &str = "schemathesis==4.32.5";

@@ -25,12 +25,16 @@ mod packaging;
 #[cfg(feature = "servers")]
 mod postgres;
 #[cfg(feature = "servers")]
+mod process;
+#[cfg(feature = "servers")]
 mod release;
 mod run;
 #[cfg(feature = "servers")]
 mod search_eval;
 #[cfg(feature = "servers")]
 mod soak;
+#[cfg(feature = "servers")]
+mod store;
 #[cfg(feature = "servers")]
 mod test;
 mod test_browser;

@@ -14,11 +14,10 @@ use roadmap_testkit::postgres::{Durability, execute};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::bench::Kind;
 use crate::bench::connection::Connection;
 use crate::bench::service::Service;
-use crate::postgres;
 use crate::run::{root, service};
+use crate::store::Store;
 
 /// Number of results that are counted.
 const RESULTS: usize = 8;
@@ -44,8 +43,8 @@ pub(crate) struct SearchEval {
     #[arg(long, default_value = "held-out")]
     half: Half,
     /// Stores to measure
-    #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
-    store: Vec<Kind>,
+    #[arg(long, value_delimiter = ',', default_values_t = [Store::Sqlite, Store::Postgres])]
+    store: Vec<Store>,
     /// Evaluate this program, such as an older version, and build nothing
     #[arg(long)]
     binary: Option<PathBuf>,
@@ -147,11 +146,7 @@ impl SearchEval {
         let binary = self.binary.clone().map_or_else(service, Ok)?;
         let mut missed = Vec::new();
         for store in &self.store {
-            let cluster = match store {
-                Kind::Sqlite => None,
-                Kind::Postgres => Some(postgres::cluster(Durability::None)?),
-            };
-            let mut service = Service::new(binary.clone(), cluster)?;
+            let mut service = Service::new(binary.clone(), store.cluster(Durability::None)?)?;
             service.start(&crate::bench::WITHOUT_LIMITS)?;
             let found = crate::bench::block_on(search(&service, &requests, &queries))?;
             let absent_similar = found.similar.iter().filter(|similar| **similar == Some(0)).count();

@@ -15,12 +15,14 @@ use anyhow::ensure;
 use futures_util::future::{try_join_all, try_join3};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use roadmap_testkit::postgres::Durability;
 
 use crate::bench::connection::Connection;
 use crate::bench::corpus::Corpus;
 use crate::bench::service::Service;
-use crate::bench::{self, Kind, WITHOUT_LIMITS, block_on, build_release, percentile};
+use crate::bench::{self, WITHOUT_LIMITS, block_on, build_release, percentile};
 use crate::run::{in_release, root};
+use crate::store::Store;
 
 /// Connections that send requests.
 const CONNECTIONS: usize = 16;
@@ -71,8 +73,8 @@ pub(crate) struct Soak {
     #[arg(long, default_value_t = 30_000)]
     votes: u64,
     /// Stores to load
-    #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
-    store: Vec<Kind>,
+    #[arg(long, value_delimiter = ',', default_values_t = [Store::Sqlite, Store::Postgres])]
+    store: Vec<Store>,
     /// Requests per second, instead of half of what the service can take; to compare builds
     #[arg(long)]
     rate: Option<f64>,
@@ -89,13 +91,13 @@ impl Soak {
             if self.binary.is_none() {
                 build_release()?;
             }
-            self.store.iter().try_for_each(|kind| self.load(*kind))
+            self.store.iter().try_for_each(|store| self.load(*store))
         })
     }
 
-    fn load(&self, kind: Kind) -> anyhow::Result<()> {
-        println!("\n## {kind}, {} minutes\n", self.minutes);
-        let cluster = kind.cluster()?;
+    fn load(&self, store: Store) -> anyhow::Result<()> {
+        println!("\n## {store}, {} minutes\n", self.minutes);
+        let cluster = store.cluster(Durability::Full)?;
         let corpus = Corpus::new(self.requests, self.customers);
         let binary = self.binary.clone().unwrap_or_else(|| root().join("target/release/roadmap"));
         let mut service = Service::new(binary, cluster)?;
@@ -190,8 +192,8 @@ impl Minute {
         Ok(Self {
             latencies,
             sync_p99: percentile(syncs, 99),
-            memory_mb: service.resident_mb()?,
-            anonymous_mb: service.anonymous_mb()?,
+            memory_mb: service.process()?.resident_mb()?,
+            anonymous_mb: service.process()?.anonymous_mb()?,
             database_mb: service.database_mb()?,
         })
     }

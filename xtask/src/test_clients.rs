@@ -14,8 +14,9 @@ use anyhow::{Context, anyhow, ensure};
 use roadmap_testkit::python;
 use serde_json::Value;
 
-use crate::demo_service::{DemoService, Store};
+use crate::demo_service::DemoService;
 use crate::run::{finish, has_program, output, root, service};
+use crate::store::Store;
 
 /// File with the lock file of the installed packages of npm.
 const INSTALLED: &str = "installed";

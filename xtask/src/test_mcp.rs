@@ -11,8 +11,9 @@ mod programs;
 
 use std::time::Instant;
 
-use crate::demo_service::{DemoService, Store};
+use crate::demo_service::DemoService;
 use crate::run::service;
+use crate::store::Store;
 use clients::{Calls, Target};
 use conformance::Forwarder;
 use programs::Programs;

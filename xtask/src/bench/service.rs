@@ -1,8 +1,8 @@
 //! Processes of the service and its database server, started on empty data and measured through `/proc`.
 
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -10,13 +10,16 @@ use roadmap_testkit::postgres::{self, Cluster};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::block_on;
 use super::connection::Connection;
+use crate::process::Process;
 use crate::run::output;
 
 pub(crate) const HOST: &str = "bench.localhost";
 
-/// Service process. Killed when dropped.
+/// Service with its own folder or database server. Its process is killed when dropped, before they are.
 pub(crate) struct Service {
+    running: Option<(Process, u16)>,
     folder: TempDir,
     binary: PathBuf,
     /// Database server; none for SQLite.
@@ -27,20 +30,19 @@ pub(crate) struct Service {
     pub(crate) pages: Vec<String>,
     /// The header with the session of a member, for the pages of the admin panel.
     pub(crate) session: String,
-    running: Option<(Child, u16)>,
 }
 
 impl Service {
     /// Creates the workspace `bench` with a member and an API key.
     pub(crate) fn new(binary: PathBuf, cluster: Option<Cluster>) -> anyhow::Result<Self> {
         let mut service = Self {
+            running: None,
             folder: tempfile::tempdir()?,
             binary,
             cluster,
             key: String::new(),
             pages: Vec::new(),
             session: String::new(),
-            running: None,
         };
         service.workspace("bench")?;
         service.key = service.api_key("bench")?.0;
@@ -84,25 +86,22 @@ impl Service {
         let began = Instant::now();
         let mut command = self.command();
         command.envs(environment.iter().copied());
-        command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
-        let mut child = command.spawn().context("the service cannot be started")?;
+        command.args(["serve", "--listen", "127.0.0.1:0"]).stderr(log);
+        let (process, mut output) = Process::start(&mut command, "the service")?;
         let mut line = String::new();
-        BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
+        output.read_line(&mut line)?;
+        drop(output);
         let port = line.trim().rsplit_once(':').and_then(|(_, port)| port.parse().ok());
         let port = port.with_context(|| format!("the service did not start: {line}"))?;
-        self.running = Some((child, port));
-        let status = super::block_on(async { self.connect().await?.send("GET", "/tracks", "").await })?;
+        self.running = Some((process, port));
+        let status = block_on(async { self.connect().await?.send("GET", "/tracks", "").await })?;
         ensure!(status == 200, "the first request returned {status}");
         Ok(began.elapsed())
     }
 
     /// Stops the process.
     pub(crate) fn stop(&mut self) {
-        if let Some((mut child, _)) = self.running.take() {
-            // The process may have exited already.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        self.running = None;
     }
 
     /// Port that it listens on.
@@ -110,17 +109,20 @@ impl Service {
         self.running.as_ref().map(|(_, port)| *port).context("the service is not running")
     }
 
+    /// The running process.
+    pub(crate) fn process(&self) -> anyhow::Result<&Process> {
+        self.running.as_ref().map(|(process, _)| process).context("the service is not running")
+    }
+
     /// Opens a connection with the key.
     pub(crate) async fn connect(&self) -> anyhow::Result<Connection> {
-        let (_, port) = self.running.as_ref().context("the service is not running")?;
-        Connection::open(*port, HOST, &self.key).await
+        Connection::open(self.port()?, HOST, &self.key).await
     }
 
     /// User and system processor time of the service with all its threads, and of the database server with all its
     /// processes.
     pub(crate) fn cpu(&self) -> anyhow::Result<[Duration; 2]> {
-        let (child, _) = self.running.as_ref().context("the service is not running")?;
-        let of_service = ticks(child.id(), 2)?;
+        let of_service = ticks(self.process()?.id(), 2)?;
         let mut of_server = 0;
         if let Some(server) = self.cluster.as_ref().and_then(Cluster::process_id) {
             // For the main process including its terminated children.
@@ -132,28 +134,6 @@ impl Service {
             }
         }
         Ok([of_service, of_server].map(|ticks| Duration::from_millis(ticks * 10)))
-    }
-
-    /// Resident memory of the process in megabytes.
-    pub(crate) fn resident_mb(&self) -> anyhow::Result<f64> {
-        self.status_mb("VmRSS:")
-    }
-
-    /// Highest resident memory of the process until now, in megabytes.
-    pub(crate) fn peak_mb(&self) -> anyhow::Result<f64> {
-        self.status_mb("VmHWM:")
-    }
-
-    /// Resident memory that is no file's, in megabytes.
-    pub(crate) fn anonymous_mb(&self) -> anyhow::Result<f64> {
-        self.status_mb("RssAnon:")
-    }
-
-    fn status_mb(&self, field: &'static str) -> anyhow::Result<f64> {
-        let status = std::fs::read_to_string(self.proc("status")?)?;
-        let line = status.lines().find_map(|line| line.strip_prefix(field)).context("no such field in the status")?;
-        let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
-        Ok(kilobytes / 1024.0)
     }
 
     /// The folder of its data.
@@ -182,11 +162,6 @@ impl Service {
         let rows = postgres::execute(&cluster.url(), query)?;
         rows.into_iter().flatten().flatten().next().context("the query gave nothing")
     }
-
-    fn proc(&self, file: &str) -> anyhow::Result<String> {
-        let (child, _) = self.running.as_ref().context("the service is not running")?;
-        Ok(format!("/proc/{}/{file}", child.id()))
-    }
 }
 
 /// Processor time of a process in ticks of 10 ms: the sum of the first `fields` of `utime`, `stime`, `cutime` and
@@ -196,10 +171,4 @@ fn ticks(process: u32, fields: usize) -> anyhow::Result<u64> {
     // Fields from 14, counted after the name in parentheses.
     let (_, behind) = stat.rsplit_once(')').context("no fields")?;
     Ok(behind.split_whitespace().skip(11).take(fields).filter_map(|ticks| ticks.parse::<u64>().ok()).sum())
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        self.stop();
-    }
 }

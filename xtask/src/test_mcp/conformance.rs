@@ -1,10 +1,9 @@
 //! The official conformance suite, once for each era of the protocol.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
@@ -13,6 +12,7 @@ use serde_json::Value;
 use super::clients::KEY_VARIABLE;
 use super::programs::Programs;
 use crate::demo_service::DemoService;
+use crate::process::Process;
 
 /// The suite's program.
 const SUITE: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
@@ -135,7 +135,7 @@ pub(super) fn free_port() -> anyhow::Result<u16> {
 
 /// Process that forwards requests to the service and adds the API key. Killed when dropped.
 pub(super) struct Forwarder {
-    process: Child,
+    _process: Process,
     url: String,
 }
 
@@ -144,21 +144,12 @@ impl Forwarder {
     pub(super) fn start(programs: &Programs, service: &DemoService, port: u16) -> anyhow::Result<Self> {
         let mut command = programs.command(&["forward.mjs", &service.url, &port.to_string()]);
         command.env(KEY_VARIABLE, &service.key);
-        let mut process = command.stdout(Stdio::piped()).spawn().context("the forwarder cannot be started")?;
-        let output = process.stdout.take().context("no output")?;
-        let mut forwarder = Self { process, url: String::new() };
-        BufReader::new(output).read_line(&mut forwarder.url)?;
+        let (process, mut output) = Process::start(&mut command, "the forwarder")?;
+        let mut forwarder = Self { _process: process, url: String::new() };
+        output.read_line(&mut forwarder.url)?;
         forwarder.url.truncate(forwarder.url.trim_end().len());
         ensure!(!forwarder.url.is_empty(), "the forwarder did not start");
         Ok(forwarder)
-    }
-}
-
-impl Drop for Forwarder {
-    fn drop(&mut self) {
-        // The process may have exited already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

@@ -112,9 +112,9 @@ pub(super) fn leave(demo: &DemoService, number: usize) -> anyhow::Result<()> {
         anyhow::Ok(())
     };
     block_on(leave(WARM_UP))?;
-    let before = demo.resident_mb()?;
+    let before = demo.process.resident_mb()?;
     block_on(leave(number))?;
-    let more = demo.resident_mb()? - before;
+    let more = demo.process.resident_mb()? - before;
     println!("{number} calls whose client left: {more:+.1} MB of memory (aim: at most {AIM_MB})");
     ensure!(more < LIMIT_MB, "clients that left cost {more:.1} MB of memory");
     Ok(())
