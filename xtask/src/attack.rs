@@ -14,9 +14,8 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use roadmap_testkit::postgres::Durability;
 
-use crate::bench::service::Service;
-use crate::bench::{WITHOUT_LIMITS, block_on, build_release};
-use crate::run::{in_release, root, service as debug_service};
+use crate::load::{Service, WITHOUT_LIMITS, block_on, build_release};
+use crate::run::{in_release, service as debug_service};
 use crate::store::Store;
 use attacks::{ATTACKS, Attacker};
 use neighbour::{Figures, Neighbour};
@@ -62,10 +61,7 @@ impl Attack {
         let binary = match &self.binary {
             Some(binary) => binary.canonicalize().with_context(|| format!("there is no {}", binary.display()))?,
             None if self.debug => debug_service()?,
-            None => {
-                build_release()?;
-                root().join("target/release/roadmap")
-            }
+            None => build_release()?,
         };
         let mut missed = Vec::new();
         for store in &self.store {
@@ -77,8 +73,7 @@ impl Attack {
 
     /// Runs all attacks on one store. Returns the limits that were exceeded.
     fn attack(&self, store: Store, binary: PathBuf) -> anyhow::Result<Vec<String>> {
-        let cluster = store.cluster(Durability::Full)?;
-        let mut service = Service::new(binary, cluster)?;
+        let mut service = Service::new(binary, store.cluster(Durability::Full)?)?;
         let neighbour = Neighbour::new(&service)?;
         let attacker = Attacker::new(&service)?;
         service.start(&[&WITHOUT_LIMITS[..], &[("ROADMAP_STORAGE_RECORDS", "off")]].concat())?;

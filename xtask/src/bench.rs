@@ -8,35 +8,27 @@
 //! PostgreSQL is a temporary server with durable writes. pgbench runs on it with one equivalent SQL statement; the
 //! ratio of both rates shows the overhead of the service.
 
-pub(crate) mod connection;
 mod copies;
 pub(crate) mod corpus;
 mod many_votes;
 mod pgbench;
-pub(crate) mod service;
 
 use std::iter::repeat_with;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-
-use futures_util::TryStreamExt;
-use futures_util::future::try_join_all;
-use futures_util::stream::FuturesUnordered;
 use roadmap_testkit::postgres::{Cluster, Durability};
 
-use crate::run::{cargo, in_release, root};
+use crate::load::{HOST, Latencies, Request, Service, WITHOUT_LIMITS, block_on, build_release, closed_loop};
+use crate::run::in_release;
 use crate::store::Store;
-use connection::Connection;
 use corpus::Corpus;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
-use service::{HOST, Service};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
@@ -77,7 +69,7 @@ pub(crate) struct Bench {
 }
 
 /// Returns the method, path and body of the next request of a kind.
-pub(crate) type NextRequest = fn(&Corpus, &mut SmallRng) -> (&'static str, String, String);
+pub(crate) type NextRequest = fn(&Corpus, &mut SmallRng) -> Request;
 
 /// Workload and its limits on processor time per request, at 16 connections on two cores.
 struct Workload {
@@ -88,14 +80,6 @@ struct Workload {
     page: Option<&'static str>,
     request: NextRequest,
 }
-
-/// Disables rate limits, because they would limit the measurement.
-pub(crate) const WITHOUT_LIMITS: [(&str, &str); 4] = [
-    ("ROADMAP_RATE_LIMIT", "off"),
-    ("ROADMAP_RATE_LIMIT_WORKSPACE", "off"),
-    ("ROADMAP_RATE_LIMIT_FAILURES", "off"),
-    ("ROADMAP_RATE_LIMIT_ANONYMOUS", "off"),
-];
 
 /// Lowest share of what pgbench reaches with as many clients ([`pgbench`]), where there is a limit.
 const PGBENCH_TARGETS: [(&str, f64); 2] = [(UPVOTE, 1.2), (VOTES, 0.75)];
@@ -154,12 +138,7 @@ static PAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 const WORKLOADS: [Workload; 31] = [
     Workload { name: UPVOTE, targets: [Some(0.35), Some(0.42)], page: None, request: upvote },
-    Workload {
-        name: "create",
-        targets: [Some(0.6), Some(1.0)],
-        page: None,
-        request: |corpus, random| corpus.create(random.random()),
-    },
+    Workload { name: "create", targets: [Some(0.6), Some(1.0)], page: None, request: create },
     Workload { name: "comment", targets: [Some(1.0), None], page: None, request: comment },
     Workload { name: VOTES, targets: [Some(0.25), None], page: None, request: votes },
     Workload { name: "feature request", targets: [Some(0.15), None], page: None, request: feature_request },
@@ -198,12 +177,7 @@ const WORKLOADS: [Workload; 31] = [
     Workload { name: "tools, tracks", targets: [None, None], page: MODERN_TOOL, request: tracks_by_tool },
     Workload { name: "tools, tracks, legacy era", targets: [None, None], page: TOOL, request: legacy_tracks_by_tool },
     Workload { name: "tools, upvote", targets: [None, None], page: TOOL, request: upvote_by_tool },
-    Workload {
-        name: TRACKS,
-        targets: [Some(0.03), Some(0.03)],
-        page: None,
-        request: |_, _| ("GET", "/tracks".to_owned(), String::new()),
-    },
+    Workload { name: TRACKS, targets: [Some(0.03), Some(0.03)], page: None, request: tracks },
 ];
 
 /// Connections in the comparison of votes for one feature request with votes for many.
@@ -223,13 +197,13 @@ const HOT: Workload = Workload {
     request: |_, _| first_vote(1),
 };
 
-fn first_vote(request: u64) -> (&'static str, String, String) {
+fn first_vote(request: u64) -> Request {
     let key = KEYS.fetch_add(1, Ordering::Relaxed);
     let body = format!(r#"{{"customer":{{"email":"new{key}@example.com"}},"operation_key":"bench-{key}"}}"#);
     ("POST", format!("/feature_requests/{request}/upvotes"), body)
 }
 
-pub(crate) fn upvote(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn upvote(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let key = KEYS.fetch_add(1, Ordering::Relaxed);
     let customer = random.random_range(0..corpus.customers);
     let body = format!(
@@ -238,7 +212,15 @@ pub(crate) fn upvote(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, S
     ("POST", format!("/feature_requests/{}/upvotes", corpus.any_request(random)), body)
 }
 
-fn tracks_by_tool(_: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn create(corpus: &Corpus, random: &mut SmallRng) -> Request {
+    corpus.create(random.random())
+}
+
+pub(crate) fn tracks(_: &Corpus, _: &mut SmallRng) -> Request {
+    get("/tracks")
+}
+
+fn tracks_by_tool(_: &Corpus, _: &mut SmallRng) -> Request {
     let meta =
         r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let body = format!(
@@ -247,13 +229,13 @@ fn tracks_by_tool(_: &Corpus, _: &mut SmallRng) -> (&'static str, String, String
     ("POST", "/mcp".to_owned(), body)
 }
 
-fn legacy_tracks_by_tool(_: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
+fn legacy_tracks_by_tool(_: &Corpus, _: &mut SmallRng) -> Request {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ListTracks","arguments":{}}}"#;
     ("POST", "/mcp".to_owned(), body.to_owned())
 }
 
 /// The same as [`upvote`], by the tool.
-fn upvote_by_tool(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn upvote_by_tool(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let (_, path, body) = upvote(corpus, random);
     let request = path.split('/').nth(2).unwrap_or_default();
     let fields = body.strip_prefix('{').unwrap_or_default();
@@ -263,26 +245,26 @@ fn upvote_by_tool(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, Stri
     ("POST", "/mcp".to_owned(), body)
 }
 
-pub(crate) fn comment(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn comment(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let body = r#"{"comment":{"content":"<p>We are <strong>on it</strong>, thank you.</p>"}}"#;
     ("POST", format!("/feature_requests/{}/comments", corpus.any_request(random)), body.to_owned())
 }
 
-pub(crate) fn votes(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn votes(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let customer = random.random_range(0..corpus.customers);
     ("GET", format!("/votes?email=customer{customer}@example.com"), String::new())
 }
 
-pub(crate) fn feature_request(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn feature_request(corpus: &Corpus, random: &mut SmallRng) -> Request {
     ("GET", format!("/feature_requests/{}", corpus.any_request(random)), String::new())
 }
 
-pub(crate) fn comments(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn comments(_: &Corpus, random: &mut SmallRng) -> Request {
     ("GET", format!("/feature_requests/{}/comments", random.random_range(1..=COMMENTED)), String::new())
 }
 
 /// Withdraws the loaded votes one after the other.
-fn withdraw(corpus: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
+fn withdraw(corpus: &Corpus, _: &mut SmallRng) -> Request {
     let (customer, request) = loaded_vote(corpus, WITHDRAWN.fetch_add(1, Ordering::Relaxed));
     ("DELETE", format!("/feature_requests/{request}/upvotes?email=customer{customer}@example.com"), String::new())
 }
@@ -293,24 +275,24 @@ fn loaded_vote(corpus: &Corpus, number: u64) -> (u64, u64) {
     (random.random_range(0..corpus.customers), corpus.wanted_request(&mut random))
 }
 
-fn get(path: &str) -> (&'static str, String, String) {
+fn get(path: &str) -> Request {
     ("GET", path.to_owned(), String::new())
 }
 
 /// One of many pages, so that few of them are kept by the service.
-fn list_by_votes(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn list_by_votes(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let last = (corpus.requests / 25).clamp(1, 200);
     get(&format!("/feature_requests?sort=votes&page={}", random.random_range(1..=last)))
 }
 
 /// The parameter that nobody reads keeps the service from returning a page that it has kept.
-fn list_by_trend(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn list_by_trend(_: &Corpus, random: &mut SmallRng) -> Request {
     get(&format!("/feature_requests?fresh={}", random.random::<u32>()))
 }
 
 /// One of the pages that are seen often, so that the service knows what is similar to them. Again with a parameter that
 /// nobody reads.
-fn request_page(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn request_page(_: &Corpus, random: &mut SmallRng) -> Request {
     const POPULAR: usize = 200;
     let pages = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     let page = pages.get(random.random_range(0..pages.len().clamp(1, POPULAR)));
@@ -318,78 +300,77 @@ fn request_page(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, Str
 }
 
 /// A page that is hardly ever seen, for which the service looks for similar feature requests.
-fn any_request_page(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn any_request_page(_: &Corpus, random: &mut SmallRng) -> Request {
     let pages = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     get(pages.get(random.random_range(0..pages.len().max(1))).map_or("/", String::as_str))
 }
 
 /// One of many pages of the inbox.
-fn inbox_by_votes(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn inbox_by_votes(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let last = (corpus.requests / 50).clamp(1, 20);
     get(&format!("/admin?sort=votes&page={}", random.random_range(1..=last)))
 }
 
-fn unanswered(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn unanswered(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let last = (corpus.requests / 50).clamp(1, 20);
     get(&format!("/admin?state=unanswered&sort=votes&page={}", random.random_range(1..=last)))
 }
 
-fn search_inbox(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn search_inbox(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let [one, other] = corpus.two_words_of_a_request(random);
     get(&format!("/admin?query={one}+{other}"))
 }
 
-fn panel_request(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn panel_request(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let (_, path, _) = request_page(corpus, random);
     get(&format!("/admin{}", path.split('?').next().unwrap_or_default()))
 }
 
-fn search_page(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn search_page(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let [one, other] = corpus.two_words_of_a_request(random);
     get(&format!("/feature_requests?query={one}+{other}"))
 }
 
-pub(crate) fn search_two(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+pub(crate) fn search_two(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let [one, other] = corpus.two_words_of_a_request(random);
     ("GET", format!("/feature_requests?query={one}+{other}"), String::new())
 }
 
-fn search_ten(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn search_ten(corpus: &Corpus, random: &mut SmallRng) -> Request {
     ("GET", format!("/feature_requests?query={}", corpus.sentence(random).join("+")), String::new())
 }
 
-fn search_unknown(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn search_unknown(corpus: &Corpus, random: &mut SmallRng) -> Request {
     ("GET", format!("/feature_requests?query={}", corpus.misspelt_words(16, random).join("+")), String::new())
 }
 
-fn similar(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+fn similar(corpus: &Corpus, random: &mut SmallRng) -> Request {
     ("GET", format!("/feature_requests/similar?title={}", corpus.title(random).join("+")), String::new())
 }
 
-fn search_common(corpus: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
+fn search_common(corpus: &Corpus, _: &mut SmallRng) -> Request {
     ("GET", format!("/feature_requests?query={}", corpus.commonest_word()), String::new())
 }
 
-fn search_young(corpus: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
+fn search_young(corpus: &Corpus, _: &mut SmallRng) -> Request {
     ("GET", format!("/feature_requests?query={}", corpus.young_common_word()), String::new())
 }
 
 impl Bench {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         in_release(|| {
-            build_release()?;
-            self.store.iter().try_for_each(|store| self.measure_store(*store))
+            let built = build_release()?;
+            self.store.iter().try_for_each(|store| self.measure_store(*store, &built))
         })
     }
 
-    fn measure_store(&self, store: Store) -> anyhow::Result<()> {
+    fn measure_store(&self, store: Store, built: &Path) -> anyhow::Result<()> {
         let corpus = Corpus::new(self.requests, self.customers);
         println!("\n## {store}\n");
-        let built = root().join("target/release/roadmap");
-        let service = self.prepare(store, &corpus, &built, self.more_votes)?;
+        let service = self.prepare(store, &corpus, built, self.more_votes)?;
         if self.compare.is_some() || self.more_votes > 0 {
             println!("Compared with:\n");
-            let other = self.prepare(store, &corpus, self.compare.as_ref().unwrap_or(&built), 0)?;
+            let other = self.prepare(store, &corpus, self.compare.as_deref().unwrap_or(built), 0)?;
             return self.compare_workloads(&corpus, &service, &other);
         }
         println!("| request | connections | requests/s | p50 ms | p99 ms | CPU ms/request | target | of pgbench |");
@@ -440,8 +421,7 @@ impl Bench {
 
     /// Starts a service on a new store, and loads the corpus and, by SQL, `more_votes`.
     fn prepare(&self, store: Store, corpus: &Corpus, binary: &Path, more_votes: u64) -> anyhow::Result<Service> {
-        let cluster = store.cluster(Durability::Full)?;
-        let mut service = Service::new(binary.to_owned(), cluster)?;
+        let mut service = Service::new(binary.to_owned(), store.cluster(Durability::Full)?)?;
         service.start(&WITHOUT_LIMITS)?;
         let loading = Instant::now();
         self.load(&service, corpus)?;
@@ -567,20 +547,20 @@ impl Bench {
             let mut connection = service.connect().await?;
             let mut create = async |number: u64| {
                 let (method, path, body) = corpus.create(number);
-                expect(&mut connection, method, &path, &body, 201).await?;
-                let created = connection.json()?;
-                created.pointer("/feature_request/id").and_then(Value::as_str).map(str::to_owned).context("no id")
+                connection.expect(method, &path, &body, 201).await?;
+                connection.id()
             };
             let (source, target) = (&create(self.requests).await?, &create(self.requests + 1).await?);
-            load(service, 0..2 * MERGED_VOTES, async |connection, number| {
-                let (request, customer) = match number.checked_sub(MERGED_VOTES) {
-                    None => (source, number),
-                    Some(number) => (target, number + MERGED_VOTES * 3 / 4),
-                };
-                let body = format!(r#"{{"customer":{{"email":"merged{customer}@example.com"}}}}"#);
-                expect(connection, "POST", &format!("/feature_requests/{request}/upvotes"), &body, 201).await
-            })
-            .await?;
+            service
+                .fill(0..2 * MERGED_VOTES, async |connection, number| {
+                    let (request, customer) = match number.checked_sub(MERGED_VOTES) {
+                        None => (source, number),
+                        Some(number) => (target, number + MERGED_VOTES * 3 / 4),
+                    };
+                    let body = format!(r#"{{"customer":{{"email":"merged{customer}@example.com"}}}}"#);
+                    connection.expect("POST", &format!("/feature_requests/{request}/upvotes"), &body, 201).await
+                })
+                .await?;
             let is_done = std::cell::Cell::new(false);
             let merging = async {
                 let mut connection = service.connect().await?;
@@ -588,8 +568,7 @@ impl Bench {
                     let body = format!(r#"{{"target_id":"{target}"}}"#);
                     for (path, body) in [("merge", body.as_str()), ("unmerge", "{}")] {
                         let began = Instant::now();
-                        expect(&mut connection, "POST", &format!("/feature_requests/{source}/{path}"), body, 200)
-                            .await?;
+                        connection.expect("POST", &format!("/feature_requests/{source}/{path}"), body, 200).await?;
                         merges.push(began.elapsed());
                     }
                 }
@@ -602,7 +581,7 @@ impl Bench {
                 while !is_done.get() {
                     let (method, path, body) = upvote(corpus, &mut random);
                     let began = Instant::now();
-                    expect(&mut connection, method, &path, &body, 201).await?;
+                    connection.expect(method, &path, &body, 201).await?;
                     longest = longest.max(began.elapsed());
                 }
                 anyhow::Ok(())
@@ -610,60 +589,40 @@ impl Bench {
             futures_util::future::try_join(merging, others).await?;
             anyhow::Ok(())
         })?;
-        merges.sort_unstable();
-        let millis = |time: Duration| time.as_secs_f64() * 1e3;
-        let median = merges.get(merges.len() / 2).copied().map_or(0.0, millis);
-        let slowest = merges.last().copied().map_or(0.0, millis);
+        let merges = Latencies::from_iter(merges);
+        let longest = longest.as_secs_f64() * 1e3;
         println!("\n| {MERGES} of two feature requests of {MERGED_VOTES} votes each | ms | target |");
         println!("|---|---:|---:|");
-        println!("| merge or unmerge, median | {median:.0} | {MERGE_TARGET} |");
-        println!("| merge or unmerge, slowest of {} | {slowest:.0} | {MERGE_TARGET} |", merges.len());
-        println!("| slowest upvote of another feature request meanwhile | {:.0} | {MERGE_TARGET} |", millis(longest));
+        println!("| merge or unmerge, median | {:.0} | {MERGE_TARGET} |", merges.millis(50));
+        println!("| merge or unmerge, slowest of {} | {:.0} | {MERGE_TARGET} |", merges.count(), merges.millis(100));
+        println!("| slowest upvote of another feature request meanwhile | {longest:.0} | {MERGE_TARGET} |");
         Ok(())
     }
 }
 
-/// Sends requests with these numbers over several connections at the same time.
-async fn load(
-    service: &Service,
-    numbers: Range<u64>,
-    send: impl AsyncFn(&mut Connection, u64) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    const LOADERS: usize = 16;
-    try_join_all((0..LOADERS).map(async |loader| {
-        let mut connection = service.connect().await?;
-        for number in numbers.clone().skip(loader).step_by(LOADERS) {
-            send(&mut connection, number).await?;
-        }
-        anyhow::Ok(())
-    }))
-    .await
-    .map(drop)
-}
-
 /// Creates the feature requests.
 pub(crate) fn load_requests(service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
-    block_on(load(service, 0..corpus.requests, async |connection, number| {
+    block_on(service.fill(0..corpus.requests, async |connection, number| {
         let (method, path, body) = corpus.create(number);
-        expect(connection, method, &path, &body, 201).await
+        connection.expect(method, &path, &body, 201).await
     }))
 }
 
 /// Votes, mostly for popular feature requests.
 pub(crate) fn load_votes(service: &Service, corpus: &Corpus, votes: u64) -> anyhow::Result<()> {
-    block_on(load(service, 0..votes, async |connection, number| {
+    block_on(service.fill(0..votes, async |connection, number| {
         let (customer, request) = loaded_vote(corpus, number);
         let body = format!(r#"{{"customer":{{"email":"customer{customer}@example.com"}}}}"#);
-        expect(connection, "POST", &format!("/feature_requests/{request}/upvotes"), &body, 201).await
+        connection.expect("POST", &format!("/feature_requests/{request}/upvotes"), &body, 201).await
     }))
 }
 
 /// Comments on the first feature requests.
 pub(crate) fn load_comments(service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
-    block_on(load(service, 0..COMMENTED.min(corpus.requests) * COMMENTS_EACH, async |connection, number| {
+    block_on(service.fill(0..COMMENTED.min(corpus.requests) * COMMENTS_EACH, async |connection, number| {
         let path = format!("/feature_requests/{}/comments", number / COMMENTS_EACH + 1);
         let body = r#"{"comment":{"content":"<p>We are <strong>on it</strong>, thank you.</p>"}}"#;
-        expect(connection, "POST", &path, body, 201).await
+        connection.expect("POST", &path, body, 201).await
     }))
 }
 
@@ -671,21 +630,14 @@ pub(crate) fn load_comments(service: &Service, corpus: &Corpus) -> anyhow::Resul
 fn load_lanes(service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
     let tracks = block_on(async {
         let mut connection = service.connect().await?;
-        expect(&mut connection, "GET", "/tracks", "", 200).await?;
-        ids(&connection.json()?, "/tracks")
+        connection.expect("GET", "/tracks", "", 200).await?;
+        connection.ids("tracks")
     })?;
-    block_on(load(service, 0..corpus.requests, async |connection, number| {
+    block_on(service.fill(0..corpus.requests, async |connection, number| {
         let track = tracks.get(usize::try_from(number)? % tracks.len()).context("there is no track")?;
         let path = format!("/feature_requests/{}/track", number + 1);
-        expect(connection, "PATCH", &path, &format!(r#"{{"track_id":"{track}"}}"#), 200).await
+        connection.expect("PATCH", &path, &format!(r#"{{"track_id":"{track}"}}"#), 200).await
     }))
-}
-
-/// Returns the IDs of a list in a response.
-fn ids(response: &Value, list: &str) -> anyhow::Result<Vec<String>> {
-    let items = response.pointer(list).and_then(Value::as_array).context("no list")?;
-    let id = |item: &Value| item.get("id").and_then(Value::as_str).map(str::to_owned).context("no id");
-    items.iter().map(id).collect()
 }
 
 /// Loads the paths of the pages of feature requests from the sitemap. A build without pages has none.
@@ -728,14 +680,14 @@ fn triage(service: &Service) -> anyhow::Result<()> {
     let mut times = Vec::new();
     block_on(async {
         let mut connection = service.connect().await?;
-        expect(&mut connection, "GET", "/tracks", "", 200).await?;
-        let tracks = ids(&connection.json()?, "/tracks")?;
+        connection.expect("GET", "/tracks", "", 200).await?;
+        let tracks = connection.ids("tracks")?;
         let [one, other, ..] = tracks.as_slice() else { anyhow::bail!("there are fewer than two tracks") };
         let mut selected = Vec::new();
         for page in 1.. {
             let path = format!("/tracks/{one}/feature_requests?sort=newest&page={page}");
-            expect(&mut connection, "GET", &path, "", 200).await?;
-            let found = ids(&connection.json()?, "/feature_requests")?;
+            connection.expect("GET", &path, "", 200).await?;
+            let found = connection.ids("feature_requests")?;
             if found.is_empty() || selected.len() >= SELECTED {
                 break;
             }
@@ -753,37 +705,12 @@ fn triage(service: &Service) -> anyhow::Result<()> {
         }
         Ok(())
     })?;
-    times.sort_unstable();
-    let millis = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
+    let times = Latencies::from_iter(times);
     println!("\n| {TRIAGE}: moving {SELECTED} feature requests | ms | target |");
     println!("|---|---:|---:|");
-    println!("| median | {:.0} | {TRIAGE_TARGET} |", millis(times.get(times.len() / 2)));
-    println!("| slowest of {} | {:.0} | {TRIAGE_TARGET} |", times.len(), millis(times.last()));
+    println!("| median | {:.0} | {TRIAGE_TARGET} |", times.millis(50));
+    println!("| slowest of {} | {:.0} | {TRIAGE_TARGET} |", times.count(), times.millis(100));
     Ok(())
-}
-
-async fn expect(connection: &mut Connection, method: &str, path: &str, body: &str, status: u16) -> anyhow::Result<()> {
-    let actual = connection.send(method, path, body).await?;
-    ensure!(actual == status, "{method} {path} returned {actual} instead of {status}");
-    Ok(())
-}
-
-/// Builds the service in release mode.
-pub(crate) fn build_release() -> anyhow::Result<()> {
-    cargo(&["build", "--release", "--locked", "--package", "roadmap-server"], &[])
-}
-
-/// Runs the load generator on this thread alone, because it competes with the service for the processor.
-pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
-}
-
-/// Returns a percentile of durations.
-pub(crate) fn percentile(took: &[Duration], percent: usize) -> Duration {
-    let mut sorted = took.to_vec();
-    sorted.sort_unstable();
-    let index = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
-    sorted.get(index).copied().unwrap_or_default()
 }
 
 struct Figures {
@@ -809,7 +736,7 @@ impl Figures {
 }
 
 impl Bench {
-    /// Sends requests in a closed loop on every connection: the next request follows the last response.
+    /// Sends requests in a closed loop on every connection.
     fn measure(
         &self,
         service: &Service,
@@ -817,56 +744,33 @@ impl Bench {
         workload: &Workload,
         connections: usize,
     ) -> anyhow::Result<Figures> {
-        measure(service, corpus, workload, connections, Duration::from_secs(self.seconds))
-    }
-}
-
-fn measure(
-    service: &Service,
-    corpus: &Corpus,
-    workload: &Workload,
-    connections: usize,
-    duration: Duration,
-) -> anyhow::Result<Figures> {
-    PAGES.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&service.pages);
-    let session = &service.session;
-    let seed = AtomicU64::new(KEYS.load(Ordering::Relaxed) + 1);
-    let cpu_before = service.cpu()?;
-    let began = Instant::now();
-    let callers = (0..connections).map(async |_| {
-        let mut random = SmallRng::seed_from_u64(seed.fetch_add(1, Ordering::Relaxed));
-        let mut connection = service.connect().await?;
-        let mut latencies = Vec::new();
-        while began.elapsed() < duration {
-            let (method, path, body) = (workload.request)(corpus, &mut random);
-            let asked = Instant::now();
-            let status = match workload.page {
+        PAGES.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&service.pages);
+        let (session, time) = (&service.session, Duration::from_secs(self.seconds));
+        let seeds = (KEYS.load(Ordering::Relaxed) + 1..).take(connections);
+        let cpu_before = service.cpu()?;
+        let next = |random: &mut SmallRng| (workload.request)(corpus, random);
+        let (latencies, elapsed) = closed_loop(service, seeds, time, next, async |connection, request| {
+            let (method, path, body) = request;
+            match workload.page {
                 Some(headers) if path.starts_with("/admin") => {
-                    connection.request_with(method, &path, &format!("{headers}{session}"), &body).await?
+                    connection.request_with(method, path, &format!("{headers}{session}"), body).await
                 }
-                Some(headers) => connection.request_with(method, &path, headers, &body).await?,
-                None => connection.send(method, &path, &body).await?,
-            };
-            latencies.push(asked.elapsed());
-            ensure!(matches!(status, 200 | 201 | 304), "{method} {path} returned {status}");
-        }
-        Ok(latencies)
-    });
-    let latencies: Vec<Vec<Duration>> = block_on(callers.collect::<FuturesUnordered<_>>().try_collect())?;
-    let latencies = latencies.concat();
-    ensure!(!latencies.is_empty(), "no request completed in time");
-    let elapsed = began.elapsed();
-    let cpu = service.cpu()?;
-    let millis = |percent| percentile(&latencies, percent).as_secs_f64() * 1e3;
-    #[expect(clippy::cast_precision_loss)]
-    let requests = latencies.len() as f64;
-    Ok(Figures {
-        per_second: requests / elapsed.as_secs_f64(),
-        p50: millis(50),
-        p99: millis(99),
-        cpu: std::array::from_fn(|part| {
-            let [before, after] = [cpu_before, cpu].map(|cpu| cpu.get(part).map_or(0.0, Duration::as_secs_f64));
-            (after - before) * 1e3 / requests
-        }),
-    })
+                Some(headers) => connection.request_with(method, path, headers, body).await,
+                None => connection.send(method, path, body).await,
+            }
+        })?;
+        let cpu = service.cpu()?;
+        #[expect(clippy::cast_precision_loss)]
+        let requests = latencies.len() as f64;
+        let latencies = Latencies::from_iter(latencies);
+        Ok(Figures {
+            per_second: requests / elapsed.as_secs_f64(),
+            p50: latencies.millis(50),
+            p99: latencies.millis(99),
+            cpu: std::array::from_fn(|part| {
+                let [before, after] = [cpu_before, cpu].map(|cpu| cpu.get(part).map_or(0.0, Duration::as_secs_f64));
+                (after - before) * 1e3 / requests
+            }),
+        })
+    }
 }

@@ -17,6 +17,8 @@ mod dist;
 #[cfg(feature = "servers")]
 mod fuzz_api;
 mod layers;
+#[cfg(feature = "servers")]
+mod load;
 mod migrations;
 #[cfg(feature = "servers")]
 mod mutants;

@@ -12,10 +12,9 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use roadmap_testkit::postgres::{Durability, execute};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::bench::connection::Connection;
-use crate::bench::service::Service;
+use crate::load::{Connection, Service, WITHOUT_LIMITS, block_on};
 use crate::run::{root, service};
 use crate::store::Store;
 
@@ -147,8 +146,8 @@ impl SearchEval {
         let mut missed = Vec::new();
         for store in &self.store {
             let mut service = Service::new(binary.clone(), store.cluster(Durability::None)?)?;
-            service.start(&crate::bench::WITHOUT_LIMITS)?;
-            let found = crate::bench::block_on(search(&service, &requests, &queries))?;
+            service.start(&WITHOUT_LIMITS)?;
+            let found = block_on(search(&service, &requests, &queries))?;
             let absent_similar = found.similar.iter().filter(|similar| **similar == Some(0)).count();
             let summary = self.print(&format!("{store}: this service"), &queries, &found.results);
             if let Some(all) = found.similar.iter().copied().collect::<Option<Vec<usize>>>() {
@@ -249,8 +248,7 @@ async fn search(service: &Service, requests: &[Request], queries: &[Query]) -> a
         let Request { title, tags, description, .. } = request;
         let body = json!({ "feature_request": { "title": title, "tags": tags, "description": description } });
         ensure!(connection.send("POST", "/feature_requests", &body.to_string()).await? == 201, "{}", request.id);
-        let created = connection.json()?;
-        let id = created.pointer("/feature_request/id").and_then(Value::as_str).context("no id")?.to_owned();
+        let id = connection.id()?;
         for voter in 0..request.votes.min(MAX_VOTES) {
             let body = json!({ "customer": { "email": format!("voter{voter}@example.com") } });
             let path = format!("/feature_requests/{id}/upvotes");
@@ -279,10 +277,7 @@ async fn feature_requests(connection: &mut Connection, path: &str) -> anyhow::Re
         ensure!(status == 404 || status == 405, "{path}: {status}");
         return Ok(None);
     }
-    let body = connection.json()?;
-    let found = body.get("feature_requests").and_then(Value::as_array).context("no feature requests")?;
-    let id = |request: &Value| request.get("id").and_then(Value::as_str).map(str::to_owned);
-    Ok(Some(found.iter().filter_map(id).collect()))
+    connection.ids("feature_requests").map(Some)
 }
 
 fn percent_encoded(text: &str) -> String {

@@ -17,11 +17,10 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use roadmap_testkit::postgres::Durability;
 
-use crate::bench::connection::Connection;
 use crate::bench::corpus::Corpus;
-use crate::bench::service::Service;
-use crate::bench::{self, WITHOUT_LIMITS, block_on, build_release, percentile};
-use crate::run::{in_release, root};
+use crate::bench::{self, NextRequest};
+use crate::load::{Latencies, Request, Service, WITHOUT_LIMITS, block_on, build_release, closed_loop};
+use crate::run::in_release;
 use crate::store::Store;
 
 /// Connections that send requests.
@@ -45,18 +44,6 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// Time between two syncs of the other file.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
-
-/// The requests of a hundred, and what they are.
-const MIX: [(u32, bench::NextRequest); 8] = [
-    (30, bench::upvote),
-    (1, |corpus, random| corpus.create(random.random())),
-    (4, bench::comment),
-    (15, bench::votes),
-    (15, bench::feature_request),
-    (10, bench::comments),
-    (15, |_, _| ("GET", "/tracks".to_owned(), String::new())),
-    (10, bench::search_two),
-];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Soak {
@@ -88,19 +75,15 @@ impl Soak {
         ensure!(self.minutes > 0, "--minutes is at least 1");
         ensure!(self.rate.is_none_or(|rate| rate > 0.0), "--rate is more than 0");
         in_release(|| {
-            if self.binary.is_none() {
-                build_release()?;
-            }
-            self.store.iter().try_for_each(|store| self.load(*store))
+            let binary = self.binary.clone().map_or_else(build_release, Ok)?;
+            self.store.iter().try_for_each(|store| self.load(*store, binary.clone()))
         })
     }
 
-    fn load(&self, store: Store) -> anyhow::Result<()> {
+    fn load(&self, store: Store, binary: PathBuf) -> anyhow::Result<()> {
         println!("\n## {store}, {} minutes\n", self.minutes);
-        let cluster = store.cluster(Durability::Full)?;
         let corpus = Corpus::new(self.requests, self.customers);
-        let binary = self.binary.clone().unwrap_or_else(|| root().join("target/release/roadmap"));
-        let mut service = Service::new(binary, cluster)?;
+        let mut service = Service::new(binary, store.cluster(Durability::Full)?)?;
         service.start(&WITHOUT_LIMITS)?;
         bench::load_requests(&service, &corpus)?;
         bench::load_votes(&service, &corpus, self.votes)?;
@@ -108,7 +91,7 @@ impl Soak {
         let rate = match self.rate {
             Some(rate) => rate,
             None => {
-                let capacity = block_on(capacity(&service, &corpus))?;
+                let capacity = capacity(&service, &corpus)?;
                 println!("capacity of {CONNECTIONS} connections: {capacity:.0} requests/s, of which {LOAD} are used\n");
                 capacity * LOAD
             }
@@ -138,7 +121,9 @@ impl Soak {
                     return anyhow::Ok(());
                 }
                 tokio::time::sleep_until((began + due).into()).await;
-                send(&mut connection, corpus, &mut random).await?;
+                let (method, path, body) = mixed(corpus, &mut random);
+                let status = connection.send(method, &path, &body).await?;
+                ensure!(matches!(status, 200 | 201), "{method} {path} returned {status}");
                 latencies.borrow_mut().push(began.elapsed().saturating_sub(due));
             }
         });
@@ -146,7 +131,7 @@ impl Soak {
             let mut minutes = Vec::new();
             for number in 1..=u32::try_from(self.minutes)? {
                 tokio::time::sleep_until((began + MINUTE * number).into()).await;
-                let minute = Minute::of(service, latencies.take(), &syncs.take())?;
+                let minute = Minute::of(service, latencies.take(), syncs.take())?;
                 println!("| {number} | {minute} |");
                 minutes.push(minute);
             }
@@ -168,8 +153,7 @@ impl Soak {
         let (_, mut minutes, ()) = try_join3(try_join_all(callers), printed, disk).await?;
         // Responses that arrived after the last minute was printed.
         if let Some(last) = minutes.last_mut() {
-            last.latencies.extend(latencies.take());
-            last.latencies.sort_unstable();
+            last.latencies = last.latencies.iter().chain(latencies.take()).collect();
         }
         Ok(minutes)
     }
@@ -177,21 +161,20 @@ impl Soak {
 
 /// What was measured in a minute.
 struct Minute {
-    latencies: Vec<Duration>,
-    /// Of the other file.
-    sync_p99: Duration,
+    latencies: Latencies,
+    /// Of the other file, in milliseconds.
+    sync_p99: f64,
     memory_mb: f64,
     anonymous_mb: f64,
     database_mb: f64,
 }
 
 impl Minute {
-    fn of(service: &Service, mut latencies: Vec<Duration>, syncs: &[Duration]) -> anyhow::Result<Self> {
-        // Once, because requests wait meanwhile: percentiles of sorted latencies are quick.
-        latencies.sort_unstable();
+    /// Sorts once, because requests wait meanwhile.
+    fn of(service: &Service, latencies: Vec<Duration>, syncs: Vec<Duration>) -> anyhow::Result<Self> {
         Ok(Self {
-            latencies,
-            sync_p99: percentile(syncs, 99),
+            latencies: latencies.into_iter().collect(),
+            sync_p99: Latencies::from_iter(syncs).millis(99),
             memory_mb: service.process()?.resident_mb()?,
             anonymous_mb: service.process()?.anonymous_mb()?,
             database_mb: service.database_mb()?,
@@ -201,20 +184,15 @@ impl Minute {
 
 impl std::fmt::Display for Minute {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let per_second = self.latencies.len() / 60;
-        let [median, p99, slowest] = [50, 99, 100].map(|percent| millis(percentile(&self.latencies, percent)));
-        let Self { memory_mb, anonymous_mb, database_mb, .. } = self;
-        let sync = millis(self.sync_p99);
+        let per_second = self.latencies.count() / 60;
+        let [median, p99, slowest] = [50, 99, 100].map(|percent| self.latencies.millis(percent));
+        let Self { sync_p99, memory_mb, anonymous_mb, database_mb, .. } = self;
         write!(
             f,
-            "{per_second} | {median:.2} | {p99:.2} | {slowest:.0} | {sync:.2} | {memory_mb:.1} | {anonymous_mb:.1} | \
+            "{per_second} | {median:.2} | {p99:.2} | {slowest:.0} | {sync_p99:.2} | {memory_mb:.1} | {anonymous_mb:.1} | \
              {database_mb:.0}"
         )
     }
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// Writes a page and syncs it.
@@ -224,34 +202,31 @@ fn sync_page(file: &File) -> std::io::Result<()> {
 }
 
 /// Measures the requests per second of a closed loop.
-async fn capacity(service: &Service, corpus: &Corpus) -> anyhow::Result<f64> {
-    let (began, sent) = (Instant::now(), Cell::new(0_u32));
-    try_join_all((0..CONNECTIONS as u64).map(async |seed| {
-        let mut random = SmallRng::seed_from_u64(u64::MAX - seed);
-        let mut connection = service.connect().await?;
-        while began.elapsed() < CALIBRATION {
-            send(&mut connection, corpus, &mut random).await?;
-            sent.set(sent.get() + 1);
-        }
-        anyhow::Ok(())
-    }))
-    .await?;
-    Ok(f64::from(sent.get()) / began.elapsed().as_secs_f64())
+fn capacity(service: &Service, corpus: &Corpus) -> anyhow::Result<f64> {
+    let seeds = (0..CONNECTIONS as u64).map(|seed| u64::MAX - seed);
+    let (latencies, elapsed) = closed_loop(
+        service,
+        seeds,
+        CALIBRATION,
+        |random| mixed(corpus, random),
+        async |connection, (method, path, body)| connection.send(method, path, body).await,
+    )?;
+    Ok(f64::from(u32::try_from(latencies.len())?) / elapsed.as_secs_f64())
 }
 
-/// Sends a request of the mix.
-async fn send(connection: &mut Connection, corpus: &Corpus, random: &mut SmallRng) -> anyhow::Result<()> {
-    let mut ticket = random.random_range(0..MIX.iter().map(|(share, _)| share).sum());
-    for (share, request) in MIX {
-        if ticket < share {
-            let (method, path, body) = request(corpus, random);
-            let status = connection.send(method, &path, &body).await?;
-            ensure!(matches!(status, 200 | 201), "{method} {path} returned {status}");
-            break;
-        }
-        ticket -= share;
-    }
-    Ok(())
+/// Returns a request of the mix.
+fn mixed(corpus: &Corpus, random: &mut SmallRng) -> Request {
+    let next: NextRequest = match random.random_range(0..100_u32) {
+        0..30 => bench::upvote,
+        30 => bench::create,
+        31..35 => bench::comment,
+        35..50 => bench::votes,
+        50..65 => bench::feature_request,
+        65..75 => bench::comments,
+        75..90 => bench::tracks,
+        _ => bench::search_two,
+    };
+    next(corpus, random)
 }
 
 /// Prints how memory and latencies changed.
@@ -261,9 +236,8 @@ fn judge(minutes: &[Minute]) {
     let (least, most) = (after.clone().fold(f64::MAX, f64::min), after.fold(0.0, f64::max));
     println!("\nmemory after {span} minutes: {least:.1} to {most:.1} MB (target: a difference of {MEMORY_TARGET})");
     let p99 = |skipped: usize| {
-        let latencies: Vec<_> =
-            minutes.iter().skip(skipped).take(span).flat_map(|minute| minute.latencies.iter().copied()).collect();
-        millis(percentile(&latencies, 99))
+        let measured = minutes.iter().skip(skipped).take(span);
+        measured.flat_map(|minute| minute.latencies.iter()).collect::<Latencies>().millis(99)
     };
     let (first, last) = (p99(0), p99(minutes.len() - span));
     println!(

@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
-use futures_util::future::{join_all, try_join_all};
+use anyhow::Context;
+use futures_util::future::join_all;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::bench::connection::Connection;
-use crate::bench::service::Service;
+use crate::load::{Connection, Request, Service, fill};
 
 const HOST: &str = "evil.localhost";
 
@@ -67,34 +65,25 @@ impl Attacker {
     /// Creates many feature requests and votes. The newer two thirds have a common word and no votes; the first one
     /// has many voters.
     pub(super) async fn load(&self, port: u16, requests: u64) -> anyhow::Result<()> {
-        let next = AtomicU64::new(0);
-        let load = async |number: usize| {
-            let mut connection = self.connect(port, number).await?;
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= requests {
-                    return anyhow::Ok(());
-                }
-                let (word, customer) = if number * 3 < requests {
-                    ("settled", format!(r#","customer":{{"email":"old{}@example.com"}}"#, number % 500))
-                } else {
-                    (YOUNG, String::new())
-                };
-                let body = format!(
-                    r#"{{"feature_request":{{"title":"A {word} idea number {number}","description":"Something {word} about {} and {}"}}{customer}}}"#,
-                    number % 1_000,
-                    number % 77
-                );
-                let status = connection.send("POST", "/feature_requests", &body).await?;
-                ensure!(status == 201, "creating a feature request returned {status}");
-            }
-        };
-        try_join_all((0..16).map(load)).await?;
+        let connect = async |number: usize| self.connect(port, number).await;
+        fill(connect, 0..requests, async |connection, number| {
+            let (word, customer) = if number * 3 < requests {
+                ("settled", format!(r#","customer":{{"email":"old{}@example.com"}}"#, number % 500))
+            } else {
+                (YOUNG, String::new())
+            };
+            let body = format!(
+                r#"{{"feature_request":{{"title":"A {word} idea number {number}","description":"Something {word} about {} and {}"}}{customer}}}"#,
+                number % 1_000,
+                number % 77
+            );
+            connection.expect("POST", "/feature_requests", &body, 201).await
+        })
+        .await?;
         let mut connection = self.connect(port, 0).await?;
         for voter in 0..VOTERS {
             let body = format!(r#"{{"customer":{{"email":"voter{voter}@example.com"}}}}"#);
-            let status = connection.send("POST", "/feature_requests/1/upvotes", &body).await?;
-            ensure!(status == 201, "a vote returned {status}");
+            connection.expect("POST", "/feature_requests/1/upvotes", &body, 201).await?;
         }
         Ok(())
     }
@@ -105,7 +94,7 @@ impl Attacker {
         port: u16,
         time: Duration,
         connections: usize,
-        request: impl Fn(usize) -> (&'static str, String, String),
+        request: impl Fn(usize) -> Request,
     ) -> String {
         let end = Instant::now() + time;
         let one = async |number: usize| {
@@ -287,7 +276,8 @@ async fn subdomains(attacker: Attacker, port: u16, time: Duration) -> String {
         let mut got = BTreeMap::<u16, u64>::new();
         let mut round = 0_usize;
         while Instant::now() < end {
-            let Ok(mut stream) = connect_without_key(port).await else { break };
+            let Ok(stream) = connect_without_key(port).await else { break };
+            let mut connection = Connection::over(stream);
             while Instant::now() < end {
                 round += 1;
                 let key = if round.is_multiple_of(2) { Some(&attacker.revoked) } else { attacker.keys.first() };
@@ -296,18 +286,8 @@ async fn subdomains(attacker: Attacker, port: u16, time: Duration) -> String {
                     if round.is_multiple_of(3) { HOST.to_owned() } else { format!("w{number}x{round}.localhost") };
                 let request =
                     format!("GET /api/external/v1/tracks HTTP/1.1\r\nHost: {host}\r\nX-Api-Key: {key}\r\n\r\n");
-                let mut response = [0; 4096];
-                let exchange = async {
-                    stream.write_all(request.as_bytes()).await?;
-                    stream.read(&mut response).await
-                };
-                match exchange.await {
-                    Ok(read) if read > 12 => {
-                        let status = response.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
-                        *got.entry(status.and_then(|status| status.parse().ok()).unwrap_or(0)).or_default() += 1;
-                    }
-                    _ => break,
-                }
+                let Ok(status) = connection.exchange(&request).await else { break };
+                *got.entry(status).or_default() += 1;
             }
         }
         got

@@ -5,11 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use futures_util::future::{try_join, try_join_all};
 
-use crate::bench::connection::Connection;
-use crate::bench::percentile;
-use crate::bench::service::Service;
-
-const HOST: &str = "bench.localhost";
+use crate::load::{Connection, HOST, Latencies, Service};
 
 /// Number of connections, each with its own key.
 const CALLERS: usize = 8;
@@ -31,8 +27,8 @@ pub(super) struct Neighbour {
 
 /// Measurements of one run.
 pub(super) struct Figures {
-    requests: Vec<Duration>,
-    healthz: Vec<Duration>,
+    requests: Latencies,
+    healthz: Latencies,
     /// Number of responses with 5xx, and of missing responses.
     pub(super) server_errors: usize,
 }
@@ -47,8 +43,7 @@ impl Neighbour {
         let mut connection = self.connect(port, 0).await?;
         for number in 0..REQUESTS {
             let body = format!(r#"{{"feature_request":{{"title":"Dark mode {number} for everybody"}}}}"#);
-            let status = connection.send("POST", "/feature_requests", &body).await?;
-            ensure!(status == 201, "creating a feature request returned {status}");
+            connection.expect("POST", "/feature_requests", &body, 201).await?;
         }
         Ok(())
     }
@@ -63,7 +58,11 @@ impl Neighbour {
         let callers = (0..CALLERS).map(|caller| self.send_requests(port, caller, end));
         let (results, healthz) = try_join(try_join_all(callers), ask_healthz(port, end)).await?;
         let (requests, server_errors): (Vec<_>, Vec<_>) = results.into_iter().unzip();
-        Ok(Figures { requests: requests.concat(), healthz, server_errors: server_errors.iter().sum() })
+        Ok(Figures {
+            requests: requests.into_iter().flatten().collect(),
+            healthz: healthz.into_iter().collect(),
+            server_errors: server_errors.iter().sum(),
+        })
     }
 
     async fn send_requests(&self, port: u16, caller: usize, end: Instant) -> anyhow::Result<(Vec<Duration>, usize)> {
@@ -109,16 +108,16 @@ async fn ask_healthz(port: u16, end: Instant) -> anyhow::Result<Vec<Duration>> {
 impl Figures {
     /// 99th percentile of the request latencies.
     pub(super) fn p99(&self) -> Duration {
-        percentile(&self.requests, 99)
+        self.requests.percentile(99)
     }
 
     pub(super) fn healthz_p99(&self) -> Duration {
-        percentile(&self.healthz, 99)
+        self.healthz.percentile(99)
     }
 
     /// Table cells, in milliseconds.
     pub(super) fn columns(&self) -> String {
-        let all = [percentile(&self.requests, 50), self.p99(), percentile(&self.requests, 100), self.healthz_p99()];
-        all.map(|took| format!("{:.1}", took.as_secs_f64() * 1e3)).join(" | ")
+        let [p50, p99, slowest] = [50, 99, 100].map(|percent| self.requests.millis(percent));
+        format!("{p50:.1} | {p99:.1} | {slowest:.1} | {:.1}", self.healthz.millis(99))
     }
 }

@@ -7,7 +7,7 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use roadmap_testkit::postgres;
 
-use super::service::Service;
+use crate::load::Service;
 
 /// Copies each of the `requests` feature requests, so that there are `copies` of it with the original. The service must
 /// not run.

@@ -4,6 +4,8 @@
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::load::Request;
+
 const VOCABULARY: usize = 6_000;
 const TITLE_WORDS: usize = 6;
 const DESCRIPTION_WORDS: usize = 60;
@@ -30,7 +32,7 @@ impl Corpus {
     }
 
     /// Request that creates a feature request.
-    pub(crate) fn create(&self, number: u64) -> (&'static str, String, String) {
+    pub(crate) fn create(&self, number: u64) -> Request {
         let words = self.words_of(number);
         let (title, description) = words.split_at(TITLE_WORDS);
         let tags: Vec<&str> = description.iter().take(2).copied().collect();

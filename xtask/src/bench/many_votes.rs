@@ -7,7 +7,7 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use roadmap_testkit::postgres;
 
-use super::service::Service;
+use crate::load::Service;
 
 /// Votes of each customer. Less than the number of feature requests.
 const VOTES_EACH: u64 = 50;

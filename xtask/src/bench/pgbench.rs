@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 
 use roadmap_testkit::postgres::program;
 
-use super::service::Service;
+use crate::load::Service;
 use crate::run::output;
 
 /// Upvote with all of its effects: operation key and saved response, customer (found, created or named), vote, tally,

@@ -7,9 +7,8 @@ use futures_util::future::try_join_all;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::bench::block_on;
-use crate::bench::connection::Connection;
 use crate::demo_service::DemoService;
+use crate::load::{Connection, Latencies, block_on};
 
 /// Connections of the measurement of throughput.
 const CONNECTIONS: usize = 16;
@@ -76,10 +75,7 @@ pub(super) fn measure(demo: &DemoService) -> anyhow::Result<()> {
         }
         anyhow::Ok(())
     })?;
-    let [api, tool] = times.map(|mut times| {
-        times.sort_unstable();
-        times.get(times.len() / 2).copied().unwrap_or_default().as_secs_f64() * 1_000.0
-    });
+    let [api, tool] = times.map(|times| Latencies::from_iter(times).millis(50));
     #[expect(clippy::cast_precision_loss)]
     let [of_api, of_tool] = counts.map(|count| count as f64);
     println!(

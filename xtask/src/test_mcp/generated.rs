@@ -8,9 +8,8 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Map, Value, json};
 
-use crate::bench::block_on;
-use crate::bench::connection::Connection;
 use crate::demo_service::DemoService;
+use crate::load::{Connection, block_on};
 use crate::run::root;
 
 const CONNECTIONS: usize = 8;

@@ -19,12 +19,24 @@ impl Connection {
         let stream = TcpStream::connect(("127.0.0.1", port)).await?;
         stream.set_nodelay(true)?;
         let headers = format!("Host: {host}\r\nX-Api-Key: {key}\r\nContent-Type: application/json\r\n");
-        Ok(Self { stream: BufReader::new(stream), headers, body: Vec::new(), cookie: None })
+        Ok(Self { headers, ..Self::over(stream) })
+    }
+
+    /// Takes an open stream, without headers.
+    pub(crate) fn over(stream: TcpStream) -> Self {
+        Self { stream: BufReader::new(stream), headers: String::new(), body: Vec::new(), cookie: None }
     }
 
     /// Sends a request of the API, reads the whole response and returns its status.
     pub(crate) async fn send(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<u16> {
         self.request(method, &format!("/api/external/v1{path}"), body).await
+    }
+
+    /// Like [`Self::send`], and fails with any other status than this.
+    pub(crate) async fn expect(&mut self, method: &str, path: &str, body: &str, status: u16) -> anyhow::Result<()> {
+        let actual = self.send(method, path, body).await?;
+        ensure!(actual == status, "{method} {path} returned {actual} instead of {status}");
+        Ok(())
     }
 
     /// Like [`Self::send`], for any path.
@@ -42,6 +54,11 @@ impl Connection {
     ) -> anyhow::Result<u16> {
         let (headers, length) = (&self.headers, body.len());
         let request = format!("{method} {target} HTTP/1.1\r\n{headers}{more}Content-Length: {length}\r\n\r\n{body}");
+        self.exchange(&request).await
+    }
+
+    /// Sends these bytes of a request, reads the whole response and returns its status.
+    pub(crate) async fn exchange(&mut self, request: &str) -> anyhow::Result<u16> {
         self.stream.get_mut().write_all(request.as_bytes()).await?;
         let mut line = String::new();
         self.stream.read_line(&mut line).await?;
@@ -87,4 +104,18 @@ impl Connection {
     pub(crate) fn json(&self) -> anyhow::Result<Value> {
         serde_json::from_slice(&self.body).context("the response is no JSON")
     }
+
+    /// Returns the id of the feature request in the last response.
+    pub(crate) fn id(&self) -> anyhow::Result<String> {
+        id(self.json()?.get("feature_request").context("no feature request")?)
+    }
+
+    /// Returns the ids of a list in the last response.
+    pub(crate) fn ids(&self, list: &str) -> anyhow::Result<Vec<String>> {
+        self.json()?.get(list).and_then(Value::as_array).context("no list")?.iter().map(id).collect()
+    }
+}
+
+fn id(record: &Value) -> anyhow::Result<String> {
+    record.get("id").and_then(Value::as_str).map(str::to_owned).context("no id")
 }

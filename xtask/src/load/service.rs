@@ -1,6 +1,7 @@
 //! Processes of the service and its database server, started on empty data and measured through `/proc`.
 
 use std::io::BufRead;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,8 +11,7 @@ use roadmap_testkit::postgres::{self, Cluster};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::block_on;
-use super::connection::Connection;
+use super::{Connection, block_on, fill};
 use crate::process::Process;
 use crate::run::output;
 
@@ -117,6 +117,15 @@ impl Service {
     /// Opens a connection with the key.
     pub(crate) async fn connect(&self) -> anyhow::Result<Connection> {
         Connection::open(self.port()?, HOST, &self.key).await
+    }
+
+    /// Sends requests with these numbers over several connections with the key.
+    pub(crate) async fn fill(
+        &self,
+        numbers: Range<u64>,
+        send: impl AsyncFn(&mut Connection, u64) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        fill(async |_| self.connect().await, numbers, send).await
     }
 
     /// User and system processor time of the service with all its threads, and of the database server with all its
