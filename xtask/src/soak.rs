@@ -18,7 +18,8 @@ use rand::{RngExt, SeedableRng};
 use roadmap_testkit::postgres::Durability;
 
 use crate::bench::corpus::Corpus;
-use crate::bench::{self, NextRequest};
+use crate::bench::data;
+use crate::bench::workloads::{self, NextRequest};
 use crate::load::{Latencies, Request, Service, WITHOUT_LIMITS, block_on, build_release, closed_loop};
 use crate::run::in_release;
 use crate::store::Store;
@@ -85,9 +86,9 @@ impl Soak {
         let corpus = Corpus::new(self.requests, self.customers);
         let mut service = Service::new(binary, store.cluster(Durability::Full)?)?;
         service.start(&WITHOUT_LIMITS)?;
-        bench::load_requests(&service, &corpus)?;
-        bench::load_votes(&service, &corpus, self.votes)?;
-        bench::load_comments(&service, &corpus)?;
+        data::load_requests(&service, &corpus)?;
+        data::load_votes(&service, &corpus, self.votes)?;
+        data::load_comments(&service, &corpus)?;
         let rate = match self.rate {
             Some(rate) => rate,
             None => {
@@ -217,14 +218,14 @@ fn capacity(service: &Service, corpus: &Corpus) -> anyhow::Result<f64> {
 /// Returns a request of the mix.
 fn mixed(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let next: NextRequest = match random.random_range(0..100_u32) {
-        0..30 => bench::upvote,
-        30 => bench::create,
-        31..35 => bench::comment,
-        35..50 => bench::votes,
-        50..65 => bench::feature_request,
-        65..75 => bench::comments,
-        75..90 => bench::tracks,
-        _ => bench::search_two,
+        0..30 => workloads::upvote,
+        30 => workloads::create,
+        31..35 => workloads::comment,
+        35..50 => workloads::votes,
+        50..65 => workloads::feature_request,
+        65..75 => workloads::comments,
+        75..90 => workloads::tracks,
+        _ => workloads::search_two,
     };
     next(corpus, random)
 }

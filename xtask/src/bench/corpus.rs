@@ -47,13 +47,19 @@ impl Corpus {
         ("POST", "/feature_requests".to_owned(), body)
     }
 
+    /// The customer and the feature request of a loaded vote.
+    pub(crate) fn vote(&self, number: u64) -> (u64, u64) {
+        let mut random = SmallRng::seed_from_u64(number);
+        (random.random_range(0..self.customers), self.wanted_request(&mut random))
+    }
+
     /// Random feature request, uniformly distributed.
     pub(crate) fn any_request(&self, random: &mut SmallRng) -> u64 {
         random.random_range(1..=self.requests)
     }
 
     /// Random feature request from a skewed distribution.
-    pub(crate) fn wanted_request(&self, random: &mut SmallRng) -> u64 {
+    fn wanted_request(&self, random: &mut SmallRng) -> u64 {
         skewed(self.requests, random) + 1
     }
 

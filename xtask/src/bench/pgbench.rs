@@ -6,6 +6,7 @@ use anyhow::{Context, ensure};
 
 use roadmap_testkit::postgres::program;
 
+use super::workloads;
 use crate::load::Service;
 use crate::run::output;
 
@@ -83,9 +84,9 @@ FROM total LEFT JOIN (
 /// Returns the pgbench script of a workload, if there is one.
 pub(crate) fn script(workload: &str) -> Option<&'static str> {
     match workload {
-        super::UPVOTE => Some(UPVOTE),
-        super::TRACKS => Some(TRACKS),
-        super::VOTES => Some(VOTES),
+        workloads::UPVOTE => Some(UPVOTE),
+        workloads::TRACKS => Some(TRACKS),
+        workloads::VOTES => Some(VOTES),
         _ => None,
     }
 }
