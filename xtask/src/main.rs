@@ -22,6 +22,7 @@ mod load;
 mod migrations;
 #[cfg(feature = "servers")]
 mod mutants;
+mod node;
 mod openapi;
 mod packaging;
 #[cfg(feature = "servers")]

@@ -3,12 +3,12 @@
 //! `run.mjs` and `pages.mjs` of `tests/browser` drive the browser by libraries from npm, which are installed under
 //! `target/`.
 
-use std::fs;
 use std::process::Command;
 
 use anyhow::Context;
 
-use crate::run::{finish, has_program, install, root, service};
+use crate::node::{copy_programs, install_packages};
+use crate::run::{finish, install, root, service};
 
 /// Names of the browser's program in different distributions.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -26,21 +26,10 @@ pub(crate) struct TestBrowser {
 impl TestBrowser {
     /// Builds the service, and opens hostile content and all pages.
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        for program in ["node", "npm"] {
-            anyhow::ensure!(has_program(program), "the browser tests need Node.js with npm; install it and run again");
-        }
+        let folder = copy_programs("browser", "the browser tests")?;
         let browser = browser()?;
-        let (source, folder) = (root().join("tests/browser"), root().join("target/browser"));
-        fs::create_dir_all(&folder).context("the folder for the browser tests cannot be made")?;
-        for entry in fs::read_dir(source)? {
-            let entry = entry?;
-            fs::copy(entry.path(), folder.join(entry.file_name()))?;
-        }
         // No browser is downloaded: the library uses the installed one.
-        finish(
-            Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder),
-            "npm ci",
-        )?;
+        install_packages(&folder, &[])?;
         let service = service()?;
         let node = |script: &str| {
             let mut command = Command::new("node");

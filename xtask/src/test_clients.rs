@@ -15,11 +15,9 @@ use roadmap_testkit::python;
 use serde_json::Value;
 
 use crate::demo_service::DemoService;
-use crate::run::{finish, has_program, output, root, service};
+use crate::node::{copy_programs, install_changed_packages};
+use crate::run::{finish, output, root, service};
 use crate::store::Store;
-
-/// File with the lock file of the installed packages of npm.
-const INSTALLED: &str = "installed";
 
 /// Least number of calls of a client. Each of the usual ones is made at least once.
 const LEAST_CALLS: usize = 20;
@@ -117,23 +115,9 @@ struct Programs {
 impl Programs {
     /// Installs the packages if they are not installed or others than before.
     fn install() -> anyhow::Result<Self> {
-        for program in ["node", "npm"] {
-            ensure!(has_program(program), "the tests of clients need Node.js with npm; install it and run again");
-        }
-        let (source, folder) = (root().join("tests/clients"), root().join("target/clients"));
-        fs::create_dir_all(&folder).context("the folder for the tests of clients cannot be made")?;
-        for entry in fs::read_dir(source)? {
-            let entry = entry?;
-            fs::copy(entry.path(), folder.join(entry.file_name()))?;
-        }
+        let folder = copy_programs("clients", "the tests of clients")?;
         fs::copy(root().join("docs/openapi.json"), folder.join("openapi.json"))?;
-        let lock = fs::read(folder.join("package-lock.json"))?;
-        if !fs::read(folder.join(INSTALLED)).is_ok_and(|installed| installed == lock) {
-            let mut npm = Command::new("npm");
-            npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
-            finish(npm.current_dir(&folder), "npm ci")?;
-            fs::write(folder.join(INSTALLED), lock)?;
-        }
+        install_changed_packages(&folder)?;
         let requirements = fs::read_to_string(folder.join("requirements.txt"))?;
         let requirements: Vec<&str> = requirements.split_whitespace().collect();
         let python = python::environment("clients", &requirements.join(" ")).map_err(anyhow::Error::msg)?;
