@@ -3,10 +3,6 @@
 //! A copy has the texts, the track, the author and the number of votes of its original, but no votes of its own: it is for
 //! measurements of searches.
 
-use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
-use roadmap_testkit::postgres;
-
 use crate::load::Service;
 
 /// Copies each of the `requests` feature requests, so that there are `copies` of it with the original. The service must
@@ -15,29 +11,21 @@ pub(crate) fn insert(service: &Service, requests: u64, copies: u64) -> anyhow::R
     if copies <= 1 {
         return Ok(());
     }
-    match &service.cluster {
-        Some(cluster) => {
-            postgres::execute(&cluster.url(), "DROP INDEX search_documents_by_term")?;
-            for number in 1..copies {
-                postgres::execute(&cluster.url(), &on_postgres(number * requests, requests))?;
-            }
-            let index = "CREATE INDEX search_documents_by_term ON search_documents USING gin (terms)
-                         WITH (gin_pending_list_limit = 64)";
-            for statement in [
-                index,
-                "UPDATE tag_counters SET last_tag_number = (SELECT max(tag_number) FROM feature_requests)",
-                "VACUUM ANALYZE",
-            ] {
-                postgres::execute(&cluster.url(), statement)?;
-            }
-        }
-        None => {
-            let file = service.database_file();
-            let mut connection = SqliteConnection::establish(&file.display().to_string())?;
-            for number in 1..copies {
-                connection.batch_execute(&on_sqlite(number * requests, requests))?;
-            }
-        }
+    let is_server = service.cluster.is_some();
+    if is_server {
+        service.execute("DROP INDEX search_documents_by_term")?;
+    }
+    let copy = if is_server { on_postgres } else { on_sqlite };
+    for number in 1..copies {
+        service.execute(&copy(number * requests, requests))?;
+    }
+    if is_server {
+        service.execute(
+            "CREATE INDEX search_documents_by_term ON search_documents USING gin (terms)
+             WITH (gin_pending_list_limit = 64)",
+        )?;
+        service.execute("UPDATE tag_counters SET last_tag_number = (SELECT max(tag_number) FROM feature_requests)")?;
+        service.execute("VACUUM ANALYZE")?;
     }
     Ok(())
 }

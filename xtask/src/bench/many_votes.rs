@@ -3,9 +3,6 @@
 //! They are those of customers of their own, each with [`VOTES_EACH`] votes for different feature requests.
 
 use anyhow::ensure;
-use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
-use roadmap_testkit::postgres;
 
 use crate::load::Service;
 
@@ -22,30 +19,18 @@ pub(crate) fn insert(service: &Service, requests: u64, votes: u64) -> anyhow::Re
         "{requests} feature requests are not enough to vote for"
     );
     let customers = votes / VOTES_EACH;
-    match &service.cluster {
-        Some(cluster) => {
-            postgres::execute(&cluster.url(), &on_postgres(requests, customers))?;
-        }
-        None => open(service)?.batch_execute(&on_sqlite(requests, customers))?,
-    }
-    Ok(())
+    let insert = if service.cluster.is_some() { on_postgres } else { on_sqlite };
+    service.execute(&insert(requests, customers))
 }
 
 /// Does what the database does by itself some time after the insertion, and which would be measured otherwise. The service
 /// must not run.
 pub(crate) fn settle(service: &Service) -> anyhow::Result<()> {
-    match &service.cluster {
-        Some(cluster) => {
-            postgres::execute(&cluster.url(), "VACUUM ANALYZE")?;
-            postgres::execute(&cluster.url(), "CHECKPOINT")?;
-        }
-        None => open(service)?.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?,
+    if service.cluster.is_none() {
+        return service.execute("PRAGMA wal_checkpoint(TRUNCATE)");
     }
-    Ok(())
-}
-
-fn open(service: &Service) -> anyhow::Result<SqliteConnection> {
-    Ok(SqliteConnection::establish(&service.database_file().display().to_string())?)
+    service.execute("VACUUM ANALYZE")?;
+    service.execute("CHECKPOINT")
 }
 
 /// The votes of one customer after the other. Indexes are built after them, which is faster.

@@ -7,6 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use diesel::connection::SimpleConnection;
+use diesel::{Connection as _, SqliteConnection};
 use roadmap_testkit::postgres::{self, Cluster};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -151,7 +153,7 @@ impl Service {
     }
 
     /// File of the embedded database.
-    pub(crate) fn database_file(&self) -> PathBuf {
+    fn database_file(&self) -> PathBuf {
         self.folder().join("roadmap.db")
     }
 
@@ -163,6 +165,18 @@ impl Service {
             None => std::fs::metadata(self.database_file())?.len() as f64,
         };
         Ok(bytes / 1024.0 / 1024.0)
+    }
+
+    /// Runs statements on the database server or the file.
+    pub(crate) fn execute(&self, statements: &str) -> anyhow::Result<()> {
+        match &self.cluster {
+            Some(cluster) => drop(postgres::execute(&cluster.url(), statements)?),
+            None => {
+                let file = self.database_file().display().to_string();
+                SqliteConnection::establish(&file)?.batch_execute(statements)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the single value of a query on the database server.
