@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::deny::Deny;
 use crate::openapi::OpenApi;
-use crate::run::{WORKSPACE, cargo, output, root, with_servers};
+use crate::run::{WORKSPACE, cargo, root, text, with_servers};
 use crate::test_browser::TestBrowser;
 use crate::{coverage, layers, migrations, packaging, test_proxies};
 
@@ -35,10 +35,7 @@ pub(crate) fn has_passed(commit: &str) -> bool {
 
 /// Commit of the working tree; `None` with uncommitted changes or without git.
 fn clean_commit() -> Option<String> {
-    let git = |arguments: &[&str]| {
-        let printed = output(Command::new("git").args(arguments).current_dir(root()), "git").ok()?;
-        Some(String::from_utf8_lossy(&printed).trim().to_owned())
-    };
+    let git = |arguments: &[&str]| text(Command::new("git").args(arguments).current_dir(root()), "git").ok();
     git(&["status", "--porcelain"])?.is_empty().then(|| git(&["rev-parse", "HEAD"]))?
 }
 

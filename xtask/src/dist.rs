@@ -17,7 +17,7 @@ use anyhow::{Context, ensure};
 use sha2::{Digest, Sha256};
 
 use crate::release::version;
-use crate::run::{finish, output, root};
+use crate::run::{finish, root, text};
 use archive::Entry;
 use executable::Executable;
 use target::Target;
@@ -53,8 +53,7 @@ impl Dist {
         println!("{}: {:.1} MB, {executable}", binary.display(), bytes.len() as f64 / 1e6);
         ensure!(!target.is_static() || executable.is_static, "{} was to be static and is not", binary.display());
         if target.runs_here() {
-            let said = output(Command::new(&binary).arg("--version"), "roadmap --version")?;
-            let said = String::from_utf8_lossy(&said).trim().to_owned();
+            let said = text(Command::new(&binary).arg("--version"), "roadmap --version")?;
             ensure!(said == format!("roadmap {version}"), "the binary says that it is `{said}`, not version {version}");
         }
         let name = format!("roadmap-{version}-{}", target.triple);
@@ -114,15 +113,19 @@ fn remapped() -> String {
 
 /// Time of the commit in seconds since 1970, used for everything in the archive.
 fn commit_timestamp() -> anyhow::Result<u64> {
-    let printed =
-        output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()), "git log -1 --format=%ct")?;
-    String::from_utf8_lossy(&printed).trim().parse().context("git reported no time of the last commit")
+    let mut command = Command::new("git");
+    command.args(["log", "-1", "--format=%ct"]).current_dir(root());
+    text(&mut command, "git log -1 --format=%ct")?.parse().context("git reported no time of the last commit")
 }
 
 /// Formats a line for `sha256sum --check`.
 fn checksum_line(bytes: &[u8], file: &Path) -> String {
-    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{digest}  {}\n", file.file_name().unwrap_or_default().to_string_lossy())
+    format!("{}  {}\n", sha256(bytes), file.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// SHA-256 of a file in hexadecimal digits.
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -142,10 +145,5 @@ mod tests {
         for (path, _) in BUNDLED_FILES {
             assert!(root().join(path).is_file(), "{path}");
         }
-    }
-
-    #[test]
-    fn the_version_is_the_one_of_this_crate() {
-        assert_eq!(version().unwrap().to_string(), env!("CARGO_PKG_VERSION"));
     }
 }

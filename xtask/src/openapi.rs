@@ -11,7 +11,7 @@ const DOCUMENTS: [(&str, &[&str]); 2] =
     [("docs/openapi.json", &["openapi"]), ("docs/mcp-tools.json", &["mcp", "tools", "--json"])];
 
 /// Without flags, writes docs/openapi.json and docs/mcp-tools.json
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct OpenApi {
     /// Fail when one of them is not up to date, and write nothing
     #[arg(long)]

@@ -12,7 +12,7 @@ use semver::Version;
 use crate::ci;
 use crate::deny::Deny;
 use crate::dist::Dist;
-use crate::run::{output, root};
+use crate::run::{output, root, text};
 
 /// Files that a release changes.
 const CHANGED: [&str; 3] = ["CHANGELOG.md", "Cargo.lock", "Cargo.toml"];
@@ -32,8 +32,8 @@ pub(crate) struct Release {
 impl Release {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         let repository = Repository(root());
-        let today = String::from_utf8(output(Command::new("date").arg("+%F"), "date")?)?;
-        let plan = Plan::make(&repository, &self.version, today.trim())?;
+        let today = text(Command::new("date").arg("+%F"), "date")?;
+        let plan = Plan::make(&repository, &self.version, &today)?;
         println!("Version {}:\n\n{}\n", plan.version, plan.changes);
         if self.dry_run {
             return Ok(());
@@ -94,8 +94,8 @@ impl Plan {
     /// # Errors
     /// The version cannot be released.
     fn make(repository: &Repository, raw: &str, today: &str) -> anyhow::Result<Self> {
-        let text = |name: &str| fs::read_to_string(repository.0.join(name)).with_context(|| format!("no {name}"));
-        let manifest = text("Cargo.toml")?;
+        let read = |name: &str| fs::read_to_string(repository.0.join(name)).with_context(|| format!("no {name}"));
+        let manifest = read("Cargo.toml")?;
         let present = version_in(&manifest)?;
         let version = Version::parse(raw).with_context(|| format!("`{raw}` is no version such as 1.2.3"))?;
         ensure!(version.build.is_empty(), "version {version} names a build, by which no version is higher");
@@ -104,7 +104,7 @@ impl Plan {
         ensure!(changed.is_empty(), "the tree has changes that are not committed:\n{changed}");
         let is_tagged = !repository.git(&["tag", "--list", &format!("v{version}")])?.is_empty();
         ensure!(!is_tagged, "there is a tag v{version} already");
-        let (changelog, changes) = released(&text("CHANGELOG.md")?, &version, today)?;
+        let (changelog, changes) = released(&read("CHANGELOG.md")?, &version, today)?;
         let line = |version: &Version| format!("\nversion = \"{version}\"\n");
         Ok(Self { manifest: manifest.replacen(&line(&present), &line(&version), 1), version, changelog, changes })
     }
@@ -133,8 +133,7 @@ impl Repository {
     /// Runs git and returns its output without the final line break.
     fn git(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let name = format!("git {}", arguments.join(" "));
-        let printed = output(Command::new("git").args(arguments).current_dir(&self.0), &name)?;
-        Ok(String::from_utf8_lossy(&printed).trim_end().to_owned())
+        text(Command::new("git").args(arguments).current_dir(&self.0), &name)
     }
 
     fn head(&self) -> anyhow::Result<String> {

@@ -100,6 +100,11 @@ pub(crate) fn output(command: &mut Command, name: &str) -> anyhow::Result<Vec<u8
     Ok(output.stdout)
 }
 
+/// Runs a command and returns its standard output as text, without the end of the last line.
+pub(crate) fn text(command: &mut Command, name: &str) -> anyhow::Result<String> {
+    Ok(String::from_utf8_lossy(&output(command, name)?).trim_end().to_owned())
+}
+
 /// Whether a program can be started.
 pub(crate) fn has_program(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()

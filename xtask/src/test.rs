@@ -197,7 +197,7 @@ pub(crate) const ONCE: [&str; 180] = [
 const ON_POSTGRES: &str = "outages::";
 
 /// Further arguments go to the test binaries, such as a name to filter by
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Test {
     /// Arguments for the test binaries
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -213,17 +213,18 @@ impl Test {
         // The arguments may override it.
         let threads = threads.to_string();
         let mut environment = vec![(SERVER_VARIABLE, server.url.as_str()), ("RUST_TEST_THREADS", &threads)];
-        self.cargo_test(&["--all-targets", "--"], &environment)?;
+        cargo_test(&["--all-targets", "--"], &self.arguments, &environment)?;
         environment.push(("TEST_STORE", "postgres"));
         let mut again = vec!["--test", "api", "--", "--skip", ON_POSTGRES];
         again.extend(ONCE.iter().flat_map(|name| ["--skip", name]));
-        self.cargo_test(&again, &environment)
+        cargo_test(&again, &self.arguments, &environment)
     }
+}
 
-    fn cargo_test(&self, what: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
-        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-        cargo(&[&["test"], &WORKSPACE[..], what, &arguments].concat(), environment)
-    }
+/// Runs tests, with further arguments for their binaries.
+pub(crate) fn cargo_test(what: &[&str], arguments: &[String], environment: &[(&str, &str)]) -> anyhow::Result<()> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    cargo(&[&["test"], &WORKSPACE[..], what, &arguments].concat(), environment)
 }
 
 #[cfg(test)]

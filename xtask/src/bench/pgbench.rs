@@ -8,7 +8,7 @@ use roadmap_testkit::postgres::program;
 
 use super::workloads;
 use crate::load::Service;
-use crate::run::output;
+use crate::run::text;
 
 /// Upvote with all of its effects: operation key and saved response, customer (found, created or named), vote, tally,
 /// note and the note's author.
@@ -104,7 +104,7 @@ pub(crate) fn run(service: &Service, script: &str, bench: &super::Bench, clients
     let port = cluster.port().to_string();
     pgbench.args(["-n", "-M", "prepared", "-h", "127.0.0.1", "-U", "postgres", "-j", "1", "-p", &port]);
     pgbench.args(["-c", &clients.to_string(), "-T", &bench.seconds.to_string(), "-f"]).arg(file.path()).arg("postgres");
-    let printed = String::from_utf8(output(&mut pgbench, "pgbench")?)?;
+    let printed = text(&mut pgbench, "pgbench")?;
     ensure!(printed.contains("number of failed transactions: 0"), "statements of pgbench failed: {printed}");
     let rate = printed.lines().find_map(|line| line.strip_prefix("tps = ")?.split_whitespace().next());
     Ok(rate.context("pgbench reported no rate")?.parse()?)

@@ -14,10 +14,10 @@ use cyclonedx_bom::models::hash::{Hash, HashAlgorithm, HashValue, Hashes};
 use cyclonedx_bom::models::license::{LicenseChoice, Licenses};
 use cyclonedx_bom::models::metadata::Metadata as Head;
 use cyclonedx_bom::prelude::{Bom, DateTime, Purl, SpdxExpression, SpecVersion, Validate};
-use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use super::sha256;
 use super::third_party::{Metadata, Package};
 use crate::run::root;
 
@@ -46,7 +46,7 @@ fn bill(
     let program = program.with_context(|| format!("{BINARY} is none of the crates"))?;
     let mut root = Component::new(Classification::Application, "roadmap", &program.version, Some(reference(program)));
     root.licenses = licenses(program)?;
-    root.hashes = Some(sha256(hex(&Sha256::digest(binary))));
+    root.hashes = Some(hashes(sha256(binary)));
     let mut components = Vec::new();
     for package in metadata.packages.iter().filter(|package| package.id != program.id) {
         components.push(component(package, checksums)?);
@@ -78,7 +78,7 @@ fn component(package: &Package, checksums: &BTreeMap<(String, String), String>) 
     // The project's own crates are not in a registry.
     if source.is_some() {
         component.purl = Some(Purl::new("cargo", name, version)?);
-        component.hashes = checksums.get(&(name.clone(), version.clone())).cloned().map(sha256);
+        component.hashes = checksums.get(&(name.clone(), version.clone())).cloned().map(hashes);
     }
     Ok(component)
 }
@@ -91,7 +91,7 @@ fn licenses(package: &Package) -> anyhow::Result<Option<Licenses>> {
     Ok(Some(Licenses(vec![LicenseChoice::Expression(expression)])))
 }
 
-fn sha256(digest: String) -> Hashes {
+fn hashes(digest: String) -> Hashes {
     Hashes(vec![Hash { alg: HashAlgorithm::SHA_256, content: HashValue(digest) }])
 }
 
@@ -125,10 +125,6 @@ fn lock_checksums() -> anyhow::Result<BTreeMap<(String, String), String>> {
         .iter()
         .filter_map(|package| Some(((text(package, "name")?, text(package, "version")?), text(package, "checksum")?)))
         .collect())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

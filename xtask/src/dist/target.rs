@@ -1,10 +1,11 @@
 //! Target of the distributed binary.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-use crate::run::{output, require_program, root};
+use crate::run::{output, require_program, root, text};
 
 /// Compiler target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,8 +67,7 @@ fn musl_of(host: &str) -> Option<String> {
 
 /// Host triple of the compiler.
 fn host() -> anyhow::Result<String> {
-    let printed = output(Command::new("rustc").arg("-vV").current_dir(root()), "rustc -vV")?;
-    let printed = String::from_utf8_lossy(&printed);
+    let printed = text(Command::new("rustc").arg("-vV").current_dir(root()), "rustc -vV")?;
     let host = printed.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("rustc did not report its host")?.to_owned())
 }
@@ -76,8 +76,7 @@ fn host() -> anyhow::Result<String> {
 fn has_standard_library(triple: &str) -> anyhow::Result<bool> {
     let mut command = Command::new("rustc");
     command.args(["--print", "target-libdir", "--target", triple]).current_dir(root()).stderr(Stdio::null());
-    let folder = output(&mut command, "rustc --print target-libdir")?;
-    Ok(std::path::Path::new(String::from_utf8_lossy(&folder).trim()).is_dir())
+    Ok(Path::new(&text(&mut command, "rustc --print target-libdir")?).is_dir())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
-use crate::run::{output, root};
+use crate::run::{output, root, text};
 
 /// Prefixes of the names of licence and notice files.
 const NOTICES: [&str; 5] = ["licence", "license", "copying", "notice", "unlicense"];
@@ -87,9 +87,9 @@ fn linked(triple: &str) -> anyhow::Result<BTreeSet<String>> {
     let mut command = Command::new(env!("CARGO"));
     command.args(["tree", "--locked", "--package", "roadmap-server", "--target", triple]);
     command.args(["--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]);
-    let printed = output(command.current_dir(root()), "cargo tree")?;
+    let printed = text(command.current_dir(root()), "cargo tree")?;
     let names = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
-    Ok(String::from_utf8_lossy(&printed).lines().map(names).collect())
+    Ok(printed.lines().map(names).collect())
 }
 
 /// Lists the crates, followed by each distinct text once with the crates that it applies to.
