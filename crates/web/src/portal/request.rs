@@ -24,6 +24,7 @@ use crate::text::Text;
 
 /// Maximum number of characters of the description for search engines.
 const DESCRIPTION: usize = 160;
+
 #[derive(Template)]
 #[template(path = "portal/request.html")]
 struct RequestTemplate {
