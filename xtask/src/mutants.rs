@@ -30,6 +30,8 @@ const CRITICAL: [&str; 18] = [
     "crates/http/src/workspace.rs",
     "crates/postgres/src/reads/directory.rs",
     "crates/postgres/src/session.rs",
+    "crates/postgres/src/locks.rs",
+    "crates/postgres/src/saved_responses.rs",
     "crates/postgres/src/unit.rs",
     "crates/sqlite/src/reads/directory.rs",
     "crates/sqlite/src/unit.rs",
