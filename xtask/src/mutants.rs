@@ -14,7 +14,7 @@ use crate::tools::Tool;
 
 /// Files where no mutant may survive: operation keys, authentication, signed references, workspace isolation,
 /// pagination.
-const CRITICAL: [&str; 18] = [
+const CRITICAL: [&str; 20] = [
     "crates/api/src/extractors.rs",
     "crates/api/src/fields.rs",
     "crates/api/src/wire/page.rs",

@@ -97,7 +97,7 @@ mod tests {
     use crate::model::media_type::MediaType;
     use crate::model::timestamp::Timestamp;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, now, summary};
+    use crate::usecase::fixtures::{NumberedIds, context, now};
     use pollster::block_on;
     use time::Duration;
     use uuid::Uuid;

@@ -96,9 +96,9 @@ impl Operation for FindCommentRequest {
 mod tests {
     use super::*;
 
-    use crate::model::comment::{Comment, ShownAuthor, parse_content};
+    use crate::model::comment::parse_content;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{now, perform, summary};
+    use crate::usecase::fixtures::{perform, summary};
     use uuid::Uuid;
 
     fn comment() -> CommentId {

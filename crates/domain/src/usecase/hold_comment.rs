@@ -97,7 +97,7 @@ impl Operation for DiscardComment {
 mod tests {
     use super::*;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{perform, request, summary};
+    use crate::usecase::fixtures::{perform, summary};
     use uuid::Uuid;
 
     #[test]

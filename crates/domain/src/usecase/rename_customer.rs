@@ -53,10 +53,10 @@ impl Operation for RenameCustomer {
 mod tests {
     use super::*;
 
-    use crate::model::customer::CustomerName;
-    use crate::model::email_address::EmailAddress;
+    
+    
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{name, now, perform};
+    use crate::usecase::fixtures::{name, perform};
     use uuid::Uuid;
 
     fn rename(unit: &mut MockUnit, name: Name) -> Result<CustomerRenamed, String> {
