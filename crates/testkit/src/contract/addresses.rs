@@ -113,3 +113,9 @@ pub async fn double_members_are_named(harness: Harness) {
     harness.subject.probe.execute("UPDATE members SET removed_at = created_at WHERE email = 'mia@exämple.de'").await;
     assert_eq!(maintenance.double_addresses(workspace).await.unwrap(), DoubleAddresses::default());
 }
+
+crate::contract::cases!($ addresses {
+    a_mailbox_is_one_in_all_spellings,
+    stored_addresses_are_folded_again,
+    double_members_are_named,
+});

@@ -950,3 +950,14 @@ pub async fn a_selection_leaves_out_what_is_merged_meanwhile(harness: Harness) {
     assert!(!harness.detail(workspace, target.id).await.private);
     assert!(harness.detail(workspace, other.id).await.private);
 }
+
+crate::contract::cases!($ admin {
+    random_inboxes_equal_a_model,
+    inbox_counts_equal_a_recount,
+    the_last_word_decides,
+    a_declined_idea_stays_private,
+    unindexed_requests_are_found,
+    inboxes_belong_to_their_workspace,
+    a_selection_is_changed_at_once,
+    a_selection_leaves_out_what_is_merged_meanwhile,
+});

@@ -420,3 +420,13 @@ pub async fn tallies_are_exact_while_customers_are_merged(harness: Harness) {
     }
     recounted(requests[2]).await;
 }
+
+crate::contract::cases!($ admin_customers {
+    a_merged_customer_gives_everything_away,
+    votes_of_merged_customers_count_once,
+    mail_to_merged_customers_stays_stopped,
+    sent_mail_outlives_its_customer,
+    rejected_merges_of_customers_change_nothing,
+    random_merges_of_customers_are_exact,
+    tallies_are_exact_while_customers_are_merged,
+});

@@ -342,3 +342,13 @@ pub async fn old_missed_searches_are_purged(harness: Harness) {
     assert_eq!(left().await, BTreeMap::from([("acme", 1), ("bolt", 0)]));
     assert_eq!(store.purge_missed_searches(midnight, 3).await.unwrap(), 0);
 }
+
+crate::contract::cases!($ admin_overview {
+    random_overviews_equal_a_recount,
+    the_edges_of_a_period_are_exact,
+    lists_of_an_overview_are_bounded,
+    missed_searches_are_counted,
+    missed_searches_of_a_day_are_limited,
+    concurrent_missed_searches_are_all_counted,
+    old_missed_searches_are_purged,
+});

@@ -326,3 +326,12 @@ pub async fn records_of_a_customer_are_bounded(harness: Harness) {
     let distinct: BTreeSet<_> = found.notes.iter().map(|(_, note)| note.id).collect();
     assert_eq!(distinct.len(), 50);
 }
+
+crate::contract::cases!($ admin_pages {
+    a_team_page_shows_notes_and_voters,
+    customers_of_comments_are_found,
+    subscribers_are_those_who_get_mail,
+    a_preview_equals_the_merge,
+    records_of_a_customer_are_listed,
+    records_of_a_customer_are_bounded,
+});

@@ -408,3 +408,14 @@ pub async fn what_waits_is_listed_oldest_first(harness: Harness) {
     harness.edit(acme, ideas[0].id, new_visibility(false)).await;
     assert_eq!(held_posts(&harness, acme).await, expected[2..]);
 }
+
+crate::contract::cases!($ approval {
+    a_held_comment_is_hidden_until_it_is_approved,
+    a_held_comment_is_approved_or_discarded_once,
+    held_comments_belong_to_their_workspace,
+    held_comments_follow_their_request,
+    a_held_idea_is_hidden_until_it_is_approved,
+    what_waits_is_listed_oldest_first,
+    a_comment_is_deleted_while_it_is_approved,
+    an_approval_follows_the_undoing_of_a_merge,
+});

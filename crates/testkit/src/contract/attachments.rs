@@ -265,3 +265,14 @@ pub async fn a_file_is_deleted_or_used(harness: Harness) {
         assert_eq!((deleted.unwrap(), is_there), expected, "{number}");
     }
 }
+
+crate::contract::cases!($ attachments {
+    a_file_is_returned_as_it_was_stored,
+    a_cover_belongs_to_its_workspace,
+    blobs_without_rows_are_found,
+    unused_files_are_deleted_oldest_first,
+    a_file_that_becomes_a_cover_is_kept,
+    a_deleted_file_cannot_become_a_cover,
+    only_unused_files_are_deleted,
+    a_file_is_deleted_or_used,
+});

@@ -229,3 +229,10 @@ pub async fn young_entries_are_never_purged(harness: Harness) {
     assert_eq!(left, [young]);
     assert_eq!((harness.count("audit_entries", acme).await, harness.count("audit_entries", bolt).await), (2, 1));
 }
+
+crate::contract::cases!($ audit {
+    an_entry_is_returned_as_it_was_stored,
+    entries_are_filtered_and_paged,
+    operations_leave_entries,
+    young_entries_are_never_purged,
+});

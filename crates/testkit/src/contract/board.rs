@@ -423,3 +423,13 @@ pub async fn no_request_is_lost_with_its_track(harness: Harness) {
     assert_eq!(harness.find_on(workspace, "Inbox").await.len(), expected);
     assert_eq!(harness.count("feature_requests", workspace).await, expected as u64);
 }
+
+crate::contract::cases!($ board {
+    lanes_are_added_renamed_moved_and_removed,
+    tracks_are_added_changed_and_removed,
+    a_removed_track_moves_its_requests,
+    counts_equal_a_recount,
+    requests_of_a_track_are_sorted,
+    concurrent_changes_of_the_board_are_all_kept,
+    no_request_is_lost_with_its_track,
+});

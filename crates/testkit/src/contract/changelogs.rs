@@ -265,3 +265,11 @@ pub async fn a_deleted_changelog_leaves_nothing(harness: Harness) {
         assert_eq!(harness.failure(workspace, &edit(unknown, ChangelogChange::default())).await, MISSING);
     }
 }
+
+crate::contract::cases!($ changelogs {
+    a_changelog_is_scheduled_and_published,
+    sent_fields_of_a_changelog_change,
+    overlapping_changes_of_a_changelog_keep_its_cover,
+    linked_requests_lead_to_their_targets,
+    a_deleted_changelog_leaves_nothing,
+});

@@ -279,3 +279,12 @@ pub async fn requests_of_a_track_are_listed_by_change(harness: Harness) {
     assert_eq!(harness.changed_requests(workspace, on(inbox)).await, [(stays.uuid(), true), (goes.uuid(), false)]);
     assert_eq!(harness.changed_requests(workspace, on(planned)).await, [(moves.uuid(), true)]);
 }
+
+crate::contract::cases!($ changes {
+    all_requests_are_listed_by_their_last_change,
+    a_place_is_after_everything_that_was_read,
+    hidden_records_are_listed_as_deleted,
+    all_comments_are_listed_by_their_last_change,
+    merged_requests_are_listed_themselves,
+    requests_of_a_track_are_listed_by_change,
+});

@@ -118,3 +118,5 @@ pub async fn lists_in_parts_are_the_whole_list(harness: Harness) {
     let numbers: Vec<i64> = part.shown().iter().map(|request| request.tag_number).collect();
     assert_eq!(numbers, [requests[3].tag_number, requests[1].tag_number]);
 }
+
+crate::contract::cases!($ cursors { lists_in_parts_are_the_whole_list, });

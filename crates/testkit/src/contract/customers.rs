@@ -164,3 +164,9 @@ pub async fn a_customer_gets_another_name(harness: Harness) {
     let unknown = RenameCustomer { customer: ann.customer.id, name: name("Eve") };
     assert_eq!(harness.failure(workspace, &unknown).await, missing);
 }
+
+crate::contract::cases!($ customers {
+    customers_are_listed_with_their_votes,
+    customers_are_found_by_a_part_of_name_or_address,
+    a_customer_gets_another_name,
+});

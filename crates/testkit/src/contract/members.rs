@@ -161,3 +161,9 @@ pub async fn a_removed_member_leaves_its_name(harness: Harness) {
     assert_eq!(harness.failure(workspace, &remove(mia.id)).await, LAST_ADMIN);
     assert_eq!(comments().await, by(&["Mia Muster", "Noa", "Noa", "Mia Muster"]));
 }
+
+crate::contract::cases!($ members {
+    members_have_roles,
+    the_last_admin_stays,
+    a_removed_member_leaves_its_name,
+});

@@ -787,3 +787,19 @@ pub async fn tallies_are_exact_while_requests_are_merged(harness: Harness) {
         harness.unmerge(workspace, source).await;
     }
 }
+
+crate::contract::cases!($ merges {
+    a_merge_is_a_link,
+    voters_of_a_tree_are_listed_once,
+    a_reference_to_the_source_acts_on_the_target,
+    comments_of_a_tree_come_in_order_of_time,
+    private_words_do_not_show,
+    lists_leave_merged_requests_out,
+    any_order_of_undoing_is_exact,
+    rejected_merges_change_nothing,
+    concurrent_merges_make_no_cycle,
+    a_merge_follows_a_publication,
+    deleting_a_part_of_a_tree,
+    random_histories_equal_a_model,
+    tallies_are_exact_while_requests_are_merged,
+});

@@ -334,3 +334,11 @@ pub async fn a_block_survives_a_merge_of_customers(harness: Harness) {
         assert!(records.unsubscribed_at.is_some(), "{blocked_first} {target_is_blocked}");
     }
 }
+
+crate::contract::cases!($ moderation {
+    removed_texts_are_hidden_and_restored_exactly,
+    removals_are_bounded_and_keep_later_edits,
+    removed_texts_follow_their_records_and_are_purged,
+    blocks_stop_mail_until_they_end,
+    a_block_survives_a_merge_of_customers,
+});

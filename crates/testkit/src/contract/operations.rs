@@ -190,3 +190,15 @@ pub async fn committed_writes_are_visible_to_readers(harness: Harness) {
     assert_eq!(voters.expect("the request").total, 24);
     assert_eq!(harness.count("votes", workspace).await, 24);
 }
+
+crate::contract::cases!($ operations {
+    one_of_many_concurrent_duplicates_runs,
+    a_failed_run_frees_its_key,
+    a_dropped_run_frees_its_key_at_once,
+    an_abandoned_waiter_holds_no_lock,
+    keys_belong_to_their_workspace,
+    a_key_is_replayed_for_any_operation,
+    saved_responses_are_replayed_byte_for_byte,
+    expired_responses_are_purged_in_batches,
+    committed_writes_are_visible_to_readers,
+});

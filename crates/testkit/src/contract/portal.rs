@@ -535,3 +535,16 @@ pub async fn nothing_is_shown_to_another_portal(harness: Harness) {
     assert_eq!(pages.portal_list(acme, &PortalList::default()).await.unwrap().total, 1);
     assert_eq!(pages.held_posts(acme, largest_page()).await.unwrap().total, 2);
 }
+
+crate::contract::cases!($ portal {
+    settings_of_a_portal_are_stored,
+    concurrent_changes_of_a_portal_are_all_kept,
+    a_logo_is_in_use,
+    a_file_is_deleted_or_the_logo,
+    changelogs_are_shown_once_they_are_public,
+    changelogs_show_public_requests_only,
+    only_covers_and_the_logo_are_public,
+    an_account_lists_what_belongs_to_it,
+    the_sitemap_has_all_public_requests,
+    nothing_is_shown_to_another_portal,
+});

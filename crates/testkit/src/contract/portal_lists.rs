@@ -500,3 +500,11 @@ pub async fn random_lists_equal_a_model(harness: Harness) {
         assert!(non_empty.contains(&kinds), "{kinds:?}: {non_empty:?}");
     }
 }
+
+crate::contract::cases!($ portal_lists {
+    lists_are_sorted,
+    tags_are_found_regardless_of_case,
+    own_requests_are_listed,
+    rows_keep_the_given_order,
+    random_lists_equal_a_model,
+});

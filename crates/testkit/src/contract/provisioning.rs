@@ -302,3 +302,16 @@ pub async fn a_key_is_not_rotated_while_it_is_revoked(harness: Harness) {
     }
     assert_eq!(credential(&harness, "acme", 'v').await, None);
 }
+
+crate::contract::cases!($ provisioning {
+    a_workspace_starts_with_its_lanes_and_tracks,
+    names_are_unique_in_their_scope,
+    settings_are_replaced,
+    synonyms_are_replaced,
+    a_key_is_valid_in_its_own_workspace_only,
+    digests_are_listed_by_workspace,
+    a_key_s_use_is_recorded_once_a_minute,
+    keys_of_a_member_are_revoked,
+    revoked_and_rotated_keys_get_their_timestamps,
+    a_key_is_not_rotated_while_it_is_revoked,
+});

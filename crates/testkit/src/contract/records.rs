@@ -573,3 +573,18 @@ pub async fn a_deleted_request_takes_everything_with_it(harness: Harness) {
     assert_eq!(harness.failure(workspace, &delete).await, "FeatureRequest does not exist.");
     assert_eq!(harness.request(workspace, "Lichen").await.tag_number, 3);
 }
+
+crate::contract::cases!($ records {
+    a_request_shows_all_of_its_fields,
+    only_changes_of_the_request_itself_update_it,
+    the_index_follows_an_edit,
+    visibility_decides_what_is_found,
+    concurrent_edits_follow_each_other,
+    overlapping_moves_follow_each_other,
+    a_move_follows_a_merge,
+    comments_name_their_authors,
+    comments_are_edited_and_deleted,
+    notes_name_their_authors_and_customers,
+    events_are_listed_newest_first_and_by_kind,
+    a_deleted_request_takes_everything_with_it,
+});

@@ -367,3 +367,13 @@ pub async fn private_requests_are_visible_to_members_and_authors(harness: Harnes
     harness.merge(workspace, other.id, public.id).await;
     check(FeatureRequestRef::Id(other.id), &public, &[VISITOR, ann, bob]).await;
 }
+
+crate::contract::cases!($ request_pages {
+    a_page_shows_everything_of_a_request,
+    comments_of_a_page_are_paged,
+    the_latest_comment_of_the_team_is_the_answer,
+    a_page_names_private_sources_to_members_only,
+    the_latest_events_are_shown,
+    a_page_shows_the_viewer_s_vote_and_subscription,
+    private_requests_are_visible_to_members_and_authors,
+});

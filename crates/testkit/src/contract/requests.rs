@@ -164,3 +164,13 @@ pub async fn changelogs_come_newest_first(harness: Harness) {
         ]
     );
 }
+
+crate::contract::cases!($ requests {
+    tag_numbers_count_up_without_gaps_or_repeats,
+    a_request_is_found_by_id_and_by_number,
+    the_status_follows_the_track,
+    a_rolled_back_request_leaves_nothing,
+    each_comment_is_mailed_to_subscribed_voters_once,
+    a_rolled_back_comment_sends_nothing,
+    changelogs_come_newest_first,
+});

@@ -571,3 +571,21 @@ pub async fn a_target_is_found_by_the_words_of_its_sources(harness: Harness) {
     harness.delete(workspace, other.id, false).await;
     assert_eq!(harness.search(workspace, "zoo").await, ["Quokka zoo"]);
 }
+
+crate::contract::cases!($ search {
+    words_are_found_wherever_they_stand,
+    a_request_without_words_is_no_trouble,
+    better_and_more_wanted_matches_come_first,
+    better_coverage_comes_first,
+    other_spellings_and_phrases_are_found,
+    all_scripts_and_signs_are_searched,
+    typing_errors_are_corrected,
+    no_syntax_leaks_through,
+    private_requests_are_never_found,
+    a_record_adds_a_bounded_number_of_words,
+    common_words_find_the_most_wanted,
+    young_common_words_are_found_within_the_budget,
+    results_equal_those_of_the_index_in_memory,
+    outdated_documents_are_indexed_again,
+    a_target_is_found_by_the_words_of_its_sources,
+});

@@ -786,3 +786,25 @@ pub async fn names_beside_public_posts_are_held(harness: Harness) {
     assert_eq!(harness.customer(workspace, "ann@example.com").await.name, Some(name("Anna")));
     harness.perform(workspace, &SaveAccount { holds_names: false, ..save("ann@example.com", "Eve") }).await;
 }
+
+crate::contract::cases!($ sessions {
+    a_sign_in_is_returned_as_it_was_stored,
+    the_latest_sign_in_of_a_browser_is_found,
+    asked_mails_are_counted_over_all_workspaces,
+    addresses_are_known_by_members_and_redeemed_sign_ins,
+    concurrent_sign_ins_are_limited,
+    old_sign_ins_are_deleted,
+    a_sign_in_is_used_once,
+    a_sign_in_expires,
+    few_codes_may_be_compared,
+    a_kept_action_is_done_with_its_sign_in,
+    a_sign_in_is_mailed_while_it_is_open,
+    a_session_has_what_its_address_means_now,
+    sessions_of_a_member_end_with_its_role,
+    sessions_are_listed_by_their_last_use,
+    only_own_sessions_are_ended,
+    all_sessions_of_an_address_end,
+    unused_sessions_are_deleted,
+    own_settings_are_saved,
+    names_beside_public_posts_are_held,
+});

@@ -372,3 +372,15 @@ pub async fn the_author_gets_every_answer(harness: Harness) {
     harness.unsubscribe(workspace, customer, Unsubscription::Everything).await.unwrap();
     assert_eq!(notified(&harness, workspace, request.id).await, none);
 }
+
+crate::contract::cases!($ subscriptions {
+    unsubscribing_deletes_waiting_mail,
+    a_rolled_back_unit_unsubscribes_nobody,
+    an_unknown_customer_is_not_unsubscribed,
+    customers_subscribe_without_a_vote,
+    a_withdrawn_vote_ends_its_subscription,
+    stopped_mail_stays_stopped,
+    subscriptions_of_a_tree_belong_together,
+    an_unsubscription_survives_a_merge_of_customers,
+    the_author_gets_every_answer,
+});

@@ -142,3 +142,9 @@ pub async fn records_of_another_workspace_are_unknown(harness: Harness) {
     let entries = harness.audit_entries(bolt, &AuditFilter::default()).await;
     assert_eq!(entries.iter().map(|entry| entry.action.as_str()).collect::<Vec<_>>(), ["workspace.create"]);
 }
+
+crate::contract::cases!($ tenancy {
+    nothing_is_seen_from_another_workspace,
+    nothing_is_changed_from_another_workspace,
+    records_of_another_workspace_are_unknown,
+});

@@ -294,3 +294,13 @@ pub async fn usage_belongs_to_its_workspace(harness: Harness) {
     assert_eq!(recount(&harness, acme).await, created().plus(added));
     assert_eq!(recount(&harness, bolt).await, created());
 }
+
+crate::contract::cases!($ usage {
+    a_recount_equals_the_sum_of_the_estimates,
+    deleted_rows_are_not_counted,
+    edits_and_merges_add_no_more_than_estimated,
+    existing_rows_are_not_counted_twice,
+    concurrent_additions_are_summed,
+    a_total_is_never_too_small,
+    usage_belongs_to_its_workspace,
+});

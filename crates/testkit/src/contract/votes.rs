@@ -383,3 +383,20 @@ pub async fn addresses_match_without_regard_to_case(harness: Harness) {
         assert_eq!(listed.total, votes, "{spelling}");
     }
 }
+
+crate::contract::cases!($ votes {
+    a_second_vote_is_not_counted,
+    concurrent_first_votes_make_one_customer,
+    names_are_filled_but_not_overwritten,
+    every_vote_stores_its_note,
+    a_withdrawn_vote_is_not_counted,
+    concurrent_votes_and_withdrawals_alternate,
+    a_repeated_vote_is_among_the_counted_ones,
+    concurrent_votes_have_their_own_results,
+    a_vote_for_an_unknown_request_has_no_effect,
+    notes_and_comments_fall_back_to_the_oldest_member,
+    votes_are_listed_newest_request_first,
+    voters_are_listed_latest_first,
+    pages_past_the_last_are_empty,
+    addresses_match_without_regard_to_case,
+});
