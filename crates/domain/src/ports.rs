@@ -5,9 +5,7 @@
 //! | port | called by | implemented by |
 //! |---|---|---|
 //! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor, commands | store |
-//! | [`RoadmapReader`] | queries of the API | store |
-//! | [`PortalReader`] | queries of the pages | store |
-//! | [`AdminReader`] | queries of the admin panel | store |
+//! | [`Reads`], which bundles the read ports, one per noun | queries | store |
 //! | [`MissedSearchLog`] | searches | [`MissedSearches`](crate::usecase::missed_searches::MissedSearches) |
 //! | [`MissedSearchStore`] | `MissedSearches` | store |
 //! | [`PortalSource`] | queries of the pages | store, with a cache in the server |
@@ -35,32 +33,41 @@
 //!   found.
 //! - A unit of work may be dropped at any time, which rolls it back.
 
-mod admin;
 mod blobs;
+mod directory;
 mod environment;
 mod mail;
-mod portal;
+mod maintenance;
+mod missed_searches;
 mod reads;
 mod search;
+mod sources;
 mod unit_of_work;
 mod usage;
 mod writes;
 
-pub use admin::{AdminReader, MissedSearchLog, MissedSearchStore};
 pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
+pub use directory::WorkspaceDirectory;
 pub use environment::{
     BoardObserver, Clock, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus, Random,
     RetryPause,
 };
 pub use mail::{MailReader, Mailer, OutboxQueue};
-pub use portal::{PortalReader, PortalSource, PortalWrites};
-pub use reads::{Maintenance, RoadmapReader, TrackSource, WorkspaceDirectory};
+pub use maintenance::Maintenance;
+pub use missed_searches::{MissedSearchLog, MissedSearchStore};
+pub use reads::{
+    AccountReader, AttachmentReader, AuditReader, ChangeReader, ChangelogReader, CommentReader, CustomerReader,
+    FeatureRequestReader, InboxReader, MemberReader, OverviewReader, PortalListReader, Reads, RequestPageReader,
+    SessionReader, SettingReader, TrackReader, VoteReader,
+};
 pub use search::{IndexedRequest, Matches, SearchIndex, SynonymSource, TextSearch};
+pub use sources::{PortalSource, TrackSource};
 pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
 pub use writes::{
-    AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, Insertion,
-    MergeWrites, ModerationWrites, Outbox, Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
+    AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites,
+    FeatureRequestWrites, HeldPostWrites, Insertion, MergeWrites, ModerationWrites, Outbox, Provisioning,
+    SessionWrites, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "memory-index"))]

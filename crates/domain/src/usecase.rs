@@ -1,8 +1,7 @@
 //! The commands and queries of the service, one file each; closely related commands share one.
 //!
 //! A command is a value that implements [`executor::Operation`]. The [`executor::Executor`] runs it in a unit of work.
-//! A query reads from a reader port and applies the rules. Lists without rules have no file here: the API uses
-//! [`crate::ports::RoadmapReader`] directly.
+//! A query is a value that implements [`query::Query`]. It reads from the ports and applies the rules.
 
 mod batches;
 pub mod block_customer;

@@ -93,9 +93,8 @@ mod tests {
     use roadmap_domain::model::admin::Activity;
     use roadmap_domain::model::timestamp::Timestamp;
     use roadmap_domain::ports::mocks::{
-        MockAdminReader, MockBlobs, MockClock, MockMissedSearchLog, MockOutboxQueue, MockPortalReader,
-        MockPortalSource, MockRoadmapReader, MockSynonymSource, MockTextSearch, MockTrackSource,
-        MockWorkspaceDirectory,
+        MockBlobs, MockClock, MockMissedSearchLog, MockOutboxQueue, MockPortalSource, MockReads, MockSynonymSource,
+        MockTextSearch, MockTrackSource, MockWorkspaceDirectory,
     };
     use roadmap_domain::usecase::query::QueryPorts;
     use tokio::sync::Notify;
@@ -118,16 +117,14 @@ mod tests {
     fn queries(reads: usize) -> Queries {
         let mut clock = MockClock::new();
         clock.expect_now().return_const(Timestamp::from_millis(0).unwrap());
-        let mut admin = MockAdminReader::new();
+        let mut reader = MockReads::new();
         let mut number = 0;
-        admin.expect_overview().times(reads).returning(move |_, _| {
+        reader.expect_overview().times(reads).returning(move |_, _| {
             number += 1;
             if number == 1 { Err(StoreError::Unavailable("no server".into())) } else { Ok(overview(number)) }
         });
         Queries::new(QueryPorts {
-            reader: Arc::new(MockRoadmapReader::new()),
-            pages: Arc::new(MockPortalReader::new()),
-            admin: Arc::new(admin),
+            reader: Arc::new(reader),
             outbox: Arc::new(MockOutboxQueue::new()),
             directory: Arc::new(MockWorkspaceDirectory::new()),
             missed_searches: Arc::new(MockMissedSearchLog::new()),

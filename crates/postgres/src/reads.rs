@@ -1,17 +1,29 @@
 //! Reads outside of units of work, one file per port.
 
+mod accounts;
 mod addresses;
-mod admin;
+mod attachments;
+mod audit;
+mod changelogs;
 mod changes;
 mod comments;
+mod customers;
 mod directory;
+mod inbox;
 mod listing;
 mod mail;
 mod maintenance;
-mod portal;
-mod roadmap;
+mod members;
+mod overview;
+mod portal_lists;
+mod request_pages;
+mod requests;
 mod search;
+mod sessions;
+mod settings;
+mod tracks;
+mod votes;
 
 pub(crate) use changes::number_changes;
-pub(crate) use roadmap::SelectCustomer;
+pub(crate) use customers::SelectCustomer;
 pub(crate) use search::TermStatistics;

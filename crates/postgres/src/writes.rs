@@ -1,15 +1,14 @@
-//! Operations of commands inside a unit of work.
+//! Operations of commands inside a unit of work, one file per port.
 
 mod attachments;
 mod audit;
 mod changelogs;
 mod comments;
 mod customers;
-mod held_comments;
+mod held_posts;
 mod merges;
 mod moderation;
 mod outbox;
-mod portal;
 mod provisioning;
 mod requests;
 mod sessions;

@@ -62,8 +62,6 @@ async fn subject(database: &Arc<Database>, options: &PostgresOptions) -> Subject
     Subject {
         store: store.clone(),
         reader: reader.clone(),
-        pages: reader.clone(),
-        admin: reader.clone(),
         missed_searches: store.clone(),
         search: reader,
         directory: store.clone(),

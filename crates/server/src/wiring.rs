@@ -12,8 +12,8 @@ use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
-    AdminReader, Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance,
-    MissedSearchStore, OutboxQueue, PortalReader, RoadmapReader, Store, TextSearch, UsageStore, WorkspaceDirectory,
+    Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance, MissedSearchStore,
+    OutboxQueue, Reads, Store, TextSearch, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
@@ -56,10 +56,8 @@ const BODY_MEMORY: usize = 32 * 1024 * 1024;
 pub(crate) struct Application {
     /// Runs operations.
     pub(crate) executor: Executor,
-    /// Reads lists.
-    pub(crate) reader: Arc<dyn RoadmapReader>,
-    /// Reads what the pages of portals show.
-    pub(crate) pages: Arc<dyn PortalReader>,
+    /// Reads records.
+    pub(crate) reader: Arc<dyn Reads>,
     /// Looks up workspaces and keys.
     pub(crate) directory: Arc<dyn WorkspaceDirectory>,
     /// Generates ids.
@@ -179,13 +177,12 @@ impl Application {
         let locks = Arc::new(InMemoryOperationLocks::new(settings.operation_wait));
         let usage = backend.usage();
         let budgets = Arc::new(StorageBudgets::new(usage.clone(), clock.clone(), settings.storage_limits));
-        let ReadPorts { lists: reader, pages, .. } = backend.read_ports(settings.pool_size)?;
+        let reader = backend.read_ports(settings.pool_size)?.reader;
         Ok(Self {
             executor: Executor::new(store.clone(), locks, Arc::new(JitteredPause), clock.clone(), ids.clone())
                 .with_budgets(budgets.clone())
                 .with_mail_budget(settings.mail_per_day),
             reader,
-            pages,
             directory: store.clone(),
             ids,
             clock,
@@ -236,16 +233,13 @@ impl Application {
         let mcp: Option<Arc<[String]>> = settings.mcp.then(|| settings.mcp_allowed_origins.clone().into());
         let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
-            let ReadPorts { lists: reader, pages, admin, search, connections } =
-                self.backend.read_ports(connections)?;
+            let ReadPorts { reader, search, connections } = self.backend.read_ports(connections)?;
             let synonyms = Arc::new(CachedSynonyms { reader: reader.clone(), cache: synonym_cache.clone() });
             let tracks = Arc::new(CachedTracks { reader: reader.clone(), cache: track_cache.clone() });
-            let portals = Arc::new(CachedPortals { reader: pages.clone(), cache: portal_cache.clone() });
+            let portals = Arc::new(CachedPortals { reader: reader.clone(), cache: portal_cache.clone() });
             let (blobs, clock) = (blobs.clone(), self.clock.clone());
             let queries = Queries::new(QueryPorts {
                 reader,
-                pages,
-                admin,
                 outbox: self.queue.clone(),
                 directory: self.directory.clone(),
                 missed_searches: self.missed_searches.clone(),
@@ -391,9 +385,7 @@ impl Application {
 
 /// The ports that read.
 struct ReadPorts {
-    lists: Arc<dyn RoadmapReader>,
-    pages: Arc<dyn PortalReader>,
-    admin: Arc<dyn AdminReader>,
+    reader: Arc<dyn Reads>,
     search: Arc<dyn TextSearch>,
     /// The separate connection pool of these ports, if they have one.
     connections: Option<Arc<dyn ConnectionPools>>,
@@ -404,14 +396,10 @@ impl Backend {
     /// web server drives its own connections. With SQLite all share one pool.
     fn read_ports(&self, connections: usize) -> anyhow::Result<ReadPorts> {
         match self {
-            Self::Sqlite(store) => {
-                let (lists, pages, admin, search) = (store.clone(), store.clone(), store.clone(), store.clone());
-                Ok(ReadPorts { lists, pages, admin, search, connections: None })
-            }
+            Self::Sqlite(store) => Ok(ReadPorts { reader: store.clone(), search: store.clone(), connections: None }),
             Self::Postgres(store) => {
                 let reader = Arc::new(store.reader(connections)?);
-                let (lists, pages, admin, search) = (reader.clone(), reader.clone(), reader.clone(), reader.clone());
-                Ok(ReadPorts { lists, pages, admin, search, connections: Some(reader) })
+                Ok(ReadPorts { reader: reader.clone(), search: reader.clone(), connections: Some(reader) })
             }
         }
     }

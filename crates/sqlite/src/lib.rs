@@ -15,6 +15,7 @@ mod checkpointer;
 mod codec;
 mod connection;
 mod copy;
+mod deletions;
 mod errors;
 mod examine;
 #[cfg(test)]
@@ -22,12 +23,15 @@ mod fixtures;
 mod migrate;
 mod missed_searches;
 mod outbox_queue;
+#[cfg(test)]
+mod plans;
 mod portal_settings;
 mod readers;
 mod reads;
 mod records;
 mod rows;
 mod schema;
+mod search_documents;
 mod statement;
 mod trees;
 mod unit;

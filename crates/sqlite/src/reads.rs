@@ -1,19 +1,25 @@
-//! Reads outside of units of work, one file per port. `roadmap`, `portal` and `admin` delegate to one file per kind of
-//! record.
+//! Reads outside of units of work, one file per port.
 
+pub(crate) mod accounts;
 mod addresses;
-mod admin;
 mod attachments;
 mod audit;
-mod changelogs;
+pub(crate) mod changelogs;
 mod changes;
-mod comments;
+pub(crate) mod comments;
+pub(crate) mod customers;
 mod directory;
+pub(crate) mod inbox;
+mod listing;
 mod mail;
 mod maintenance;
-mod people;
-mod portal;
-mod roadmap;
+mod members;
+pub(crate) mod overview;
+pub(crate) mod portal_lists;
+pub(crate) mod request_pages;
+pub(crate) mod requests;
 pub(crate) mod search;
+pub(crate) mod sessions;
+pub(crate) mod settings;
 mod tracks;
 mod votes;

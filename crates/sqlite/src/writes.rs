@@ -1,18 +1,16 @@
-//! Operations of commands inside a unit of work. `portal` delegates to `sessions`.
+//! Operations of commands inside a unit of work, one file per port.
 
 mod attachments;
 mod audit;
 mod changelogs;
 mod comments;
 mod customers;
-mod deletions;
-mod merges;
+mod held_posts;
+pub(crate) mod merges;
 mod moderation;
 mod outbox;
-mod portal;
 mod provisioning;
 mod requests;
-mod search_documents;
 mod sessions;
 mod settings;
 mod subscriptions;

@@ -31,8 +31,6 @@ fn subject(folder: tempfile::TempDir, options: SqliteOptions) -> Subject {
     Subject {
         store: store.clone(),
         reader: store.clone(),
-        pages: store.clone(),
-        admin: store.clone(),
         missed_searches: store.clone(),
         search: store.clone(),
         directory: store.clone(),

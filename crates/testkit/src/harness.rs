@@ -34,8 +34,8 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft, VoteWithdrawn, Voter};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
-    AdminReader, Clock, IdGenerator, MailReader, Maintenance, MissedSearchStore, OutboxQueue, PortalReader,
-    RoadmapReader, Store, SynonymSource, TextSearch, UnitOfWork, UsageStore, WorkspaceDirectory,
+    Clock, IdGenerator, MailReader, Maintenance, MissedSearchStore, OutboxQueue, Reads, SettingReader, Store,
+    SynonymSource, TextSearch, UnitOfWork, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::change_members::AddMember;
@@ -65,12 +65,8 @@ use crate::fakes::{ManualClock, NoOperationLocks, NoPause, SequentialIds};
 pub struct Subject {
     /// Units of work.
     pub store: Arc<dyn Store>,
-    /// Lists.
-    pub reader: Arc<dyn RoadmapReader>,
-    /// What the pages of the portal show.
-    pub pages: Arc<dyn PortalReader>,
-    /// What the pages of the admin panel show.
-    pub admin: Arc<dyn AdminReader>,
+    /// Reads of records.
+    pub reader: Arc<dyn Reads>,
     /// Searches that found nothing.
     pub missed_searches: Arc<dyn MissedSearchStore>,
     /// Search.
@@ -334,7 +330,7 @@ impl Harness {
     /// The page of a feature request with its last comments, whoever may see it.
     pub async fn page_of(&self, workspace: WorkspaceId, request: FeatureRequestId, viewer: Viewer) -> RequestPage {
         let request = FeatureRequestRef::Id(request);
-        let page = self.subject.pages.request_page(workspace, &request, viewer, None).await;
+        let page = self.subject.reader.request_page(workspace, &request, viewer, None).await;
         page.expect("the reader").expect("the feature request")
     }
 
@@ -795,7 +791,7 @@ impl<O: Operation> Operation for Stalling<O> {
 }
 
 /// The synonyms of a reader, without a cache.
-struct Uncached<'a>(&'a dyn RoadmapReader);
+struct Uncached<'a>(&'a dyn SettingReader);
 
 #[async_trait]
 impl SynonymSource for Uncached<'_> {

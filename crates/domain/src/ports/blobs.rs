@@ -14,6 +14,7 @@ use crate::model::attachment::{BlobKey, ContentHeaders};
 use crate::model::timestamp::Timestamp;
 
 /// A blob storage.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait Blobs: Send + Sync {
     /// Returns the storage's name that clients see: `local` or `s3`.

@@ -10,12 +10,14 @@ use crate::model::operation_key::OperationKey;
 use crate::model::timestamp::Timestamp;
 
 /// The clock.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 pub trait Clock: Send + Sync {
     /// Returns the current time, truncated to the stored precision.
     fn now(&self) -> Timestamp;
 }
 
 /// Generates IDs of records.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 pub trait IdGenerator: Send + Sync {
     /// Returns a new ID (UUID version 7, RFC 9562 section 5.7).
     ///
@@ -30,6 +32,7 @@ pub trait Random: Send + Sync {
 }
 
 /// Checks whether the store is available.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait Health: Send + Sync {
     /// Runs a cheap query on the store.
@@ -65,6 +68,7 @@ pub struct PoolStatus {
 }
 
 /// Pauses before the retry of a unit of work.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait RetryPause: Send + Sync {
     /// Waits for a short random time that grows with `attempts`, the number of attempts so far, counted from 1.
@@ -80,6 +84,7 @@ pub type OperationLockGuard = Box<dyn Send + Sync>;
 ///
 /// The store decides which request runs and which one replays. The locks only make requests with the same key wait in
 /// memory instead of occupying connections of the store.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait OperationLocks: Send + Sync {
     /// Waits until all earlier requests with this key have released the lock, then acquires it.

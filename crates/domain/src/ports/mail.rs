@@ -13,6 +13,7 @@ use crate::model::sign_in::SignIn;
 use crate::model::timestamp::Timestamp;
 
 /// Sends mail.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait Mailer: Send + Sync {
     /// Sends one mail. Returns the mail server's response to the accepted mail.
@@ -32,6 +33,7 @@ pub trait Mailer: Send + Sync {
 }
 
 /// The outbox as workers see it. Several workers may use it concurrently, also from several processes.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait OutboxQueue: Send + Sync {
     /// Returns the workspaces with due messages, each with the priorities of these messages.
@@ -93,6 +95,7 @@ pub trait OutboxQueue: Send + Sync {
 }
 
 /// Reads the content of mails. Each method runs a fixed number of statements, independent of the number of mails.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait MailReader: Send + Sync {
     /// Returns the sender of a workspace's mail.

@@ -1,71 +1,79 @@
-//! Mockall doubles of the ports, for unit tests.
-
-use std::ops::Range;
-use std::time::Duration;
+//! Mockall doubles of the ports, for unit tests: those of several ports at once, and what `automock` cannot make.
 
 use async_trait::async_trait;
 use mockall::mock;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::model::admin::CustomersMerged;
-use crate::model::api_key::{ApiKey, Credential, KeyDigest};
-use crate::model::attachment::{Attachment, BlobKey, ContentHeaders, UnusedAttachment};
-use crate::model::audit::{Actor, AuditEntry};
-use crate::model::board::Board;
-use crate::model::changelog::{Changelog, CoverImage, EditableChangelog};
+use crate::model::admin::{
+    CustomerRecords, CustomersMerged, InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, Overview,
+    OverviewTimes, TeamPage,
+};
+use crate::model::api_key::{ApiKey, KeyDigest};
+use crate::model::attachment::Attachment;
+use crate::model::audit::{Actor, AuditEntry, AuditFilter, AuditListing, AuditPage};
+use crate::model::board::{Board, ListedLane, RoadmapLane};
+use crate::model::changelog::{Changelog, ChangelogDetail, CoverImage, EditableChangelog};
+use crate::model::changes::{ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage};
 use crate::model::comment::{ListedComment, NewComment};
-use crate::model::customer::{Customer, CustomerName, DoubleAddresses, NewCustomer};
-use crate::model::email_address::FoldedEmail;
-use crate::model::event::NewEvent;
+use crate::model::customer::{Customer, CustomerName, CustomerQuery, NewCustomer};
+use crate::model::email_address::{EmailAddress, FoldedEmail};
+use crate::model::event::{Event, NewEvent};
 use crate::model::feature_request::{
     EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest,
-    NewFeatureRequest, SearchableText, Visibility,
+    NewFeatureRequest, RequestLink, SearchableText, Sort, Visibility,
 };
 use crate::model::html::CleanHtml;
 use crate::model::id::{
     ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, SessionId,
     SignInId, TrackId, WorkspaceId,
 };
-use crate::model::mail::{
-    DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification, OutboxDepth,
-    SendError, SignInMail, SubscribeOutcome, TestMail, Topic, TopicContent, Unsubscription,
-};
+use crate::model::mail::{SubscribeOutcome, Topic, Unsubscription};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
-use crate::model::message::{
-    Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, NewMessage, Priority,
-};
+use crate::model::message::NewMessage;
+use crate::model::note::Note;
 use crate::model::operation_key::{OperationKey, SavedResponse};
-use crate::model::portal::{Language, PortalSettings};
-use crate::model::removal::MovedTexts;
+use crate::model::pagination::{Listing, PageRequest};
+use crate::model::portal::{
+    AccountLists, HeldPost, Language, Portal, PortalFilter, PortalList, PortalRow, PortalSettings, PublishedChangelog,
+    RequestPage, SitemapEntry, Viewer,
+};
+use crate::model::removal::{CustomerTexts, MovedTexts};
 use crate::model::search::{SearchDocument, Synonyms};
-use crate::model::session::NewSession;
+use crate::model::session::{NewSession, SecretDigest, Session};
 use crate::model::setting::Setting;
 use crate::model::sign_in::{Consumption, KnownAddress, SignIn};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
-use crate::model::usage::{StoredUsage, Usage};
-use crate::model::vote::{NewVote, VoteCast, VoteWithdrawn};
-use crate::model::workspace::{Subdomain, Workspace};
+use crate::model::vote::{NewVote, VoteCast, VoteWithdrawn, Voter};
+use crate::model::workspace::Workspace;
 use crate::policy::mail_limits::MailBudgetWindow;
 use crate::policy::mail_requests::CounterKey;
 use crate::policy::merging::MergeNode;
 use crate::policy::search::{Hit, Search};
+use crate::policy::trending::Candidate;
 use crate::ports::{
-    AttachmentDeletion, AttachmentWrites, AuditWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites,
-    Chunks, Clock, CommentWrites, EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, MailReader, Mailer,
-    Maintenance, MergeWrites, ModerationWrites, OperationLockGuard, OperationLocks, Outbox, OutboxQueue, PortalWrites,
-    Provisioning, Random, RetryPause, SettingWrites, Store, SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork,
-    UsageStore, VoteWrites, WorkspaceDirectory,
+    AccountReader, AttachmentDeletion, AttachmentReader, AttachmentWrites, AuditReader, AuditWrites, BeginOutcome,
+    ChangeReader, ChangelogReader, ChangelogWrites, CommentReader, CommentWrites, CustomerReader, CustomerWrites,
+    EndOutcome, FeatureRequestReader, FeatureRequestWrites, HeldPostWrites, InboxReader, Insertion, MemberReader,
+    MergeWrites, ModerationWrites, Outbox, OverviewReader, PortalListReader, Provisioning, RequestPageReader,
+    SessionReader, SessionWrites, SettingReader, SettingWrites, Store, SubscriptionWrites, TextSearch, TrackReader,
+    TrackWrites, UnitOfWork, VoteReader, VoteWrites,
 };
 
-pub use crate::ports::admin::{MockAdminReader, MockMissedSearchLog, MockMissedSearchStore};
-pub use crate::ports::environment::MockBoardObserver;
-pub use crate::ports::portal::{MockPortalReader, MockPortalSource};
-pub use crate::ports::reads::{MockRoadmapReader, MockTrackSource};
+pub use crate::ports::blobs::MockBlobs;
+pub use crate::ports::directory::MockWorkspaceDirectory;
+pub use crate::ports::environment::{
+    MockBoardObserver, MockClock, MockHealth, MockIdGenerator, MockOperationLocks, MockRetryPause,
+};
+pub use crate::ports::mail::{MockMailReader, MockMailer, MockOutboxQueue};
+pub use crate::ports::maintenance::MockMaintenance;
+pub use crate::ports::missed_searches::{MockMissedSearchLog, MockMissedSearchStore};
 pub use crate::ports::search::MockSynonymSource;
+pub use crate::ports::sources::{MockPortalSource, MockTrackSource};
+pub use crate::ports::usage::MockUsageStore;
 
 mock! {
     /// Double of [`Store`].
@@ -78,36 +86,6 @@ mock! {
 }
 
 mock! {
-    /// Double of [`Health`].
-    pub Health {}
-
-    #[async_trait]
-    impl Health for Health {
-        async fn check(&self) -> Result<(), StoreError>;
-    }
-}
-
-mock! {
-    /// Double of [`RetryPause`].
-    pub RetryPause {}
-
-    #[async_trait]
-    impl RetryPause for RetryPause {
-        async fn pause(&self, attempts: u32);
-    }
-}
-
-mock! {
-    /// Double of [`OperationLocks`].
-    pub OperationLocks {}
-
-    #[async_trait]
-    impl OperationLocks for OperationLocks {
-        async fn acquire(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<OperationLockGuard>;
-    }
-}
-
-mock! {
     /// Double of [`TextSearch`].
     pub TextSearch {}
 
@@ -115,140 +93,6 @@ mock! {
     impl TextSearch for TextSearch {
         async fn search(&self, workspace: WorkspaceId, search: Search) -> Result<Vec<Hit>, StoreError>;
         async fn load_results(&self, workspace: WorkspaceId, requests: &[FeatureRequestId], visibility: Visibility) -> Result<Vec<FoundFeatureRequest>, StoreError>;
-    }
-}
-
-mock! {
-    /// Double of [`Clock`].
-    pub Clock {}
-
-    impl Clock for Clock {
-        fn now(&self) -> Timestamp;
-    }
-}
-
-mock! {
-    /// Double of [`IdGenerator`].
-    pub IdGenerator {}
-
-    impl IdGenerator for IdGenerator {
-        fn next(&self, at: Timestamp) -> Uuid;
-    }
-}
-
-mock! {
-    /// Double of [`Random`].
-    pub Random {}
-
-    impl Random for Random {
-        fn base62(&self, characters: usize) -> String;
-    }
-}
-
-mock! {
-    /// Double of [`WorkspaceDirectory`].
-    pub WorkspaceDirectory {}
-
-    #[async_trait]
-    impl WorkspaceDirectory for WorkspaceDirectory {
-        async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError>;
-        async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError>;
-        async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError>;
-        async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError>;
-        async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError>;
-        async fn key_digests(&self, workspace: WorkspaceId) -> Result<Vec<KeyDigest>, StoreError>;
-    }
-}
-
-mock! {
-    /// Double of [`Maintenance`].
-    pub Maintenance {}
-
-    #[async_trait]
-    impl Maintenance for Maintenance {
-        async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-        async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
-        async fn purge_removed_texts(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-        async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-        async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-        async fn delete_unused_attachments(&self, workspace: WorkspaceId, before: Timestamp, limit: u32) -> Result<Vec<UnusedAttachment>, StoreError>;
-        async fn outdated_documents(&self, workspace: WorkspaceId, version: i32, limit: u32) -> Result<Vec<FeatureRequestId>, StoreError>;
-        async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError>;
-        async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError>;
-        async fn refold_addresses(&self) -> Result<u64, StoreError>;
-        async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError>;
-    }
-}
-
-mock! {
-    /// Double of [`UsageStore`].
-    pub UsageStore {}
-
-    #[async_trait]
-    impl UsageStore for UsageStore {
-        async fn load_usage(&self, workspace: WorkspaceId) -> Result<Option<StoredUsage>, StoreError>;
-        async fn add_usage(&self, workspace: WorkspaceId, added: Usage) -> Result<StoredUsage, StoreError>;
-        async fn recount_usage(&self, workspace: WorkspaceId, now: Timestamp) -> Result<StoredUsage, StoreError>;
-    }
-}
-
-mock! {
-    /// Double of [`Blobs`].
-    pub Blobs {}
-
-    #[async_trait]
-    impl Blobs for Blobs {
-        fn service_name(&self) -> &'static str;
-        async fn create(&self, key: BlobKey, content_headers: &ContentHeaders) -> Result<Box<dyn BlobUpload>, StoreError>;
-        async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError>;
-        async fn presigned_url(&self, key: BlobKey, lifetime: Duration) -> Result<Option<String>, StoreError>;
-        fn list(&self) -> Box<dyn BlobListing>;
-        async fn delete(&self, key: BlobKey) -> Result<(), StoreError>;
-        async fn delete_unfinished_uploads(&self, before: Timestamp) -> Result<u64, StoreError>;
-    }
-}
-
-mock! {
-    /// Double of [`Mailer`].
-    pub Mailer {}
-
-    #[async_trait]
-    impl Mailer for Mailer {
-        async fn send(&self, notification: &Notification) -> Result<String, SendError>;
-        async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError>;
-        async fn send_sign_in(&self, mail: &SignInMail) -> Result<String, SendError>;
-        async fn send_test(&self, mail: &TestMail) -> Result<String, SendError>;
-    }
-}
-
-mock! {
-    /// Double of [`MailReader`].
-    pub MailReader {}
-
-    #[async_trait]
-    impl MailReader for MailReader {
-        async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError>;
-        async fn recipients(&self, workspace: WorkspaceId, mails: &[MailId], hour: Timestamp, now: Timestamp) -> Result<Vec<MailRecipient>, StoreError>;
-        async fn topics(&self, workspace: WorkspaceId, topics: &[Topic], characters: u32) -> Result<Vec<TopicContent>, StoreError>;
-        async fn sign_ins(&self, workspace: WorkspaceId, sign_ins: &[SignInId]) -> Result<Vec<SignIn>, StoreError>;
-        async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError>;
-    }
-}
-
-mock! {
-    /// Double of [`OutboxQueue`].
-    pub OutboxQueue {}
-
-    #[async_trait]
-    impl OutboxQueue for OutboxQueue {
-        async fn due_workspaces(&self, now: Timestamp) -> Result<Vec<(WorkspaceId, Priority)>, StoreError>;
-        async fn lease(&self, workspace: WorkspaceId, priority: Priority, now: Timestamp, until: Timestamp, limit: u32) -> Result<LeasedMessages, StoreError>;
-        async fn expand(&self, workspace: WorkspaceId, lease: &Lease, audience: &Audience, created_at: Timestamp, limit: u32, now: Timestamp) -> Result<Option<u64>, StoreError>;
-        async fn settle(&self, workspace: WorkspaceId, lease: &Lease, outcome: &MessageOutcome, now: Timestamp) -> Result<bool, StoreError>;
-        async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError>;
-        async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
-        async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
-        async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
     }
 }
 
@@ -284,7 +128,6 @@ mock! {
         async fn find_merge_node(&mut self, request: &FeatureRequestRef) -> Result<Option<MergeNode>, StoreError>;
         async fn link_feature_request(&mut self, source: FeatureRequestId, target: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
         async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
-        async fn merge_customers(&mut self, source: CustomerId, target: CustomerId) -> Result<Option<CustomersMerged>, StoreError>;
     }
 
     #[async_trait]
@@ -300,6 +143,16 @@ mock! {
         async fn find_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
         async fn update_comment(&mut self, comment: CommentId, content: &CleanHtml, at: Timestamp) -> Result<Option<ListedComment>, StoreError>;
         async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl HeldPostWrites for Unit {
+        async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
     }
 
     #[async_trait]
@@ -314,9 +167,6 @@ mock! {
     impl SubscriptionWrites for Unit {
         async fn unsubscribe(&mut self, customer: CustomerId, what: Unsubscription, at: Timestamp) -> Result<Option<bool>, StoreError>;
         async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<SubscribeOutcome>, StoreError>;
-        async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError>;
-        async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
-        async fn rename_customer(&mut self, customer: CustomerId, name: &Name) -> Result<Option<(Customer, Option<Name>)>, StoreError>;
     }
 
     #[async_trait]
@@ -336,6 +186,8 @@ mock! {
         async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError>;
         async fn load_synonyms(&mut self) -> Result<Synonyms, StoreError>;
         async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError>;
+        async fn load_portal(&mut self) -> Result<PortalSettings, StoreError>;
+        async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError>;
     }
 
     #[async_trait]
@@ -367,9 +219,18 @@ mock! {
     }
 
     #[async_trait]
-    impl PortalWrites for Unit {
-        async fn load_portal(&mut self) -> Result<PortalSettings, StoreError>;
-        async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError>;
+    impl CustomerWrites for Unit {
+        async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError>;
+        async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
+        async fn rename_customer(&mut self, customer: CustomerId, name: &Name) -> Result<Option<(Customer, Option<Name>)>, StoreError>;
+        async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError>;
+        async fn set_language(&mut self, customer: &NewCustomer, language: Option<Language>, at: Timestamp) -> Result<CustomerName, StoreError>;
+        async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
+        async fn merge_customers(&mut self, source: CustomerId, target: CustomerId) -> Result<Option<CustomersMerged>, StoreError>;
+    }
+
+    #[async_trait]
+    impl SessionWrites for Unit {
         async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError>;
         async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError>;
         async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError>;
@@ -379,15 +240,6 @@ mock! {
         async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError>;
         async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError>;
         async fn end_sessions(&mut self, email: &FoldedEmail) -> Result<u64, StoreError>;
-        async fn set_language(&mut self, customer: &NewCustomer, language: Option<Language>, at: Timestamp) -> Result<CustomerName, StoreError>;
-        async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
-        async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError>;
-        async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
-        async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
-        async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
-        async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
-        async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
-        async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
     }
 
     #[async_trait]
@@ -402,5 +254,131 @@ mock! {
         async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
         async fn revoke_keys_of(&mut self, member: MemberId, at: Timestamp) -> Result<Vec<ApiKey>, StoreError>;
         async fn update_api_key_validity(&mut self, key: ApiKeyId, expires_at: Option<Timestamp>, revoked_at: Option<Timestamp>) -> Result<(), StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`Reads`](crate::ports::Reads).
+    pub Reads {}
+
+    #[async_trait]
+    impl AccountReader for Reads {
+        async fn account_lists(&self, workspace: WorkspaceId, email: &FoldedEmail, customer: Option<CustomerId>, limit: u32) -> Result<AccountLists, StoreError>;
+    }
+
+    #[async_trait]
+    impl AttachmentReader for Reads {
+        async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
+        async fn public_image(&self, workspace: WorkspaceId, image: AttachmentId, now: Timestamp) -> Result<Option<Attachment>, StoreError>;
+    }
+
+    #[async_trait]
+    impl AuditReader for Reads {
+        async fn audit_entries(&self, workspace: WorkspaceId, filter: &AuditFilter, page: AuditPage) -> Result<AuditListing, StoreError>;
+    }
+
+    #[async_trait]
+    impl ChangeReader for Reads {
+        async fn changed_requests(&self, workspace: WorkspaceId, filter: &ChangesFilter, page: ChangesPage) -> Result<ChangesListing<ChangedRequest>, StoreError>;
+        async fn changed_comments(&self, workspace: WorkspaceId, filter: &ChangesFilter, page: ChangesPage) -> Result<ChangesListing<ChangedComment>, StoreError>;
+    }
+
+    #[async_trait]
+    impl ChangelogReader for Reads {
+        async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
+        async fn changelog(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<Option<ChangelogDetail>, StoreError>;
+        async fn published_changelogs(&self, workspace: WorkspaceId, now: Timestamp, page: PageRequest) -> Result<Listing<PublishedChangelog>, StoreError>;
+        async fn published_changelog(&self, workspace: WorkspaceId, changelog: ChangelogId, now: Timestamp) -> Result<Option<PublishedChangelog>, StoreError>;
+        async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError>;
+    }
+
+    #[async_trait]
+    impl CommentReader for Reads {
+        async fn comments(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<ListedComment>>, StoreError>;
+        async fn notes(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Note>>, StoreError>;
+        async fn held_posts(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<HeldPost>, StoreError>;
+        async fn comment_customers(&self, workspace: WorkspaceId, comments: &[CommentId]) -> Result<Vec<(CommentId, CustomerName)>, StoreError>;
+    }
+
+    #[async_trait]
+    impl CustomerReader for Reads {
+        async fn customers<'a, 'b>(&'a self, workspace: WorkspaceId, query: Option<&'b CustomerQuery>, page: PageRequest) -> Result<Listing<Customer>, StoreError>;
+        async fn customer(&self, workspace: WorkspaceId, customer: CustomerId) -> Result<Option<Customer>, StoreError>;
+        async fn customer_records(&self, workspace: WorkspaceId, customer: CustomerId) -> Result<CustomerRecords, StoreError>;
+        async fn customer_texts(&self, workspace: WorkspaceId, customer: CustomerId, page: PageRequest) -> Result<CustomerTexts, StoreError>;
+        async fn last_counted_mail(&self, workspace: WorkspaceId, counter: CounterKey) -> Result<Option<Timestamp>, StoreError>;
+    }
+
+    #[async_trait]
+    impl FeatureRequestReader for Reads {
+        async fn feature_request(&self, workspace: WorkspaceId, request: &FeatureRequestRef) -> Result<Option<FeatureRequestDetail>, StoreError>;
+        async fn events(&self, workspace: WorkspaceId, request: &FeatureRequestRef, kind: Option<&'static str>, page: PageRequest) -> Result<Option<Listing<Event>>, StoreError>;
+        async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError>;
+        async fn count_subscribers(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<i64, StoreError>;
+        async fn sitemap(&self, workspace: WorkspaceId, after: i64, limit: u32) -> Result<Vec<SitemapEntry>, StoreError>;
+        async fn last_tag_number(&self, workspace: WorkspaceId) -> Result<i64, StoreError>;
+    }
+
+    #[async_trait]
+    impl InboxReader for Reads {
+        async fn inbox_counts(&self, workspace: WorkspaceId) -> Result<InboxCounts, StoreError>;
+        async fn inbox(&self, workspace: WorkspaceId, list: &InboxList) -> Result<Listing<InboxRow>, StoreError>;
+        async fn inbox_rows(&self, workspace: WorkspaceId, filter: &InboxFilter, requests: &[FeatureRequestId]) -> Result<Vec<InboxRow>, StoreError>;
+        async fn find_unindexed(&self, workspace: WorkspaceId, number: Option<i64>, words: &[String], limit: u32) -> Result<Vec<FeatureRequestId>, StoreError>;
+        async fn merge_preview(&self, workspace: WorkspaceId, source: FeatureRequestId, target: FeatureRequestId) -> Result<Option<MergePreview>, StoreError>;
+    }
+
+    #[async_trait]
+    impl MemberReader for Reads {
+        async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
+    }
+
+    #[async_trait]
+    impl OverviewReader for Reads {
+        async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError>;
+    }
+
+    #[async_trait]
+    impl PortalListReader for Reads {
+        async fn portal_list(&self, workspace: WorkspaceId, list: &PortalList) -> Result<Listing<PortalRow>, StoreError>;
+        async fn trending_candidates(&self, workspace: WorkspaceId, filter: &PortalFilter, limit: u32) -> Result<Vec<Candidate>, StoreError>;
+        async fn portal_rows(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<PortalRow>, StoreError>;
+        async fn matching(&self, workspace: WorkspaceId, filter: &PortalFilter, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;
+        async fn voted_among(&self, workspace: WorkspaceId, customer: CustomerId, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;
+    }
+
+    #[async_trait]
+    impl RequestPageReader for Reads {
+        async fn request_page(&self, workspace: WorkspaceId, request: &FeatureRequestRef, viewer: Viewer, comments: Option<u64>) -> Result<Option<RequestPage>, StoreError>;
+        async fn visible_request(&self, workspace: WorkspaceId, request: &FeatureRequestRef, viewer: Viewer) -> Result<Option<RequestLink>, StoreError>;
+    }
+
+    #[async_trait]
+    impl SessionReader for Reads {
+        async fn session(&self, workspace: WorkspaceId, digest: &SecretDigest) -> Result<Option<Session>, StoreError>;
+        async fn touch_session(&self, workspace: WorkspaceId, session: SessionId, at: Timestamp) -> Result<(), StoreError>;
+        async fn sign_in(&self, workspace: WorkspaceId, id: SignInId) -> Result<Option<SignIn>, StoreError>;
+        async fn sign_in_of_browser(&self, workspace: WorkspaceId, browser: &SecretDigest) -> Result<Option<SignIn>, StoreError>;
+    }
+
+    #[async_trait]
+    impl SettingReader for Reads {
+        async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
+        async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError>;
+        async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError>;
+    }
+
+    #[async_trait]
+    impl TrackReader for Reads {
+        async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
+        async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError>;
+        async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError>;
+        async fn track_requests(&self, workspace: WorkspaceId, track: TrackId, sort: Sort, page: PageRequest) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError>;
+    }
+
+    #[async_trait]
+    impl VoteReader for Reads {
+        async fn voters(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
+        async fn voted_requests(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<FeatureRequestSummary>, StoreError>;
     }
 }

@@ -1,78 +1,192 @@
-//! Ports for reads outside of units of work, and for maintenance. One method per query of a client or operator.
-
-use std::sync::Arc;
+//! Ports for reads outside of units of work, one per noun. One method per query of a client or operator.
+//!
+//! Contract: a method that names a number of statements executes at most as many, whatever its number of rows. A page of
+//! the portal needs at most five.
 
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::model::api_key::{ApiKey, Credential, KeyDigest};
-use crate::model::attachment::{Attachment, BlobKey, UnusedAttachment};
+use crate::model::admin::{
+    CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, Overview, OverviewTimes, TeamPage,
+};
+use crate::model::attachment::Attachment;
 use crate::model::audit::{AuditFilter, AuditListing, AuditPage};
 use crate::model::board::{ListedLane, RoadmapLane};
 use crate::model::changelog::{Changelog, ChangelogDetail};
 use crate::model::changes::{ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage};
 use crate::model::comment::ListedComment;
-use crate::model::customer::{Customer, CustomerQuery, DoubleAddresses};
-use crate::model::email_address::EmailAddress;
+use crate::model::customer::{Customer, CustomerName, CustomerQuery};
+use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::event::Event;
-use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Sort};
-use crate::model::id::{AttachmentId, ChangelogId, CustomerId, FeatureRequestId, TrackId, WorkspaceId};
+use crate::model::feature_request::{
+    FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink, Sort,
+};
+use crate::model::id::{
+    AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, SessionId, SignInId, TrackId, WorkspaceId,
+};
 use crate::model::member::Member;
 use crate::model::note::Note;
 use crate::model::pagination::{Listing, PageRequest};
+use crate::model::portal::{
+    AccountLists, HeldPost, Portal, PortalFilter, PortalList, PortalRow, PublishedChangelog, RequestPage, SitemapEntry,
+    Viewer,
+};
+use crate::model::removal::CustomerTexts;
 use crate::model::search::Synonyms;
+use crate::model::session::{SecretDigest, Session};
 use crate::model::setting::Setting;
+use crate::model::sign_in::SignIn;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
 use crate::model::vote::Voter;
-use crate::model::workspace::{Subdomain, Workspace};
+use crate::policy::mail_requests::CounterKey;
+use crate::policy::trending::Candidate;
 
-/// Supplies the tracks of workspaces to clients that list them: the store, usually with a cache.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait TrackSource: Send + Sync {
-    /// Returns the tracks in the team's order, with all changes that this process has committed. Changes of other
-    /// processes may be missing for up to a second.
-    async fn tracks(&self, workspace: WorkspaceId) -> Result<Arc<[Track]>, StoreError>;
+/// All reads of records. What reads records of one noun takes the port of this noun.
+pub trait Reads:
+    AccountReader
+    + AttachmentReader
+    + AuditReader
+    + ChangeReader
+    + ChangelogReader
+    + CommentReader
+    + CustomerReader
+    + FeatureRequestReader
+    + InboxReader
+    + MemberReader
+    + OverviewReader
+    + PortalListReader
+    + RequestPageReader
+    + SessionReader
+    + SettingReader
+    + TrackReader
+    + VoteReader
+{
 }
 
-/// Runs the read queries of the API.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+impl<T> Reads for T where
+    T: AccountReader
+        + AttachmentReader
+        + AuditReader
+        + ChangeReader
+        + ChangelogReader
+        + CommentReader
+        + CustomerReader
+        + FeatureRequestReader
+        + InboxReader
+        + MemberReader
+        + OverviewReader
+        + PortalListReader
+        + RequestPageReader
+        + SessionReader
+        + SettingReader
+        + TrackReader
+        + VoteReader
+{
+}
+
+/// Reads what people see of their own account.
 #[async_trait]
-pub trait RoadmapReader: Send + Sync {
-    /// Returns the settings, or `None` when the workspace does not exist.
-    async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
-
-    /// Returns the synonyms of the workspace. Empty when it does not exist.
-    async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError>;
-
-    /// Returns the tracks in the team's order.
-    async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
-
-    /// Returns the lanes in the team's order.
-    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError>;
-
-    /// Returns the lanes in the team's order, each with its `per_lane` most voted public feature requests. Merged ones
-    /// are left out.
-    async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError>;
-
-    /// Returns the feature requests of a track, private ones included, without merged ones. `None` when the track does
-    /// not exist.
-    async fn track_requests(
+pub trait AccountReader: Send + Sync {
+    /// Returns the lists of an account, each with at most `limit` entries. Sessions are those of the address. The latest
+    /// vote in a tree counts for the order of the votes. Private feature requests of others are left out, and there are no
+    /// subscriptions if all mail to the customer is stopped. Four statements.
+    async fn account_lists(
         &self,
         workspace: WorkspaceId,
-        track: TrackId,
-        sort: Sort,
+        email: &FoldedEmail,
+        customer: Option<CustomerId>,
+        limit: u32,
+    ) -> Result<AccountLists, StoreError>;
+}
+
+/// Reads the metadata of files.
+#[async_trait]
+pub trait AttachmentReader: Send + Sync {
+    /// Returns the metadata of a file.
+    async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
+
+    /// Returns an uploaded image that everybody may see: the cover of a changelog that is public at `now`, or the logo
+    /// of the portal. One statement.
+    async fn public_image(
+        &self,
+        workspace: WorkspaceId,
+        image: AttachmentId,
+        now: Timestamp,
+    ) -> Result<Option<Attachment>, StoreError>;
+}
+
+/// Reads the audit log.
+#[async_trait]
+pub trait AuditReader: Send + Sync {
+    /// Returns a part of the audit log, newest first.
+    async fn audit_entries(
+        &self,
+        workspace: WorkspaceId,
+        filter: &AuditFilter,
+        page: AuditPage,
+    ) -> Result<AuditListing, StoreError>;
+}
+
+/// Reads what has changed, in the order of the changes.
+#[async_trait]
+pub trait ChangeReader: Send + Sync {
+    /// Returns a part of the list of all feature requests, oldest change first, merged and deleted ones included.
+    ///
+    /// Contract: a change that is committed after the call has a greater place than everything that the call returns.
+    async fn changed_requests(
+        &self,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedRequest>, StoreError>;
+
+    /// As [`Self::changed_requests`], for comments. A comment changes, too, when its feature request becomes private or
+    /// public.
+    async fn changed_comments(
+        &self,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
+        page: ChangesPage,
+    ) -> Result<ChangesListing<ChangedComment>, StoreError>;
+}
+
+/// Reads changelogs.
+#[async_trait]
+pub trait ChangelogReader: Send + Sync {
+    /// Returns the changelogs, newest first.
+    async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
+
+    /// Returns a changelog with everything that its own page shows.
+    async fn changelog(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+    ) -> Result<Option<ChangelogDetail>, StoreError>;
+
+    /// Lists the changelogs that are public at `now`, the latest publication first. Three statements.
+    async fn published_changelogs(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
         page: PageRequest,
-    ) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError>;
+    ) -> Result<Listing<PublishedChangelog>, StoreError>;
 
-    /// Returns a feature request with all of its fields. A merged one is the one it was merged into.
-    async fn feature_request(
+    /// Returns a changelog, if it is public at `now`. Two statements.
+    async fn published_changelog(
         &self,
         workspace: WorkspaceId,
-        request: &FeatureRequestRef,
-    ) -> Result<Option<FeatureRequestDetail>, StoreError>;
+        changelog: ChangelogId,
+        now: Timestamp,
+    ) -> Result<Option<PublishedChangelog>, StoreError>;
 
+    /// Whether the voters of a changelog were mailed, which happens once. False for an unknown changelog.
+    async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError>;
+}
+
+/// Reads comments and notes.
+#[async_trait]
+pub trait CommentReader: Send + Sync {
     /// Returns the comments of a feature request and of everything that is merged into it, oldest first, with the
     /// descriptions of what is merged into it. Words of private feature requests that are merged into a public one are
     /// left out, and blank descriptions, too. `None` when it does not exist.
@@ -92,16 +206,22 @@ pub trait RoadmapReader: Send + Sync {
         page: PageRequest,
     ) -> Result<Option<Listing<Note>>, StoreError>;
 
-    /// Returns the events of a feature request, newest first, optionally only those of one stored kind. `None` when it
-    /// does not exist.
-    async fn events(
+    /// Lists what waits for approval, oldest first.
+    async fn held_posts(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<HeldPost>, StoreError>;
+
+    /// Returns the customers who wrote these comments, in any order. Comments of the team are left out. The description
+    /// of a merged feature request, which is listed as a comment with the ID of that feature request, is one of them. One
+    /// statement.
+    async fn comment_customers(
         &self,
         workspace: WorkspaceId,
-        request: &FeatureRequestRef,
-        kind: Option<&'static str>,
-        page: PageRequest,
-    ) -> Result<Option<Listing<Event>>, StoreError>;
+        comments: &[CommentId],
+    ) -> Result<Vec<(CommentId, CustomerName)>, StoreError>;
+}
 
+/// Reads customers and what belongs to them.
+#[async_trait]
+pub trait CustomerReader: Send + Sync {
     /// Returns the customers whose name or address contains the query, or all, oldest first.
     async fn customers<'a, 'b>(
         &'a self,
@@ -113,49 +233,248 @@ pub trait RoadmapReader: Send + Sync {
     /// Returns a customer.
     async fn customer(&self, workspace: WorkspaceId, customer: CustomerId) -> Result<Option<Customer>, StoreError>;
 
-    /// Returns a changelog with everything that its own page shows.
-    async fn changelog(
+    /// Returns the records of a customer, private feature requests included. Five statements.
+    async fn customer_records(
         &self,
         workspace: WorkspaceId,
-        changelog: ChangelogId,
-    ) -> Result<Option<ChangelogDetail>, StoreError>;
+        customer: CustomerId,
+    ) -> Result<CustomerRecords, StoreError>;
 
-    /// Returns a part of the audit log, newest first.
-    async fn audit_entries(
+    /// Returns a page of the texts of a customer, also of those that wait for approval or were removed, newest first, with
+    /// their numbers. Two statements.
+    async fn customer_texts(
         &self,
         workspace: WorkspaceId,
-        filter: &AuditFilter,
-        page: AuditPage,
-    ) -> Result<AuditListing, StoreError>;
-
-    /// Returns a part of the list of all feature requests, oldest change first, merged and deleted ones included.
-    ///
-    /// Contract: a change that is committed after the call has a greater place than everything that the call returns.
-    async fn changed_requests(
-        &self,
-        workspace: WorkspaceId,
-        filter: &ChangesFilter,
-        page: ChangesPage,
-    ) -> Result<ChangesListing<ChangedRequest>, StoreError>;
-
-    /// As [`Self::changed_requests`], for comments. A comment changes, too, when its feature request becomes private or
-    /// public.
-    async fn changed_comments(
-        &self,
-        workspace: WorkspaceId,
-        filter: &ChangesFilter,
-        page: ChangesPage,
-    ) -> Result<ChangesListing<ChangedComment>, StoreError>;
-
-    /// Returns the feature requests that a customer voted for, newest first. A merged one is the one it was merged into,
-    /// listed once. Empty for an unknown customer.
-    async fn voted_requests(
-        &self,
-        workspace: WorkspaceId,
-        customer: &EmailAddress,
+        customer: CustomerId,
         page: PageRequest,
-    ) -> Result<Listing<FeatureRequestSummary>, StoreError>;
+    ) -> Result<CustomerTexts, StoreError>;
 
+    /// Returns when the newest mail of the workspace that this counter has counted was asked for. One statement.
+    async fn last_counted_mail(
+        &self,
+        workspace: WorkspaceId,
+        counter: CounterKey,
+    ) -> Result<Option<Timestamp>, StoreError>;
+}
+
+/// Reads feature requests, and what belongs to one or several of them.
+#[async_trait]
+pub trait FeatureRequestReader: Send + Sync {
+    /// Returns a feature request with all of its fields. A merged one is the one it was merged into.
+    async fn feature_request(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestDetail>, StoreError>;
+
+    /// Returns the events of a feature request, newest first, optionally only those of one stored kind. `None` when it
+    /// does not exist.
+    async fn events(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        kind: Option<&'static str>,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Event>>, StoreError>;
+
+    /// Returns what only the team sees of a feature request that is not merged. Two statements.
+    async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError>;
+
+    /// Returns the number of different people who would get mail about these feature requests and what is merged with
+    /// them. One statement.
+    async fn count_subscribers(&self, workspace: WorkspaceId, requests: &[FeatureRequestId])
+    -> Result<i64, StoreError>;
+
+    /// Lists the public feature requests with tag numbers above `after`, in their order. One statement.
+    async fn sitemap(&self, workspace: WorkspaceId, after: i64, limit: u32) -> Result<Vec<SitemapEntry>, StoreError>;
+
+    /// Returns the highest tag number so far, or 0. One statement.
+    async fn last_tag_number(&self, workspace: WorkspaceId) -> Result<i64, StoreError>;
+}
+
+/// Reads the lists of feature requests that the team works on, private ones included.
+#[async_trait]
+pub trait InboxReader: Send + Sync {
+    /// Returns the numbers of feature requests by track and state, from counters. One statement.
+    async fn inbox_counts(&self, workspace: WorkspaceId) -> Result<InboxCounts, StoreError>;
+
+    /// Returns a page of the inbox. Merged feature requests are listed with their state only, see
+    /// [`InboxState`](crate::model::admin::InboxState). The total of a list with a tag or a member counts at most
+    /// [`InboxList::READ_LIMIT`]. Two statements.
+    async fn inbox(&self, workspace: WorkspaceId, list: &InboxList) -> Result<Listing<InboxRow>, StoreError>;
+
+    /// Returns those of these feature requests that match a filter, in the given order. One statement.
+    async fn inbox_rows(
+        &self,
+        workspace: WorkspaceId,
+        filter: &InboxFilter,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<InboxRow>, StoreError>;
+
+    /// Returns the feature request with this tag number, merged ones included, and the private ones that are not merged
+    /// and whose title contains all of these words, regardless of case, newest first; at most `limit` of them. The newest
+    /// [`InboxList::READ_LIMIT`] private feature requests are looked at. One statement.
+    async fn find_unindexed(
+        &self,
+        workspace: WorkspaceId,
+        number: Option<i64>,
+        words: &[String],
+        limit: u32,
+    ) -> Result<Vec<FeatureRequestId>, StoreError>;
+
+    /// Returns what a merge would do. `None` if one of them does not exist. One statement.
+    async fn merge_preview(
+        &self,
+        workspace: WorkspaceId,
+        source: FeatureRequestId,
+        target: FeatureRequestId,
+    ) -> Result<Option<MergePreview>, StoreError>;
+}
+
+/// Reads team members.
+#[async_trait]
+pub trait MemberReader: Send + Sync {
+    /// Returns the team members, oldest first.
+    async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
+}
+
+/// Reads the overview of a workspace.
+#[async_trait]
+pub trait OverviewReader: Send + Sync {
+    /// Returns the overview of a workspace. It reads all votes of the workspace, so that callers keep the result for a
+    /// while. Five statements.
+    async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError>;
+}
+
+/// Reads the lists of feature requests on the portal. Merged feature requests appear in none of them, private ones where a
+/// method says so.
+#[async_trait]
+pub trait PortalListReader: Send + Sync {
+    /// Lists feature requests: public ones, and with a filter for what a customer has written, also the customer's
+    /// private ones. [`PortalSort::Trending`](crate::model::portal::PortalSort::Trending) is as by votes. The total of a
+    /// list with a tag counts at most [`PortalList::TAG_LIMIT`]. Two statements.
+    async fn portal_list(&self, workspace: WorkspaceId, list: &PortalList) -> Result<Listing<PortalRow>, StoreError>;
+
+    /// Returns the public feature requests of a filter that may trend: the `limit` most voted and the `limit` newest.
+    /// Some may be returned twice. One statement.
+    async fn trending_candidates(
+        &self,
+        workspace: WorkspaceId,
+        filter: &PortalFilter,
+        limit: u32,
+    ) -> Result<Vec<Candidate>, StoreError>;
+
+    /// Returns public feature requests by their IDs, in the given order. Others are left out. One statement.
+    async fn portal_rows(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<PortalRow>, StoreError>;
+
+    /// Returns which of these public feature requests match a filter. One statement.
+    async fn matching(
+        &self,
+        workspace: WorkspaceId,
+        filter: &PortalFilter,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FeatureRequestId>, StoreError>;
+
+    /// Returns which of these feature requests the customer has voted for, or for one that is merged into it. One
+    /// statement.
+    async fn voted_among(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FeatureRequestId>, StoreError>;
+}
+
+/// Reads a feature request as a person may see it.
+#[async_trait]
+pub trait RequestPageReader: Send + Sync {
+    /// Returns the page of a feature request, also of a private one. A reference to a merged one leads to what it was
+    /// merged into. `comments` is the page of comments, from 1; `None` is the last one. Private feature requests that are
+    /// merged into a public one are named to members only. Three statements.
+    async fn request_page(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        viewer: Viewer,
+        comments: Option<u64>,
+    ) -> Result<Option<RequestPage>, StoreError>;
+
+    /// Returns a feature request if this viewer may see it. A reference to a merged one leads to what it was merged
+    /// into, if the viewer may see both. One statement.
+    async fn visible_request(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        viewer: Viewer,
+    ) -> Result<Option<RequestLink>, StoreError>;
+}
+
+/// Reads sessions and sign-ins.
+#[async_trait]
+pub trait SessionReader: Send + Sync {
+    /// Returns a session, also one that has ended by its age, with the customer and the member of its address. One
+    /// statement.
+    async fn session(&self, workspace: WorkspaceId, digest: &SecretDigest) -> Result<Option<Session>, StoreError>;
+
+    /// Stores the last use of a session.
+    async fn touch_session(&self, workspace: WorkspaceId, session: SessionId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Returns a sign-in, also a used or expired one. One statement.
+    async fn sign_in(&self, workspace: WorkspaceId, id: SignInId) -> Result<Option<SignIn>, StoreError>;
+
+    /// Returns the latest sign-in that the browser with this secret has asked for. One statement.
+    async fn sign_in_of_browser(
+        &self,
+        workspace: WorkspaceId,
+        browser: &SecretDigest,
+    ) -> Result<Option<SignIn>, StoreError>;
+}
+
+/// Reads settings and synonyms.
+#[async_trait]
+pub trait SettingReader: Send + Sync {
+    /// Returns the settings, or `None` when the workspace does not exist.
+    async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
+
+    /// Returns the synonyms of the workspace. Empty when it does not exist.
+    async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError>;
+
+    /// Returns the settings of a workspace and its portal. A portal without stored settings has the default ones. One
+    /// statement.
+    async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError>;
+}
+
+/// Reads tracks and lanes, and the feature requests on them.
+#[async_trait]
+pub trait TrackReader: Send + Sync {
+    /// Returns the tracks in the team's order.
+    async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
+
+    /// Returns the lanes in the team's order.
+    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError>;
+
+    /// Returns the lanes in the team's order, each with its `per_lane` most voted public feature requests. Merged ones
+    /// are left out.
+    async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError>;
+
+    /// Returns the feature requests of a track, private ones included, without merged ones. `None` when the track does
+    /// not exist.
+    async fn track_requests(
+        &self,
+        workspace: WorkspaceId,
+        track: TrackId,
+        sort: Sort,
+        page: PageRequest,
+    ) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError>;
+}
+
+/// Reads votes.
+#[async_trait]
+pub trait VoteReader: Send + Sync {
     /// Returns the voters of a feature request and of everything that is merged into it, latest vote first. Each is
     /// listed once, with the first vote. `None` when it does not exist.
     async fn voters(
@@ -165,90 +484,12 @@ pub trait RoadmapReader: Send + Sync {
         page: PageRequest,
     ) -> Result<Option<Listing<Voter>>, StoreError>;
 
-    /// Returns the changelogs, newest first.
-    async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
-
-    /// Returns the metadata of a file.
-    async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
-
-    /// Returns the team members, oldest first.
-    async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
-}
-
-/// Looks up workspaces and their API keys.
-#[async_trait]
-pub trait WorkspaceDirectory: Send + Sync {
-    /// Returns the key with this digest in the workspace of this subdomain, including expired and revoked keys.
-    async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError>;
-
-    /// Records the use of a key, unless a use was recorded within the last minute.
-    async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError>;
-
-    /// Returns the workspace with this subdomain.
-    async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError>;
-
-    /// Returns all workspaces, ordered by subdomain.
-    async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError>;
-
-    /// Returns a workspace's keys, oldest first.
-    async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError>;
-
-    /// Returns the digests of a workspace's keys, including expired and revoked ones, in any order.
-    async fn key_digests(&self, workspace: WorkspaceId) -> Result<Vec<KeyDigest>, StoreError>;
-}
-
-/// Deletes data that is no longer needed.
-#[async_trait]
-pub trait Maintenance: Send + Sync {
-    /// Deletes up to `limit` saved responses of all workspaces that are older than `before`. Returns their number.
-    async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Returns those of `keys` that have no attachment row.
-    async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
-
-    /// Deletes up to `limit` texts of all workspaces that were removed before a timestamp. Returns their number.
-    async fn purge_removed_texts(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Deletes up to `limit` entries of the audit log of all workspaces that are older than `before`. Returns their
-    /// number.
-    async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Forgets up to `limit` deletions of feature requests and comments of all workspaces that are older than `before`.
-    /// Returns their number.
-    async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Deletes the rows of up to `limit` files of a workspace that were stored before `before` and are no cover of a
-    /// changelog. Returns these files.
-    ///
-    /// Contract: a concurrent unit of work that looks up a file as a cover either prevents its deletion or does not
-    /// find it.
-    async fn delete_unused_attachments(
+    /// Returns the feature requests that a customer voted for, newest first. A merged one is the one it was merged into,
+    /// listed once. Empty for an unknown customer.
+    async fn voted_requests(
         &self,
         workspace: WorkspaceId,
-        before: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<UnusedAttachment>, StoreError>;
-
-    /// Returns up to `limit` feature requests of a workspace whose search documents have an earlier version.
-    async fn outdated_documents(
-        &self,
-        workspace: WorkspaceId,
-        version: i32,
-        limit: u32,
-    ) -> Result<Vec<FeatureRequestId>, StoreError>;
-
-    /// Counts the feature requests of a workspace whose search documents have an earlier version.
-    async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError>;
-
-    /// Gives all search documents of a workspace the earliest version.
-    async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError>;
-
-    /// Folds again the addresses of all workspaces that are stored folded in another way than [`EmailAddress`] does it
-    /// now. Those of customers and members stay if another one has the address. Returns the number of changed rows.
-    ///
-    /// A start costs as much as there are addresses outside of ASCII.
-    async fn refold_addresses(&self) -> Result<u64, StoreError>;
-
-    /// Returns the customers and members of a workspace who have the address of another one.
-    async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError>;
+        customer: &EmailAddress,
+        page: PageRequest,
+    ) -> Result<Listing<FeatureRequestSummary>, StoreError>;
 }

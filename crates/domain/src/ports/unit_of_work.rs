@@ -7,8 +7,9 @@ use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
-    AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, MergeWrites, ModerationWrites,
-    Outbox, PortalWrites, Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
+    AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites, FeatureRequestWrites,
+    HeldPostWrites, MergeWrites, ModerationWrites, Outbox, Provisioning, SessionWrites, SettingWrites,
+    SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -60,6 +61,7 @@ pub trait UnitOfWork:
     + MergeWrites
     + VoteWrites
     + CommentWrites
+    + HeldPostWrites
     + TrackWrites
     + SettingWrites
     + ChangelogWrites
@@ -68,7 +70,8 @@ pub trait UnitOfWork:
     + ModerationWrites
     + Outbox
     + SubscriptionWrites
-    + PortalWrites
+    + CustomerWrites
+    + SessionWrites
     + Provisioning
     + Send
 {

@@ -8,6 +8,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::usage::{StoredUsage, Usage};
 
 /// Stores a usage total for each workspace. All processes add to it.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait UsageStore: Send + Sync {
     /// Returns the total, or `None` when nothing was added or counted yet.

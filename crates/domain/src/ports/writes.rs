@@ -3,6 +3,7 @@
 //! A method combines the writes that fit into one statement, so that a command needs few round trips.
 
 use async_trait::async_trait;
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::admin::CustomersMerged;
@@ -20,22 +21,26 @@ use crate::model::feature_request::{
 };
 use crate::model::html::CleanHtml;
 use crate::model::id::{
-    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, TrackId,
+    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, SessionId,
+    SignInId, TrackId,
 };
 use crate::model::mail::{SubscribeOutcome, Topic, Unsubscription};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
 use crate::model::message::NewMessage;
+use crate::model::portal::{Language, PortalSettings};
 use crate::model::removal::MovedTexts;
-use crate::model::search::SearchDocument;
-use crate::model::search::Synonyms;
+use crate::model::search::{SearchDocument, Synonyms};
+use crate::model::session::NewSession;
 use crate::model::setting::Setting;
+use crate::model::sign_in::{Consumption, KnownAddress, SignIn};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
 use crate::model::vote::{NewVote, VoteCast, VoteWithdrawn};
 use crate::model::workspace::Workspace;
 use crate::policy::mail_limits::MailBudgetWindow;
+use crate::policy::mail_requests::CounterKey;
 use crate::policy::merging::MergeNode;
 
 /// Writes of feature requests.
@@ -120,7 +125,7 @@ pub trait FeatureRequestWrites {
     async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
 }
 
-/// Merges of feature requests and of customers.
+/// Merges of feature requests.
 #[async_trait]
 pub trait MergeWrites {
     /// Returns the feature request with this reference itself, even if it is merged, with its place in its tree.
@@ -142,22 +147,6 @@ pub trait MergeWrites {
 
     /// Removes the link of `source`. Both trees are counted again.
     async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
-
-    /// Gives everything of the customer `source` to `target` and deletes `source`: votes, feature requests, comments,
-    /// also those that wait for approval, notes and subscriptions. An empty name of `target` becomes that of `source`.
-    /// Unsent messages to `source` are deleted. If one of them has stopped all mail, the other one has, too, since the
-    /// earlier timestamp.
-    ///
-    /// Returns `None` and changes nothing when one of them does not exist. They are different.
-    ///
-    /// Contract: a vote for a tree that both have voted for counts once. No concurrent vote is lost or counted twice.
-    /// Of two votes for one feature request, the earlier one stays, subscribed if one of them is. Afterwards the address
-    /// of `source` belongs to nobody.
-    async fn merge_customers(
-        &mut self,
-        source: CustomerId,
-        target: CustomerId,
-    ) -> Result<Option<CustomersMerged>, StoreError>;
 }
 
 /// Writes of votes and their notes.
@@ -211,6 +200,32 @@ pub trait CommentWrites {
     /// Deletes a comment and the unsent messages about it. Returns its feature request, or `None` when the comment does
     /// not exist.
     async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+
+    /// Puts a mail about a comment of the team in the outbox for the author of the feature request, if the author is a
+    /// customer who is subscribed to it.
+    ///
+    /// Contract: at most one mail per customer and comment.
+    async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
+}
+
+/// Writes of what waits for approval.
+#[async_trait]
+pub trait HeldPostWrites {
+    /// Stores a comment of a customer that waits for approval. Otherwise as [`CommentWrites::insert_comment`].
+    async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
+
+    /// Returns the feature request of a comment that waits for approval, or `None` if no such comment waits.
+    async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+
+    /// Publishes a comment that waits for approval, with its ID and time. Returns its feature request, or `None` if no
+    /// such comment waits.
+    async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+
+    /// Deletes a comment that waits for approval. Returns its feature request, or `None` if no such comment waits.
+    async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+
+    /// Ends the wait of a feature request for approval. It stays private. Returns whether it waited.
+    async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
 }
 
 /// Messages that are sent after the unit of work has committed.
@@ -271,7 +286,11 @@ pub trait SubscriptionWrites {
         customer: &NewCustomer,
         at: Timestamp,
     ) -> Result<Option<SubscribeOutcome>, StoreError>;
+}
 
+/// Writes of customers.
+#[async_trait]
+pub trait CustomerWrites {
     /// Returns the ID of the customer with this address.
     async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError>;
 
@@ -284,6 +303,80 @@ pub trait SubscriptionWrites {
         customer: CustomerId,
         name: &Name,
     ) -> Result<Option<(Customer, Option<Name>)>, StoreError>;
+
+    /// Replaces the name of a customer by this one or by none.
+    async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError>;
+
+    /// Finds or creates a customer and stores its language; `None` follows the browser. Returns the customer.
+    async fn set_language(
+        &mut self,
+        customer: &NewCustomer,
+        language: Option<Language>,
+        at: Timestamp,
+    ) -> Result<CustomerName, StoreError>;
+
+    /// Whether a customer has written a comment, or a public feature request, that does not wait for approval.
+    async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
+
+    /// Gives everything of the customer `source` to `target` and deletes `source`: votes, feature requests, comments,
+    /// also those that wait for approval, notes and subscriptions. An empty name of `target` becomes that of `source`.
+    /// Unsent messages to `source` are deleted. If one of them has stopped all mail, the other one has, too, since the
+    /// earlier timestamp.
+    ///
+    /// Returns `None` and changes nothing when one of them does not exist. They are different.
+    ///
+    /// Contract: a vote for a tree that both have voted for counts once. No concurrent vote is lost or counted twice.
+    /// Of two votes for one feature request, the earlier one stays, subscribed if one of them is. Afterwards the address
+    /// of `source` belongs to nobody.
+    async fn merge_customers(
+        &mut self,
+        source: CustomerId,
+        target: CustomerId,
+    ) -> Result<Option<CustomersMerged>, StoreError>;
+}
+
+/// Writes of sessions, of sign-ins, and of the counters of the mails that they ask for.
+#[async_trait]
+pub trait SessionWrites {
+    /// Returns when the `nth` newest mail that this counter has counted was asked for, from 1. It counts for all
+    /// workspaces.
+    ///
+    /// Contract: concurrent units of work that ask for the same counter, of all workspaces, wait for each other and see
+    /// each other's mails.
+    async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Counts a mail by each of these counters. Mails of the workspace that were asked for more than
+    /// [`COUNTED_FOR`](crate::policy::mail_requests::COUNTED_FOR) before are forgotten.
+    async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError>;
+
+    /// Returns what the workspace knows about an address, with one statement for every address.
+    async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError>;
+
+    /// Stores a sign-in. Sign-ins of the workspace that were asked for more than a day before it are deleted, and of those
+    /// without a mail the oldest, beyond [`SignIn::MAX_WITHOUT_MAIL`].
+    async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError>;
+
+    /// Marks a sign-in as used. Returns whether it was open at `at`. If it is redeemed, its mail is not counted any more,
+    /// and its address is known from now on.
+    ///
+    /// Contract: of several concurrent calls for a sign-in, at most one returns `true`.
+    async fn consume_sign_in(&mut self, sign_in: SignInId, how: Consumption, at: Timestamp)
+    -> Result<bool, StoreError>;
+
+    /// Counts a code that was typed for a sign-in, before it is compared. Returns whether it may be compared: the
+    /// sign-in accepted codes at `at`.
+    ///
+    /// Contract: concurrent calls see each other's counts.
+    async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Stores a session. Sessions of the workspace that were not used for half a year are deleted.
+    async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError>;
+
+    /// Deletes a session of an address. Returns whether there was one.
+    async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError>;
+
+    /// Deletes all sessions and open sign-ins of an address. Returns the number of sessions.
+    async fn end_sessions(&mut self, email: &FoldedEmail) -> Result<u64, StoreError>;
 }
 
 /// Tracks and lanes.
@@ -334,6 +427,13 @@ pub trait SettingWrites {
 
     /// Replaces the synonyms.
     async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError>;
+
+    /// Returns the settings of the portal, the default ones if none are stored. Other units of work that load them wait
+    /// for this one.
+    async fn load_portal(&mut self) -> Result<PortalSettings, StoreError>;
+
+    /// Replaces the settings of the portal.
+    async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError>;
 }
 
 /// Writes of changelogs.

@@ -76,7 +76,7 @@ impl Operation for PostComment {
 mod tests {
     use super::*;
     use crate::error::Validated;
-    
+
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, context, now, perform, request, summary};
     use pollster::block_on;

@@ -27,8 +27,8 @@ use crate::model::attachment::Attachment;
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::search::SearchQuery;
 use crate::ports::{
-    AdminReader, Blobs, Clock, MissedSearchLog, OutboxQueue, PortalReader, PortalSource, RoadmapReader, SynonymSource,
-    TextSearch, TrackSource, WorkspaceDirectory,
+    Blobs, Clock, MissedSearchLog, OutboxQueue, PortalSource, Reads, SynonymSource, TextSearch, TrackSource,
+    WorkspaceDirectory,
 };
 
 /// A read query of one workspace.
@@ -45,11 +45,7 @@ pub trait Query: Send + Sync {
 #[derive(Clone)]
 pub struct QueryPorts {
     /// Reads records.
-    pub reader: Arc<dyn RoadmapReader>,
-    /// Reads what the pages of portals show.
-    pub pages: Arc<dyn PortalReader>,
-    /// Reads what the pages of the admin panel show.
-    pub admin: Arc<dyn AdminReader>,
+    pub reader: Arc<dyn Reads>,
     /// Reads the state of mail.
     pub outbox: Arc<dyn OutboxQueue>,
     /// Looks up API keys.
@@ -108,15 +104,15 @@ impl QueryPorts {
 pub(crate) mod tests {
     use super::*;
     use crate::ports::mocks::{
-        MockAdminReader, MockBlobs, MockMissedSearchLog, MockOutboxQueue, MockPortalReader, MockPortalSource,
-        MockRoadmapReader, MockSynonymSource, MockTextSearch, MockTrackSource, MockWorkspaceDirectory,
+        MockBlobs, MockMissedSearchLog, MockOutboxQueue, MockPortalSource, MockReads, MockSynonymSource,
+        MockTextSearch, MockTrackSource, MockWorkspaceDirectory,
     };
     use crate::usecase::fixtures::{FixedClock, workspace};
     use pollster::block_on;
 
     /// Runs a query on test ports for records and files.
     pub(crate) fn run_query<Q: Query>(
-        reader: MockRoadmapReader,
+        reader: MockReads,
         blobs: MockBlobs,
         query: &Q,
     ) -> Result<Q::Output, RoadmapError> {
@@ -127,9 +123,7 @@ pub(crate) mod tests {
     /// Returns ports that expect no calls.
     pub(crate) fn ports() -> QueryPorts {
         QueryPorts {
-            reader: Arc::new(MockRoadmapReader::new()),
-            pages: Arc::new(MockPortalReader::new()),
-            admin: Arc::new(MockAdminReader::new()),
+            reader: Arc::new(MockReads::new()),
             outbox: Arc::new(MockOutboxQueue::new()),
             directory: Arc::new(MockWorkspaceDirectory::new()),
             missed_searches: Arc::new(MockMissedSearchLog::new()),

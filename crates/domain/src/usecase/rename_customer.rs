@@ -53,8 +53,6 @@ impl Operation for RenameCustomer {
 mod tests {
     use super::*;
 
-    
-    
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{name, perform};
     use uuid::Uuid;

@@ -3,6 +3,7 @@
 //! Transactions commit in another order than they change records. A change therefore gets its place after its commit, by
 //! whoever reads next: [`number_changes`].
 
+use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
@@ -12,6 +13,7 @@ use roadmap_domain::model::changes::{
 };
 use roadmap_domain::model::feature_request::FeatureRequestDetail;
 use roadmap_domain::model::id::{TrackId, WorkspaceId};
+use roadmap_domain::ports::ChangeReader;
 use uuid::Uuid;
 
 use crate::PostgresReader;
@@ -25,6 +27,7 @@ use crate::statement::{placed, statement, summary};
 
 /// The kind of the rows of feature requests.
 const REQUEST: &str = "feature_request";
+
 /// The kind of the rows of comments.
 const COMMENT: &str = "comment";
 
@@ -166,14 +169,17 @@ impl PostgresReader {
         let entries = rows.into_iter().map(entry).collect::<Result<_, _>>()?;
         Ok(ChosenChanges::choose(entries, filter, page))
     }
+}
 
-    /// Returns a part of the list of all feature requests.
-    pub(crate) async fn list_changed_requests(
+#[async_trait]
+impl ChangeReader for PostgresReader {
+    async fn changed_requests(
         &self,
         workspace: WorkspaceId,
-        filter: ChangesFilter,
+        filter: &ChangesFilter,
         page: ChangesPage,
     ) -> Result<ChangesListing<ChangedRequest>, StoreError> {
+        let filter = *filter;
         let chosen = self.choose(workspace, REQUEST, filter, page).await?;
         let requests = ChangedRequests { workspace: workspace.uuid(), ids: chosen.shown() };
         let session = self.session(workspace).await?;
@@ -185,13 +191,13 @@ impl PostgresReader {
         Ok(chosen.listing(records.collect::<Result<_, StoreError>>()?))
     }
 
-    /// Returns a part of the list of all comments.
-    pub(crate) async fn list_changed_comments(
+    async fn changed_comments(
         &self,
         workspace: WorkspaceId,
-        filter: ChangesFilter,
+        filter: &ChangesFilter,
         page: ChangesPage,
     ) -> Result<ChangesListing<ChangedComment>, StoreError> {
+        let filter = *filter;
         let chosen = self.choose(workspace, COMMENT, filter, page).await?;
         let comments = ChangedComments { workspace: workspace.uuid(), ids: chosen.shown() };
         let session = self.session(workspace).await?;

@@ -1,11 +1,31 @@
-//! Lists of comments.
+//! Comments and notes of feature requests, and what waits for approval.
 
-use diesel::sql_types::{BigInt, Bool, Nullable, Timestamptz, Uuid as SqlUuid};
+use async_trait::async_trait;
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::comment::ListedComment;
+use roadmap_domain::model::customer::CustomerName;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CommentId, NoteId, WorkspaceId};
+use roadmap_domain::model::note::Note;
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::portal::HeldPost;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::ports::CommentReader;
 use uuid::Uuid;
 
+use crate::PostgresReader;
 use crate::codec::TimestampColumn;
-use crate::rows::CommentColumns;
-use crate::statement::{resolved, statement};
+use crate::reads::listing::{BEYOND, existing_listing, listing};
+use crate::reads::request_pages::{HeldRow, held_comment};
+use crate::rows::{
+    CommentColumns, CommentRow, CustomerNameColumns, CustomerNameRow, LinkColumns, LinkRow, customer_name,
+    listed_comment, request_link,
+};
+use crate::statement::{id_or_number, resolved, statement};
 
 /// The SQL of common table expressions for the list of comments of a feature request, in a statement with the parameters
 /// `workspace`, `request` and `number`: the `request`, what is `merged` into it, as far as it is shown, and the `total`
@@ -135,4 +155,214 @@ statement! {
      ), listed AS (", listed_comments!("is_answer, "), ")
      SELECT total, listed.* FROM request CROSS JOIN total LEFT JOIN listed ON true
      ORDER BY is_answer, listed.created_at, listed.id")
+}
+
+statement! {
+    /// Selects the number of notes of a feature request and of everything that is merged into it, with a page of them.
+    /// Returns no row if the feature request does not exist.
+    NotesPage {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        at: TimestampColumn => Timestamptz,
+        before: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<NoteColumns>),
+    concat!("WITH request AS MATERIALIZED (
+         SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
+     ), merged AS MATERIALIZED (
+         SELECT feature_requests.id FROM request
+         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
+     ), total AS (
+         SELECT (SELECT count(*) FROM notes WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request))
+              + (SELECT count(*) FROM merged
+                 JOIN notes ON notes.workspace_id = {workspace} AND notes.request_id = merged.id) AS total
+     ), page AS MATERIALIZED (
+         (SELECT id FROM notes
+          WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
+            AND NOT EXISTS (SELECT FROM merged) AND (created_at, id) < ({at}, {before})
+          ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset})
+         UNION ALL
+         (SELECT notes.id FROM (SELECT id FROM request UNION ALL SELECT id FROM merged) AS members
+          JOIN notes ON notes.workspace_id = {workspace} AND notes.request_id = members.id
+          WHERE EXISTS (SELECT FROM merged) AND (notes.created_at, notes.id) < ({at}, {before})
+          ORDER BY notes.created_at DESC, notes.id DESC LIMIT {limit} OFFSET {offset})
+     ), listed AS (
+         SELECT notes.id, body, members.name AS author, members.email AS author_email, customers.id AS customer_id,
+                customers.name, customers.email, notes.created_at
+         FROM page
+         JOIN notes ON notes.workspace_id = {workspace} AND notes.id = page.id
+         LEFT JOIN members ON members.workspace_id = {workspace} AND members.id = notes.author_id
+         LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.id = notes.customer_id
+     )
+     SELECT total, listed.* FROM request CROSS JOIN total LEFT JOIN listed ON true
+     ORDER BY listed.created_at DESC, listed.id DESC")
+}
+
+/// The types of a note: ID, body, name and address of its author, the customer, and timestamp of the creation.
+pub(crate) type NoteColumns = (SqlUuid, Text, Nullable<(Text, Text)>, Nullable<CustomerNameColumns>, Timestamptz);
+pub(crate) type NoteRow = (Uuid, String, Option<(String, String)>, Option<CustomerNameRow>, TimestampColumn);
+
+/// Converts a row of [`NoteColumns`].
+pub(crate) fn note((id, body, author, customer, created_at): NoteRow) -> Result<Note, StoreError> {
+    Ok(Note {
+        id: NoteId::new(id),
+        body: CleanHtml::from_stored(body),
+        author: author.map(|(name, email)| (Name::from_stored(name), EmailAddress::from_stored(email))),
+        customer: customer.map(customer_name),
+        created_at: created_at.into_timestamp("notes", "created_at", id)?,
+    })
+}
+
+statement! {
+    /// Selects the customers who wrote comments, or described the feature requests with these IDs.
+    CommentCustomers { workspace: Uuid => SqlUuid, comments: Vec<Uuid> => Array<SqlUuid> }
+        -> (SqlUuid, CustomerNameColumns),
+    "WITH written AS MATERIALIZED (
+         SELECT id, customer_id FROM comments WHERE workspace_id = {workspace} AND id = ANY ({comments})
+         UNION ALL
+         SELECT id, author_id FROM feature_requests WHERE workspace_id = {workspace} AND id = ANY ({comments})
+     )
+     SELECT written.id, customers.id, name, email FROM written
+     JOIN customers ON customers.workspace_id = {workspace} AND customers.id = written.customer_id"
+}
+
+statement! {
+    /// Selects the number of ideas and comments that wait for approval, with a page of them.
+    HeldPosts {
+        workspace: Uuid => SqlUuid,
+        at: TimestampColumn => Timestamptz,
+        after: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+        end: i64 => BigInt,
+    } -> (BigInt, Nullable<HeldPostColumns>),
+    "WITH total AS (
+         SELECT (SELECT count(*) FROM feature_requests
+                 WHERE workspace_id = {workspace} AND awaiting_approval AND root_id IS NULL)
+              + (SELECT count(*) FROM held_comments WHERE workspace_id = {workspace}) AS total
+     ), page AS MATERIALIZED (
+         SELECT id, is_comment, created_at FROM (
+             (SELECT id, false AS is_comment, created_at FROM feature_requests
+              WHERE workspace_id = {workspace} AND awaiting_approval AND root_id IS NULL
+                AND (created_at, id) > ({at}, {after})
+              ORDER BY created_at, id LIMIT {end})
+             UNION ALL
+             (SELECT id, true, created_at FROM held_comments
+              WHERE workspace_id = {workspace} AND (created_at, id) > ({at}, {after})
+              ORDER BY created_at, id LIMIT {end})
+         ) AS posts
+         ORDER BY created_at, id LIMIT {limit} OFFSET {offset}
+     ), listed AS (
+         SELECT request.id AS request_id, request.tag_number, request.title, comment_id, content,
+                customers.id AS customer_id, name, email, page.created_at, page.id
+         FROM page
+         CROSS JOIN LATERAL (
+             SELECT NULL::uuid AS comment_id, NULL::text AS content, author_id AS customer_id, id AS request_id
+             FROM feature_requests
+             WHERE workspace_id = {workspace} AND feature_requests.id = CASE WHEN NOT is_comment THEN page.id END
+             UNION ALL
+             SELECT held.id, content, customer_id, coalesce(root_id, about.id) FROM held_comments AS held
+             JOIN feature_requests AS about ON about.workspace_id = {workspace} AND about.id = held.request_id
+             WHERE held.workspace_id = {workspace} AND held.id = CASE WHEN is_comment THEN page.id END
+             OFFSET 0
+         ) AS post
+         CROSS JOIN LATERAL (
+             SELECT id, tag_number, title FROM feature_requests
+             WHERE workspace_id = {workspace} AND id = post.request_id OFFSET 0
+         ) AS request
+         LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.id = post.customer_id
+     )
+     SELECT total, request_id, tag_number, title, comment_id, content, customer_id, name, email, created_at
+     FROM total LEFT JOIN listed ON true ORDER BY created_at, listed.id"
+}
+
+type HeldPostColumns = (LinkColumns, Nullable<(SqlUuid, Text)>, Nullable<CustomerNameColumns>, Timestamptz);
+type HeldPostRow = (LinkRow, Option<(Uuid, String)>, Option<CustomerNameRow>, TimestampColumn);
+
+fn held_post((request, comment, customer, created_at): HeldPostRow) -> Result<HeldPost, StoreError> {
+    let id = request.0;
+    let (comment, author) = match (comment, customer) {
+        (Some((id, content)), Some(customer)) => {
+            let row: HeldRow = (id, content, customer, created_at);
+            (Some(held_comment(row)?), None)
+        }
+        (_, customer) => (None, customer.map(customer_name)),
+    };
+    Ok(HeldPost {
+        request: request_link(request),
+        comment,
+        author,
+        created_at: created_at.into_timestamp("feature_requests", "created_at", id)?,
+    })
+}
+
+#[async_trait]
+impl CommentReader for PostgresReader {
+    async fn comments(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<ListedComment>>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let session = self.session(workspace).await?;
+        let (at, after) = page.after();
+        let comments = CommentsPage {
+            workspace: workspace.uuid(),
+            request,
+            number,
+            at: at.into(),
+            after,
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        let rows: Vec<(i64, Option<CommentRow>)> = session.run(comments.load(&mut session.connection()?)).await?;
+        existing_listing(rows, page, listed_comment)
+    }
+
+    async fn notes(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Note>>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let session = self.session(workspace).await?;
+        let (at, before) = page.before();
+        let notes = NotesPage {
+            workspace: workspace.uuid(),
+            request,
+            number,
+            at: at.into(),
+            before,
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        let rows: Vec<(i64, Option<NoteRow>)> = session.run(notes.load(&mut session.connection()?)).await?;
+        existing_listing(rows, page, note)
+    }
+
+    async fn held_posts(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<HeldPost>, StoreError> {
+        let session = self.session(workspace).await?;
+        let (limit, offset) = (page.limit(), page.offset().unwrap_or(BEYOND));
+        let end = offset.saturating_add(limit);
+        let (at, after) = page.after();
+        let select = HeldPosts { workspace: workspace.uuid(), at: at.into(), after, limit, offset, end };
+        let rows: Vec<(i64, Option<HeldPostRow>)> = session.run(select.load(&mut session.connection()?)).await?;
+        listing(rows, page, held_post)
+    }
+
+    async fn comment_customers(
+        &self,
+        workspace: WorkspaceId,
+        comments: &[CommentId],
+    ) -> Result<Vec<(CommentId, CustomerName)>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let list = CommentCustomers { workspace, comments: comments.iter().map(|comment| comment.uuid()).collect() };
+        let rows: Vec<(Uuid, CustomerNameRow)> = session.run(list.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(|(comment, row)| (CommentId::new(comment), customer_name(row))).collect())
+    }
 }

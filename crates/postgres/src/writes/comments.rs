@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::{CommentAuthor, ListedComment, NewComment};
@@ -10,6 +10,7 @@ use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::mail::Topic;
+use roadmap_domain::model::message::MessageContent;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CommentWrites;
 use uuid::Uuid;
@@ -17,7 +18,7 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{CommentColumns, CommentRow, SummaryColumns, SummaryRow, listed_comment};
 use crate::schema::comments;
-use crate::statement::{author, id_or_number, placed, resolved, statement, summary};
+use crate::statement::{author, id_or_number, members, placed, resolved, statement, summary};
 use crate::unit::PostgresUnit;
 use crate::writes::outbox::delete_messages;
 use crate::writes::requests::{folded_name_of, name_of};
@@ -50,7 +51,6 @@ macro_rules! comment_of_customer {
         )
     };
 }
-
 pub(crate) use comment_of_customer;
 
 statement! {
@@ -116,6 +116,39 @@ statement! {
      LEFT JOIN members ON members.workspace_id = {workspace} AND members.id = comment.author_id
      LEFT JOIN feature_requests AS merged
             ON merged.workspace_id = {workspace} AND merged.id = comment.request_id AND merged.root_id IS NOT NULL"
+}
+
+statement! {
+    /// Creates the notification of the author of the feature request of a comment, if the author is subscribed to
+    /// anything in its tree.
+    NotifyAuthor {
+        workspace: Uuid => SqlUuid,
+        comment: Uuid => SqlUuid,
+        topic: String => Text,
+        kind: String => Text,
+        payload: String => Text,
+        at: TimestampColumn => Timestamptz,
+    } -> Untyped,
+    concat!("WITH roots AS MATERIALIZED (
+         SELECT coalesce(root_id, id) AS id FROM feature_requests
+         WHERE workspace_id = {workspace} AND id = (
+             SELECT request_id FROM comments WHERE workspace_id = {workspace} AND id = {comment})
+     ), ", members!(), ", author AS MATERIALIZED (
+         SELECT customers.id FROM roots
+         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = roots.id
+         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = author_id
+         WHERE mail_stopped_at IS NULL
+     )
+     INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
+     SELECT {workspace}, {topic} || '.' || id::text, {kind}, 1, id, {payload}::jsonb, {at}, {at} FROM author
+     WHERE EXISTS (
+         SELECT FROM members JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
+         WHERE votes.customer_id = author.id AND subscribed
+     ) OR EXISTS (
+         SELECT FROM members JOIN followers ON followers.workspace_id = {workspace} AND followers.request_id = members.id
+         WHERE followers.customer_id = author.id
+     )
+     ON CONFLICT (workspace_id, id) DO NOTHING")
 }
 
 #[async_trait]
@@ -185,5 +218,20 @@ impl CommentWrites for PostgresUnit {
             delete_messages(self, Topic::Comment(comment)).await?;
         }
         Ok(request.map(FeatureRequestId::new))
+    }
+
+    async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError> {
+        let topic = Topic::Comment(comment);
+        let notification = MessageContent::Notification(topic);
+        let notify = NotifyAuthor {
+            workspace: self.workspace,
+            comment: comment.uuid(),
+            topic: topic.to_string(),
+            kind: notification.kind().to_owned(),
+            payload: notification.payload(),
+            at: at.into(),
+        };
+        self.run(notify.execute(&mut self.connection()?)).await?;
+        Ok(())
     }
 }

@@ -1,18 +1,31 @@
-//! Merges two customers who are one person.
+//! Customers: their names and languages, and merges of two who are one person.
 
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Untyped, Uuid as SqlUuid};
+use async_trait::async_trait;
+use diesel::dsl::exists;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::CustomersMerged;
+use roadmap_domain::model::customer::{Customer, CustomerName, NewCustomer};
+use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::id::CustomerId;
-use roadmap_domain::ports::SubscriptionWrites;
+use roadmap_domain::model::portal::Language;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::CustomerWrites;
 use uuid::Uuid;
 
+use crate::codec::TimestampColumn;
 use crate::locks::WorkspaceLock;
 use crate::reads::SelectCustomer;
-use crate::rows::{CustomerRow, customer, customer_name};
+use crate::rows::{
+    CustomerColumns, CustomerNameColumns, CustomerNameRow, CustomerRow, customer, customer_name, votes_of,
+};
+use crate::schema::customers;
 use crate::statement::statement;
 use crate::unit::PostgresUnit;
+use crate::writes::requests::{folded_name_of, name_of};
 use crate::writes::subscriptions::DeleteWaiting;
 
 /// The SQL of the roots of the trees whose votes are counted again when `source` is merged into another customer, and
@@ -157,7 +170,117 @@ statement! {
      RETURNING gone.name, gone.email"
 }
 
-impl PostgresUnit {
+statement! {
+    /// Inserts a customer, or finds the one with the same address and fills an empty name. Stores the language.
+    SetLanguage {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        email: String => Text,
+        email_folded: String => Text,
+        name: Option<String> => Nullable<Text>,
+        name_folded: Option<String> => Nullable<Text>,
+        language: Option<String> => Nullable<Text>,
+        at: TimestampColumn => Timestamptz,
+    } -> CustomerNameColumns,
+    "INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, language, created_at)
+     VALUES ({workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {language}, {at})
+     ON CONFLICT (workspace_id, email_folded) DO UPDATE
+     SET name = coalesce(customers.name, excluded.name),
+         name_folded = coalesce(customers.name_folded, excluded.name_folded),
+         language = excluded.language
+     RETURNING id, name, email"
+}
+
+statement! {
+    /// Whether a customer has written a comment or a public feature request.
+    HasPublicPosts { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid } -> Bool,
+    "SELECT EXISTS (SELECT FROM comments WHERE workspace_id = {workspace} AND customer_id = {customer})
+         OR EXISTS (SELECT FROM feature_requests
+                    WHERE workspace_id = {workspace} AND author_id = {customer} AND NOT private)"
+}
+
+statement! {
+    /// Replaces the name of a customer. Returns the customer and the name before.
+    RenameCustomer { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, name: String => Text, name_folded: String => Text }
+        -> (CustomerColumns, Nullable<Text>),
+    concat!("UPDATE customers SET name = {name}, name_folded = {name_folded}
+     FROM (SELECT name FROM customers WHERE workspace_id = {workspace} AND id = {customer} FOR NO KEY UPDATE) AS old
+     WHERE workspace_id = {workspace} AND id = {customer}
+     RETURNING customers.id, customers.name, customers.email, ", votes_of!("customers.id"), ", customers.created_at,
+               customers.blocked_at, old.name")
+}
+
+#[async_trait]
+impl CustomerWrites for PostgresUnit {
+    async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError> {
+        let customer = customers::table
+            .filter(customers::workspace_id.eq(self.workspace))
+            .filter(customers::email_folded.eq(address.as_str()))
+            .select(customers::id);
+        let customer: Option<Uuid> = self.run_optional(customer.first(&mut self.connection()?)).await?;
+        Ok(customer.map(CustomerId::new))
+    }
+
+    async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
+        let found = customers::table
+            .filter(customers::workspace_id.eq(self.workspace))
+            .filter(customers::id.eq(customer.uuid()));
+        self.run(diesel::select(exists(found)).get_result(&mut self.connection()?)).await
+    }
+
+    async fn rename_customer(
+        &mut self,
+        customer_id: CustomerId,
+        name: &Name,
+    ) -> Result<Option<(Customer, Option<Name>)>, StoreError> {
+        let rename = RenameCustomer {
+            workspace: self.workspace,
+            customer: customer_id.uuid(),
+            name: name.to_string(),
+            name_folded: name.as_str().to_lowercase(),
+        };
+        let row: Option<(CustomerRow, Option<String>)> =
+            self.run_optional(rename.get_result(&mut self.connection()?)).await?;
+        row.map(|(row, old)| Ok((customer(row)?, old.map(Name::from_stored)))).transpose()
+    }
+
+    async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError> {
+        let rename = diesel::update(customers::table)
+            .filter(customers::workspace_id.eq(self.workspace))
+            .filter(customers::id.eq(customer.uuid()))
+            .set((
+                customers::name.eq(name.map(Name::to_string)),
+                customers::name_folded.eq(name.map(|name| name.as_str().to_lowercase())),
+            ));
+        self.run(rename.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn set_language(
+        &mut self,
+        customer: &NewCustomer,
+        language: Option<Language>,
+        at: Timestamp,
+    ) -> Result<CustomerName, StoreError> {
+        let set = SetLanguage {
+            workspace: self.workspace,
+            customer: customer.id.uuid(),
+            email: customer.email.as_str().to_owned(),
+            email_folded: customer.email.folded().as_str().to_owned(),
+            name: name_of(customer),
+            name_folded: folded_name_of(customer),
+            language: language.map(|language| language.code().to_owned()),
+            at: at.into(),
+        };
+        let row: CustomerNameRow = self.run(set.get_result(&mut self.connection()?)).await?;
+        Ok(customer_name(row))
+    }
+
+    async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
+        let find = HasPublicPosts { workspace: self.workspace, customer: customer.uuid() };
+        self.run(find.get_result(&mut self.connection()?)).await
+    }
+
     /// Gives everything of a customer to another one and deletes the former.
     ///
     /// A concurrent vote inserts its row, then locks its customer, then the tally. So the order is the same here:
@@ -166,7 +289,7 @@ impl PostgresUnit {
     /// 2. Its votes are added for the other customer, which may wait for votes of the latter. It holds nothing that these
     ///    wait for. From then on, the other customer cannot vote for the same.
     /// 3. The tallies are locked, and with them withdrawals wait.
-    pub(crate) async fn replace_customer(
+    async fn merge_customers(
         &mut self,
         source: CustomerId,
         target: CustomerId,

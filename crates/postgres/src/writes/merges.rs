@@ -8,9 +8,8 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::CustomersMerged;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
+use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::merging::MergeNode;
 use roadmap_domain::ports::MergeWrites;
@@ -219,14 +218,6 @@ impl MergeWrites for PostgresUnit {
         self.set_root(source, subtree, None, at).await?;
         self.mark_target(root, at).await?;
         self.count_trees(vec![source, root]).await
-    }
-
-    async fn merge_customers(
-        &mut self,
-        source: CustomerId,
-        target: CustomerId,
-    ) -> Result<Option<CustomersMerged>, StoreError> {
-        self.replace_customer(source, target).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sign-ins and sessions.
 
+use async_trait::async_trait;
 use diesel::prelude::ExpressionMethods;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
@@ -10,6 +11,7 @@ use roadmap_domain::model::session::{BrowserName, NewSession, Session};
 use roadmap_domain::model::sign_in::{Consumption, KnownAddress, PageAction, SignIn};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::{COUNTED_FOR, CounterKey};
+use roadmap_domain::ports::SessionWrites;
 use uuid::Uuid;
 
 use crate::codec::{TimestampColumn, optional_timestamp};
@@ -134,23 +136,18 @@ fn browser_name(name: Option<&BrowserName>) -> Option<String> {
     name.map(|name| name.as_str().to_owned())
 }
 
-impl PostgresUnit {
+#[async_trait]
+impl SessionWrites for PostgresUnit {
     /// Returns when the nth newest mail of a counter was asked for. Other units of work that ask for the counter wait for
     /// this one, so that together they keep to the limits.
-    pub(crate) async fn nth_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError> {
+    async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError> {
         self.lock_counter(&counter.0).await?;
         let nth = NthCountedMail { counter: counter.0.to_vec(), nth: i64::from(nth) };
         let at: Option<TimestampColumn> = self.run(nth.get_result(&mut self.connection()?)).await?;
         optional_timestamp(at, "counted_mails", "asked_at", Uuid::nil())
     }
 
-    /// Counts a mail.
-    pub(crate) async fn add_counted_mail(
-        &self,
-        mail: Uuid,
-        counters: &[CounterKey],
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
+    async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError> {
         let count = CountMail {
             workspace: self.workspace,
             mail,
@@ -162,16 +159,14 @@ impl PostgresUnit {
         Ok(())
     }
 
-    /// Returns what the workspace knows about an address.
-    pub(crate) async fn known_address(&self, email: &FoldedEmail) -> Result<KnownAddress, StoreError> {
+    async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError> {
         let find = FindKnownAddress { workspace: self.workspace, email: email.as_str().to_owned() };
         let (is_member, is_confirmed, is_blocked): (bool, bool, bool) =
             self.run(find.get_result(&mut self.connection()?)).await?;
         Ok(KnownAddress { is_member, is_confirmed, is_blocked: is_blocked && !is_member })
     }
 
-    /// Stores a sign-in.
-    pub(crate) async fn add_sign_in(&self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError> {
+    async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError> {
         let insert = InsertSignIn {
             workspace: self.workspace,
             id: sign_in.id.uuid(),
@@ -197,8 +192,8 @@ impl PostgresUnit {
     }
 
     /// Marks a sign-in as used, if it is open. An update that waits for another one compares the row again.
-    pub(crate) async fn use_sign_in(
-        &self,
+    async fn consume_sign_in(
+        &mut self,
         sign_in: SignInId,
         how: Consumption,
         at: Timestamp,
@@ -221,7 +216,7 @@ impl PostgresUnit {
     }
 
     /// Counts a code, if the sign-in accepts one. An update that waits for another one compares the row again.
-    pub(crate) async fn add_code(&self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
+    async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
         let asked_since = TimestampColumn::from(at.plus(-SignIn::LIFETIME));
         let count = diesel::update(sign_ins::table)
             .filter(sign_ins::workspace_id.eq(self.workspace))
@@ -233,8 +228,7 @@ impl PostgresUnit {
         Ok(self.run(count.execute(&mut self.connection()?)).await? > 0)
     }
 
-    /// Stores a session.
-    pub(crate) async fn add_session(&self, session: &NewSession) -> Result<(), StoreError> {
+    async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError> {
         let insert = InsertSession {
             workspace: self.workspace,
             id: session.id.uuid(),
@@ -249,8 +243,7 @@ impl PostgresUnit {
         Ok(())
     }
 
-    /// Deletes a session of an address.
-    pub(crate) async fn delete_session(&self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError> {
+    async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError> {
         let delete = diesel::delete(sessions::table)
             .filter(sessions::workspace_id.eq(self.workspace))
             .filter(sessions::id.eq(session.uuid()))
@@ -258,8 +251,7 @@ impl PostgresUnit {
         Ok(self.run(delete.execute(&mut self.connection()?)).await? > 0)
     }
 
-    /// Deletes all sessions of an address, and its sign-ins that were not used.
-    pub(crate) async fn delete_sessions(&self, email: &FoldedEmail) -> Result<u64, StoreError> {
+    async fn end_sessions(&mut self, email: &FoldedEmail) -> Result<u64, StoreError> {
         let sign_ins = diesel::delete(sign_ins::table)
             .filter(sign_ins::workspace_id.eq(self.workspace))
             .filter(sign_ins::email_folded.eq(email.as_str()))

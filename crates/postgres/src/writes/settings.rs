@@ -1,17 +1,45 @@
-//! Settings and synonyms.
+//! Settings, synonyms and the settings of the portal.
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{Array, Bool, Nullable, Text, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::portal::{EmbedOrigin, MailDomain, PortalSettings};
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::SettingWrites;
 use uuid::Uuid;
 
-use crate::schema::{settings, synonyms};
+use crate::portal_rows::{SettingsRow, portal_columns};
+use crate::schema::{portal_settings, settings, synonyms};
+use crate::statement::statement;
 use crate::unit::PostgresUnit;
+
+statement! {
+    /// Inserts or replaces the settings of the portal.
+    SavePortal {
+        workspace: Uuid => SqlUuid,
+        access: String => Text,
+        mail_domains: Vec<String> => Array<Text>,
+        is_indexed: bool => Bool,
+        embed_origins: Vec<String> => Array<Text>,
+        languages: Vec<String> => Array<Text>,
+        holds_posts: bool => Bool,
+        accent: Option<String> => Nullable<Text>,
+        logo: Option<Uuid> => Nullable<SqlUuid>,
+    } -> Untyped,
+    "INSERT INTO portal_settings
+         (workspace_id, access, mail_domains, is_indexed, embed_origins, languages, holds_posts, accent,
+          logo_attachment_id)
+     VALUES ({workspace}, {access}, {mail_domains}, {is_indexed}, {embed_origins}, {languages}, {holds_posts}, {accent},
+             {logo})
+     ON CONFLICT (workspace_id) DO UPDATE
+     SET access = excluded.access, mail_domains = excluded.mail_domains, is_indexed = excluded.is_indexed,
+         embed_origins = excluded.embed_origins, languages = excluded.languages, holds_posts = excluded.holds_posts,
+         accent = excluded.accent, logo_attachment_id = excluded.logo_attachment_id"
+}
 
 #[async_trait]
 impl SettingWrites for PostgresUnit {
@@ -68,6 +96,36 @@ impl SettingWrites for PostgresUnit {
             .collect();
         let insert = diesel::insert_into(synonyms::table).values(&rows);
         self.run(insert.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    /// Locks the settings of the workspace, which always exist, with one statement and reads with the next, which sees
+    /// the changes that the lock waited for.
+    async fn load_portal(&mut self) -> Result<PortalSettings, StoreError> {
+        let lock = settings::table
+            .filter(settings::workspace_id.eq(self.workspace))
+            .select(settings::workspace_id)
+            .for_no_key_update();
+        let _: Vec<Uuid> = self.run(lock.load(&mut self.connection()?)).await?;
+        let stored =
+            portal_settings::table.filter(portal_settings::workspace_id.eq(self.workspace)).select(portal_columns());
+        let row: Option<SettingsRow> = self.run_optional(stored.first(&mut self.connection()?)).await?;
+        Ok(row.map(|row| row.into_settings(self.workspace)).transpose()?.unwrap_or_default())
+    }
+
+    async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError> {
+        let save = SavePortal {
+            workspace: self.workspace,
+            access: settings.access.name().to_owned(),
+            mail_domains: settings.mail_domains.iter().map(MailDomain::as_str).map(ToOwned::to_owned).collect(),
+            is_indexed: settings.is_indexed,
+            embed_origins: settings.embed_origins.iter().map(EmbedOrigin::as_str).map(ToOwned::to_owned).collect(),
+            languages: settings.languages.iter().map(|language| language.code().to_owned()).collect(),
+            holds_posts: settings.holds_posts,
+            accent: settings.accent.map(|accent| accent.to_string()),
+            logo: settings.logo.map(|logo| logo.uuid()),
+        };
+        self.run(save.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 }

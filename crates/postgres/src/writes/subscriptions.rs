@@ -1,23 +1,20 @@
-//! Writes customers and their mail subscriptions.
+//! Subscriptions of customers to mail.
 
 use async_trait::async_trait;
-use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::customer::{Customer, NewCustomer};
+use roadmap_domain::model::customer::NewCustomer;
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::CustomerId;
 use roadmap_domain::model::mail::{SubscribeOutcome, Unsubscription};
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::SubscriptionWrites;
+use roadmap_domain::ports::{CustomerWrites, SubscriptionWrites};
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
-use crate::rows::{CustomerColumns, CustomerRow, customer, votes_of};
 use crate::schema::customers;
 use crate::statement::{id_or_number, members, resolved, statement, tree, upserted_customer};
 use crate::unit::PostgresUnit;
@@ -118,17 +115,6 @@ statement! {
      SELECT wants_mail, EXISTS (SELECT FROM following) OR EXISTS (SELECT FROM subscribed) FROM customer")
 }
 
-statement! {
-    /// Replaces the name of a customer. Returns the customer and the name before.
-    RenameCustomer { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, name: String => Text, name_folded: String => Text }
-        -> (CustomerColumns, Nullable<Text>),
-    concat!("UPDATE customers SET name = {name}, name_folded = {name_folded}
-     FROM (SELECT name FROM customers WHERE workspace_id = {workspace} AND id = {customer} FOR NO KEY UPDATE) AS old
-     WHERE workspace_id = {workspace} AND id = {customer}
-     RETURNING customers.id, customers.name, customers.email, ", votes_of!("customers.id"), ", customers.created_at,
-               customers.blocked_at, old.name")
-}
-
 /// Deletes the waiting mails to a customer about the tree of a feature request, unless the customer is subscribed without
 /// a vote.
 pub(crate) async fn delete_messages_of_voter(
@@ -208,37 +194,5 @@ impl SubscriptionWrites for PostgresUnit {
         };
         let row: Option<(bool, bool)> = self.run_optional(subscribe.get_result(&mut self.connection()?)).await?;
         Ok(row.map(|(is_subscribed, has_changed)| SubscribeOutcome { is_subscribed, has_changed }))
-    }
-
-    async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError> {
-        let customer = customers::table
-            .filter(customers::workspace_id.eq(self.workspace))
-            .filter(customers::email_folded.eq(address.as_str()))
-            .select(customers::id);
-        let customer: Option<Uuid> = self.run_optional(customer.first(&mut self.connection()?)).await?;
-        Ok(customer.map(CustomerId::new))
-    }
-
-    async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
-        let found = customers::table
-            .filter(customers::workspace_id.eq(self.workspace))
-            .filter(customers::id.eq(customer.uuid()));
-        self.run(diesel::select(exists(found)).get_result(&mut self.connection()?)).await
-    }
-
-    async fn rename_customer(
-        &mut self,
-        customer_id: CustomerId,
-        name: &Name,
-    ) -> Result<Option<(Customer, Option<Name>)>, StoreError> {
-        let rename = RenameCustomer {
-            workspace: self.workspace,
-            customer: customer_id.uuid(),
-            name: name.to_string(),
-            name_folded: name.as_str().to_lowercase(),
-        };
-        let row: Option<(CustomerRow, Option<String>)> =
-            self.run_optional(rename.get_result(&mut self.connection()?)).await?;
-        row.map(|(row, old)| Ok((customer(row)?, old.map(Name::from_stored)))).transpose()
     }
 }

@@ -110,7 +110,7 @@ impl PortalCommand {
             Self::Show { target, format } => {
                 let application = Application::open(settings).await?;
                 let workspace = target.find(&application).await?;
-                let portal = application.pages.portal(workspace.id).await?;
+                let portal = application.reader.portal(workspace.id).await?;
                 let portal = portal.ok_or(RoadmapError::NotFound(Resource::Workspace))?;
                 let links = links(settings, &workspace)?;
                 format.print_one(&OutputRow::new(&portal.settings, portal.logo.as_ref(), &links))

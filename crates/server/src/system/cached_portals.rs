@@ -8,7 +8,7 @@ use moka::sync::Cache;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::portal::Portal;
-use roadmap_domain::ports::{PortalReader, PortalSource};
+use roadmap_domain::ports::{PortalSource, SettingReader};
 
 /// How long settings are cached. A change takes effect within this time in every process.
 const LIFETIME: Duration = Duration::from_millis(500);
@@ -30,7 +30,7 @@ impl PortalCache {
 /// The settings of portals of a reader, through a cache.
 pub(crate) struct CachedPortals {
     /// Reads what is not cached.
-    pub(crate) reader: Arc<dyn PortalReader>,
+    pub(crate) reader: Arc<dyn SettingReader>,
     /// The cache.
     pub(crate) cache: PortalCache,
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use roadmap_domain::model::portal::PortalSettings;
     use roadmap_domain::model::setting::Setting;
-    use roadmap_domain::ports::mocks::MockPortalReader;
+    use roadmap_domain::ports::mocks::MockReads;
     use uuid::Uuid;
 
     #[tokio::test]
@@ -64,7 +64,7 @@ mod tests {
             settings: PortalSettings::default(),
             logo: None,
         };
-        let mut reader = MockPortalReader::new();
+        let mut reader = MockReads::new();
         let (mut count, read) = (0, portal.clone());
         reader.expect_portal().times(4).returning(move |_| {
             count += 1;

@@ -8,7 +8,7 @@ use moka::sync::Cache;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::search::Synonyms;
-use roadmap_domain::ports::{RoadmapReader, SynonymSource};
+use roadmap_domain::ports::{SettingReader, SynonymSource};
 
 /// How long synonyms are cached. A change takes effect within this time in every process.
 const LIFETIME: Duration = Duration::from_millis(500);
@@ -33,7 +33,7 @@ impl SynonymCache {
 /// The synonyms of a reader, through a cache.
 pub(crate) struct CachedSynonyms {
     /// Reads what is not cached.
-    pub(crate) reader: Arc<dyn RoadmapReader>,
+    pub(crate) reader: Arc<dyn SettingReader>,
     /// The cache.
     pub(crate) cache: SynonymCache,
 }
@@ -53,12 +53,12 @@ impl SynonymSource for CachedSynonyms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roadmap_domain::ports::mocks::MockRoadmapReader;
+    use roadmap_domain::ports::mocks::MockReads;
     use uuid::Uuid;
 
     #[tokio::test]
     async fn synonyms_are_read_once_per_workspace_and_errors_are_not_cached() {
-        let mut reader = MockRoadmapReader::new();
+        let mut reader = MockReads::new();
         let mut count = 0;
         reader.expect_synonyms().times(3).returning(move |_| {
             count += 1;

@@ -8,7 +8,7 @@ use moka::sync::Cache;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::track::Track;
-use roadmap_domain::ports::{BoardObserver, RoadmapReader, TrackSource};
+use roadmap_domain::ports::{BoardObserver, TrackReader, TrackSource};
 
 /// How long tracks are cached. A change by another process takes effect within this time, one by this process at once.
 const LIFETIME: Duration = Duration::from_millis(500);
@@ -53,7 +53,7 @@ impl BoardObserver for TrackCache {
 /// The tracks of a reader, through a cache.
 pub(crate) struct CachedTracks {
     /// Reads what is not cached.
-    pub(crate) reader: Arc<dyn RoadmapReader>,
+    pub(crate) reader: Arc<dyn TrackReader>,
     /// The cache.
     pub(crate) cache: TrackCache,
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use roadmap_domain::model::id::TrackId;
     use roadmap_domain::model::text::Name;
-    use roadmap_domain::ports::mocks::MockRoadmapReader;
+    use roadmap_domain::ports::mocks::MockReads;
     use uuid::Uuid;
 
     fn workspace(number: u128) -> WorkspaceId {
@@ -91,7 +91,7 @@ mod tests {
     /// changes.
     fn source(cache: &TrackCache, reads: usize, changed: usize) -> CachedTracks {
         let (mut number, observer) = (0, cache.clone());
-        let mut reader = MockRoadmapReader::new();
+        let mut reader = MockReads::new();
         reader.expect_tracks().times(reads).returning(move |workspace| {
             number += 1;
             if number == changed {

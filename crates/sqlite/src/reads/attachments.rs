@@ -1,13 +1,15 @@
 //! Attachments.
 
+use async_trait::async_trait;
 use diesel::Queryable;
 use diesel::dsl::{auto_type, exists};
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
-use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::AttachmentReader;
 
 use crate::SqliteStore;
 use crate::codec::{Id, timestamp};
@@ -65,13 +67,10 @@ impl TryFrom<AttachmentRow> for Attachment {
     }
 }
 
-impl SqliteStore {
-    /// Returns an attachment.
-    pub(super) async fn find_attachment(
-        &self,
-        workspace: Id,
-        attachment: Id,
-    ) -> Result<Option<Attachment>, StoreError> {
+#[async_trait]
+impl AttachmentReader for SqliteStore {
+    async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
+        let (workspace, attachment) = (Id(workspace.uuid()), Id(id.uuid()));
         let row: Option<AttachmentRow> = self
             .readers
             .run(move |connection| {
@@ -82,13 +81,13 @@ impl SqliteStore {
         row.map(Attachment::try_from).transpose()
     }
 
-    /// Returns an attachment that is the cover of a public changelog or the logo of the portal.
-    pub(super) async fn find_public_attachment(
+    async fn public_image(
         &self,
-        workspace: Id,
-        attachment: Id,
+        workspace: WorkspaceId,
+        image: AttachmentId,
         now: Timestamp,
     ) -> Result<Option<Attachment>, StoreError> {
+        let (workspace, attachment) = (Id(workspace.uuid()), Id(image.uuid()));
         let row: Option<AttachmentRow> = self
             .readers
             .run(move |connection| {

@@ -1,13 +1,15 @@
 //! The audit log.
 
+use async_trait::async_trait;
 use diesel::Queryable;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::audit::{
     Actor, ActorFilter, ActorKind, AuditEntry, AuditFilter, AuditListing, AuditPage, Channel, Origin, Subject,
 };
-use roadmap_domain::model::id::AuditEntryId;
+use roadmap_domain::model::id::{AuditEntryId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::AuditReader;
 
 use crate::SqliteStore;
 use crate::codec::{Id, timestamp};
@@ -52,14 +54,15 @@ impl TryFrom<EntryRow> for AuditEntry {
     }
 }
 
-impl SqliteStore {
-    /// Returns a part of the audit log, newest first.
-    pub(crate) async fn list_audit_entries(
+#[async_trait]
+impl AuditReader for SqliteStore {
+    async fn audit_entries(
         &self,
-        workspace: Id,
-        filter: AuditFilter,
+        workspace: WorkspaceId,
+        filter: &AuditFilter,
         page: AuditPage,
     ) -> Result<AuditListing, StoreError> {
+        let (workspace, filter) = (Id(workspace.uuid()), filter.clone());
         let size = usize::try_from(page.size).unwrap_or(usize::MAX);
         let rows: Vec<EntryRow> = self
             .readers

@@ -1,24 +1,92 @@
 //! Changelogs.
 
+use async_trait::async_trait;
+use diesel::SqliteConnection;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{Binary, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::id::{ChangelogId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::portal::PublishedChangelog;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::ChangelogReader;
 
 use crate::SqliteStore;
-use crate::codec::Id;
-use crate::reads::roadmap::{Page, listing};
+use crate::codec::{Id, json_ids};
+use crate::errors::{SqlError, inconsistent};
+use crate::reads::listing::{Page, listing};
 use crate::records::{ChangelogRow, changelog_columns, covered_changelogs, find_changelog, load_linked};
+use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
 use crate::schema::changelogs;
+use crate::statement::statement;
 
-impl SqliteStore {
-    /// Returns the changelogs, newest first.
-    pub(crate) async fn list_changelogs(
-        &self,
-        workspace: Id,
-        page: PageRequest,
-    ) -> Result<Listing<Changelog>, StoreError> {
+statement! {
+    /// Selects the public feature requests that the changelogs of a JSON array are about, in order, each with its
+    /// changelog. A merged one is the one that it was merged into, listed once.
+    PublicLinks { workspace: Id => Binary, changelogs: String => Text } -> (Binary, SummarySql),
+    concat!(
+        "WITH scope (workspace) AS (SELECT ?),
+         linked (workspace, changelog, request, position) AS MATERIALIZED (
+             SELECT link.workspace_id, link.changelog_id, coalesce(vote_tallies.root_id, link.request_id),
+                    min(link.position)
+             FROM scope CROSS JOIN json_each(?) AS changelog
+             CROSS JOIN changelog_feature_requests link ON link.workspace_id = scope.workspace
+                    AND link.changelog_id = unhex(changelog.value)
+             CROSS JOIN vote_tallies ON vote_tallies.workspace_id = link.workspace_id
+                    AND vote_tallies.request_id = link.request_id
+             GROUP BY 1, 2, 3
+         )
+         SELECT linked.changelog, ", summary_sql!(), " FROM linked
+         CROSS JOIN feature_requests ON feature_requests.workspace_id = linked.workspace
+                AND feature_requests.id = linked.request ", placed_joins!(), "
+         WHERE NOT vote_tallies.private ORDER BY linked.changelog, linked.position"
+    )
+}
+
+/// A feature request with the changelog that it is linked to.
+type LinkRow = (Id, SummaryRow);
+
+fn load_links(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    rows: &[ChangelogRow],
+) -> Result<Vec<LinkRow>, SqlError> {
+    let ids: Vec<Id> = rows.iter().map(|row| row.id).collect();
+    Ok(PublicLinks { workspace, changelogs: json_ids(&ids) }.load(connection)?)
+}
+
+/// Converts changelogs with the feature requests that they are about.
+fn published(rows: Vec<ChangelogRow>, links: Vec<LinkRow>) -> Result<Vec<PublishedChangelog>, StoreError> {
+    let mut changelogs = Vec::with_capacity(rows.len());
+    for row in rows {
+        let id = row.id;
+        let changelog = Changelog::try_from(row)?;
+        let published_at = changelog.public_from.ok_or_else(|| inconsistent("changelogs", "published_at", id.0))?;
+        changelogs.push(PublishedChangelog {
+            id: changelog.id,
+            title: changelog.title,
+            content: changelog.content,
+            cover: changelog.cover,
+            published_at,
+            updated_at: changelog.updated_at,
+            feature_requests: Vec::new(),
+        });
+    }
+    for (id, row) in links {
+        let of_link = changelogs.iter_mut().find(|changelog| changelog.id.uuid() == id.0);
+        if let Some(changelog) = of_link {
+            changelog.feature_requests.push(FeatureRequestSummary::try_from(row)?);
+        }
+    }
+    Ok(changelogs)
+}
+
+#[async_trait]
+impl ChangelogReader for SqliteStore {
+    async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError> {
+        let workspace = Id(workspace.uuid());
         let rows: Page<ChangelogRow> = self
             .readers
             .run_in_snapshot(move |connection| {
@@ -44,19 +112,12 @@ impl SqliteStore {
         listing(rows, page, Changelog::try_from)
     }
 
-    /// Whether the voters of a changelog were mailed.
-    pub(super) async fn is_notified(&self, workspace: Id, changelog: Id) -> Result<bool, StoreError> {
-        let row = changelogs::table.find((workspace, changelog)).select(changelogs::notified);
-        let found: Option<bool> = self.readers.run(move |connection| Ok(row.first(connection).optional()?)).await?;
-        Ok(found.unwrap_or(false))
-    }
-
-    /// Returns a changelog with the feature requests that it is about.
-    pub(crate) async fn find_changelog(
+    async fn changelog(
         &self,
-        workspace: Id,
-        changelog: Id,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
     ) -> Result<Option<ChangelogDetail>, StoreError> {
+        let (workspace, changelog) = (Id(workspace.uuid()), Id(changelog.uuid()));
         let found = self
             .readers
             .run_in_snapshot(move |connection| {
@@ -67,5 +128,68 @@ impl SqliteStore {
         let Some((row, linked)) = found else { return Ok(None) };
         let feature_requests = linked.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<_, _>>()?;
         Ok(Some(ChangelogDetail { changelog: row.try_into()?, feature_requests }))
+    }
+
+    async fn published_changelogs(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        page: PageRequest,
+    ) -> Result<Listing<PublishedChangelog>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let ((rows, total), links): (Page<ChangelogRow>, Vec<LinkRow>) = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let total: i64 = changelogs::table
+                    .filter(changelogs::workspace_id.eq(workspace))
+                    .filter(changelogs::published_at.le(now.millis()))
+                    .count()
+                    .get_result(connection)?;
+                let Some(offset) = page.offset() else { return Ok(((Vec::new(), total), Vec::new())) };
+                let rows: Vec<ChangelogRow> = covered_changelogs()
+                    .filter(changelogs::workspace_id.eq(workspace))
+                    .filter(changelogs::published_at.le(now.millis()))
+                    .order((changelogs::published_at.desc(), changelogs::id.desc()))
+                    .select(changelog_columns())
+                    .limit(page.limit())
+                    .offset(offset)
+                    .load(connection)?;
+                let links = load_links(connection, workspace, &rows)?;
+                Ok(((rows, total), links))
+            })
+            .await?;
+        Ok(Listing { items: published(rows, links)?, request: page, total: total.unsigned_abs() })
+    }
+
+    async fn published_changelog(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+        now: Timestamp,
+    ) -> Result<Option<PublishedChangelog>, StoreError> {
+        let (workspace, changelog) = (Id(workspace.uuid()), Id(changelog.uuid()));
+        let (rows, links) = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let row: Option<ChangelogRow> = covered_changelogs()
+                    .filter(changelogs::workspace_id.eq(workspace))
+                    .filter(changelogs::id.eq(changelog))
+                    .filter(changelogs::published_at.le(now.millis()))
+                    .select(changelog_columns())
+                    .first(connection)
+                    .optional()?;
+                let rows: Vec<ChangelogRow> = row.into_iter().collect();
+                let links = load_links(connection, workspace, &rows)?;
+                Ok((rows, links))
+            })
+            .await?;
+        Ok(published(rows, links)?.pop())
+    }
+
+    async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError> {
+        let (workspace, changelog) = (Id(workspace.uuid()), Id(changelog.uuid()));
+        let row = changelogs::table.find((workspace, changelog)).select(changelogs::notified);
+        let found: Option<bool> = self.readers.run(move |connection| Ok(row.first(connection).optional()?)).await?;
+        Ok(found.unwrap_or(false))
     }
 }

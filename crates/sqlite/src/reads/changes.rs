@@ -1,7 +1,9 @@
 //! Lists of everything, oldest change first.
 
+use async_trait::async_trait;
+use diesel::SqliteConnection;
+use diesel::prelude::RunQueryDsl;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use diesel::{RunQueryDsl, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changes::{
     ChangeEntry, ChangePlace, ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage,
@@ -9,7 +11,8 @@ use roadmap_domain::model::changes::{
 };
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::id::{FeatureRequestId, TrackId};
+use roadmap_domain::model::id::{FeatureRequestId, TrackId, WorkspaceId};
+use roadmap_domain::ports::ChangeReader;
 
 use crate::SqliteStore;
 use crate::codec::{Id, json_ids, timestamp};
@@ -21,6 +24,7 @@ use crate::trees::MergedRow;
 
 /// The kind of the rows of feature requests.
 const REQUEST: &str = "feature_request";
+
 /// The kind of the rows of comments.
 const COMMENT: &str = "comment";
 
@@ -96,14 +100,15 @@ fn load_request(
     Ok(Some(ChangedRequest { detail: load_detail_of(connection, workspace, row)?, merged_into }))
 }
 
-impl SqliteStore {
-    /// Returns a part of the list of all feature requests.
-    pub(crate) async fn list_changed_requests(
+#[async_trait]
+impl ChangeReader for SqliteStore {
+    async fn changed_requests(
         &self,
-        workspace: Id,
-        filter: ChangesFilter,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
         page: ChangesPage,
     ) -> Result<ChangesListing<ChangedRequest>, StoreError> {
+        let (workspace, filter) = (Id(workspace.uuid()), *filter);
         self.readers
             .run_in_snapshot(move |connection| {
                 let chosen = choose(connection, workspace, REQUEST, filter, page)?;
@@ -116,13 +121,13 @@ impl SqliteStore {
             .await
     }
 
-    /// Returns a part of the list of all comments.
-    pub(crate) async fn list_changed_comments(
+    async fn changed_comments(
         &self,
-        workspace: Id,
-        filter: ChangesFilter,
+        workspace: WorkspaceId,
+        filter: &ChangesFilter,
         page: ChangesPage,
     ) -> Result<ChangesListing<ChangedComment>, StoreError> {
+        let (workspace, filter) = (Id(workspace.uuid()), *filter);
         self.readers
             .run_in_snapshot(move |connection| {
                 let chosen = choose(connection, workspace, COMMENT, filter, page)?;
@@ -143,7 +148,7 @@ impl SqliteStore {
 mod tests {
     use super::*;
     use crate::fixtures::{connection, database};
-    use crate::reads::portal::plans::{ID, plan, sql};
+    use crate::plans::{ID, plan, sql};
 
     #[test]
     fn a_page_is_read_in_the_order_of_an_index() {

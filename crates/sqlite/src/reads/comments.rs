@@ -1,29 +1,32 @@
-//! Comments, notes and events of feature requests.
+//! Comments and notes of feature requests, and what waits for approval.
 
-use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl, RunQueryDsl};
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use diesel::{Queryable, SqliteConnection};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::audit::{Actor, ActorKind};
 use roadmap_domain::model::comment::ListedComment;
+use roadmap_domain::model::customer::CustomerName;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::event::{Event, EventContent};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{EventId, NoteId};
+use roadmap_domain::model::id::{CommentId, NoteId, WorkspaceId};
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::portal::{HeldComment, HeldPost};
 use roadmap_domain::model::text::Name;
+use roadmap_domain::ports::CommentReader;
 
 use crate::SqliteStore;
 use crate::codec::{Id, json_ids, timestamp};
-use crate::errors::{SqlError, inconsistent};
-use crate::reads::roadmap::{Page, listing};
+use crate::errors::SqlError;
+use crate::reads::listing::{Page, listing};
 use crate::records::{
-    CommentRow, CommentSql, comment_authors, comment_columns, count_comments, customer_name, shown_requests,
+    CommentRow, CommentSql, CustomerNameRow, comment_authors, comment_columns, count_comments, customer_name,
+    request_link, shown_requests,
 };
 use crate::rows::find_summary;
-use crate::schema::{feature_request_events, feature_requests};
+use crate::schema::feature_requests;
 use crate::statement::statement;
 use crate::trees::tree_members;
 
@@ -194,21 +197,100 @@ impl TryFrom<NoteRow> for Note {
     }
 }
 
-/// A row of an event: ID, kind, details, kind, ID and name of the actor, timestamp.
-pub(super) type EventRow = (Id, String, String, String, Option<Id>, String, i64);
+statement! {
+    /// Selects the customers who wrote the comments of a JSON array, or described the feature requests of it.
+    CommentCustomers { workspace: Id => Binary, comments: String => Text } -> (Binary, (Binary, Nullable<Text>, Text)),
+    "WITH scope (workspace) AS (SELECT ?),
+     listed (workspace, id) AS MATERIALIZED (SELECT workspace, unhex(value) FROM scope CROSS JOIN json_each(?)),
+     written (workspace, id, customer) AS (
+         SELECT listed.workspace, listed.id, comments.customer_id FROM listed
+         CROSS JOIN comments ON comments.workspace_id = listed.workspace AND comments.id = listed.id
+         UNION ALL
+         SELECT listed.workspace, listed.id, request.author_id FROM listed
+         CROSS JOIN feature_requests request ON request.workspace_id = listed.workspace AND request.id = listed.id
+     )
+     SELECT written.id, customers.id, customers.name, customers.email FROM written
+     CROSS JOIN customers ON customers.workspace_id = written.workspace AND customers.id = written.customer"
+}
 
-/// Converts a row to an event.
-pub(super) fn event(
-    (id, kind, details, actor_kind, actor_id, actor_name, created_at): EventRow,
-) -> Result<Event, StoreError> {
-    let broken = |column| inconsistent("feature_request_events", column, id.0);
-    let actor_kind = ActorKind::from_name(&actor_kind).ok_or_else(|| broken("actor_kind"))?;
-    Ok(Event {
-        id: EventId::new(id.0),
-        content: EventContent::parse(&kind, &details).ok_or_else(|| broken("details"))?,
-        actor: Actor { kind: actor_kind, id: actor_id.map(|id| id.0), name: actor_name },
-        created_at: timestamp(created_at, "feature_request_events", "created_at", id)?,
-    })
+statement! {
+    /// Counts the ideas and comments that wait for approval.
+    CountHeld { workspace: Id => Binary } -> BigInt,
+    "WITH scope (workspace) AS (SELECT ?)
+     SELECT (SELECT count(*) FROM feature_requests INDEXED BY feature_requests_awaiting
+             WHERE workspace_id = scope.workspace AND awaiting_approval AND root_id IS NULL)
+          + (SELECT count(*) FROM held_comments WHERE workspace_id = scope.workspace)
+     FROM scope"
+}
+
+statement! {
+    /// Selects the ideas and comments that wait for approval, oldest first. A comment is about the root of its tree.
+    Held {
+        workspace: Id => Binary, most: i64 => BigInt, at: i64 => BigInt, after: Id => Binary, limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (
+        (Binary, BigInt, Text), Nullable<(Binary, Text)>, Nullable<(Binary, Nullable<Text>, Text)>,
+        BigInt,
+    ),
+    "WITH scope (workspace, most, at, after) AS (SELECT ?, ?, ?, ?),
+     page (created_at, id, idea, comment) AS MATERIALIZED (
+         SELECT * FROM (
+             SELECT created_at, id, row_number, NULL FROM feature_requests INDEXED BY feature_requests_awaiting
+             WHERE workspace_id = (SELECT workspace FROM scope) AND awaiting_approval AND root_id IS NULL
+               AND (created_at, id) > (SELECT at, after FROM scope)
+             ORDER BY created_at, id LIMIT (SELECT most FROM scope)
+         )
+         UNION ALL
+         SELECT * FROM (
+             SELECT created_at, id, NULL, rowid FROM held_comments
+             WHERE workspace_id = (SELECT workspace FROM scope) AND (created_at, id) > (SELECT at, after FROM scope)
+             ORDER BY created_at, id LIMIT (SELECT most FROM scope)
+         )
+         ORDER BY 1, 2 LIMIT ? OFFSET ?
+     )
+     SELECT request.id, request.tag_number, request.title, held.id, held.content, author.id, author.name, author.email,
+            page.created_at
+     FROM page
+     LEFT JOIN held_comments held ON held.rowid = page.comment
+     LEFT JOIN vote_tallies tally ON tally.workspace_id = held.workspace_id AND tally.request_id = held.request_id
+     CROSS JOIN feature_requests request ON request.row_number = coalesce(page.idea, (
+         SELECT root.row_number FROM vote_tallies root
+         WHERE root.workspace_id = tally.workspace_id AND root.request_id = coalesce(tally.root_id, tally.request_id)
+     ))
+     LEFT JOIN customers author ON author.workspace_id = request.workspace_id
+           AND author.id = CASE WHEN page.idea IS NULL THEN held.customer_id ELSE request.author_id END
+     ORDER BY page.created_at, page.id"
+}
+
+/// A row of [`Held`].
+#[derive(Debug, Queryable)]
+struct HeldRow {
+    request: (Id, i64, String),
+    /// ID and content. `None` for an idea.
+    comment: Option<(Id, String)>,
+    author: Option<CustomerNameRow>,
+    created_at: i64,
+}
+
+impl TryFrom<HeldRow> for HeldPost {
+    type Error = StoreError;
+
+    fn try_from(row: HeldRow) -> Result<Self, StoreError> {
+        let author = row.author.map(customer_name);
+        let created_at = |table, id| timestamp(row.created_at, table, "created_at", id);
+        Ok(match (row.comment, author) {
+            (Some((id, content)), Some(author)) => {
+                let created_at = created_at("held_comments", id)?;
+                let (id, content) = (CommentId::new(id.0), CleanHtml::from_stored(content));
+                let comment = HeldComment { id, content, author, created_at };
+                Self { request: request_link(row.request), comment: Some(comment), author: None, created_at }
+            }
+            (_, author) => {
+                let created_at = created_at("feature_requests", row.request.0)?;
+                Self { request: request_link(row.request), comment: None, author, created_at }
+            }
+        })
+    }
 }
 
 fn load_comments(
@@ -263,84 +345,54 @@ fn load_notes(
     Ok(Some((rows, total)))
 }
 
-fn load_events(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    request: &FeatureRequestRef,
-    kind: Option<&'static str>,
-    page: PageRequest,
-) -> Result<Option<Page<EventRow>>, SqlError> {
-    let Some(root) = find_summary(connection, workspace, request)?.map(|row| row.id) else { return Ok(None) };
-    let of_request = || {
-        let events = feature_request_events::table
-            .filter(feature_request_events::workspace_id.eq(workspace))
-            .filter(feature_request_events::request_id.eq(root))
-            .into_boxed();
-        match kind {
-            Some(kind) => events.filter(feature_request_events::kind.eq(kind)),
-            None => events,
-        }
-    };
-    let total: i64 = of_request().count().get_result(connection)?;
-    let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), total))) };
-    let (at, before) = page.before();
-    let (at, before) = (at.millis(), Id(before));
-    let is_before = feature_request_events::created_at
-        .lt(at)
-        .or(feature_request_events::created_at.eq(at).and(feature_request_events::id.lt(before)));
-    let rows = of_request()
-        .filter(is_before)
-        .order((feature_request_events::created_at.desc(), feature_request_events::id.desc()))
-        .select((
-            feature_request_events::id,
-            feature_request_events::kind,
-            feature_request_events::details,
-            feature_request_events::actor_kind,
-            feature_request_events::actor_id,
-            feature_request_events::actor_name,
-            feature_request_events::created_at,
-        ))
-        .limit(page.limit())
-        .offset(offset)
-        .load(connection)?;
-    Ok(Some((rows, total)))
-}
-
-impl SqliteStore {
-    /// Returns the comments that a feature request shows, oldest first.
-    pub(crate) async fn list_comments(
+#[async_trait]
+impl CommentReader for SqliteStore {
+    async fn comments(
         &self,
-        workspace: Id,
-        request: FeatureRequestRef,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
         page: PageRequest,
     ) -> Result<Option<Listing<ListedComment>>, StoreError> {
+        let (workspace, request) = (Id(workspace.uuid()), *request);
         let load = move |connection: &mut SqliteConnection| load_comments(connection, workspace, &request, page);
         let rows = self.readers.run_in_snapshot(load).await?;
         rows.map(|rows| listing(rows, page, ListedComment::try_from)).transpose()
     }
 
-    /// Returns the notes of a feature request and of everything that is merged into it, newest first.
-    pub(crate) async fn list_notes(
+    async fn notes(
         &self,
-        workspace: Id,
-        request: FeatureRequestRef,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
         page: PageRequest,
     ) -> Result<Option<Listing<Note>>, StoreError> {
+        let (workspace, request) = (Id(workspace.uuid()), *request);
         let load = move |connection: &mut SqliteConnection| load_notes(connection, workspace, &request, page);
         let rows = self.readers.run_in_snapshot(load).await?;
         rows.map(|rows| listing(rows, page, Note::try_from)).transpose()
     }
 
-    /// Returns the events of a feature request, newest first.
-    pub(crate) async fn list_events(
+    async fn held_posts(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<HeldPost>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let load = move |connection: &mut SqliteConnection| -> Result<Page<HeldRow>, SqlError> {
+            let total = CountHeld { workspace }.get_result(connection)?;
+            let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
+            let (limit, most) = (page.limit(), page.limit().saturating_add(offset));
+            let (at, after) = page.after();
+            let held = Held { workspace, most, at: at.millis(), after: Id(after), limit, offset };
+            Ok((held.load(connection)?, total))
+        };
+        listing(self.readers.run_in_snapshot(load).await?, page, HeldPost::try_from)
+    }
+
+    async fn comment_customers(
         &self,
-        workspace: Id,
-        request: FeatureRequestRef,
-        kind: Option<&'static str>,
-        page: PageRequest,
-    ) -> Result<Option<Listing<Event>>, StoreError> {
-        let load = move |connection: &mut SqliteConnection| load_events(connection, workspace, &request, kind, page);
-        let rows = self.readers.run_in_snapshot(load).await?;
-        rows.map(|rows| listing(rows, page, event)).transpose()
+        workspace: WorkspaceId,
+        comments: &[CommentId],
+    ) -> Result<Vec<(CommentId, CustomerName)>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let ids: Vec<Id> = comments.iter().map(|comment| Id(comment.uuid())).collect();
+        let list = CommentCustomers { workspace, comments: json_ids(&ids) };
+        let rows: Vec<(Id, CustomerNameRow)> = self.readers.run(move |connection| Ok(list.load(connection)?)).await?;
+        Ok(rows.into_iter().map(|(comment, row)| (CommentId::new(comment.0), customer_name(row))).collect())
     }
 }

@@ -23,7 +23,8 @@ use crate::audience::{json_topic, topic_record, topic_requests};
 use crate::codec::{Id, json_array, json_ids, quoted_id};
 use crate::errors::inconsistent;
 use crate::outbox_queue::recipient;
-use crate::schema::{outbox, settings, workspaces};
+use crate::reads::sessions::{SignInRow, sign_in_columns};
+use crate::schema::{outbox, settings, sign_ins, workspaces};
 use crate::statement::statement;
 
 statement! {
@@ -236,8 +237,19 @@ impl MailReader for SqliteStore {
     }
 
     async fn sign_ins(&self, workspace: WorkspaceId, sign_ins: &[SignInId]) -> Result<Vec<SignIn>, StoreError> {
-        let sign_ins = sign_ins.iter().map(|sign_in| Id(sign_in.uuid())).collect();
-        self.find_sign_ins(Id(workspace.uuid()), sign_ins).await
+        let workspace = Id(workspace.uuid());
+        let ids: Vec<Id> = sign_ins.iter().map(|sign_in| Id(sign_in.uuid())).collect();
+        let rows: Vec<SignInRow> = self
+            .readers
+            .run(move |connection| {
+                Ok(sign_ins::table
+                    .filter(sign_ins::workspace_id.eq(workspace))
+                    .filter(sign_ins::id.eq_any(ids))
+                    .select(sign_in_columns())
+                    .load(connection)?)
+            })
+            .await?;
+        rows.into_iter().map(SignIn::try_from).collect()
     }
 
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError> {

@@ -1,23 +1,27 @@
-//! Lanes, the roadmap, and the feature requests of a track.
+//! Tracks and lanes, the roadmap, and the feature requests of a track.
 
-use std::collections::HashMap;
-
-use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
+use async_trait::async_trait;
+use diesel::SqliteConnection;
+use diesel::prelude::{
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl,
+    RunQueryDsl,
+};
 use diesel::sql_types::{BigInt, Binary, Text};
-use diesel::{NullableExpressionMethods, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::board::{ListedLane, RoadmapLane};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Sort};
-use roadmap_domain::model::id::LaneId;
+use roadmap_domain::model::id::{LaneId, TrackId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::Lane;
+use roadmap_domain::model::track::{Lane, Track};
+use roadmap_domain::ports::TrackReader;
+use std::collections::HashMap;
 
 use crate::SqliteStore;
 use crate::codec::Id;
 use crate::errors::SqlError;
-use crate::reads::roadmap::{Page, listing};
-use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::reads::listing::{Page, listing};
+use crate::rows::{SummaryRow, SummarySql, TrackRow, mapped_tracks, placed_joins, summary_sql};
 use crate::schema::{track_tallies, tracks};
 use crate::statement::statement;
 
@@ -153,15 +157,30 @@ fn load_track_requests(
     Ok(Some((rows, total)))
 }
 
-impl SqliteStore {
-    /// Returns the lanes in order.
-    pub(crate) async fn list_lanes(&self, workspace: Id) -> Result<Vec<ListedLane>, StoreError> {
+#[async_trait]
+impl TrackReader for SqliteStore {
+    async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let rows: Vec<TrackRow> = self
+            .readers
+            .run(move |connection| {
+                Ok(mapped_tracks()
+                    .filter(tracks::workspace_id.eq(workspace))
+                    .order(tracks::position)
+                    .load(connection)?)
+            })
+            .await?;
+        Ok(rows.into_iter().map(Track::from).collect())
+    }
+
+    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError> {
+        let workspace = Id(workspace.uuid());
         let rows: Vec<LaneRow> = self.readers.run(move |connection| Ok(Lanes { workspace }.load(connection)?)).await?;
         Ok(listed_lanes(rows).collect())
     }
 
-    /// Returns the lanes in order, with their most voted public feature requests.
-    pub(crate) async fn list_roadmap(&self, workspace: Id, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError> {
+    async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError> {
+        let workspace = Id(workspace.uuid());
         let per_lane = i64::from(per_lane);
         let (lanes, requests): (Vec<LaneRow>, Vec<(Id, SummaryRow)>) = self
             .readers
@@ -181,14 +200,14 @@ impl SqliteStore {
         Ok(listed_lanes(lanes).map(roadmap_lane).collect())
     }
 
-    /// Returns the feature requests of a track, without merged ones.
-    pub(crate) async fn list_track_requests(
+    async fn track_requests(
         &self,
-        workspace: Id,
-        track: Id,
+        workspace: WorkspaceId,
+        track: TrackId,
         sort: Sort,
         page: PageRequest,
     ) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError> {
+        let (workspace, track) = (Id(workspace.uuid()), Id(track.uuid()));
         let load =
             move |connection: &mut SqliteConnection| load_track_requests(connection, (workspace, track), sort, page);
         let rows = self.readers.run_in_snapshot(load).await?;

@@ -1,20 +1,22 @@
 //! Votes of customers and voters of feature requests.
 
+use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::CustomerId;
+use roadmap_domain::model::id::{CustomerId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::Voter;
+use roadmap_domain::ports::VoteReader;
 
 use crate::SqliteStore;
 use crate::codec::{Id, json_ids, timestamp};
 use crate::errors::SqlError;
-use crate::reads::roadmap::{Page, listing};
+use crate::reads::listing::{Page, listing};
 use crate::rows::{SummaryRow, SummarySql, find_summary, placed_joins, placed_requests, summary_columns, summary_sql};
 use crate::schema::{customers, feature_requests, votes};
 use crate::statement::statement;
@@ -155,28 +157,29 @@ pub(super) fn voter((id, name, email, voted_at): VoterRow) -> Result<Voter, Stor
     })
 }
 
-impl SqliteStore {
-    /// Returns the feature requests that a customer voted for, newest first.
-    pub(crate) async fn list_voted_requests(
+#[async_trait]
+impl VoteReader for SqliteStore {
+    async fn voters(
         &self,
-        workspace: Id,
-        customer: &EmailAddress,
-        page: PageRequest,
-    ) -> Result<Listing<FeatureRequestSummary>, StoreError> {
-        let email = customer.folded().clone();
-        let load = move |connection: &mut SqliteConnection| load_voted(connection, workspace, &email, page);
-        listing(self.readers.run_in_snapshot(load).await?, page, FeatureRequestSummary::try_from)
-    }
-
-    /// Returns the voters of a feature request and of everything that is merged into it, latest vote first.
-    pub(crate) async fn list_voters(
-        &self,
-        workspace: Id,
-        request: FeatureRequestRef,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
         page: PageRequest,
     ) -> Result<Option<Listing<Voter>>, StoreError> {
+        let (workspace, request) = (Id(workspace.uuid()), *request);
         let load = move |connection: &mut SqliteConnection| load_voters(connection, workspace, &request, page);
         let rows = self.readers.run_in_snapshot(load).await?;
         rows.map(|rows| listing(rows, page, voter)).transpose()
+    }
+
+    async fn voted_requests(
+        &self,
+        workspace: WorkspaceId,
+        customer: &EmailAddress,
+        page: PageRequest,
+    ) -> Result<Listing<FeatureRequestSummary>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let email = customer.folded().clone();
+        let load = move |connection: &mut SqliteConnection| load_voted(connection, workspace, &email, page);
+        listing(self.readers.run_in_snapshot(load).await?, page, FeatureRequestSummary::try_from)
     }
 }

@@ -13,12 +13,12 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ChangelogWrites;
 
 use crate::codec::{Id, json_ids};
+use crate::deletions::delete_messages;
 use crate::errors::SqlError;
 use crate::records::{ChangelogRow, find_changelog, load_linked};
 use crate::schema::{changelog_feature_requests, changelogs};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
-use crate::writes::deletions::delete_messages;
 
 statement! {
     /// Links a changelog to the feature requests of a JSON array that exist, in its order.

@@ -2,22 +2,62 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::{CommentAuthor, ListedComment, NewComment};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::mail::Topic;
+use roadmap_domain::model::message::MessageContent;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CommentWrites;
 
-use crate::codec::Id;
+use crate::codec::{Id, uuid_text};
+use crate::deletions::delete_messages;
 use crate::records::{CommentRow, OneComment};
 use crate::rows::{find_author, find_summary};
 use crate::schema::comments;
+use crate::statement::statement;
 use crate::unit::SqliteUnit;
-use crate::writes::deletions::delete_messages;
 use crate::writes::votes::find_or_insert_customer;
+
+statement! {
+    /// Creates the notification of a comment for the author of the feature request, who is subscribed to the tree.
+    NotifyAuthor {
+        workspace: Id => Binary, comment: Id => Binary, topic: String => Text, kind: String => Text,
+        payload: String => Text, at: i64 => BigInt,
+    }
+    concat!(
+        "WITH scope (workspace, comment, topic, kind, payload, at) AS (SELECT ?, ?, ?, ?, ?, ?),
+         root (id) AS (
+             SELECT coalesce(vote_tallies.root_id, comments.request_id) FROM scope
+             CROSS JOIN comments ON comments.workspace_id = scope.workspace AND comments.id = scope.comment
+             CROSS JOIN vote_tallies ON vote_tallies.workspace_id = comments.workspace_id
+                    AND vote_tallies.request_id = comments.request_id
+         ),
+         tree (id) AS (
+             SELECT id FROM root
+             UNION ALL
+             SELECT merged.id FROM scope CROSS JOIN root
+             CROSS JOIN feature_requests merged ON merged.workspace_id = scope.workspace AND merged.root_id = root.id
+         )
+         INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
+         SELECT scope.workspace, scope.topic || '.' || ", uuid_text!("author.id"), ", scope.kind, 1, author.id,
+                scope.payload, scope.at, scope.at
+         FROM scope CROSS JOIN root
+         CROSS JOIN feature_requests ON feature_requests.workspace_id = scope.workspace
+                AND feature_requests.id = root.id
+         CROSS JOIN customers author ON author.workspace_id = scope.workspace AND author.id = feature_requests.author_id
+         WHERE author.mail_stopped_at IS NULL AND (
+             EXISTS (SELECT 1 FROM tree CROSS JOIN votes ON votes.workspace_id = author.workspace_id
+                        AND votes.request_id = tree.id AND votes.customer_id = author.id WHERE votes.subscribed)
+             OR EXISTS (SELECT 1 FROM tree CROSS JOIN followers ON followers.workspace_id = author.workspace_id
+                           AND followers.request_id = tree.id AND followers.customer_id = author.id)
+         )
+         ON CONFLICT DO NOTHING"
+    )
+}
 
 #[async_trait]
 impl CommentWrites for SqliteUnit {
@@ -93,5 +133,23 @@ impl CommentWrites for SqliteUnit {
             })
             .await?;
         Ok(request.map(|request| FeatureRequestId::new(request.0)))
+    }
+
+    async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError> {
+        let topic = Topic::Comment(comment);
+        let content = MessageContent::Notification(topic);
+        self.run(move |connection, workspace| {
+            let notify = NotifyAuthor {
+                workspace,
+                comment: Id(comment.uuid()),
+                topic: topic.to_string(),
+                kind: content.kind().to_owned(),
+                payload: content.payload(),
+                at: at.millis(),
+            };
+            notify.execute(connection)?;
+            Ok(())
+        })
+        .await
     }
 }

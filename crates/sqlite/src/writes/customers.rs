@@ -1,15 +1,28 @@
-//! Merges two customers who are one person.
+//! Customers: their names and languages, and merges of two who are one person.
 
+use async_trait::async_trait;
+use diesel::dsl::{exists, select};
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{SqliteConnection, delete, update};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::CustomersMerged;
+use roadmap_domain::model::customer::{Customer, CustomerName, NewCustomer};
+use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::id::CustomerId;
+use roadmap_domain::model::portal::Language;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::CustomerWrites;
 
 use crate::codec::Id;
 use crate::errors::SqlError;
-use crate::records::{CustomerNameRow, CustomerRow, OneCustomer};
+use crate::records::{CustomerNameRow, CustomerRow, OneCustomer, customer_name};
 use crate::schema::{comments, customers, feature_requests, held_comments, notes, outbox};
 use crate::statement::statement;
+use crate::unit::SqliteUnit;
 use crate::writes::merges::recount;
+use crate::writes::votes::{find_customer, find_or_insert_customer};
 
 statement! {
     /// Selects the roots of the trees for which both customers have voted.
@@ -139,7 +152,7 @@ fn move_records(connection: &mut SqliteConnection, workspace: Id, source: Id, ta
 
 /// Gives everything of the customer `source` to `target` and deletes `source`. Returns the latter as it is now, and the
 /// former as it was. `None` if one of them does not exist.
-pub(crate) fn merge_customers(
+fn merge(
     connection: &mut SqliteConnection,
     workspace: Id,
     source: Id,
@@ -177,4 +190,101 @@ pub(crate) fn merge_customers(
         recount(connection, workspace, root)?;
     }
     Ok(Some((OneCustomer { workspace, customer: target }.get_result(connection)?, gone)))
+}
+
+#[async_trait]
+impl CustomerWrites for SqliteUnit {
+    async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError> {
+        let address = address.clone();
+        let id = self.run(move |connection, workspace| find_customer(connection, workspace, &address)).await?;
+        Ok(id.map(|id| CustomerId::new(id.0)))
+    }
+
+    async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
+        let customer = Id(customer.uuid());
+        self.run(move |connection, workspace| {
+            Ok(select(exists(customers::table.find((workspace, customer)))).get_result(connection)?)
+        })
+        .await
+    }
+
+    async fn rename_customer(
+        &mut self,
+        customer: CustomerId,
+        name: &Name,
+    ) -> Result<Option<(Customer, Option<Name>)>, StoreError> {
+        let (customer, name) = (Id(customer.uuid()), name.clone());
+        let renamed: Option<(CustomerRow, Option<String>)> = self
+            .run(move |connection, workspace| {
+                let row = customers::table.find((workspace, customer));
+                let old: Option<Option<String>> = row.select(customers::name).first(connection).optional()?;
+                let Some(old) = old else { return Ok(None) };
+                let folded = name.as_str().to_lowercase();
+                update(row)
+                    .set((customers::name.eq(name.as_str()), customers::name_folded.eq(folded)))
+                    .execute(connection)?;
+                let renamed = OneCustomer { workspace, customer }.get_result(connection)?;
+                Ok(Some((renamed, old)))
+            })
+            .await?;
+        renamed.map(|(row, old)| Ok((row.try_into()?, old.map(Name::from_stored)))).transpose()
+    }
+
+    async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError> {
+        let (customer, name) = (Id(customer.uuid()), name.cloned());
+        self.run(move |connection, workspace| {
+            let name = name.as_ref().map(Name::as_str);
+            update(customers::table.find((workspace, customer)))
+                .set((customers::name.eq(name), customers::name_folded.eq(name.map(str::to_lowercase))))
+                .execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn set_language(
+        &mut self,
+        customer: &NewCustomer,
+        language: Option<Language>,
+        at: Timestamp,
+    ) -> Result<CustomerName, StoreError> {
+        let customer = customer.clone();
+        let row: CustomerNameRow = self
+            .run(move |connection, workspace| {
+                let customer = find_or_insert_customer(connection, workspace, &customer, at)?;
+                Ok(update(customers::table)
+                    .filter(customers::workspace_id.eq(workspace))
+                    .filter(customers::id.eq(customer))
+                    .set(customers::language.eq(language.map(Language::code)))
+                    .returning((customers::id, customers::name, customers::email))
+                    .get_result(connection)?)
+            })
+            .await?;
+        Ok(customer_name(row))
+    }
+
+    async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
+        let customer = Id(customer.uuid());
+        self.run(move |connection, workspace| {
+            let written =
+                comments::table.filter(comments::workspace_id.eq(workspace)).filter(comments::customer_id.eq(customer));
+            let submitted = feature_requests::table
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::author_id.eq(customer))
+                .filter(feature_requests::private.eq(false));
+            Ok(select(exists(written)).get_result(connection)? || select(exists(submitted)).get_result(connection)?)
+        })
+        .await
+    }
+
+    async fn merge_customers(
+        &mut self,
+        source: CustomerId,
+        target: CustomerId,
+    ) -> Result<Option<CustomersMerged>, StoreError> {
+        let (source, target) = (Id(source.uuid()), Id(target.uuid()));
+        let merged = self.run(move |connection, workspace| merge(connection, workspace, source, target)).await?;
+        let Some((customer, source)) = merged else { return Ok(None) };
+        Ok(Some(CustomersMerged { customer: customer.try_into()?, source: customer_name(source) }))
+    }
 }

@@ -1,27 +1,23 @@
-//! Merges of feature requests and of customers. The file `customers.rs` next to this one has the statements of the latter.
+//! Merges of feature requests.
 
 use async_trait::async_trait;
-use diesel::ExpressionMethods;
 use diesel::SqliteConnection;
-use diesel::prelude::{OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::CustomersMerged;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
+use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::merging::MergeNode;
 use roadmap_domain::ports::MergeWrites;
 
 use crate::codec::{Id, json_ids};
 use crate::errors::SqlError;
-use crate::records::customer_name;
 use crate::rows::{SummaryRow, find_row};
 use crate::schema::{feature_requests, vote_tallies};
 use crate::statement::statement;
 use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
-use crate::writes::customers::merge_customers;
 
 statement! {
     /// Selects what a feature request is merged into, nearest first.
@@ -160,16 +156,5 @@ impl MergeWrites for SqliteUnit {
             recount(connection, workspace, root)
         })
         .await
-    }
-    async fn merge_customers(
-        &mut self,
-        source: CustomerId,
-        target: CustomerId,
-    ) -> Result<Option<CustomersMerged>, StoreError> {
-        let (source, target) = (Id(source.uuid()), Id(target.uuid()));
-        let merged =
-            self.run(move |connection, workspace| merge_customers(connection, workspace, source, target)).await?;
-        let Some((customer, source)) = merged else { return Ok(None) };
-        Ok(Some(CustomersMerged { customer: customer.try_into()?, source: customer_name(source) }))
     }
 }

@@ -13,13 +13,13 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ModerationWrites;
 
 use crate::codec::{Id, json_ids};
+use crate::deletions::{DeleteMessagesOfComments, DeleteMessagesOfRequests, DeleteTags};
 use crate::errors::SqlError;
 use crate::records::{CustomerNameRow, customer_name};
 use crate::schema::{comments, customers, held_comments};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
 use crate::writes::customers::DeleteUnsent;
-use crate::writes::deletions::{DeleteMessagesOfComments, DeleteMessagesOfRequests, DeleteTags};
 use crate::writes::requests::insert_tags;
 
 statement! {

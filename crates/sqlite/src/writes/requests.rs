@@ -16,16 +16,16 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::FeatureRequestWrites;
 
 use crate::codec::{Id, json_ids};
+use crate::deletions::delete_tree;
 use crate::errors::{SqlError, inconsistent};
 use crate::records::{load_detail, load_tags};
 use crate::rows::find_summary;
 use crate::schema::{
     feature_request_events, feature_request_tags, feature_requests, tag_counters, vote_tallies, workspaces,
 };
+use crate::search_documents::{delete_document, index, save_document};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
-use crate::writes::deletions::delete_tree;
-use crate::writes::search_documents::{delete_document, index, save_document};
 use crate::writes::votes::find_or_insert_customer;
 
 statement! {

@@ -1,18 +1,24 @@
 //! Sign-ins and sessions.
 
+use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use diesel::{SqliteConnection, delete, insert_into, update};
+use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::id::{SessionId, SignInId};
 use roadmap_domain::model::session::{BrowserName, NewSession, Session};
 use roadmap_domain::model::sign_in::{Consumption, KnownAddress, LocalPath, PageAction, SignIn};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::{COUNTED_FOR, CounterKey};
+use roadmap_domain::ports::SessionWrites;
+use uuid::Uuid;
 
-use crate::codec::Id;
+use crate::codec::{Id, optional_timestamp};
 use crate::errors::SqlError;
 use crate::schema::{confirmed_addresses, counted_mails, sessions, sign_ins};
 use crate::statement::statement;
+use crate::unit::SqliteUnit;
 
 statement! {
     /// Selects when the newest mail of a counter after `skipped` newer ones was asked for.
@@ -42,17 +48,13 @@ statement! {
 }
 
 /// Returns when the nth newest mail of a counter was asked for.
-pub(crate) fn nth_counted_mail(
-    connection: &mut SqliteConnection,
-    counter: CounterKey,
-    nth: u32,
-) -> Result<Option<i64>, SqlError> {
+fn nth_counted_mail(connection: &mut SqliteConnection, counter: CounterKey, nth: u32) -> Result<Option<i64>, SqlError> {
     let nth = NthCountedMail { counter: counter.0.to_vec(), skipped: i64::from(nth) - 1 };
     Ok(nth.get_result(connection).optional()?)
 }
 
 /// Counts a mail, and deletes the old ones of the workspace.
-pub(crate) fn count_mail(
+fn count_mail(
     connection: &mut SqliteConnection,
     workspace: Id,
     mail: Id,
@@ -78,7 +80,7 @@ pub(crate) fn count_mail(
 }
 
 /// Returns what the workspace knows about an address.
-pub(crate) fn find_known_address(
+fn find_known_address(
     connection: &mut SqliteConnection,
     workspace: Id,
     email: &FoldedEmail,
@@ -89,7 +91,7 @@ pub(crate) fn find_known_address(
 }
 
 /// Stores a sign-in and deletes old ones.
-pub(crate) fn insert_sign_in(
+fn insert_sign_in(
     connection: &mut SqliteConnection,
     workspace: Id,
     sign_in: &SignIn,
@@ -130,7 +132,7 @@ fn oldest_open(at: Timestamp) -> i64 {
 
 /// Marks a sign-in as used. Returns whether it was open. If it is redeemed, its mail is not counted any more, and its
 /// address is confirmed.
-pub(crate) fn consume_sign_in(
+fn consume_sign_in(
     connection: &mut SqliteConnection,
     workspace: Id,
     sign_in: Id,
@@ -164,12 +166,7 @@ pub(crate) fn consume_sign_in(
 }
 
 /// Counts a typed code. Returns whether the sign-in accepts codes.
-pub(crate) fn count_code(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    sign_in: Id,
-    at: Timestamp,
-) -> Result<bool, SqlError> {
+fn count_code(connection: &mut SqliteConnection, workspace: Id, sign_in: Id, at: Timestamp) -> Result<bool, SqlError> {
     let accepting = sign_ins::table
         .filter(sign_ins::workspace_id.eq(workspace))
         .filter(sign_ins::id.eq(sign_in))
@@ -180,11 +177,7 @@ pub(crate) fn count_code(
 }
 
 /// Stores a session and deletes those that were not used for half a year.
-pub(crate) fn insert_session(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    session: &NewSession,
-) -> Result<(), SqlError> {
+fn insert_session(connection: &mut SqliteConnection, workspace: Id, session: &NewSession) -> Result<(), SqlError> {
     let (_, longest) = Session::CUSTOMER_LIFETIME;
     let unused = sessions::table
         .filter(sessions::workspace_id.eq(workspace))
@@ -206,7 +199,7 @@ pub(crate) fn insert_session(
 }
 
 /// Deletes a session of an address. Returns whether there was one.
-pub(crate) fn end_session(
+fn end_session(
     connection: &mut SqliteConnection,
     workspace: Id,
     session: Id,
@@ -220,11 +213,7 @@ pub(crate) fn end_session(
 }
 
 /// Deletes the sessions and the open sign-ins of an address. Returns the number of sessions.
-pub(crate) fn end_sessions(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    email: &FoldedEmail,
-) -> Result<u64, SqlError> {
+fn end_sessions(connection: &mut SqliteConnection, workspace: Id, email: &FoldedEmail) -> Result<u64, SqlError> {
     let open = sign_ins::table
         .filter(sign_ins::workspace_id.eq(workspace))
         .filter(sign_ins::email_folded.eq(email.as_str()))
@@ -233,4 +222,57 @@ pub(crate) fn end_sessions(
     let own =
         sessions::table.filter(sessions::workspace_id.eq(workspace)).filter(sessions::email_folded.eq(email.as_str()));
     Ok(delete(own).execute(connection)? as u64)
+}
+
+#[async_trait]
+impl SessionWrites for SqliteUnit {
+    async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError> {
+        let at = self.run(move |connection, _| nth_counted_mail(connection, counter, nth)).await?;
+        optional_timestamp(at, "counted_mails", "asked_at", Id(Uuid::nil()))
+    }
+
+    async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError> {
+        let counters = counters.to_vec();
+        self.run(move |connection, workspace| count_mail(connection, workspace, Id(mail), &counters, at)).await
+    }
+
+    async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError> {
+        let email = email.clone();
+        self.run(move |connection, workspace| find_known_address(connection, workspace, &email)).await
+    }
+
+    async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError> {
+        let sign_in = sign_in.clone();
+        self.run(move |connection, workspace| insert_sign_in(connection, workspace, &sign_in, has_mail)).await
+    }
+
+    async fn consume_sign_in(
+        &mut self,
+        sign_in: SignInId,
+        how: Consumption,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let sign_in = Id(sign_in.uuid());
+        self.run(move |connection, workspace| consume_sign_in(connection, workspace, sign_in, how, at)).await
+    }
+
+    async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
+        let sign_in = Id(sign_in.uuid());
+        self.run(move |connection, workspace| count_code(connection, workspace, sign_in, at)).await
+    }
+
+    async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError> {
+        let session = session.clone();
+        self.run(move |connection, workspace| insert_session(connection, workspace, &session)).await
+    }
+
+    async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError> {
+        let (session, email) = (Id(session.uuid()), email.clone());
+        self.run(move |connection, workspace| end_session(connection, workspace, session, &email)).await
+    }
+
+    async fn end_sessions(&mut self, email: &FoldedEmail) -> Result<u64, StoreError> {
+        let email = email.clone();
+        self.run(move |connection, workspace| end_sessions(connection, workspace, &email)).await
+    }
 }

@@ -1,15 +1,40 @@
-//! Settings and synonyms.
+//! Settings, synonyms and the settings of the portal.
 
 use async_trait::async_trait;
-use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
+use diesel::SqliteConnection;
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::portal::{EmbedOrigin, MailDomain, PortalSettings};
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::SettingWrites;
 
-use crate::schema::{settings, synonyms};
+use crate::codec::{Id, json_texts};
+use crate::errors::SqlError;
+use crate::portal_settings::{PortalSettingsRow, StoredSettings};
+use crate::schema::{portal_settings, settings, synonyms};
 use crate::unit::SqliteUnit;
+
+fn save_settings(connection: &mut SqliteConnection, workspace: Id, settings: &PortalSettings) -> Result<(), SqlError> {
+    let values = (
+        portal_settings::access.eq(settings.access.name()),
+        portal_settings::mail_domains.eq(json_texts(settings.mail_domains.iter().map(MailDomain::as_str))),
+        portal_settings::is_indexed.eq(settings.is_indexed),
+        portal_settings::embed_origins.eq(json_texts(settings.embed_origins.iter().map(EmbedOrigin::as_str))),
+        portal_settings::languages.eq(json_texts(settings.languages.iter().map(|language| language.code()))),
+        portal_settings::holds_posts.eq(settings.holds_posts),
+        portal_settings::accent.eq(settings.accent.map(|accent| accent.to_string())),
+        portal_settings::logo_attachment_id.eq(settings.logo.map(|logo| Id(logo.uuid()))),
+    );
+    diesel::insert_into(portal_settings::table)
+        .values((portal_settings::workspace_id.eq(workspace), values.clone()))
+        .on_conflict(portal_settings::workspace_id)
+        .do_update()
+        .set(values)
+        .execute(connection)?;
+    Ok(())
+}
 
 #[async_trait]
 impl SettingWrites for SqliteUnit {
@@ -72,5 +97,19 @@ impl SettingWrites for SqliteUnit {
             Ok(())
         })
         .await
+    }
+
+    async fn load_portal(&mut self) -> Result<PortalSettings, StoreError> {
+        let (workspace, row): (Id, Option<PortalSettingsRow>) = self
+            .run(|connection, workspace| {
+                Ok((workspace, StoredSettings { workspace }.get_result(connection).optional()?))
+            })
+            .await?;
+        row.map_or_else(|| Ok(PortalSettings::default()), |row| row.settings(workspace))
+    }
+
+    async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError> {
+        let settings = settings.clone();
+        self.run(move |connection, workspace| save_settings(connection, workspace, &settings)).await
     }
 }

@@ -1,29 +1,26 @@
-//! Writes the mail subscriptions of customers, and their names.
+//! Subscriptions of customers to mail.
 
 use async_trait::async_trait;
 use diesel::dsl::{exists, select};
-use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{Binary, Bool, Text};
 use diesel::{SqliteConnection, delete, insert_into, update};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::customer::{Customer, NewCustomer};
-use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::customer::NewCustomer;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
 use roadmap_domain::model::mail::{SubscribeOutcome, Unsubscription};
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SubscriptionWrites;
 
 use crate::codec::{Id, json_ids};
 use crate::errors::SqlError;
-use crate::records::{CustomerRow, OneCustomer};
 use crate::rows::find_row;
 use crate::schema::{customers, followers, outbox};
 use crate::statement::statement;
 use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
-use crate::writes::votes::{find_customer, find_or_insert_customer};
+use crate::writes::votes::find_or_insert_customer;
 
 statement! {
     /// Deletes a customer's waiting notifications about the feature requests of a JSON array, including those held for
@@ -187,41 +184,5 @@ impl SubscriptionWrites for SqliteUnit {
             Ok(Some(SubscribeOutcome { is_subscribed: true, has_changed: follows + votes > 0 }))
         })
         .await
-    }
-
-    async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError> {
-        let address = address.clone();
-        let id = self.run(move |connection, workspace| find_customer(connection, workspace, &address)).await?;
-        Ok(id.map(|id| CustomerId::new(id.0)))
-    }
-
-    async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
-        let customer = Id(customer.uuid());
-        self.run(move |connection, workspace| {
-            Ok(select(exists(customers::table.find((workspace, customer)))).get_result(connection)?)
-        })
-        .await
-    }
-
-    async fn rename_customer(
-        &mut self,
-        customer: CustomerId,
-        name: &Name,
-    ) -> Result<Option<(Customer, Option<Name>)>, StoreError> {
-        let (customer, name) = (Id(customer.uuid()), name.clone());
-        let renamed: Option<(CustomerRow, Option<String>)> = self
-            .run(move |connection, workspace| {
-                let row = customers::table.find((workspace, customer));
-                let old: Option<Option<String>> = row.select(customers::name).first(connection).optional()?;
-                let Some(old) = old else { return Ok(None) };
-                let folded = name.as_str().to_lowercase();
-                update(row)
-                    .set((customers::name.eq(name.as_str()), customers::name_folded.eq(folded)))
-                    .execute(connection)?;
-                let renamed = OneCustomer { workspace, customer }.get_result(connection)?;
-                Ok(Some((renamed, old)))
-            })
-            .await?;
-        renamed.map(|(row, old)| Ok((row.try_into()?, old.map(Name::from_stored)))).transpose()
     }
 }

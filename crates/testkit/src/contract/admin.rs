@@ -361,7 +361,7 @@ impl<'a> Model<'a> {
             held_comments: board.listed.iter().map(|one| one.row.held_count).sum(),
             merged: of_state(InboxState::Merged),
         };
-        let counts = self.harness.subject.admin.inbox_counts(self.workspace).await.unwrap();
+        let counts = self.harness.subject.reader.inbox_counts(self.workspace).await.unwrap();
         assert_eq!(counts, expected, "{step}");
         for state in InboxState::ALL {
             assert_eq!(counts.of_state(state), of_state(state), "{step}: {state:?}");
@@ -370,7 +370,7 @@ impl<'a> Model<'a> {
 
     /// Compares a list with the expected rows, at once and in pages of this size.
     async fn compare_list(&self, board: &Board, filter: &InboxFilter, sort: InboxSort, size: u64, step: &str) {
-        let admin = &self.harness.subject.admin;
+        let admin = &self.harness.subject.reader;
         let expected = board.rows(filter, sort);
         let list = |page: PageRequest| InboxList { filter: filter.clone(), sort, page };
         let listing = admin.inbox(self.workspace, &list(largest_page())).await.unwrap();
@@ -413,7 +413,7 @@ impl<'a> Model<'a> {
         let half = ids.len() / 2;
         ids.rotate_left(half);
         ids.push(FeatureRequestId::new(Uuid::from_u128(1)));
-        let rows = self.harness.subject.admin.inbox_rows(self.workspace, filter, &ids).await.unwrap();
+        let rows = self.harness.subject.reader.inbox_rows(self.workspace, filter, &ids).await.unwrap();
         let expected: Vec<InboxRow> = ids
             .iter()
             .filter_map(|id| board.listed.iter().find(|one| one.row.summary.id == *id && board.matches(filter, one)))
@@ -739,7 +739,7 @@ pub async fn inbox_counts_equal_a_recount(harness: Harness) {
     }
     assert_eq!(model.items.len(), 4);
     let elsewhere = harness.workspace("bolt").await;
-    let counts = harness.subject.admin.inbox_counts(elsewhere).await.unwrap();
+    let counts = harness.subject.reader.inbox_counts(elsewhere).await.unwrap();
     assert_eq!(counts.tracks.iter().map(|track| track.all + track.unanswered + track.private).sum::<i64>(), 0);
     assert_eq!((counts.awaiting, counts.held_comments, counts.merged), (0, 0, 0));
 }
@@ -753,8 +753,8 @@ pub async fn the_last_word_decides(harness: Harness) {
     let reference = FeatureRequestRef::Id(request.id);
     let is_unanswered = async || {
         let filter = InboxFilter::default();
-        let rows = harness.subject.admin.inbox_rows(workspace, &filter, &[request.id]).await.unwrap();
-        let counts = harness.subject.admin.inbox_counts(workspace).await.unwrap();
+        let rows = harness.subject.reader.inbox_rows(workspace, &filter, &[request.id]).await.unwrap();
+        let counts = harness.subject.reader.inbox_counts(workspace).await.unwrap();
         assert_eq!(counts.of_state(InboxState::Unanswered), i64::from(rows[0].is_unanswered));
         rows[0].is_unanswered
     };
@@ -802,7 +802,7 @@ pub async fn a_declined_idea_stays_private(harness: Harness) {
     (expected.awaiting_approval, expected.updated_at) = (false, at);
     assert!(expected.private);
     assert_eq!((&declined, &harness.detail(acme, idea.id).await), (&expected, &expected));
-    assert_eq!(harness.subject.pages.held_posts(acme, largest_page()).await.unwrap().total, 0);
+    assert_eq!(harness.subject.reader.held_posts(acme, largest_page()).await.unwrap().total, 0);
     harness.next_second();
     assert_eq!(harness.perform(acme, &DeclineFeatureRequest { request }).await.detail, expected);
     // It can be shown later.
@@ -837,7 +837,7 @@ pub async fn unindexed_requests_are_found(harness: Harness) {
     harness.merge(acme, ids[5], ids[6]).await;
     let find = async |number: Option<i64>, words: &[&str], limit: u32| {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let found = harness.subject.admin.find_unindexed(acme, number, &words, limit).await.unwrap();
+        let found = harness.subject.reader.find_unindexed(acme, number, &words, limit).await.unwrap();
         let number = |id: &FeatureRequestId| ids.iter().position(|one| one == id).unwrap() + 1;
         found.iter().map(number).collect::<Vec<_>>()
     };
@@ -866,7 +866,7 @@ pub async fn inboxes_belong_to_their_workspace(harness: Harness) {
     let mia = harness.member(acme, "mia@team.example", "Mia").await.id;
     let request = harness.create(acme, draft("Quokka", &["ui"], "")).await;
     harness.perform(acme, &comment(FeatureRequestRef::Id(request.id), "<p>Soon</p>", false)).await;
-    let admin = &harness.subject.admin;
+    let admin = &harness.subject.reader;
     let track = Some(harness.track(acme, "Inbox").await);
     let lane = Some(harness.lanes(acme).await[0].lane.id);
     for filter in [
@@ -931,10 +931,10 @@ pub async fn a_selection_is_changed_at_once(harness: Harness) {
         let after = harness.audit_entries(workspace, &filter).await.len();
         assert_eq!(after - before, changed, "{operation:?}");
     }
-    let rows = harness.subject.admin.inbox_rows(workspace, &InboxFilter::default(), &ids).await.unwrap();
+    let rows = harness.subject.reader.inbox_rows(workspace, &InboxFilter::default(), &ids).await.unwrap();
     let numbers: Vec<i64> = rows.iter().map(|row| row.summary.tag_number).collect();
     assert_eq!(numbers, [1, 5]);
-    let counts = harness.subject.admin.inbox_counts(workspace).await.unwrap();
+    let counts = harness.subject.reader.inbox_counts(workspace).await.unwrap();
     assert_eq!((counts.of_state(InboxState::Private), counts.awaiting, counts.merged), (1, 0, 3));
     assert_eq!(harness.detail(workspace, ids[0]).await.tags, [tag("UI")]);
 }

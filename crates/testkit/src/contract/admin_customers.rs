@@ -76,7 +76,7 @@ pub async fn a_merged_customer_gives_everything_away(harness: Harness) {
     let ann = harness.customer(workspace, "ann@example.com").await;
     let kept_at = harness.next_second();
     let kept = voter(&harness, workspace, &third, "Ann@Home.example").await;
-    let admin = &harness.subject.admin;
+    let admin = &harness.subject.reader;
     let before = admin.customer_records(workspace, ann.id).await.unwrap();
     let counts = harness.count_records(workspace).await;
     harness.next_second();
@@ -158,7 +158,7 @@ pub async fn votes_of_merged_customers_count_once(harness: Harness) {
         assert!(harness.subscribe(workspace, second.id, email).await);
     }
     assert_eq!(harness.detail(workspace, root.id).await.summary.votes_count, 3);
-    let admin = &harness.subject.admin;
+    let admin = &harness.subject.reader;
     let subscribers = async |request| admin.count_subscribers(workspace, &[request]).await.unwrap();
     assert_eq!((subscribers(first.id).await, subscribers(second.id).await, subscribers(root.id).await), (1, 2, 1));
 
@@ -205,7 +205,7 @@ pub async fn mail_to_merged_customers_stays_stopped(harness: Harness) {
     {
         let (source, target) = (customers[source], customers[target]);
         harness.perform(workspace, &merge_customers(source, target)).await;
-        let records = harness.subject.admin.customer_records(workspace, target).await.unwrap();
+        let records = harness.subject.reader.customer_records(workspace, target).await.unwrap();
         assert_eq!(records.unsubscribed_at, since);
         assert_eq!(records.subscriptions.len(), usize::from(since.is_none()));
         assert_eq!(harness.count("outbox", workspace).await, left);
@@ -213,13 +213,13 @@ pub async fn mail_to_merged_customers_stays_stopped(harness: Harness) {
     harness.next_second();
     harness.perform(workspace, &comment(FeatureRequestRef::Id(request.id), "<p>Now</p>", true)).await;
     assert_eq!(harness.count("outbox", workspace).await, 3);
-    assert_eq!(harness.subject.admin.count_subscribers(workspace, &[request.id]).await.unwrap(), 1);
+    assert_eq!(harness.subject.reader.count_subscribers(workspace, &[request.id]).await.unwrap(), 1);
     // The later timestamp does not replace the earlier one.
     harness.perform(workspace, &merge_customers(customers[4], customers[1])).await;
-    let records = harness.subject.admin.customer_records(workspace, customers[1]).await.unwrap();
+    let records = harness.subject.reader.customer_records(workspace, customers[1]).await.unwrap();
     assert_eq!(records.unsubscribed_at, Some(stopped[0]));
     harness.perform(workspace, &merge_customers(customers[1], customers[3])).await;
-    let records = harness.subject.admin.customer_records(workspace, customers[3]).await.unwrap();
+    let records = harness.subject.reader.customer_records(workspace, customers[3]).await.unwrap();
     assert_eq!(records.unsubscribed_at, Some(stopped[0]));
 }
 
@@ -337,7 +337,7 @@ pub async fn random_merges_of_customers_are_exact(harness: Harness) {
                 assert_eq!(voters(&harness, workspace, request.id).await, expected, "seed {seed}, {}", request.title);
             }
             let all: Vec<FeatureRequestId> = requests.iter().map(|request| request.id).collect();
-            let rows = harness.subject.admin.inbox_rows(workspace, &InboxFilter::default(), &all).await.unwrap();
+            let rows = harness.subject.reader.inbox_rows(workspace, &InboxFilter::default(), &all).await.unwrap();
             for row in rows {
                 assert_eq!(harness.detail(workspace, row.summary.id).await.summary, row.summary, "seed {seed}");
             }

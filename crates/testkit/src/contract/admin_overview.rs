@@ -18,7 +18,7 @@ use crate::harness::{Harness, comment, customer_comment, draft, largest_page, me
 
 async fn overview(harness: &Harness, workspace: WorkspaceId, period: Period) -> Overview {
     let times = OverviewTimes::new(period, harness.now());
-    harness.subject.admin.overview(workspace, &times).await.unwrap()
+    harness.subject.reader.overview(workspace, &times).await.unwrap()
 }
 
 /// What has happened in a workspace, and when.
@@ -42,7 +42,7 @@ async fn expected(harness: &Harness, workspace: WorkspaceId, period: Period, hap
     let list = async |state, sort| {
         let filter = InboxFilter { state, ..InboxFilter::default() };
         let list = InboxList { filter, sort, page: largest_page() };
-        let listing = harness.subject.admin.inbox(workspace, &list).await.unwrap();
+        let listing = harness.subject.reader.inbox(workspace, &list).await.unwrap();
         listing.items.into_iter().map(|row| row.summary).collect::<Vec<FeatureRequestSummary>>()
     };
     happened.votes.clear();

@@ -17,15 +17,15 @@ use crate::effort::{SeededRng, rounds};
 use crate::harness::{Harness, Many, comment, customer_comment, draft, merge, unmerge, vote};
 
 async fn team_page(harness: &Harness, workspace: WorkspaceId, request: FeatureRequestId) -> TeamPage {
-    harness.subject.admin.team_page(workspace, request).await.unwrap()
+    harness.subject.reader.team_page(workspace, request).await.unwrap()
 }
 
 async fn subscribers(harness: &Harness, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> i64 {
-    harness.subject.admin.count_subscribers(workspace, requests).await.unwrap()
+    harness.subject.reader.count_subscribers(workspace, requests).await.unwrap()
 }
 
 async fn records(harness: &Harness, workspace: WorkspaceId, customer: CustomerId) -> CustomerRecords {
-    harness.subject.admin.customer_records(workspace, customer).await.unwrap()
+    harness.subject.reader.customer_records(workspace, customer).await.unwrap()
 }
 
 /// A note on a feature request, optionally about a customer, who then votes for it.
@@ -91,7 +91,7 @@ pub async fn customers_of_comments_are_found(harness: Harness) {
     let of_team = harness.perform(workspace, &comment(reference, "<p>Soon</p>", false)).await.comment.id;
     let ids = [of_ann, of_team, CommentId::new(described.id.uuid()), CommentId::new(Uuid::nil())];
     let find = async |workspace: WorkspaceId, ids: &[CommentId]| {
-        let found = harness.subject.admin.comment_customers(workspace, ids).await.unwrap();
+        let found = harness.subject.reader.comment_customers(workspace, ids).await.unwrap();
         found.into_iter().map(|(comment, customer)| (comment, customer.id)).collect::<BTreeSet<_>>()
     };
     let (ann, bob) = (
@@ -164,7 +164,7 @@ pub async fn subscribers_are_those_who_get_mail(harness: Harness) {
 /// source would lead to.
 pub async fn a_preview_equals_the_merge(harness: Harness) {
     let seeds: &[u64] = if rounds(0, 1) == 0 { &[5] } else { &[1, 2, 3, 4, 5] };
-    let admin = &harness.subject.admin;
+    let admin = &harness.subject.reader;
     let mut merges = 0;
     for seed in seeds {
         let mut random = SeededRng::new(*seed);

@@ -62,7 +62,7 @@ impl Operation for Hold {
 
 /// All that waits for approval, in pages of one, of two, and at once.
 async fn held_posts(harness: &Harness, workspace: WorkspaceId) -> Vec<HeldPost> {
-    let pages = &harness.subject.pages;
+    let pages = &harness.subject.reader;
     let all = pages.held_posts(workspace, largest_page()).await.unwrap();
     assert_eq!(all.total, all.items.len() as u64);
     for size in [1, 2] {
@@ -298,7 +298,7 @@ pub async fn a_held_idea_is_hidden_until_it_is_approved(harness: Harness) {
     let planned = Some(harness.track(acme, "Planned").await);
     // The numbers on the roadmap, in lanes, lists, searches, candidates and the sitemap.
     let seen = async || {
-        let (reader, pages) = (&harness.subject.reader, &harness.subject.pages);
+        let (reader, pages) = (&harness.subject.reader, &harness.subject.reader);
         let lane = reader.roadmap(acme, 50).await.unwrap().remove(1);
         assert_eq!(lane.lane.feature_requests_count, i64::try_from(lane.feature_requests.len()).unwrap());
         let on_roadmap: Vec<i64> = lane.feature_requests.iter().map(|request| request.tag_number).collect();

@@ -112,7 +112,7 @@ pub async fn a_changelog_is_scheduled_and_published(harness: Harness) {
     // Its voters are mailed once, which is stored.
     let other = harness.workspace("bolt").await;
     let is_notified =
-        async |workspace, changelog| harness.subject.admin.is_changelog_notified(workspace, changelog).await.unwrap();
+        async |workspace, changelog| harness.subject.reader.is_changelog_notified(workspace, changelog).await.unwrap();
     assert!(!is_notified(workspace, draft.id).await);
     let notify = PublishChangelog { notify_subscribers: true, ..publish(draft.id) };
     assert!(harness.perform(workspace, &notify).await.detail.changelog.public_from.is_some());

@@ -86,7 +86,7 @@ pub async fn lists_in_parts_are_the_whole_list(harness: Harness) {
         }
     }
     harness.merge(workspace, requests[2].id, requests[1].id).await;
-    let (reader, portal) = (&harness.subject.reader, &harness.subject.pages);
+    let (reader, portal) = (&harness.subject.reader, &harness.subject.reader);
     let email = EmailAddress::parse("email", "ann@example.com").unwrap();
     for (kind, request) in [("alone", alone), ("merged", merged)] {
         let name = |list: &str| format!("{list} of {kind}");

@@ -33,7 +33,7 @@ fn of_ann(title: &str, tags: &[&str], description: &str) -> FeatureRequestDraft 
 }
 
 async fn texts(harness: &Harness, workspace: WorkspaceId, customer: CustomerId) -> CustomerTexts {
-    harness.subject.admin.customer_texts(workspace, customer, largest_page()).await.unwrap()
+    harness.subject.reader.customer_texts(workspace, customer, largest_page()).await.unwrap()
 }
 
 /// The titles and the beginnings of the contents of a customer's texts, with their states, newest first.
@@ -123,7 +123,7 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     assert_eq!(harness.count("outbox", workspace).await, 2);
     let requests = [idea.id, target.id];
     let before = harness.shown(workspace, &requests).await;
-    let counts_before = harness.subject.admin.inbox_counts(workspace).await.unwrap();
+    let counts_before = harness.subject.reader.inbox_counts(workspace).await.unwrap();
     let held_before = harness.page_of(workspace, target.id, member_viewer()).await.held;
     let texts_before = texts(&harness, workspace, ann).await;
     let change = async || -> Vec<Item> {
@@ -159,7 +159,7 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
         assert!(harness.search(workspace, words).await.is_empty(), "{words}");
     }
     assert_eq!((harness.count("outbox", workspace).await, harness.count("held_comments", workspace).await), (0, 0));
-    let counts = harness.subject.admin.inbox_counts(workspace).await.unwrap();
+    let counts = harness.subject.reader.inbox_counts(workspace).await.unwrap();
     assert_eq!((counts.awaiting, counts.held_comments), (0, 0));
     assert_eq!(counts.of_state(InboxState::Private), 2);
     let now = texts(&harness, workspace, ann).await;
@@ -174,7 +174,7 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     let restored = harness.perform(workspace, &MoveTexts { customer: ann, removes: false }).await;
     assert_eq!((restored.comments, restored.requests.len()), (2, 3));
     assert_eq!(harness.shown(workspace, &requests).await, before);
-    assert_eq!(harness.subject.admin.inbox_counts(workspace).await.unwrap(), counts_before);
+    assert_eq!(harness.subject.reader.inbox_counts(workspace).await.unwrap(), counts_before);
     assert_eq!(harness.page_of(workspace, target.id, member_viewer()).await.held, held_before);
     assert_eq!(texts(&harness, workspace, ann).await, texts_before);
     assert_eq!(change().await, [(public, true)]);
@@ -214,7 +214,7 @@ pub async fn removals_are_bounded_and_keep_later_edits(harness: Harness) {
         (title(&ideas[1]).await, title(&ideas[2]).await),
         ("Idea 1".to_owned(), "What the team says".to_owned())
     );
-    let texts = harness.subject.admin.customer_texts(workspace, customer, page(2, 4)).await.unwrap();
+    let texts = harness.subject.reader.customer_texts(workspace, customer, page(2, 4)).await.unwrap();
     assert_eq!((texts.page.items.len(), texts.page.total), (2, 6));
 }
 
@@ -287,7 +287,7 @@ pub async fn blocks_stop_mail_until_they_end(harness: Harness) {
     assert!(!harness.perform(workspace, &IsBlocked("bob@example.com")).await);
     assert!(!harness.perform(other, &IsBlocked(ANN)).await);
     // That mail is stopped is no wish of the customer.
-    let records = harness.subject.admin.customer_records(workspace, ann).await.unwrap();
+    let records = harness.subject.reader.customer_records(workspace, ann).await.unwrap();
     assert_eq!(records.unsubscribed_at, None);
     assert!(harness.perform(workspace, &set(false)).await.has_changed);
     assert!(!harness.perform(workspace, &set(false)).await.has_changed);
@@ -330,7 +330,7 @@ pub async fn a_block_survives_a_merge_of_customers(harness: Harness) {
         assert!(merged.customer.blocked_at.is_some());
         let unblock = BlockCustomer { customer: target, is_blocked: false };
         assert!(harness.perform(workspace, &unblock).await.has_changed);
-        let records = harness.subject.admin.customer_records(workspace, target).await.unwrap();
+        let records = harness.subject.reader.customer_records(workspace, target).await.unwrap();
         assert!(records.unsubscribed_at.is_some(), "{blocked_first} {target_is_blocked}");
     }
 }

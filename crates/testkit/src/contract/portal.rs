@@ -81,7 +81,7 @@ fn cover(file: &Attachment) -> CoverImage {
 }
 
 async fn portal(harness: &Harness, workspace: WorkspaceId) -> Portal {
-    harness.subject.pages.portal(workspace).await.unwrap().expect("the portal")
+    harness.subject.reader.portal(workspace).await.unwrap().expect("the portal")
 }
 
 /// Settings are returned as they were stored, to their own workspace. Without stored ones, the default ones apply.
@@ -92,7 +92,7 @@ pub async fn settings_of_a_portal_are_stored(harness: Harness) {
     let setting = harness.subject.reader.setting(acme).await.unwrap().unwrap();
     let unset = Portal { setting, settings: PortalSettings::default(), logo: None };
     assert_eq!(portal(&harness, acme).await, unset);
-    assert_eq!(harness.subject.pages.portal(WorkspaceId::new(Uuid::from_u128(1))).await.unwrap(), None);
+    assert_eq!(harness.subject.reader.portal(WorkspaceId::new(Uuid::from_u128(1))).await.unwrap(), None);
     let logo = harness.attachment(acme, 1).await;
     let all = PortalSettings {
         access: PortalAccess::Private,
@@ -236,7 +236,7 @@ async fn shown(
 
 /// Lists all published changelogs, in pages of one, of two, and at once.
 async fn published(harness: &Harness, workspace: WorkspaceId, now: Timestamp) -> Vec<PublishedChangelog> {
-    let pages = &harness.subject.pages;
+    let pages = &harness.subject.reader;
     let all = pages.published_changelogs(workspace, now, largest_page()).await.unwrap();
     assert_eq!((all.total, all.request), (all.items.len() as u64, largest_page()));
     for size in [1, 2] {
@@ -285,7 +285,7 @@ pub async fn changelogs_are_shown_once_they_are_public(harness: Harness) {
     assert_eq!(expected[1].cover, Some(cover(&image)));
     harness.perform(acme, &UnpublishChangelog { changelog: gone.id }).await;
     assert_eq!(published(&harness, acme, harness.now()).await, expected);
-    let pages = &harness.subject.pages;
+    let pages = &harness.subject.reader;
     let unknown = ChangelogId::new(Uuid::from_u128(1));
     for (workspace, changelog) in [(acme, scheduled.id), (acme, gone.id), (acme, unknown), (bolt, last.id)] {
         assert_eq!(pages.published_changelog(workspace, changelog, harness.now()).await.unwrap(), None);
@@ -364,9 +364,9 @@ pub async fn only_covers_and_the_logo_are_public(harness: Harness) {
     }
     let check = async |now: Timestamp, seen: &[&Attachment]| {
         for file in &files {
-            let found = harness.subject.pages.public_image(acme, file.id, now).await.unwrap();
+            let found = harness.subject.reader.public_image(acme, file.id, now).await.unwrap();
             assert_eq!(found.as_ref(), seen.contains(&file).then_some(file), "{}", file.id);
-            assert_eq!(harness.subject.pages.public_image(bolt, file.id, now).await.unwrap(), None);
+            assert_eq!(harness.subject.reader.public_image(bolt, file.id, now).await.unwrap(), None);
         }
     };
     check(harness.now(), &[of_public, logo]).await;
@@ -380,7 +380,7 @@ pub async fn only_covers_and_the_logo_are_public(harness: Harness) {
     harness.perform(acme, &set_logo(None)).await;
     check(harness.now(), &[of_draft]).await;
     let unknown = AttachmentId::new(Uuid::from_u128(99));
-    assert_eq!(harness.subject.pages.public_image(acme, unknown, soon).await.unwrap(), None);
+    assert_eq!(harness.subject.reader.public_image(acme, unknown, soon).await.unwrap(), None);
 }
 
 /// An account lists what the person voted for, submitted and gets mail about. Merged feature requests are what they were
@@ -390,7 +390,7 @@ pub async fn an_account_lists_what_belongs_to_it(harness: Harness) {
     let lists = async |workspace, address: &str, limit| {
         let customer = harness.customer(acme, address).await;
         let (email, id) = (customer.email.folded().clone(), Some(customer.id));
-        harness.subject.pages.account_lists(workspace, &email, id, limit).await.unwrap()
+        harness.subject.reader.account_lists(workspace, &email, id, limit).await.unwrap()
     };
     let [first, second, third, merged, hidden, other] =
         harness.requests(acme, ["Quokka", "Lichen", "Fern", "Gecko", "Zebra", "Burrow"]).await;
@@ -475,7 +475,7 @@ pub async fn an_account_lists_what_belongs_to_it(harness: Harness) {
 /// The sitemap has all public feature requests in the order of their numbers. The last number is the highest so far.
 pub async fn the_sitemap_has_all_public_requests(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
-    let pages = &harness.subject.pages;
+    let pages = &harness.subject.reader;
     assert_eq!((pages.sitemap(acme, 0, 10).await.unwrap(), pages.last_tag_number(acme).await.unwrap()), (vec![], 0));
     let [first, second, private, merged, fifth] =
         harness.requests(acme, ["Quokka", "Lichen", "Fern", "Gecko", "Zebra"]).await;
@@ -514,7 +514,7 @@ pub async fn nothing_is_shown_to_another_portal(harness: Harness) {
     harness.create(acme, held_idea("Bilby", "ann@example.com")).await;
     announce(&harness, acme, ("1.0", true, None), &[&request], None).await;
     let ann = harness.customer(acme, "ann@example.com").await;
-    let (pages, now) = (&harness.subject.pages, harness.now());
+    let (pages, now) = (&harness.subject.reader, harness.now());
     let viewer = Viewer { customer: Some(ann.id), is_member: true };
     for reference in [FeatureRequestRef::Id(request.id), FeatureRequestRef::Number(1)] {
         assert_eq!(pages.request_page(bolt, &reference, viewer, None).await.unwrap(), None);

@@ -29,7 +29,7 @@ impl Model {
     async fn load(harness: &Harness, workspace: WorkspaceId) -> Self {
         let reader = &harness.subject.reader;
         let mut roots = BTreeMap::new();
-        for number in 1..=harness.subject.pages.last_tag_number(workspace).await.unwrap() {
+        for number in 1..=harness.subject.reader.last_tag_number(workspace).await.unwrap() {
             let found = reader.feature_request(workspace, &FeatureRequestRef::Number(number)).await.unwrap();
             if let Some(detail) = found.filter(|detail| detail.summary.tag_number == number) {
                 let voters = harness.voters(workspace, detail.summary.id).await.iter().map(|voter| voter.id).collect();
@@ -80,7 +80,7 @@ impl Model {
 
     /// Compares everything that depends on a filter with what the store shows.
     async fn compare(&self, harness: &Harness, workspace: WorkspaceId, filter: &PortalFilter, step: &str) {
-        let pages = &harness.subject.pages;
+        let pages = &harness.subject.reader;
         for sort in PortalSort::ALL {
             let list = PortalList { filter: filter.clone(), sort, page: largest_page() };
             let listing = pages.portal_list(workspace, &list).await.unwrap();
@@ -111,7 +111,7 @@ impl Model {
         limit: u32,
         step: &str,
     ) {
-        let found = harness.subject.pages.trending_candidates(workspace, filter, limit).await.unwrap();
+        let found = harness.subject.reader.trending_candidates(workspace, filter, limit).await.unwrap();
         let most = |sort| self.list(filter, sort).into_iter().take(limit as usize);
         let expected: BTreeSet<i64> =
             most(PortalSort::Votes).chain(most(PortalSort::Newest)).map(|detail| detail.summary.tag_number).collect();
@@ -139,7 +139,7 @@ impl Model {
                 for number in 1..=expected.len() as u64 / size + 2 {
                     let page = page(number, size);
                     let list = PortalList { filter: filter.clone(), sort, page };
-                    let listing = harness.subject.pages.portal_list(workspace, &list).await.unwrap();
+                    let listing = harness.subject.reader.portal_list(workspace, &list).await.unwrap();
                     assert_eq!((listing.total, listing.request), (expected.len() as u64, page), "{list:?}");
                     rows.extend(listing.items);
                 }
@@ -152,7 +152,7 @@ impl Model {
     async fn compare_votes(&self, harness: &Harness, workspace: WorkspaceId, customers: &[CustomerId], step: &str) {
         let ids: Vec<FeatureRequestId> = self.roots.values().map(|(detail, _)| detail.summary.id).collect();
         for customer in customers {
-            let voted = harness.subject.pages.voted_among(workspace, *customer, &ids).await.unwrap();
+            let voted = harness.subject.reader.voted_among(workspace, *customer, &ids).await.unwrap();
             let expected = self.roots.values().filter(|(_, voters)| voters.contains(customer));
             let expected: Vec<FeatureRequestId> = expected.map(|(detail, _)| detail.summary.id).collect();
             assert_eq!(voted.len(), expected.len(), "{step}: {customer}: {voted:?}");
@@ -186,7 +186,7 @@ fn by_tag(raw: &str) -> PortalFilter {
 /// The numbers of a list.
 async fn listed(harness: &Harness, workspace: WorkspaceId, filter: &PortalFilter, sort: PortalSort) -> Vec<i64> {
     let list = PortalList { filter: filter.clone(), sort, page: largest_page() };
-    let listing = harness.subject.pages.portal_list(workspace, &list).await.unwrap();
+    let listing = harness.subject.reader.portal_list(workspace, &list).await.unwrap();
     assert_eq!(listing.total, listing.items.len() as u64);
     listing.items.iter().map(|row| row.summary.tag_number).collect()
 }
@@ -342,7 +342,7 @@ pub async fn rows_keep_the_given_order(harness: Harness) {
     harness.edit(workspace, private.id, new_visibility(true)).await;
     let held = harness.create(workspace, held_idea("Bilby", "ann@example.com")).await;
     let unknown = FeatureRequestId::new(Uuid::from_u128(1));
-    let pages = &harness.subject.pages;
+    let pages = &harness.subject.reader;
     for order in [
         vec![third.id, private.id, first.id, merged.id, unknown, second.id, held.id],
         vec![second.id, third.id, first.id],

@@ -25,7 +25,7 @@ async fn find(
     reference: FeatureRequestRef,
     viewer: Viewer,
 ) -> Option<RequestPage> {
-    harness.subject.pages.request_page(workspace, &reference, viewer, None).await.unwrap()
+    harness.subject.reader.request_page(workspace, &reference, viewer, None).await.unwrap()
 }
 
 /// The page as a visitor sees it, without comments that wait and without anything of the viewer, from other reads.
@@ -92,7 +92,7 @@ pub async fn a_page_shows_everything_of_a_request(harness: Harness) {
         FeatureRequestRef::Unresolvable,
     ] {
         assert_eq!(find(&harness, workspace, unknown, member_viewer()).await, None);
-        assert_eq!(harness.subject.pages.visible_request(workspace, &unknown, member_viewer()).await.unwrap(), None);
+        assert_eq!(harness.subject.reader.visible_request(workspace, &unknown, member_viewer()).await.unwrap(), None);
     }
     let planned = harness.lanes(workspace).await[1].lane.id;
     let change = LaneChange { position: Some(4), name: None };
@@ -113,7 +113,7 @@ pub async fn comments_of_a_page_are_paged(harness: Harness) {
         posted = total;
         let all = harness.comments(workspace, request.id).await;
         assert_eq!(all.len() as u64, total);
-        let pages = &harness.subject.pages;
+        let pages = &harness.subject.reader;
         for (wanted, number) in
             [(None, last), (Some(1), 1), (Some(2), 2), (Some(3), 3), (Some(4), 4), (Some(last), last)]
         {
@@ -337,7 +337,7 @@ pub async fn private_requests_are_visible_to_members_and_authors(harness: Harnes
     let check = async |reference: FeatureRequestRef, leads_to: &FeatureRequestSummary, viewers: &[Viewer]| {
         let is_of_public = leads_to.id == public.id;
         for viewer in [VISITOR, ann, bob, member_viewer(), Viewer { is_member: true, ..bob }] {
-            let found = harness.subject.pages.visible_request(workspace, &reference, viewer).await.unwrap();
+            let found = harness.subject.reader.visible_request(workspace, &reference, viewer).await.unwrap();
             let is_visible = viewer.is_member || viewers.contains(&viewer);
             assert_eq!(found, is_visible.then(|| RequestLink::from(leads_to)), "{reference:?} {viewer:?}");
             let page = find(&harness, workspace, reference, viewer).await.unwrap();

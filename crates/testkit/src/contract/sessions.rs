@@ -158,12 +158,12 @@ impl Operation for EndOne {
 }
 
 async fn find(harness: &Harness, workspace: WorkspaceId, sign_in: SignInId) -> Option<SignIn> {
-    harness.subject.pages.sign_in(workspace, sign_in).await.unwrap()
+    harness.subject.reader.sign_in(workspace, sign_in).await.unwrap()
 }
 
 /// The session with the digest of this number.
 async fn session(harness: &Harness, workspace: WorkspaceId, number: u8) -> Option<Session> {
-    harness.subject.pages.session(workspace, &digest(number)).await.unwrap()
+    harness.subject.reader.session(workspace, &digest(number)).await.unwrap()
 }
 
 /// Signs an address in, with the digest of this number.
@@ -239,7 +239,7 @@ pub async fn a_sign_in_is_returned_as_it_was_stored(harness: Harness) {
 pub async fn the_latest_sign_in_of_a_browser_is_found(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let latest = async |workspace, number| {
-        let found = harness.subject.pages.sign_in_of_browser(workspace, &digest(number)).await.unwrap();
+        let found = harness.subject.reader.sign_in_of_browser(workspace, &digest(number)).await.unwrap();
         found.map(|sign_in| sign_in.id)
     };
     assert_eq!(latest(acme, 1).await, None);
@@ -293,9 +293,9 @@ pub async fn asked_mails_are_counted_over_all_workspaces(harness: Harness) {
     assert_eq!(harness.count("counted_mails", acme).await, 2);
     assert!(harness.count("counted_mails", bolt).await > 0);
     let counter = MailCounter::Strangers(acme).key();
-    let last = harness.subject.admin.last_counted_mail(acme, counter).await.unwrap();
+    let last = harness.subject.reader.last_counted_mail(acme, counter).await.unwrap();
     assert_eq!(last, Some(harness.now()));
-    assert_eq!(harness.subject.admin.last_counted_mail(bolt, counter).await.unwrap(), None);
+    assert_eq!(harness.subject.reader.last_counted_mail(bolt, counter).await.unwrap(), None);
 }
 
 /// An address is known to a workspace by a member, or by a redeemed sign-in, also after its sessions have ended.
@@ -609,7 +609,7 @@ pub async fn sessions_of_a_member_end_with_its_role(harness: Harness) {
 /// The sessions of an address, as its account lists them.
 async fn listed(harness: &Harness, workspace: WorkspaceId, address: &str, limit: u32) -> Vec<SessionEntry> {
     let address = email(address);
-    let lists = harness.subject.pages.account_lists(workspace, address.folded(), None, limit).await.unwrap();
+    let lists = harness.subject.reader.account_lists(workspace, address.folded(), None, limit).await.unwrap();
     assert_eq!(lists, AccountLists { sessions: lists.sessions.clone(), ..AccountLists::default() });
     lists.sessions
 }
@@ -636,7 +636,7 @@ pub async fn sessions_are_listed_by_their_last_use(harness: Harness) {
     }
     signed_in(&harness, acme, "bob@example.com", 9).await;
     assert_eq!(listed(&harness, acme, "ANN@example.com", 50).await, entries);
-    let (pages, at) = (&harness.subject.pages, harness.now().plus(Duration::HOUR));
+    let (pages, at) = (&harness.subject.reader, harness.now().plus(Duration::HOUR));
     pages.touch_session(acme, entries[2].id, at).await.unwrap();
     for (workspace, unknown) in
         [(acme, SessionId::new(Uuid::from_u128(8))), (WorkspaceId::new(Uuid::nil()), entries[0].id)]
@@ -709,7 +709,7 @@ pub async fn unused_sessions_are_deleted(harness: Harness) {
     let used = signed_in(&harness, acme, "ann@example.com", 2).await;
     signed_in(&harness, bolt, "ann@example.com", 1).await;
     harness.clock.advance(Duration::days(150));
-    harness.subject.pages.touch_session(acme, used.id, harness.now()).await.unwrap();
+    harness.subject.reader.touch_session(acme, used.id, harness.now()).await.unwrap();
     signed_in(&harness, acme, "bob@example.com", 3).await;
     assert_eq!(harness.count("sessions", acme).await, 3);
     harness.clock.advance(Duration::days(50));

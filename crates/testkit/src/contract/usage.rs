@@ -132,7 +132,7 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
     let saved = storage::saved_response_bytes(&operation_key("sign-in"), &reply("a saved response"));
     assert_eq!(asked, Usage::from_records(saved));
     added = added.plus(asked);
-    let started = harness.subject.pages.sign_in_of_browser(acme, &SecretDigest([7; 32])).await.unwrap().unwrap();
+    let started = harness.subject.reader.sign_in_of_browser(acme, &SecretDigest([7; 32])).await.unwrap().unwrap();
     let redeem = RedeemSignIn {
         sign_in: started.id,
         email: started.email,
@@ -156,7 +156,7 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
     assert_eq!(added.files, 52_428_800);
     assert_eq!(recount(&harness, acme).await, added);
     // An approved comment counts as much as a held one, and an ended session nothing.
-    let page = harness.subject.pages.request_page(acme, &first, member_viewer(), None).await.unwrap().unwrap();
+    let page = harness.subject.reader.request_page(acme, &first, member_viewer(), None).await.unwrap().unwrap();
     let held = page.held[0].id;
     added = added.plus(run(&harness, acme, "approval", &ApproveComment { comment: held }).await);
     assert_eq!(recount(&harness, acme).await, added);

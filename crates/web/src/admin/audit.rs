@@ -283,7 +283,7 @@ impl Query for FindRequests {
                 break;
             }
             let filter = InboxFilter { state, ..InboxFilter::default() };
-            found.extend(ports.admin.inbox_rows(workspace, &filter, &missing).await?);
+            found.extend(ports.reader.inbox_rows(workspace, &filter, &missing).await?);
             missing.retain(|id| found.iter().all(|row| row.summary.id != *id));
         }
         Ok(found)

@@ -32,7 +32,7 @@ impl Query for CountInbox {
     type Output = InboxCounts;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<InboxCounts, RoadmapError> {
-        Ok(ports.admin.inbox_counts(workspace).await?)
+        Ok(ports.reader.inbox_counts(workspace).await?)
     }
 }
 
@@ -65,7 +65,7 @@ impl ListInbox {
             _ => None,
         };
         let limit = u32::try_from(SEARCH_RESULTS).unwrap_or(u32::MAX);
-        let mut ids = ports.admin.find_unindexed(workspace, number, &words, limit).await?;
+        let mut ids = ports.reader.find_unindexed(workspace, number, &words, limit).await?;
         let search = SearchFeatureRequests::new(query.clone(), SEARCH_RESULTS);
         let found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
         for found in found {
@@ -77,7 +77,7 @@ impl ListInbox {
         if ids.is_empty() || request.page() > 1 {
             return Ok(Listing { items: Vec::new(), request, total: ids.len() as u64 });
         }
-        let mut items = ports.admin.inbox_rows(workspace, &self.list.filter, &ids).await?;
+        let mut items = ports.reader.inbox_rows(workspace, &self.list.filter, &ids).await?;
         if self.is_sorted {
             match self.list.sort {
                 // The number of a feature request grows with time.
@@ -105,7 +105,7 @@ impl Query for ListInbox {
         if request.page() > InboxList::MAX_PAGE {
             return Ok(Listing { items: Vec::new(), request, total: 0 });
         }
-        Ok(ports.admin.inbox(workspace, &self.list).await?)
+        Ok(ports.reader.inbox(workspace, &self.list).await?)
     }
 }
 
@@ -136,9 +136,9 @@ impl Query for ShowTeamRequest {
     type Output = TeamRequest;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<TeamRequest, RoadmapError> {
-        let page = ports.pages.request_page(workspace, &self.request, self.viewer, self.comments).await?;
+        let page = ports.reader.request_page(workspace, &self.request, self.viewer, self.comments).await?;
         let page = page.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-        let team = ports.admin.team_page(workspace, page.detail.summary.id).await?;
+        let team = ports.reader.team_page(workspace, page.detail.summary.id).await?;
         let comments = page.comments.items.iter().map(|listed| listed.comment.id).collect();
         let customers = ListCommentCustomers { comments }.execute(workspace, ports).await?;
         Ok(TeamRequest { page, team, customers })
@@ -159,7 +159,7 @@ impl Query for ListCommentCustomers {
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
         match self.comments.as_slice() {
             [] => Ok(HashMap::new()),
-            comments => Ok(ports.admin.comment_customers(workspace, comments).await?.into_iter().collect()),
+            comments => Ok(ports.reader.comment_customers(workspace, comments).await?.into_iter().collect()),
         }
     }
 }
@@ -180,7 +180,7 @@ impl Query for ListInboxRows {
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<InboxRow>, RoadmapError> {
         match self.requests.as_slice() {
             [] => Ok(Vec::new()),
-            requests => Ok(ports.admin.inbox_rows(workspace, &self.filter, requests).await?),
+            requests => Ok(ports.reader.inbox_rows(workspace, &self.filter, requests).await?),
         }
     }
 }
@@ -199,7 +199,7 @@ impl Query for PreviewMerge {
     type Output = MergePreview;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<MergePreview, RoadmapError> {
-        let preview = ports.admin.merge_preview(workspace, self.source, self.target).await?;
+        let preview = ports.reader.merge_preview(workspace, self.source, self.target).await?;
         preview.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
     }
 }
@@ -218,7 +218,7 @@ impl Query for CountSubscribers {
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<i64, RoadmapError> {
         match self.requests.as_slice() {
             [] => Ok(0),
-            requests => Ok(ports.admin.count_subscribers(workspace, requests).await?),
+            requests => Ok(ports.reader.count_subscribers(workspace, requests).await?),
         }
     }
 }
@@ -235,7 +235,7 @@ impl Query for IsChangelogNotified {
     type Output = bool;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<bool, RoadmapError> {
-        Ok(ports.admin.is_changelog_notified(workspace, self.changelog).await?)
+        Ok(ports.reader.is_changelog_notified(workspace, self.changelog).await?)
     }
 }
 
@@ -253,7 +253,7 @@ impl Query for ShowCustomerRecords {
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
         let customer = ports.reader.customer(workspace, self.customer).await?;
         let customer = customer.ok_or(RoadmapError::NotFound(Resource::Customer))?;
-        Ok((customer, ports.admin.customer_records(workspace, self.customer).await?))
+        Ok((customer, ports.reader.customer_records(workspace, self.customer).await?))
     }
 }
 
@@ -273,7 +273,7 @@ impl Query for ListCustomerTexts {
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<CustomerTexts, RoadmapError> {
         let number = self.page.clamp(1, CustomerTexts::MAX_PAGE).to_string();
         let page = PageRequest::parse(Some(&number), Some(&CustomerTexts::PER_PAGE.to_string()))?;
-        Ok(ports.admin.customer_texts(workspace, self.customer, page).await?)
+        Ok(ports.reader.customer_texts(workspace, self.customer, page).await?)
     }
 }
 
@@ -290,7 +290,7 @@ impl Query for ShowOverview {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Overview, RoadmapError> {
         let times = OverviewTimes::new(self.period, ports.clock.now());
-        Ok(ports.admin.overview(workspace, &times).await?)
+        Ok(ports.reader.overview(workspace, &times).await?)
     }
 }
 
@@ -303,7 +303,7 @@ impl Query for ShowUsedUpSignIns {
     type Output = Option<Timestamp>;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
-        let last = ports.admin.last_counted_mail(workspace, MailCounter::UsedUp(workspace).key()).await?;
+        let last = ports.reader.last_counted_mail(workspace, MailCounter::UsedUp(workspace).key()).await?;
         Ok(last.filter(|last| last.plus(COUNTED_FOR) > ports.clock.now()))
     }
 }

@@ -45,14 +45,14 @@ impl Query for ShowChangelog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::ports::mocks::{MockBlobs, MockReads};
     use crate::usecase::query::tests::run_query;
     use uuid::Uuid;
 
     #[test]
     fn an_unknown_changelog_is_not_found() {
         for changelog in [None, Some(ChangelogId::new(Uuid::from_u128(3)))] {
-            let mut reader = MockRoadmapReader::new();
+            let mut reader = MockReads::new();
             reader.expect_changelog().times(usize::from(changelog.is_some())).returning(|_, _| Ok(None));
             let error = run_query(reader, MockBlobs::new(), &ShowChangelog { changelog }).unwrap_err();
             assert_eq!(error.to_string(), "Changelog does not exist.");

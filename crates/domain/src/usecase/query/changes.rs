@@ -55,13 +55,13 @@ impl Query for ListChangedComments {
 mod tests {
     use super::*;
     use crate::model::id::TrackId;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::ports::mocks::{MockBlobs, MockReads};
     use crate::usecase::query::tests::run_query;
     use uuid::Uuid;
 
     #[test]
     fn an_unknown_track_is_named() {
-        let mut reader = MockRoadmapReader::new();
+        let mut reader = MockReads::new();
         reader.expect_tracks().returning(|_| Ok(Vec::new()));
         let filter = ChangesFilter { track: Some(TrackId::new(Uuid::nil())), ..ChangesFilter::default() };
         let query = ListChangedRequests { filter, page: ChangesPage { after: None, size: 25 } };

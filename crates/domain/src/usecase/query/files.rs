@@ -115,13 +115,13 @@ impl Query for LocateFile {
 mod tests {
     use super::*;
     use crate::model::attachment::BlobKey;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::ports::mocks::{MockBlobs, MockReads};
     use crate::usecase::fixtures::{attachment, links};
     use crate::usecase::query::tests::run_query;
     use pollster::block_on;
 
     fn find(exists: bool, blobs: MockBlobs) -> Result<FoundFile, RoadmapError> {
-        let mut reader = MockRoadmapReader::new();
+        let mut reader = MockReads::new();
         reader.expect_attachment().returning(move |_, _| Ok(exists.then(attachment)));
         run_query(reader, blobs, &FindFile { file: attachment().id })
     }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn locate(exists: bool, link: Option<&'static str>) -> Result<FileLocation, RoadmapError> {
-        let mut reader = MockRoadmapReader::new();
+        let mut reader = MockReads::new();
         reader.expect_attachment().returning(move |_, _| Ok(exists.then(attachment)));
         let mut blobs = MockBlobs::new();
         blobs

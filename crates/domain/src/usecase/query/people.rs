@@ -61,14 +61,14 @@ impl Query for ListMembers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::ports::mocks::{MockBlobs, MockReads};
     use crate::usecase::query::tests::run_query;
     use uuid::Uuid;
 
     #[test]
     fn an_unknown_customer_is_not_found() {
         for customer in [None, Some(CustomerId::new(Uuid::from_u128(3)))] {
-            let mut reader = MockRoadmapReader::new();
+            let mut reader = MockReads::new();
             reader.expect_customer().times(usize::from(customer.is_some())).returning(|_, _| Ok(None));
             let error = run_query(reader, MockBlobs::new(), &ShowCustomer { customer }).unwrap_err();
             assert_eq!(error.to_string(), "Customer does not exist.");

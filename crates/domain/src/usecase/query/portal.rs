@@ -48,9 +48,9 @@ impl Query for FindSession {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Option<Session>, RoadmapError> {
         let now = ports.clock.now();
-        let session = ports.pages.session(workspace, &self.digest).await?.filter(|session| session.is_valid_at(now));
+        let session = ports.reader.session(workspace, &self.digest).await?.filter(|session| session.is_valid_at(now));
         if let Some(session) = session.as_ref().filter(|session| session.needs_touch_at(now))
-            && let Err(error) = ports.pages.touch_session(workspace, session.id, now).await
+            && let Err(error) = ports.reader.touch_session(workspace, session.id, now).await
         {
             tracing::warn!(error = %ErrorChain::new(&error), "the use of a session could not be recorded");
         }
@@ -96,16 +96,16 @@ impl ListFeatureRequests {
             return Ok(Listing { items: Vec::new(), request, total: 0 });
         }
         if sort == PortalSort::Trending && self.filter.mine.is_none() {
-            let candidates = ports.pages.trending_candidates(workspace, &self.filter, trending::CANDIDATES).await?;
+            let candidates = ports.reader.trending_candidates(workspace, &self.filter, trending::CANDIDATES).await?;
             let ranked = trending::rank(candidates, ports.clock.now());
             let page = page_of(&ranked, request);
-            let items = if page.is_empty() { Vec::new() } else { ports.pages.portal_rows(workspace, page).await? };
+            let items = if page.is_empty() { Vec::new() } else { ports.reader.portal_rows(workspace, page).await? };
             return Ok(Listing { items, request, total: ranked.len() as u64 });
         }
         // What somebody has voted for or written is shown newest first.
         let sort = if sort == PortalSort::Trending { PortalSort::Newest } else { sort };
         let list = PortalList { filter: self.filter.clone(), sort, page: request };
-        Ok(ports.pages.portal_list(workspace, &list).await?)
+        Ok(ports.reader.portal_list(workspace, &list).await?)
     }
 
     /// Searches. A search finds few feature requests, so that the filters and the order need no statement.
@@ -125,9 +125,9 @@ impl ListFeatureRequests {
         if ids.is_empty() || request.page() > 1 {
             return Ok(Listing { items: Vec::new(), request, total: ids.len() as u64 });
         }
-        let mut items = ports.pages.portal_rows(workspace, &ids).await?;
+        let mut items = ports.reader.portal_rows(workspace, &ids).await?;
         if self.filter != PortalFilter::default() {
-            let kept = ports.pages.matching(workspace, &self.filter, &ids).await?;
+            let kept = ports.reader.matching(workspace, &self.filter, &ids).await?;
             items.retain(|row| kept.contains(&row.summary.id));
         }
         match self.sort {
@@ -158,7 +158,7 @@ impl Query for ListFeatureRequests {
         let listing = self.listing(workspace, ports).await?;
         let ids: Vec<FeatureRequestId> = listing.items.iter().map(|row| row.summary.id).collect();
         let voted = match self.viewer.customer {
-            Some(customer) if !ids.is_empty() => ports.pages.voted_among(workspace, customer, &ids).await?,
+            Some(customer) if !ids.is_empty() => ports.reader.voted_among(workspace, customer, &ids).await?,
             _ => Vec::new(),
         };
         Ok(ListedRequests { listing, voted })
@@ -195,7 +195,7 @@ impl Query for ListSimilar {
         found.retain(|found| Some(found.summary.id) != self.except);
         let ids: Vec<FeatureRequestId> = found.iter().map(|found| found.summary.id).collect();
         let voted = match self.viewer.customer {
-            Some(customer) if !ids.is_empty() => ports.pages.voted_among(workspace, customer, &ids).await?,
+            Some(customer) if !ids.is_empty() => ports.reader.voted_among(workspace, customer, &ids).await?,
             _ => Vec::new(),
         };
         Ok(SimilarRequests { found, voted })
@@ -217,7 +217,7 @@ impl Query for ListPublicRequests {
         if self.requests.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(ports.pages.portal_rows(workspace, &self.requests).await?)
+        Ok(ports.reader.portal_rows(workspace, &self.requests).await?)
     }
 }
 
@@ -237,12 +237,12 @@ impl Query for ShowRequestPage {
     type Output = RequestPage;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<RequestPage, RoadmapError> {
-        let page = ports.pages.request_page(workspace, &self.request, self.viewer, self.comments).await?;
+        let page = ports.reader.request_page(workspace, &self.request, self.viewer, self.comments).await?;
         let missing = || RoadmapError::NotFound(Resource::FeatureRequest);
         let page = page.filter(|page| page.is_visible_to(self.viewer)).ok_or_else(missing)?;
         // Of a private one that was merged into a public one, nobody else learns that it exists.
         if !self.request.is_of(&page.detail.summary) {
-            let visible = ports.pages.visible_request(workspace, &self.request, self.viewer).await?;
+            let visible = ports.reader.visible_request(workspace, &self.request, self.viewer).await?;
             visible.ok_or_else(missing)?;
         }
         Ok(page)
@@ -263,7 +263,7 @@ impl Query for FindVisibleRequest {
     type Output = RequestLink;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<RequestLink, RoadmapError> {
-        let found = ports.pages.visible_request(workspace, &self.request, self.viewer).await?;
+        let found = ports.reader.visible_request(workspace, &self.request, self.viewer).await?;
         found.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
     }
 }
@@ -288,7 +288,7 @@ impl Query for ListPublishedChangelogs {
         if request.page() > PortalList::MAX_PAGE {
             return Ok(Listing { items: Vec::new(), request, total: 0 });
         }
-        Ok(ports.pages.published_changelogs(workspace, ports.clock.now(), request).await?)
+        Ok(ports.reader.published_changelogs(workspace, ports.clock.now(), request).await?)
     }
 }
 
@@ -304,7 +304,7 @@ impl Query for ShowPublishedChangelog {
     type Output = PublishedChangelog;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<PublishedChangelog, RoadmapError> {
-        let found = ports.pages.published_changelog(workspace, self.changelog, ports.clock.now()).await?;
+        let found = ports.reader.published_changelog(workspace, self.changelog, ports.clock.now()).await?;
         found.ok_or(RoadmapError::NotFound(Resource::Changelog))
     }
 }
@@ -321,7 +321,7 @@ impl Query for FindPublicImage {
     type Output = FoundFile;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<FoundFile, RoadmapError> {
-        let found = ports.pages.public_image(workspace, self.image, ports.clock.now()).await?;
+        let found = ports.reader.public_image(workspace, self.image, ports.clock.now()).await?;
         Ok(FoundFile::new(found.ok_or(RoadmapError::NotFound(Resource::File))?, ports.blobs.clone()))
     }
 }
@@ -344,7 +344,7 @@ impl Query for ShowAccount {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<AccountLists, RoadmapError> {
         let folded = self.email.folded();
-        let mut lists = ports.pages.account_lists(workspace, folded, self.customer, ACCOUNT_ENTRIES).await?;
+        let mut lists = ports.reader.account_lists(workspace, folded, self.customer, ACCOUNT_ENTRIES).await?;
         let now = ports.clock.now();
         // Half a year is the longest life of any session; shorter ones are checked at their use.
         lists.sessions.retain(|session| now <= session.created_at.plus(Session::CUSTOMER_LIFETIME.1));
@@ -407,7 +407,7 @@ async fn title(
 ) -> Result<Option<Title>, RoadmapError> {
     let Some(request) = request else { return Ok(None) };
     let viewer = Viewer { customer: None, is_member };
-    let found = ports.pages.visible_request(workspace, &FeatureRequestRef::Id(request), viewer).await?;
+    let found = ports.reader.visible_request(workspace, &FeatureRequestRef::Id(request), viewer).await?;
     Ok(found.map(|found| found.title))
 }
 
@@ -416,7 +416,7 @@ impl Query for FindSignIn {
     type Output = ShownSignIn;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ShownSignIn, RoadmapError> {
-        show(ports.pages.sign_in(workspace, self.id).await?, workspace, ports).await
+        show(ports.reader.sign_in(workspace, self.id).await?, workspace, ports).await
     }
 }
 
@@ -425,7 +425,7 @@ impl Query for FindSignInOfBrowser {
     type Output = ShownSignIn;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ShownSignIn, RoadmapError> {
-        show(ports.pages.sign_in_of_browser(workspace, &self.browser).await?, workspace, ports).await
+        show(ports.reader.sign_in_of_browser(workspace, &self.browser).await?, workspace, ports).await
     }
 }
 
@@ -449,7 +449,7 @@ impl Query for CountSitemapParts {
     type Output = i64;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<i64, RoadmapError> {
-        let last = ports.pages.last_tag_number(workspace).await?;
+        let last = ports.reader.last_tag_number(workspace).await?;
         Ok((last.max(1) - 1) / SITEMAP_PART + 1)
     }
 }
@@ -461,7 +461,7 @@ impl Query for ListSitemap {
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<SitemapEntry>, RoadmapError> {
         let after = (self.part - 1).checked_mul(SITEMAP_PART).ok_or(RoadmapError::NotFound(Resource::File))?;
         let limit = u32::try_from(SITEMAP_PART).unwrap_or(u32::MAX);
-        let mut entries = ports.pages.sitemap(workspace, after, limit).await?;
+        let mut entries = ports.reader.sitemap(workspace, after, limit).await?;
         entries.retain(|entry| entry.request.tag_number <= after.saturating_add(SITEMAP_PART));
         Ok(entries)
     }
@@ -479,7 +479,7 @@ impl Query for ListHeldPosts {
     type Output = Listing<HeldPost>;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Listing<HeldPost>, RoadmapError> {
-        Ok(ports.pages.held_posts(workspace, self.page.clone()?).await?)
+        Ok(ports.reader.held_posts(workspace, self.page.clone()?).await?)
     }
 }
 
@@ -492,7 +492,7 @@ impl Query for ShowPortalSettings {
     type Output = Portal;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Portal, RoadmapError> {
-        ports.pages.portal(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
+        ports.reader.portal(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
     }
 }
 
@@ -506,7 +506,7 @@ pub fn image_path(image: &CoverImage) -> String {
 mod tests {
     use super::*;
     use crate::policy::trending::Candidate;
-    use crate::ports::mocks::{MockPortalReader, MockRoadmapReader};
+    use crate::ports::mocks::MockReads;
     use crate::usecase::fixtures::{now, request, summary, workspace};
     use crate::usecase::query::Queries;
     use crate::usecase::query::tests::ports;
@@ -514,10 +514,9 @@ mod tests {
     use time::Duration;
     use uuid::Uuid;
 
-    fn run<Q: Query>(pages: MockPortalReader, query: &Q) -> Result<Q::Output, RoadmapError> {
-        let mut reader = MockRoadmapReader::new();
+    fn run<Q: Query>(mut reader: MockReads, query: &Q) -> Result<Q::Output, RoadmapError> {
         reader.expect_members().returning(|_| Ok(Vec::new()));
-        let queries = Queries::new(QueryPorts { pages: Arc::new(pages), reader: Arc::new(reader), ..ports() });
+        let queries = Queries::new(QueryPorts { reader: Arc::new(reader), ..ports() });
         block_on(queries.run(workspace(), query))
     }
 
@@ -534,8 +533,8 @@ mod tests {
     #[test]
     fn trending_pages_are_cut_from_the_ranked_candidates() {
         for (page, expected) in [("1", vec![3, 2]), ("2", vec![1]), ("3", vec![]), ("99999999999999999999", vec![])] {
-            let mut pages = MockPortalReader::new();
-            pages.expect_trending_candidates().withf(|_, _, limit| *limit == trending::CANDIDATES).returning(
+            let mut reader = MockReads::new();
+            reader.expect_trending_candidates().withf(|_, _, limit| *limit == trending::CANDIDATES).returning(
                 |_, _, _| {
                     let candidate = |number: u128| Candidate {
                         id: id(number),
@@ -546,9 +545,9 @@ mod tests {
                     Ok([1, 2, 3, 1].into_iter().map(candidate).collect())
                 },
             );
-            pages.expect_portal_rows().returning(|_, ids| Ok(ids.iter().copied().map(row).collect()));
+            reader.expect_portal_rows().returning(|_, ids| Ok(ids.iter().copied().map(row).collect()));
             let page = PageRequest::parse(Some(page), Some("2")).unwrap();
-            let listed = run(pages, &ListFeatureRequests { page, ..ListFeatureRequests::default() }).unwrap();
+            let listed = run(reader, &ListFeatureRequests { page, ..ListFeatureRequests::default() }).unwrap();
             let ids: Vec<u128> = listed.listing.items.iter().map(|row| row.summary.id.uuid().as_u128()).collect();
             assert_eq!(ids, expected);
         }
@@ -557,31 +556,31 @@ mod tests {
     #[test]
     fn own_lists_are_newest_first_and_votes_are_those_of_the_viewer() {
         let customer = CustomerId::new(Uuid::from_u128(9));
-        let mut pages = MockPortalReader::new();
-        pages
+        let mut reader = MockReads::new();
+        reader
             .expect_portal_list()
             .withf(|_, list| list.sort == PortalSort::Newest)
             .returning(|_, list| Ok(Listing { items: vec![row(id(1))], request: list.page, total: 1 }));
-        pages
+        reader
             .expect_voted_among()
             .withf(move |_, of, ids| *of == customer && ids == [id(1)])
             .returning(|_, _, ids| Ok(ids.to_vec()));
         let filter =
             PortalFilter { mine: Some((crate::model::portal::Mine::Voted, customer)), ..PortalFilter::default() };
         let viewer = Viewer { customer: Some(customer), is_member: false };
-        let listed = run(pages, &ListFeatureRequests { filter, viewer, ..ListFeatureRequests::default() }).unwrap();
+        let listed = run(reader, &ListFeatureRequests { filter, viewer, ..ListFeatureRequests::default() }).unwrap();
         assert_eq!(listed.voted, [id(1)]);
     }
 
     #[test]
     fn no_feature_requests_are_listed_without_a_statement() {
         let list = |requests: Vec<FeatureRequestId>, statements: usize| {
-            let mut pages = MockPortalReader::new();
-            pages
+            let mut reader = MockReads::new();
+            reader
                 .expect_portal_rows()
                 .times(statements)
                 .returning(|_, ids| Ok(ids.iter().skip(1).copied().map(row).collect()));
-            run(pages, &ListPublicRequests { requests }).unwrap()
+            run(reader, &ListPublicRequests { requests }).unwrap()
         };
         assert_eq!(list(Vec::new(), 0), []);
         assert_eq!(list(vec![id(1), id(2)], 1), [row(id(2))]);
@@ -590,11 +589,11 @@ mod tests {
     #[test]
     fn a_request_that_may_not_be_seen_does_not_exist() {
         let show = |exists: bool| {
-            let mut pages = MockPortalReader::new();
-            pages
+            let mut reader = MockReads::new();
+            reader
                 .expect_visible_request()
                 .returning(move |_, _, _| Ok(exists.then(|| RequestLink::from(&summary("Inbox", None, 0)))));
-            run(pages, &FindVisibleRequest { request: request(), viewer: Viewer::default() })
+            run(reader, &FindVisibleRequest { request: request(), viewer: Viewer::default() })
         };
         assert_eq!(show(false).unwrap_err().to_string(), "FeatureRequest does not exist.");
         assert_eq!(show(true).unwrap(), RequestLink::from(&summary("Inbox", None, 0)));
@@ -605,16 +604,16 @@ mod tests {
         for (age, is_found, touches) in
             [(Duration::ZERO, true, 0), (Duration::hours(2), true, 1), (Duration::days(60), false, 0)]
         {
-            let mut pages = MockPortalReader::new();
-            pages.expect_session().returning(move |_, _| {
+            let mut reader = MockReads::new();
+            reader.expect_session().returning(move |_, _| {
                 let email = EmailAddress::from_stored("ann@example.com".to_owned());
                 let id = crate::model::id::SessionId::new(Uuid::from_u128(1));
                 let at = now().plus(-age);
                 let (customer, language, member) = (None, None, None);
                 Ok(Some(Session { id, email, customer, language, member, created_at: at, last_seen_at: at }))
             });
-            pages.expect_touch_session().times(touches).returning(|_, _, _| Ok(()));
-            let found = run(pages, &FindSession { digest: SecretDigest([0; 32]) }).unwrap();
+            reader.expect_touch_session().times(touches).returning(|_, _, _| Ok(()));
+            let found = run(reader, &FindSession { digest: SecretDigest([0; 32]) }).unwrap();
             assert_eq!(found.is_some(), is_found);
         }
     }
@@ -622,9 +621,9 @@ mod tests {
     #[test]
     fn the_sitemap_has_parts_by_tag_numbers() {
         for (last, parts) in [(0, 1), (1, 1), (5_000, 1), (5_001, 2), (100_000, 20)] {
-            let mut pages = MockPortalReader::new();
-            pages.expect_last_tag_number().returning(move |_| Ok(last));
-            assert_eq!(run(pages, &CountSitemapParts).unwrap(), parts);
+            let mut reader = MockReads::new();
+            reader.expect_last_tag_number().returning(move |_| Ok(last));
+            assert_eq!(run(reader, &CountSitemapParts).unwrap(), parts);
         }
     }
 }

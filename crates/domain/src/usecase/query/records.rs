@@ -69,7 +69,7 @@ lists! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::ports::mocks::{MockBlobs, MockReads};
     use crate::usecase::fixtures::{detail, request};
     use crate::usecase::query::tests::run_query;
 
@@ -77,8 +77,8 @@ mod tests {
         exists.then_some(Listing { items: Vec::new(), request, total: 0 })
     }
 
-    fn reader(exists: bool) -> MockRoadmapReader {
-        let mut reader = MockRoadmapReader::new();
+    fn reader(exists: bool) -> MockReads {
+        let mut reader = MockReads::new();
         reader.expect_feature_request().returning(move |_, _| Ok(exists.then(detail)));
         reader.expect_comments().returning(move |_, _, page| Ok(empty(exists, page)));
         reader.expect_notes().returning(move |_, _, page| Ok(empty(exists, page)));
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn moves_are_the_events_of_their_kind() {
-        let mut reader = MockRoadmapReader::new();
+        let mut reader = MockReads::new();
         reader
             .expect_events()
             .withf(|_, _, kind, _| *kind == Some("moved"))

@@ -51,7 +51,7 @@ impl Query for UnsubscribeOptions {
 mod tests {
     use super::*;
     use crate::model::setting::Setting;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::ports::mocks::{MockBlobs, MockReads};
     use crate::usecase::query::tests::run_query;
     use uuid::Uuid;
 
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn one_request_can_be_chosen_where_the_link_names_it() {
         for request in [None, Some(request())] {
-            let mut reader = MockRoadmapReader::new();
+            let mut reader = MockReads::new();
             reader.expect_setting().returning(|_| Ok(Some(Setting::parse("Acme", "https://acme.example").unwrap())));
             let choice = run_query(reader, MockBlobs::new(), &UnsubscribeOptions { request }).unwrap();
             assert_eq!((choice.product_name.as_str(), choice.offers_request), ("Acme", request.is_some()));
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_workspace_that_is_gone_has_no_options() {
-        let mut reader = MockRoadmapReader::new();
+        let mut reader = MockReads::new();
         reader.expect_setting().returning(|_| Ok(None));
         let gone = run_query(reader, MockBlobs::new(), &UnsubscribeOptions { request: None });
         assert_eq!(gone.unwrap_err().to_string(), "Workspace does not exist.");

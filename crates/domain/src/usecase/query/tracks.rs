@@ -101,14 +101,14 @@ impl Query for ListTrackRequests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::ports::mocks::{MockBlobs, MockReads};
     use crate::usecase::query::tests::run_query;
     use uuid::Uuid;
 
     #[test]
     fn a_lane_shows_ten_requests_unless_told_otherwise() {
         for (raw, per_lane) in [(None, 10), (Some("1"), 1), (Some("50"), 50), (Some("999"), 50)] {
-            let mut reader = MockRoadmapReader::new();
+            let mut reader = MockReads::new();
             reader.expect_roadmap().withf(move |_, limit| *limit == per_lane).times(1).returning(|_, _| Ok(Vec::new()));
             run_query(reader, MockBlobs::new(), &ShowRoadmap::parse(raw).unwrap()).unwrap();
         }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_missing_track_comes_before_bad_parameters() {
         let list = |track: Option<u128>, page: &str, exists: bool| {
-            let mut reader = MockRoadmapReader::new();
+            let mut reader = MockReads::new();
             reader.expect_track_requests().returning(move |_, _, _, page| {
                 Ok(exists.then_some(Listing { items: Vec::new(), request: page, total: 0 }))
             });

@@ -59,12 +59,12 @@ impl Query for ListVoters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::ports::mocks::{MockBlobs, MockReads};
     use crate::usecase::fixtures::request;
     use crate::usecase::query::tests::run_query;
 
     fn error(page: &str, exists: bool) -> Option<String> {
-        let mut reader = MockRoadmapReader::new();
+        let mut reader = MockReads::new();
         reader
             .expect_voters()
             .returning(move |_, _, page| Ok(exists.then_some(Listing { items: Vec::new(), request: page, total: 0 })));

@@ -1,0 +1,67 @@
+//! Cleaning up what is no longer needed, and repairs.
+
+use async_trait::async_trait;
+
+use crate::error::StoreError;
+use crate::model::attachment::{BlobKey, UnusedAttachment};
+use crate::model::customer::DoubleAddresses;
+use crate::model::id::{FeatureRequestId, WorkspaceId};
+use crate::model::timestamp::Timestamp;
+
+/// Deletes data that is no longer needed.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait Maintenance: Send + Sync {
+    /// Deletes up to `limit` saved responses of all workspaces that are older than `before`. Returns their number.
+    async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Returns those of `keys` that have no attachment row.
+    async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
+
+    /// Deletes up to `limit` texts of all workspaces that were removed before a timestamp. Returns their number.
+    async fn purge_removed_texts(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Deletes up to `limit` entries of the audit log of all workspaces that are older than `before`. Returns their
+    /// number.
+    async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Forgets up to `limit` deletions of feature requests and comments of all workspaces that are older than `before`.
+    /// Returns their number.
+    async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Deletes the rows of up to `limit` files of a workspace that were stored before `before` and are no cover of a
+    /// changelog. Returns these files.
+    ///
+    /// Contract: a concurrent unit of work that looks up a file as a cover either prevents its deletion or does not
+    /// find it.
+    async fn delete_unused_attachments(
+        &self,
+        workspace: WorkspaceId,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<UnusedAttachment>, StoreError>;
+
+    /// Returns up to `limit` feature requests of a workspace whose search documents have an earlier version.
+    async fn outdated_documents(
+        &self,
+        workspace: WorkspaceId,
+        version: i32,
+        limit: u32,
+    ) -> Result<Vec<FeatureRequestId>, StoreError>;
+
+    /// Counts the feature requests of a workspace whose search documents have an earlier version.
+    async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError>;
+
+    /// Gives all search documents of a workspace the earliest version.
+    async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError>;
+
+    /// Folds again the addresses of all workspaces that are stored folded in another way than
+    /// [`EmailAddress`](crate::model::email_address::EmailAddress) does it now. Those of customers and members stay if
+    /// another one has the address. Returns the number of changed rows.
+    ///
+    /// A start costs as much as there are addresses outside of ASCII.
+    async fn refold_addresses(&self) -> Result<u64, StoreError>;
+
+    /// Returns the customers and members of a workspace who have the address of another one.
+    async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError>;
+}

@@ -1,0 +1,150 @@
+//! What people see of their own account.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::id::{CustomerId, SessionId, WorkspaceId};
+use roadmap_domain::model::portal::{AccountLists, PortalList};
+use roadmap_domain::model::session::{BrowserName, SessionEntry};
+use roadmap_domain::ports::AccountReader;
+use uuid::Uuid;
+
+use crate::PostgresReader;
+use crate::codec::TimestampColumn;
+use crate::reads::portal_lists::{RowColumns, RowRow, portal_row, row};
+use crate::rows::{LinkColumns, LinkRow, SummaryColumns, SummaryRow, request_link};
+use crate::schema::sessions;
+use crate::session::Session;
+use crate::statement::{placed, statement, summary};
+
+statement! {
+    /// Selects what a customer voted for, latest vote first. Of very many votes, those for the newest feature requests are
+    /// read.
+    LatestVotes { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt, limit: i64 => BigInt }
+        -> SummaryColumns,
+    concat!("WITH voted AS MATERIALIZED (
+         SELECT coalesce(root_id, votes.request_id) AS request_id, max(votes.created_at) AS voted_at FROM (
+             SELECT request_id, created_at FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer}
+             ORDER BY request_id DESC LIMIT {most}
+         ) AS votes
+         CROSS JOIN LATERAL (
+             SELECT root_id FROM vote_tallies
+             WHERE workspace_id = {workspace} AND request_id = votes.request_id OFFSET 0
+         ) AS tallies
+         GROUP BY coalesce(root_id, votes.request_id)
+     )
+     SELECT ", summary!(), " FROM (
+         SELECT voted.request_id, voted_at FROM voted CROSS JOIN LATERAL (
+             SELECT FROM feature_requests
+             WHERE workspace_id = {workspace} AND id = voted.request_id AND (NOT private OR author_id = {customer})
+             OFFSET 0
+         ) AS shown
+         ORDER BY voted_at DESC, voted.request_id DESC LIMIT {limit}
+     ) AS latest
+     JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = latest.request_id
+     ", placed!(), "
+     ORDER BY voted_at DESC, latest.request_id DESC")
+}
+
+statement! {
+    /// Selects what a customer gets mail about, newest first. Of very many, the newest ones are read.
+    Subscriptions { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt, limit: i64 => BigInt }
+        -> LinkColumns,
+    "WITH subscribed AS MATERIALIZED (
+         (SELECT request_id FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer} AND subscribed
+          ORDER BY request_id DESC LIMIT {most})
+         UNION
+         (SELECT request_id FROM followers WHERE workspace_id = {workspace} AND customer_id = {customer}
+          ORDER BY request_id DESC LIMIT {most})
+     ), roots AS MATERIALIZED (
+         SELECT DISTINCT coalesce(root_id, subscribed.request_id) AS request_id FROM subscribed
+         CROSS JOIN LATERAL (
+             SELECT root_id FROM vote_tallies
+             WHERE workspace_id = {workspace} AND request_id = subscribed.request_id OFFSET 0
+         ) AS tallies
+     )
+     SELECT id, tag_number, title FROM roots
+     CROSS JOIN LATERAL (
+         SELECT id, tag_number, title FROM feature_requests
+         WHERE workspace_id = {workspace} AND id = roots.request_id AND (NOT private OR author_id = {customer}) OFFSET 0
+     ) AS requests
+     WHERE EXISTS (
+         SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer} AND mail_stopped_at IS NULL)
+     ORDER BY tag_number DESC LIMIT {limit}"
+}
+
+statement! {
+    /// Selects the newest feature requests of a customer, also private ones.
+    Written { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, limit: i64 => BigInt } -> RowColumns,
+    concat!("SELECT ", row!(), " FROM (
+         SELECT id FROM feature_requests
+         WHERE workspace_id = {workspace} AND author_id = {customer} AND root_id IS NULL
+         ORDER BY tag_number DESC LIMIT {limit}
+     ) AS newest
+     JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = newest.id
+     ", placed!(), "
+     ORDER BY feature_requests.tag_number DESC")
+}
+
+/// Selects the lists of a customer's account.
+async fn customer_lists(
+    session: &Session,
+    workspace: Uuid,
+    id: CustomerId,
+    limit: i64,
+) -> Result<AccountLists, StoreError> {
+    let (customer, most) = (id.uuid(), i64::from(PortalList::TAG_LIMIT));
+    let votes = LatestVotes { workspace, customer, most, limit };
+    let votes: Vec<SummaryRow> = session.run(votes.load(&mut session.connection()?)).await?;
+    let ideas = Written { workspace, customer, limit };
+    let ideas: Vec<RowRow> = session.run(ideas.load(&mut session.connection()?)).await?;
+    let subscriptions = Subscriptions { workspace, customer, most, limit };
+    let subscriptions: Vec<LinkRow> = session.run(subscriptions.load(&mut session.connection()?)).await?;
+    Ok(AccountLists {
+        votes: votes.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<_, _>>()?,
+        ideas: ideas.into_iter().map(portal_row).collect::<Result<_, _>>()?,
+        subscriptions: subscriptions.into_iter().map(request_link).collect(),
+        sessions: Vec::new(),
+    })
+}
+
+#[async_trait]
+impl AccountReader for PostgresReader {
+    async fn account_lists(
+        &self,
+        workspace: WorkspaceId,
+        email: &FoldedEmail,
+        customer: Option<CustomerId>,
+        limit: u32,
+    ) -> Result<AccountLists, StoreError> {
+        type Row = (Uuid, Option<String>, TimestampColumn, TimestampColumn);
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let limit = i64::from(limit);
+        let lists = match customer {
+            Some(customer) => customer_lists(&session, workspace, customer, limit).await?,
+            None => AccountLists::default(),
+        };
+        let select = sessions::table
+            .filter(sessions::workspace_id.eq(workspace))
+            .filter(sessions::email_folded.eq(email.as_str()))
+            .order((sessions::last_seen_at.desc(), sessions::id.desc()))
+            .limit(limit)
+            .select((sessions::id, sessions::browser_name, sessions::created_at, sessions::last_seen_at));
+        let rows: Vec<Row> = session.run(select.load(&mut session.connection()?)).await?;
+        let entry = |(id, browser, created_at, last_seen_at): Row| {
+            Ok(SessionEntry {
+                id: SessionId::new(id),
+                browser: browser.map(BrowserName::from_stored),
+                created_at: created_at.into_timestamp("sessions", "created_at", id)?,
+                last_seen_at: last_seen_at.into_timestamp("sessions", "last_seen_at", id)?,
+            })
+        };
+        let sessions = rows.into_iter().map(entry).collect::<Result<_, StoreError>>()?;
+        Ok(AccountLists { sessions, ..lists })
+    }
+}

@@ -1,0 +1,52 @@
+//! Attachments.
+
+use async_trait::async_trait;
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::Attachment;
+use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::AttachmentReader;
+
+use crate::PostgresReader;
+use crate::codec::TimestampColumn;
+use crate::rows::{AttachmentRow, attachment_columns};
+use crate::schema::{attachments, changelogs as all_changelogs, portal_settings};
+
+#[async_trait]
+impl AttachmentReader for PostgresReader {
+    async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
+        let session = self.session(workspace).await?;
+        let attachment = attachments::table
+            .filter(attachments::workspace_id.eq(workspace.uuid()))
+            .filter(attachments::id.eq(id.uuid()))
+            .select(attachment_columns());
+        let row: Option<AttachmentRow> = session.run_optional(attachment.first(&mut session.connection()?)).await?;
+        row.map(Attachment::try_from).transpose()
+    }
+
+    async fn public_image(
+        &self,
+        workspace: WorkspaceId,
+        image: AttachmentId,
+        now: Timestamp,
+    ) -> Result<Option<Attachment>, StoreError> {
+        let session = self.session(workspace).await?;
+        let (workspace, image) = (workspace.uuid(), image.uuid());
+        let covers = all_changelogs::table
+            .filter(all_changelogs::workspace_id.eq(workspace))
+            .filter(all_changelogs::cover_attachment_id.eq(image))
+            .filter(all_changelogs::published_at.le(TimestampColumn::from(now)));
+        let logo = portal_settings::table
+            .filter(portal_settings::workspace_id.eq(workspace))
+            .filter(portal_settings::logo_attachment_id.eq(image));
+        let found = attachments::table
+            .filter(attachments::workspace_id.eq(workspace))
+            .filter(attachments::id.eq(image))
+            .filter(diesel::dsl::exists(covers).or(diesel::dsl::exists(logo)))
+            .select(attachment_columns());
+        let row: Option<AttachmentRow> = session.run_optional(found.first(&mut session.connection()?)).await?;
+        row.map(Attachment::try_from).transpose()
+    }
+}

@@ -1,0 +1,96 @@
+//! The audit log.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::audit::{
+    Actor, ActorFilter, AuditEntry, AuditFilter, AuditListing, AuditPage, Channel, Origin, Subject,
+};
+use roadmap_domain::model::id::{AuditEntryId, WorkspaceId};
+use roadmap_domain::ports::AuditReader;
+use uuid::Uuid;
+
+use crate::PostgresReader;
+use crate::codec::TimestampColumn;
+use crate::errors::inconsistent;
+use crate::reads::requests::actor_kind;
+use crate::schema::audit_entries;
+
+type AuditRow =
+    (Uuid, TimestampColumn, String, Option<Uuid>, String, String, Option<String>, String, String, Option<Uuid>, String);
+
+fn audit_entry(row: AuditRow) -> Result<AuditEntry, StoreError> {
+    let (id, at, actor, actor_id, name, channel, request_id, action, subject_kind, subject_id, changes) = row;
+    let broken = |column| inconsistent("audit_entries", column, id);
+    Ok(AuditEntry {
+        id: AuditEntryId::new(id),
+        at: at.into_timestamp("audit_entries", "created_at", id)?,
+        origin: Origin {
+            actor: Actor { kind: actor_kind(&actor, "audit_entries", id)?, id: actor_id, name },
+            channel: Channel::from_name(&channel).ok_or_else(|| broken("channel"))?,
+            request_id,
+        },
+        action,
+        subject: Subject { kind: subject_kind, id: subject_id },
+        changes: AuditEntry::parse_changes(&changes).ok_or_else(|| broken("changes"))?,
+    })
+}
+
+#[async_trait]
+impl AuditReader for PostgresReader {
+    /// The statement has only the conditions of the filter, so that the planner picks the index of one of them.
+    async fn audit_entries(
+        &self,
+        workspace: WorkspaceId,
+        filter: &AuditFilter,
+        page: AuditPage,
+    ) -> Result<AuditListing, StoreError> {
+        let mut entries = audit_entries::table
+            .filter(audit_entries::workspace_id.eq(workspace.uuid()))
+            .order(audit_entries::id.desc())
+            .limit(i64::from(page.size) + 1)
+            .select((
+                audit_entries::id,
+                audit_entries::created_at,
+                audit_entries::actor_kind,
+                audit_entries::actor_id,
+                audit_entries::actor_name,
+                audit_entries::channel,
+                audit_entries::request_id,
+                audit_entries::action,
+                audit_entries::subject_kind,
+                audit_entries::subject_id,
+                audit_entries::changes,
+            ))
+            .into_boxed();
+        if let Some(before) = page.before {
+            entries = entries.filter(audit_entries::id.lt(before.uuid()));
+        }
+        match filter.actor {
+            Some(ActorFilter::Id(id)) => entries = entries.filter(audit_entries::actor_id.eq(id)),
+            Some(ActorFilter::Kind(kind)) => entries = entries.filter(audit_entries::actor_kind.eq(kind.name())),
+            None => {}
+        }
+        if let Some(action) = &filter.action {
+            entries = entries.filter(audit_entries::action.eq(action));
+        }
+        if let Some(subject) = filter.subject {
+            entries = entries.filter(audit_entries::subject_id.eq(subject));
+        }
+        if let Some(from) = filter.from {
+            entries = entries.filter(audit_entries::created_at.ge(TimestampColumn::from(from)));
+        }
+        if let Some(to) = filter.to {
+            entries = entries.filter(audit_entries::created_at.lt(TimestampColumn::from(to)));
+        }
+        let session = self.session(workspace).await?;
+        let rows: Vec<AuditRow> = session.run(entries.load(&mut session.connection()?)).await?;
+        let mut entries = rows.into_iter().map(audit_entry).collect::<Result<Vec<_>, StoreError>>()?;
+        let size = usize::try_from(page.size).unwrap_or(usize::MAX);
+        let has_more = entries.len() > size;
+        entries.truncate(size);
+        let next = entries.last().filter(|_| has_more).map(|entry| entry.id);
+        Ok(AuditListing { entries, next })
+    }
+}

@@ -1,0 +1,665 @@
+//! The inbox: its counters and its lists.
+//!
+//! A list without a tag and without a member is read from indexes in its order. A list of tracks is merged from the first
+//! rows of each track, and so are lists of a state, whose indexes are by track. By votes there are indexes of all feature
+//! requests only: whether those of a state are picked from them or sorted depends on their number ([`is_rare`]). Lists
+//! with a tag or a member are sorted (`selections.rs`).
+
+mod rows;
+mod selections;
+
+use async_trait::async_trait;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::{
+    InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, MergePreview, TrackCounts,
+};
+use roadmap_domain::model::id::{FeatureRequestId, LaneId, TrackId, WorkspaceId};
+use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::{Lane, Track};
+use roadmap_domain::ports::InboxReader;
+use uuid::Uuid;
+
+use crate::PostgresReader;
+use crate::reads::portal_lists::ids;
+use crate::reads::tracks::most_voted;
+use crate::session::Session;
+use crate::statement::statement;
+use rows::{InboxColumns, InboxRecord, InboxRows, Scope, inbox_columns, inbox_joins, inbox_row};
+
+/// Up to how many feature requests are counted one by one, and sorted if no index has them in order. That is what the
+/// pages can show.
+const MOST_COUNTED: i64 = 10_000;
+
+/// The SQL of the feature requests that wait for approval, of a workspace.
+macro_rules! awaiting {
+    () => {
+        "SELECT FROM feature_requests WHERE workspace_id = {workspace} AND awaiting_approval AND root_id IS NULL"
+    };
+}
+
+statement! {
+    /// Selects the tracks with their counters, each with the numbers of feature requests and of comments that wait for
+    /// approval and of merged feature requests, which are counted.
+    Counts { workspace: Uuid => SqlUuid, most: i64 => BigInt }
+        -> (SqlUuid, Text, Nullable<(SqlUuid, Text)>, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
+    concat!("WITH counted AS MATERIALIZED (
+         SELECT (SELECT count(*) FROM (", awaiting!(), " LIMIT {most}) AS waiting) AS awaiting,
+                (SELECT count(*) FROM (
+                     SELECT FROM held_comments WHERE workspace_id = {workspace} LIMIT {most}) AS held) AS held,
+                (SELECT count(*) FROM (
+                     SELECT FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NOT NULL LIMIT {most}
+                 ) AS merged) AS merged
+     )
+     SELECT tracks.id, tracks.name, lanes.id, lanes.name, coalesce(all_count, 0), coalesce(unanswered_count, 0),
+            coalesce(all_count - public_count, 0), awaiting, held, merged
+     FROM counted CROSS JOIN tracks
+     LEFT JOIN lanes ON lanes.workspace_id = {workspace} AND lanes.id = lane_id
+     LEFT JOIN track_tallies ON track_tallies.workspace_id = {workspace} AND track_tallies.track_id = tracks.id
+     WHERE tracks.workspace_id = {workspace} ORDER BY tracks.position")
+}
+
+type CountsRow = (Uuid, String, Option<(Uuid, String)>, i64, i64, i64, i64, i64, i64);
+
+/// The SQL of the common table expression `shown`: the tracks of a filter.
+macro_rules! shown {
+    () => {
+        "shown AS MATERIALIZED (
+             SELECT id FROM tracks
+             WHERE workspace_id = {workspace} AND ({track} IS NULL OR id = {track})
+               AND ({lane} IS NULL OR lane_id = {lane})
+         )"
+    };
+}
+
+statement! {
+    /// Selects the number of tracks of a filter, and their counters: all feature requests, those without an answer, and
+    /// private ones.
+    Tallied {
+        workspace: Uuid => SqlUuid,
+        track: Option<Uuid> => Nullable<SqlUuid>,
+        lane: Option<Uuid> => Nullable<SqlUuid>,
+    } -> (BigInt, BigInt, BigInt, BigInt),
+    concat!("WITH ", shown!(), "
+     SELECT count(*), coalesce(sum(all_count), 0)::bigint, coalesce(sum(unanswered_count), 0)::bigint,
+            coalesce(sum(all_count - public_count), 0)::bigint
+     FROM shown JOIN track_tallies ON workspace_id = {workspace} AND track_id = shown.id")
+}
+
+/// The SQL of the feature requests of a track that meet a condition, newest first or oldest first. The track is compared
+/// as a part of a row, and ordered by, as in [`most_voted`]. Only columns of the indexes are read.
+macro_rules! numbered {
+    ($condition:literal, $direction:literal, $limit:literal) => {
+        concat!(
+            "SELECT tag_number FROM feature_requests
+             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0) AND track_id <= shown.id
+               AND ",
+            $condition,
+            " ORDER BY track_id ",
+            $direction,
+            ", tag_number ",
+            $direction,
+            " LIMIT ",
+            $limit
+        )
+    };
+}
+
+/// The SQL of the feature requests of a track that meet a condition, last updated first.
+macro_rules! updated {
+    ($condition:literal) => {
+        concat!(
+            "SELECT updated_at, tag_number FROM feature_requests
+             WHERE workspace_id = {workspace} AND track_id = shown.id AND ",
+            $condition,
+            " ORDER BY updated_at DESC, tag_number DESC LIMIT {end}"
+        )
+    };
+}
+
+statement! {
+    /// Counts the feature requests that wait for approval on the tracks of a filter, up to a number.
+    CountAwaiting {
+        workspace: Uuid => SqlUuid,
+        track: Option<Uuid> => Nullable<SqlUuid>,
+        lane: Option<Uuid> => Nullable<SqlUuid>,
+        most: i64 => BigInt,
+    } -> BigInt,
+    concat!("WITH ", shown!(), "
+     SELECT count(*) FROM (
+         SELECT FROM shown CROSS JOIN LATERAL (
+             ", numbered!("awaiting_approval AND root_id IS NULL", "DESC", "{most}"), "
+         ) AS counted LIMIT {most}
+     ) AS counted")
+}
+
+statement! {
+    /// Counts the merged feature requests on the tracks of a filter, up to a number.
+    CountMerged {
+        workspace: Uuid => SqlUuid,
+        track: Option<Uuid> => Nullable<SqlUuid>,
+        lane: Option<Uuid> => Nullable<SqlUuid>,
+        most: i64 => BigInt,
+    } -> BigInt,
+    concat!("WITH ", shown!(), "
+     SELECT count(*) FROM (
+         SELECT FROM shown CROSS JOIN LATERAL (", numbered!("root_id IS NOT NULL", "DESC", "{most}"), ") AS counted
+         LIMIT {most}
+     ) AS counted")
+}
+
+/// A page of a list.
+#[derive(Clone, Copy)]
+struct Window {
+    workspace: Uuid,
+    track: Option<Uuid>,
+    lane: Option<Uuid>,
+    limit: i64,
+    offset: i64,
+}
+
+impl Window {
+    /// Whether it shows all tracks.
+    const fn is_of_workspace(&self) -> bool {
+        self.track.is_none() && self.lane.is_none()
+    }
+
+    /// Number of rows until the end of the page.
+    const fn end(&self) -> i64 {
+        self.offset.saturating_add(self.limit)
+    }
+}
+
+/// The SQL of a page of the inbox. The parameters are a query of tag numbers, and their order.
+macro_rules! inbox_page {
+    ($rows:expr, $order:literal) => {
+        concat!(
+            "WITH ",
+            shown!(),
+            ", page AS MATERIALIZED (
+                 SELECT tag_number, row_number() OVER () AS place FROM (
+                     SELECT top.* FROM (",
+            $rows,
+            ") AS top ORDER BY ",
+            $order,
+            " LIMIT {limit} OFFSET {offset}
+                 ) AS top
+             )
+             SELECT ",
+            inbox_columns!(),
+            " FROM page
+             JOIN feature_requests ON feature_requests.workspace_id = {workspace}
+                                  AND feature_requests.tag_number = page.tag_number
+             ",
+            inbox_joins!(),
+            " ORDER BY place"
+        )
+    };
+}
+
+/// The SQL of the first feature requests of each track.
+macro_rules! of_tracks {
+    ($rows:expr) => {
+        concat!("SELECT top.* FROM shown CROSS JOIN LATERAL (", $rows, ") AS top")
+    };
+}
+
+/// Declares a statement for a page of the inbox, whose parameter `most` or `end` bounds the rows that are read, of each
+/// track or of all.
+macro_rules! inbox_list {
+    ($(#[$doc:meta])* $name:ident, $bound:ident, $rows:expr, $order:literal) => {
+        statement! {
+            $(#[$doc])*
+            $name {
+                workspace: Uuid => SqlUuid,
+                track: Option<Uuid> => Nullable<SqlUuid>,
+                lane: Option<Uuid> => Nullable<SqlUuid>,
+                limit: i64 => BigInt,
+                offset: i64 => BigInt,
+                $bound: i64 => BigInt,
+            } -> InboxColumns,
+            inbox_page!($rows, $order)
+        }
+
+        impl $name {
+            /// Selects a page. Of each track, or of all, at most `bound` rows are listed.
+            async fn rows(session: &Session, window: Window, bound: i64) -> Result<Vec<InboxRecord>, StoreError> {
+                let Window { workspace, track, lane, limit, offset } = window;
+                let page = Self { workspace, track, lane, limit, offset, $bound: bound };
+                session.run(page.load(&mut session.connection()?)).await
+            }
+        }
+    };
+}
+
+inbox_list! {
+    /// Selects a page of the feature requests of a workspace, newest first.
+    NewestOfWorkspace, end,
+    "SELECT tag_number FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NULL
+     ORDER BY tag_number DESC LIMIT {end}",
+    "tag_number DESC"
+}
+
+inbox_list! {
+    /// Selects a page of the feature requests of a workspace, oldest first.
+    OldestOfWorkspace, end,
+    "SELECT tag_number FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NULL
+     ORDER BY tag_number LIMIT {end}",
+    "tag_number"
+}
+
+/// Declares the statements of a state by number.
+macro_rules! by_number {
+    ($newest:ident, $oldest:ident, $condition:literal) => {
+        inbox_list! {
+            /// Selects a page of the feature requests of a state, newest first.
+            $newest, end, of_tracks!(numbered!($condition, "DESC", "{end}")), "tag_number DESC"
+        }
+        inbox_list! {
+            /// Selects a page of the feature requests of a state, oldest first.
+            $oldest, end, of_tracks!(numbered!($condition, "ASC", "{end}")), "tag_number"
+        }
+    };
+}
+
+by_number!(NewestAll, OldestAll, "root_id IS NULL");
+
+by_number!(NewestUnanswered, OldestUnanswered, "unanswered AND root_id IS NULL");
+
+by_number!(NewestAwaiting, OldestAwaiting, "awaiting_approval AND root_id IS NULL");
+
+by_number!(NewestPrivate, OldestPrivate, "private AND root_id IS NULL");
+
+by_number!(NewestMerged, OldestMerged, "root_id IS NOT NULL");
+
+/// Declares the statement of a state by the last change.
+macro_rules! by_update {
+    ($name:ident, $condition:literal) => {
+        inbox_list! {
+            /// Selects a page of the feature requests of a state, last updated first.
+            $name, end, of_tracks!(updated!($condition)), "updated_at DESC, tag_number DESC"
+        }
+    };
+}
+
+by_update!(UpdatedAll, "root_id IS NULL");
+
+by_update!(UpdatedUnanswered, "unanswered AND root_id IS NULL");
+
+by_update!(UpdatedPrivate, "private AND root_id IS NULL");
+
+/// The SQL of the most voted feature requests of a workspace, as in [`most_voted`].
+macro_rules! most_voted_of_workspace {
+    ($filter:literal) => {
+        concat!(
+            "(SELECT votes_count, tag_number FROM vote_tallies
+              WHERE workspace_id = {workspace} AND tier >= 16 AND root_id IS NULL",
+            $filter,
+            " ORDER BY tier DESC, votes_count DESC, tag_number DESC LIMIT {end})
+             UNION ALL
+             (SELECT votes_count, tag_number FROM vote_tallies
+              WHERE workspace_id = {workspace} AND tier < 16 AND root_id IS NULL",
+            $filter,
+            " ORDER BY tier DESC, tag_number DESC LIMIT {end})"
+        )
+    };
+}
+
+/// Declares the statements of a state by votes, which read all feature requests in that order.
+macro_rules! by_votes {
+    ($of_tracks:ident, $of_workspace:ident, $filter:literal) => {
+        inbox_list! {
+            /// Selects a page of the feature requests of a state on some tracks, most voted first.
+            $of_tracks, end, of_tracks!(most_voted!("shown.id", $filter, "{end}")), "votes_count DESC, tag_number DESC"
+        }
+        inbox_list! {
+            /// Selects a page of the feature requests of a state, most voted first.
+            $of_workspace, end, most_voted_of_workspace!($filter), "votes_count DESC, tag_number DESC"
+        }
+    };
+}
+
+by_votes!(VotedAll, VotedOfWorkspace, "");
+
+by_votes!(VotedUnanswered, VotedUnansweredOfWorkspace, " AND unanswered");
+
+by_votes!(VotedPrivate, VotedPrivateOfWorkspace, " AND private");
+
+/// Declares the statement of a state that sorts all of its feature requests by votes.
+macro_rules! sorted_by_votes {
+    ($name:ident, $condition:literal) => {
+        inbox_list! {
+            /// Selects a page of the feature requests of a state, most voted first. The newest `most` are read.
+            $name, most,
+            of_tracks!(concat!(
+                "SELECT newest.tag_number, tallies.votes_count FROM (
+                     SELECT id, tag_number FROM feature_requests
+                     WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0)
+                       AND track_id <= shown.id AND ", $condition, "
+                     ORDER BY track_id DESC, tag_number DESC LIMIT {most}
+                 ) AS newest
+                 CROSS JOIN LATERAL (
+                     SELECT votes_count FROM vote_tallies
+                     WHERE workspace_id = {workspace} AND request_id = newest.id OFFSET 0
+                 ) AS tallies"
+            )),
+            "votes_count DESC, tag_number DESC"
+        }
+    };
+}
+
+sorted_by_votes!(SortedUnanswered, "unanswered AND root_id IS NULL");
+
+sorted_by_votes!(SortedPrivate, "private AND root_id IS NULL");
+
+sorted_by_votes!(SortedAwaiting, "awaiting_approval AND root_id IS NULL");
+
+sorted_by_votes!(SortedMerged, "root_id IS NOT NULL");
+
+/// Declares the statement of a state that sorts all of its feature requests by the last change.
+macro_rules! sorted_by_update {
+    ($name:ident, $condition:literal) => {
+        inbox_list! {
+            /// Selects a page of the feature requests of a state, last updated first. The newest `most` are read.
+            $name, most,
+            of_tracks!(concat!(
+                "SELECT tag_number, updated_at FROM feature_requests
+                 WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0)
+                   AND track_id <= shown.id AND ", $condition, "
+                 ORDER BY track_id DESC, tag_number DESC LIMIT {most}"
+            )),
+            "updated_at DESC, tag_number DESC"
+        }
+    };
+}
+
+sorted_by_update!(UpdatedAwaiting, "awaiting_approval AND root_id IS NULL");
+
+sorted_by_update!(UpdatedMerged, "root_id IS NOT NULL");
+
+statement! {
+    /// Selects the feature request with a number, and the newest private ones: ID, title, and whether it is the former.
+    FindUnindexed { workspace: Uuid => SqlUuid, number: Option<i64> => Nullable<BigInt>, most: i64 => BigInt }
+        -> (SqlUuid, Text, Bool),
+    concat!("WITH shown AS MATERIALIZED (
+         SELECT id FROM tracks WHERE workspace_id = {workspace}
+     ), newest AS MATERIALIZED (
+         ", of_tracks!(numbered!("private AND root_id IS NULL", "DESC", "{most}")), "
+         ORDER BY tag_number DESC LIMIT {most}
+     )
+     SELECT id, title, is_numbered FROM (
+         SELECT id, title, true AS is_numbered, tag_number FROM feature_requests
+         WHERE workspace_id = {workspace} AND tag_number = {number}
+         UNION ALL
+         SELECT id, title, false, newest.tag_number FROM newest
+         CROSS JOIN LATERAL (
+             SELECT id, title FROM feature_requests
+             WHERE workspace_id = {workspace} AND tag_number = newest.tag_number OFFSET 0
+         ) AS requests
+     ) AS found
+     ORDER BY is_numbered DESC, tag_number DESC")
+}
+
+/// The numbers by which a list is read.
+struct Totals {
+    /// The number of tracks of the filter.
+    tracks: i64,
+    /// The number of feature requests on them.
+    all: i64,
+    /// The number of those that are listed.
+    listed: i64,
+}
+
+/// Whether it takes less to sort all feature requests of a state by votes than to pick the first `end` of them, on each
+/// track, from all in the order of votes. A sorted one takes about twice as long as one that is read in order.
+fn is_rare(totals: &Totals, end: i64) -> bool {
+    let Totals { tracks, all, listed } = *totals;
+    let picked = tracks.saturating_mul(end).saturating_mul(all) / listed.max(1);
+    listed <= i64::from(InboxList::READ_LIMIT) && listed.saturating_mul(2) <= picked.min(all)
+}
+
+/// Selects the numbers of a list.
+async fn totals(session: &Session, window: Window, state: InboxState) -> Result<Totals, StoreError> {
+    let Window { workspace, track, lane, .. } = window;
+    let most = MOST_COUNTED;
+    let listed: i64 = match state {
+        InboxState::Awaiting => {
+            let count = CountAwaiting { workspace, track, lane, most };
+            session.run(count.get_result(&mut session.connection()?)).await?
+        }
+        InboxState::Merged => {
+            let count = CountMerged { workspace, track, lane, most };
+            session.run(count.get_result(&mut session.connection()?)).await?
+        }
+        InboxState::All | InboxState::Unanswered | InboxState::Private => {
+            let tallied = Tallied { workspace, track, lane };
+            let (tracks, all, unanswered, private): (i64, i64, i64, i64) =
+                session.run(tallied.get_result(&mut session.connection()?)).await?;
+            let listed = match state {
+                InboxState::Unanswered => unanswered,
+                InboxState::Private => private,
+                InboxState::All | InboxState::Awaiting | InboxState::Merged => all,
+            };
+            let tracks = if window.is_of_workspace() { 1 } else { tracks };
+            return Ok(Totals { tracks, all, listed });
+        }
+    };
+    Ok(Totals { tracks: 1, all: listed, listed })
+}
+
+/// Selects a page of a list by number.
+async fn numbered_page(
+    session: &Session,
+    window: Window,
+    state: InboxState,
+    is_newest_first: bool,
+) -> Result<Vec<InboxRecord>, StoreError> {
+    let end = window.end();
+    match (state, is_newest_first) {
+        (InboxState::All, true) if window.is_of_workspace() => NewestOfWorkspace::rows(session, window, end).await,
+        (InboxState::All, false) if window.is_of_workspace() => OldestOfWorkspace::rows(session, window, end).await,
+        (InboxState::All, true) => NewestAll::rows(session, window, end).await,
+        (InboxState::All, false) => OldestAll::rows(session, window, end).await,
+        (InboxState::Unanswered, true) => NewestUnanswered::rows(session, window, end).await,
+        (InboxState::Unanswered, false) => OldestUnanswered::rows(session, window, end).await,
+        (InboxState::Awaiting, true) => NewestAwaiting::rows(session, window, end).await,
+        (InboxState::Awaiting, false) => OldestAwaiting::rows(session, window, end).await,
+        (InboxState::Private, true) => NewestPrivate::rows(session, window, end).await,
+        (InboxState::Private, false) => OldestPrivate::rows(session, window, end).await,
+        (InboxState::Merged, true) => NewestMerged::rows(session, window, end).await,
+        (InboxState::Merged, false) => OldestMerged::rows(session, window, end).await,
+    }
+}
+
+/// Selects a page of a list by the last change.
+async fn updated_page(session: &Session, window: Window, state: InboxState) -> Result<Vec<InboxRecord>, StoreError> {
+    let end = window.end();
+    match state {
+        InboxState::All => UpdatedAll::rows(session, window, end).await,
+        InboxState::Unanswered => UpdatedUnanswered::rows(session, window, end).await,
+        InboxState::Private => UpdatedPrivate::rows(session, window, end).await,
+        InboxState::Awaiting => UpdatedAwaiting::rows(session, window, MOST_COUNTED).await,
+        InboxState::Merged => UpdatedMerged::rows(session, window, MOST_COUNTED).await,
+    }
+}
+
+/// Selects a page of a list by votes.
+async fn voted_page(
+    session: &Session,
+    window: Window,
+    state: InboxState,
+    totals: &Totals,
+) -> Result<Vec<InboxRecord>, StoreError> {
+    let (end, of_workspace) = (window.end(), window.is_of_workspace());
+    let is_rare = is_rare(totals, end);
+    match state {
+        InboxState::All if of_workspace => VotedOfWorkspace::rows(session, window, end).await,
+        InboxState::All => VotedAll::rows(session, window, end).await,
+        InboxState::Unanswered if is_rare => SortedUnanswered::rows(session, window, MOST_COUNTED).await,
+        InboxState::Unanswered if of_workspace => VotedUnansweredOfWorkspace::rows(session, window, end).await,
+        InboxState::Unanswered => VotedUnanswered::rows(session, window, end).await,
+        InboxState::Private if is_rare => SortedPrivate::rows(session, window, MOST_COUNTED).await,
+        InboxState::Private if of_workspace => VotedPrivateOfWorkspace::rows(session, window, end).await,
+        InboxState::Private => VotedPrivate::rows(session, window, end).await,
+        InboxState::Awaiting => SortedAwaiting::rows(session, window, MOST_COUNTED).await,
+        InboxState::Merged => SortedMerged::rows(session, window, MOST_COUNTED).await,
+    }
+}
+
+statement! {
+    /// Selects two feature requests, the first one itself and of the second one the root, each with whether it is the
+    /// former, and with the number of different voters of both and of what is merged into them.
+    Preview { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, target: Uuid => SqlUuid }
+        -> (Bool, BigInt, InboxColumns),
+    concat!("WITH RECURSIVE named AS MATERIALIZED (
+         SELECT {source} AS id, true AS is_source
+         UNION ALL
+         SELECT coalesce(root_id, id), false FROM feature_requests WHERE workspace_id = {workspace} AND id = {target}
+     ), members AS (
+         SELECT id FROM named
+         UNION
+         SELECT merged.id FROM members CROSS JOIN LATERAL (
+             SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND merged_into_id = members.id OFFSET 0
+         ) AS merged
+     ), voters AS (
+         SELECT DISTINCT votes.customer_id FROM members
+         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
+     )
+     SELECT is_source, (SELECT count(*) FROM voters), ", inbox_columns!(), " FROM named
+     JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = named.id
+     ", inbox_joins!())
+}
+
+#[async_trait]
+impl InboxReader for PostgresReader {
+    async fn inbox_counts(&self, workspace: WorkspaceId) -> Result<InboxCounts, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let counts = Counts { workspace, most: MOST_COUNTED };
+        let rows: Vec<CountsRow> = session.run(counts.load(&mut session.connection()?)).await?;
+        let mut counts = InboxCounts::default();
+        for (id, name, lane, all, unanswered, private, awaiting, held_comments, merged) in rows {
+            let lane = lane.map(|(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) });
+            let track = Track { id: TrackId::new(id), name: Name::from_stored(name), lane };
+            counts.tracks.push(TrackCounts { track, all, unanswered, private });
+            (counts.awaiting, counts.held_comments, counts.merged) = (awaiting, held_comments, merged);
+        }
+        Ok(counts)
+    }
+
+    async fn inbox(&self, workspace: WorkspaceId, list: &InboxList) -> Result<Listing<InboxRow>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let InboxList { filter, sort, page: request } = list;
+        // No rows are read of a page that is too far.
+        let is_read = request.page() <= InboxList::MAX_PAGE;
+        let (limit, offset) = if is_read { (request.limit(), request.offset().unwrap_or(0)) } else { (0, 0) };
+        let InboxFilter { state, track, lane, tag, member } = filter;
+        if tag.is_some() || member.is_some() {
+            return selections::page(&session, workspace, list, limit, offset).await;
+        }
+        let (track, lane) = (track.map(|track| track.uuid()), lane.map(|lane| lane.uuid()));
+        let window = Window { workspace, track, lane, limit, offset };
+        let totals = totals(&session, window, *state).await?;
+        let records = if limit == 0 || offset >= totals.listed {
+            Vec::new()
+        } else {
+            match sort {
+                InboxSort::Newest => numbered_page(&session, window, *state, true).await?,
+                InboxSort::Oldest => numbered_page(&session, window, *state, false).await?,
+                InboxSort::Updated => updated_page(&session, window, *state).await?,
+                InboxSort::Votes => voted_page(&session, window, *state, &totals).await?,
+            }
+        };
+        let items = records.into_iter().map(inbox_row).collect::<Result<_, StoreError>>()?;
+        Ok(Listing { items, request: *request, total: totals.listed.unsigned_abs() })
+    }
+
+    async fn inbox_rows(
+        &self,
+        workspace: WorkspaceId,
+        filter: &InboxFilter,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<InboxRow>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let Scope { state, track, lane, tag, member } = filter.into();
+        let rows = InboxRows { workspace, requests: ids(requests), state, track, lane, tag, member };
+        let rows: Vec<InboxRecord> = session.run(rows.load(&mut session.connection()?)).await?;
+        rows.into_iter().map(inbox_row).collect()
+    }
+
+    async fn find_unindexed(
+        &self,
+        workspace: WorkspaceId,
+        number: Option<i64>,
+        words: &[String],
+        limit: u32,
+    ) -> Result<Vec<FeatureRequestId>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let find = FindUnindexed { workspace, number, most: i64::from(InboxList::READ_LIMIT) };
+        let rows: Vec<(Uuid, String, bool)> = session.run(find.load(&mut session.connection()?)).await?;
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut found: Vec<FeatureRequestId> = Vec::new();
+        for (id, title, is_numbered) in rows {
+            if found.len() >= limit {
+                break;
+            }
+            let id = FeatureRequestId::new(id);
+            let title = title.to_lowercase();
+            let is_found = is_numbered || words.iter().all(|word| title.contains(&word.to_lowercase()));
+            if is_found && !found.contains(&id) {
+                found.push(id);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn merge_preview(
+        &self,
+        workspace: WorkspaceId,
+        source: FeatureRequestId,
+        target: FeatureRequestId,
+    ) -> Result<Option<MergePreview>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let preview = Preview { workspace, source: source.uuid(), target: target.uuid() };
+        let found: Vec<(bool, i64, InboxRecord)> = session.run(preview.load(&mut session.connection()?)).await?;
+        let (mut source, mut target, mut votes) = (None, None, 0);
+        for (is_source, votes_count, record) in found {
+            let row = Some(inbox_row(record)?);
+            if is_source {
+                source = row;
+            } else {
+                target = row;
+            }
+            votes = votes_count;
+        }
+        Ok(source.zip(target).map(|(source, target)| MergePreview { source, target, votes_count: votes }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_feature_requests_are_sorted_and_many_are_picked() {
+        for (tracks, all, listed, end, expected) in [
+            (1, 100_000, 0, 50, true),
+            (1, 100_000, 1_500, 50, true),
+            (1, 100_000, 1_600, 50, false),
+            (6, 100_000, 1_600, 50, true),
+            (1, 100_000, 5_000, 10_000, true),
+            (1, 100_000, 5_001, 10_000, false),
+            // All would be picked.
+            (1, 1_000, 600, 10_000, false),
+            (i64::MAX, i64::MAX, i64::MAX, i64::MAX, false),
+        ] {
+            assert_eq!(is_rare(&Totals { tracks, all, listed }, end), expected, "{tracks} {all} {listed} {end}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Team members.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::member::Member;
+use roadmap_domain::ports::MemberReader;
+
+use crate::PostgresReader;
+use crate::rows::{MemberRow, member, member_columns};
+use crate::schema::members;
+
+#[async_trait]
+impl MemberReader for PostgresReader {
+    async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError> {
+        let session = self.session(workspace).await?;
+        let members = members::table
+            .filter(members::workspace_id.eq(workspace.uuid()))
+            .filter(members::removed_at.is_null())
+            .order((members::created_at, members::id))
+            .select(member_columns());
+        let rows: Vec<MemberRow> = session.run(members.load(&mut session.connection()?)).await?;
+        rows.into_iter().map(member).collect()
+    }
+}

@@ -1,0 +1,194 @@
+//! The overview of a workspace.
+
+use async_trait::async_trait;
+use diesel::sql_types::{Array, BigInt, Integer, Text, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::{Activity, MissedSearch, MissedWords, Overview, OverviewTimes, Rising, Week};
+use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::OverviewReader;
+use uuid::Uuid;
+
+use crate::PostgresReader;
+use crate::codec::{TimestampColumn, optional_timestamp};
+use crate::reads::tracks::most_voted;
+use crate::rows::{SummaryColumns, SummaryRow};
+use crate::statement::{placed, statement, summary};
+
+/// The SQL of the common table expressions `members`, the feature requests of trees with merged ones, each with its root,
+/// and `first_votes`, the first vote of each customer in each of these trees.
+macro_rules! trees {
+    () => {
+        "merged AS MATERIALIZED (
+             SELECT id, root_id FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NOT NULL
+         ), members AS MATERIALIZED (
+             SELECT id, root_id FROM merged UNION SELECT root_id, root_id FROM merged
+         ), first_votes AS MATERIALIZED (
+             SELECT members.root_id, min(votes.created_at) AS created_at FROM members
+             JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
+             GROUP BY members.root_id, votes.customer_id
+         )"
+    };
+}
+
+statement! {
+    /// Counts what was written since the first of some timestamps: feature requests (0), votes (1) and comments of
+    /// customers (2), by the number of the week that begins with one of `weeks`, from 1. The counts are of all, of those
+    /// in the period, and of those in the period before it.
+    CountWritten {
+        workspace: Uuid => SqlUuid,
+        first: TimestampColumn => Timestamptz,
+        now: TimestampColumn => Timestamptz,
+        since: TimestampColumn => Timestamptz,
+        before: TimestampColumn => Timestamptz,
+        weeks: Vec<TimestampColumn> => Array<Timestamptz>,
+    } -> (Integer, Integer, BigInt, BigInt, BigInt),
+    concat!("WITH ", trees!(), ", written AS (
+         SELECT 0 AS kind, created_at FROM feature_requests WHERE workspace_id = {workspace}
+         UNION ALL
+         SELECT 1, created_at FROM votes
+         WHERE workspace_id = {workspace} AND request_id NOT IN (SELECT id FROM members)
+         UNION ALL
+         SELECT 1, created_at FROM first_votes
+         UNION ALL
+         SELECT 2, created_at FROM comments WHERE workspace_id = {workspace} AND customer_id IS NOT NULL
+     )
+     SELECT kind, width_bucket(created_at, {weeks}), count(*), count(*) FILTER (WHERE created_at >= {since}),
+            count(*) FILTER (WHERE created_at >= {before} AND created_at < {since})
+     FROM written WHERE created_at >= {first} AND created_at <= {now} GROUP BY 1, 2")
+}
+
+type WrittenRow = (i32, i32, i64, i64, i64);
+
+statement! {
+    /// Selects the feature requests with the most votes in a period, with their number.
+    MostRising {
+        workspace: Uuid => SqlUuid,
+        since: TimestampColumn => Timestamptz,
+        now: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+    } -> (SummaryColumns, BigInt),
+    concat!("WITH ", trees!(), ", counted AS (
+         SELECT request_id, count(*) AS new_votes FROM votes
+         WHERE workspace_id = {workspace} AND created_at >= {since} AND created_at <= {now}
+           AND request_id NOT IN (SELECT id FROM members)
+         GROUP BY request_id
+         UNION ALL
+         SELECT root_id, count(*) FROM first_votes
+         WHERE created_at >= {since} AND created_at <= {now} GROUP BY root_id
+     ), rising AS MATERIALIZED (
+         SELECT counted.request_id, new_votes FROM counted
+         JOIN vote_tallies ON workspace_id = {workspace} AND vote_tallies.request_id = counted.request_id
+         ORDER BY new_votes DESC, tag_number DESC LIMIT {limit}
+     )
+     SELECT ", summary!(), ", new_votes FROM rising
+     JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = rising.request_id
+     ", placed!(), "
+     ORDER BY new_votes DESC, feature_requests.tag_number DESC")
+}
+
+statement! {
+    /// Selects the most voted feature requests without an answer, each with the timestamp of the oldest one.
+    MostVotedUnanswered { workspace: Uuid => SqlUuid, limit: i64 => BigInt } -> (SummaryColumns, Timestamptz),
+    concat!("WITH shown AS MATERIALIZED (
+         SELECT id FROM tracks WHERE workspace_id = {workspace}
+     ), top AS MATERIALIZED (
+         SELECT request_id FROM shown
+         CROSS JOIN LATERAL (", most_voted!("shown.id", " AND unanswered", "{limit}"), ") AS top
+         ORDER BY votes_count DESC, tag_number DESC LIMIT {limit}
+     ), oldest AS MATERIALIZED (
+         SELECT created_at FROM shown CROSS JOIN LATERAL (
+             SELECT tag_number, created_at FROM feature_requests
+             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0) AND track_id <= shown.id
+               AND unanswered AND root_id IS NULL
+             ORDER BY track_id, tag_number LIMIT 1
+         ) AS first
+         ORDER BY tag_number LIMIT 1
+     )
+     SELECT ", summary!(), ", oldest.created_at FROM top CROSS JOIN oldest
+     JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = top.request_id
+     ", placed!(), "
+     ORDER BY votes_count DESC, feature_requests.tag_number DESC")
+}
+
+statement! {
+    /// Selects the most frequent searches since a day (UTC) that found nothing.
+    MostMissed { workspace: Uuid => SqlUuid, since: TimestampColumn => Timestamptz, limit: i64 => BigInt } -> (Text, BigInt),
+    "SELECT words, sum(count)::bigint AS total FROM missed_searches
+     WHERE workspace_id = {workspace} AND day >= ({since} AT TIME ZONE 'UTC')::date
+     GROUP BY words ORDER BY total DESC, words COLLATE \"C\" LIMIT {limit}"
+}
+
+/// The milliseconds of a week.
+const WEEK: i64 = 7 * 86_400_000;
+
+/// Adds the counts of a kind.
+fn add(activity: &mut Activity, kind: i32, count: i64) {
+    match kind {
+        0 => activity.requests += count,
+        1 => activity.votes += count,
+        _ => activity.comments += count,
+    }
+}
+
+#[async_trait]
+impl OverviewReader for PostgresReader {
+    async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let OverviewTimes { now, since, before, weeks_from } = *times;
+        let limit = i64::from(Overview::ENTRIES);
+        let start = |week: i64| Timestamp::from_millis(weeks_from.millis() + week * WEEK);
+        let starts: Option<Vec<Timestamp>> = (0..).take(Overview::WEEKS).map(start).collect();
+        let starts = starts.ok_or_else(|| StoreError::Fatal("a week is out of range".into()))?;
+        let count = CountWritten {
+            workspace,
+            first: before.min(weeks_from).into(),
+            now: now.into(),
+            since: since.into(),
+            before: before.into(),
+            weeks: starts.iter().map(|start| (*start).into()).collect(),
+        };
+        let written: Vec<WrittenRow> = session.run(count.load(&mut session.connection()?)).await?;
+        let (mut activity, mut activity_before) = (Activity::default(), Activity::default());
+        let mut weeks = [Activity::default(); Overview::WEEKS];
+        for (kind, week, all, in_period, in_period_before) in written {
+            add(&mut activity, kind, in_period);
+            add(&mut activity_before, kind, in_period_before);
+            let week = usize::try_from(week).ok().and_then(|week| week.checked_sub(1));
+            if let Some(week) = week.and_then(|week| weeks.get_mut(week)) {
+                add(week, kind, all);
+            }
+        }
+        let week = |(start, Activity { requests, votes, comments })| Week { start, requests, votes, comments };
+
+        let unanswered = MostVotedUnanswered { workspace, limit };
+        let unanswered: Vec<(SummaryRow, TimestampColumn)> =
+            session.run(unanswered.load(&mut session.connection()?)).await?;
+        let oldest = unanswered.as_slice().first().map(|(_, oldest)| *oldest);
+        let rising = MostRising { workspace, since: since.into(), now: now.into(), limit };
+        let rising: Vec<(SummaryRow, i64)> = session.run(rising.load(&mut session.connection()?)).await?;
+        let missed = MostMissed { workspace, since: since.into(), limit };
+        let missed: Vec<(String, i64)> = session.run(missed.load(&mut session.connection()?)).await?;
+        Ok(Overview {
+            activity,
+            activity_before,
+            weeks: starts.into_iter().zip(weeks).map(week).collect(),
+            unanswered: unanswered
+                .into_iter()
+                .map(|(row, _)| FeatureRequestSummary::try_from(row))
+                .collect::<Result<_, _>>()?,
+            oldest_unanswered_at: optional_timestamp(oldest, "feature_requests", "created_at", workspace)?,
+            rising: rising
+                .into_iter()
+                .map(|(row, new_votes)| Ok(Rising { request: row.try_into()?, new_votes }))
+                .collect::<Result<_, StoreError>>()?,
+            missed_searches: missed
+                .into_iter()
+                .map(|(words, count)| MissedSearch { words: MissedWords::from_stored(words), count })
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,288 @@
+//! Lists of feature requests on the pages of the portal.
+//!
+//! A list without a tag and without a person is merged from the first rows of each track, which indexes have in order.
+//! Others are sorted (`selections.rs`).
+
+mod selections;
+
+use async_trait::async_trait;
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::portal::{PortalFilter, PortalList, PortalRow, PortalSort};
+use roadmap_domain::policy::trending::Candidate;
+use roadmap_domain::ports::PortalListReader;
+use uuid::Uuid;
+
+use crate::PostgresReader;
+use crate::codec::TimestampColumn;
+use crate::reads::listing::listing;
+use crate::reads::tracks::most_voted;
+use crate::rows::{SummaryColumns, SummaryRow};
+use crate::statement::{placed, statement};
+use selections::{Matching, Parameters};
+
+/// The types of a row of a list: the feature request, the beginning of its description, whether it is private, and
+/// whether it awaits approval.
+pub(super) type RowColumns = (SummaryColumns, Text, Bool, Bool);
+pub(super) type RowRow = (SummaryRow, String, bool, bool);
+
+/// Converts a row of [`RowColumns`].
+pub(super) fn portal_row((summary, excerpt, private, awaiting_approval): RowRow) -> Result<PortalRow, StoreError> {
+    Ok(PortalRow { summary: summary.try_into()?, excerpt, private, awaiting_approval })
+}
+
+/// The SQL of the columns of [`RowColumns`], after `placed` feature requests.
+macro_rules! row {
+    () => {
+        concat!(
+            crate::statement::summary!(),
+            ", substr(description_text, 1, 500) AS excerpt, feature_requests.private, awaiting_approval"
+        )
+    };
+}
+pub(super) use row;
+
+/// The SQL of the common table expression `shown`: the tracks of a lane, or all of them.
+macro_rules! shown {
+    () => {
+        "shown AS MATERIALIZED (
+             SELECT tracks.id, coalesce(public_count, 0) AS public_count FROM tracks
+             LEFT JOIN track_tallies
+                    ON track_tallies.workspace_id = {workspace} AND track_tallies.track_id = tracks.id
+             WHERE tracks.workspace_id = {workspace} AND ({lane} IS NULL OR lane_id = {lane})
+         )"
+    };
+}
+
+/// The SQL of the newest or the oldest public feature requests of a track, compared as in [`most_voted`].
+macro_rules! numbered {
+    ($direction:literal, $limit:literal) => {
+        concat!(
+            "SELECT id AS request_id, tag_number FROM feature_requests
+             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0) AND track_id <= shown.id
+               AND root_id IS NULL AND NOT private
+             ORDER BY track_id ",
+            $direction,
+            ", tag_number ",
+            $direction,
+            " LIMIT ",
+            $limit
+        )
+    };
+}
+
+/// The SQL of a page of public feature requests, with the total. The parameters are the first ones of a track, and the
+/// order.
+macro_rules! merged_page {
+    ($top:expr, $order:literal) => {
+        concat!("WITH ", shown!(), ", page AS MATERIALIZED (
+             SELECT request_id, row_number() OVER () AS place FROM (
+                 SELECT top.* FROM shown CROSS JOIN LATERAL (", $top, ") AS top
+                 ORDER BY ", $order, " LIMIT {limit} OFFSET {offset}
+             ) AS top
+         ), listed AS (
+             SELECT ", row!(), ", place FROM page
+             JOIN feature_requests
+               ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.request_id
+             ", placed!(), "
+         )
+         SELECT total, id, tag_number, title, track, lane, votes_count, created_at, excerpt, private, awaiting_approval
+         FROM (SELECT coalesce(sum(public_count), 0)::bigint AS total FROM shown) AS total
+         LEFT JOIN listed ON true ORDER BY place")
+    };
+}
+
+/// Declares a statement with the parameters of [`merged_page`].
+macro_rules! merged_list {
+    ($(#[$doc:meta])* $name:ident, $top:expr, $order:literal) => {
+        statement! {
+            $(#[$doc])*
+            $name {
+                workspace: Uuid => SqlUuid,
+                lane: Option<Uuid> => Nullable<SqlUuid>,
+                limit: i64 => BigInt,
+                offset: i64 => BigInt,
+                end: i64 => BigInt,
+            } -> (BigInt, Nullable<RowColumns>),
+            merged_page!($top, $order)
+        }
+    };
+}
+
+merged_list! {
+    /// Selects a page of public feature requests, most voted first.
+    MostVotedPage, most_voted!("shown.id", " AND NOT private", "{end}"), "votes_count DESC, tag_number DESC"
+}
+
+merged_list! {
+    /// Selects a page of public feature requests, newest first.
+    NewestPage, numbered!("DESC", "{end}"), "tag_number DESC"
+}
+
+merged_list! {
+    /// Selects a page of public feature requests, oldest first.
+    OldestPage, numbered!("ASC", "{end}"), "tag_number"
+}
+
+merged_list! {
+    /// Selects a page of public feature requests, last updated first.
+    LastUpdatedPage,
+    "SELECT id AS request_id, updated_at, tag_number FROM feature_requests
+     WHERE workspace_id = {workspace} AND track_id = shown.id AND root_id IS NULL AND NOT private
+     ORDER BY updated_at DESC, tag_number DESC LIMIT {end}",
+    "updated_at DESC, tag_number DESC"
+}
+
+/// The types of a candidate: ID, tag number, number of votes, and timestamp of the creation.
+pub(super) type CandidateColumns = (SqlUuid, BigInt, BigInt, Timestamptz);
+pub(super) type CandidateRow = (Uuid, i64, i64, TimestampColumn);
+
+statement! {
+    /// Selects the most voted and the newest public feature requests of a lane, or of all.
+    TopCandidates { workspace: Uuid => SqlUuid, lane: Option<Uuid> => Nullable<SqlUuid>, most: i64 => BigInt }
+        -> CandidateColumns,
+    concat!("WITH ", shown!(), ", candidates AS MATERIALIZED (
+         (SELECT request_id FROM shown CROSS JOIN LATERAL (", most_voted!("shown.id", " AND NOT private", "{most}"), ") AS top
+          ORDER BY votes_count DESC, tag_number DESC LIMIT {most})
+         UNION
+         (SELECT request_id FROM shown CROSS JOIN LATERAL (", numbered!("DESC", "{most}"), ") AS newest
+          ORDER BY tag_number DESC LIMIT {most})
+     )
+     SELECT id, feature_requests.tag_number, votes_count, created_at FROM candidates
+     JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = candidates.request_id
+     JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = candidates.request_id")
+}
+
+statement! {
+    /// Selects public feature requests in the given order.
+    Rows { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> RowColumns,
+    concat!("SELECT ", row!(), " FROM unnest({requests}) WITH ORDINALITY AS wanted (request_id, place)
+     JOIN feature_requests
+       ON feature_requests.workspace_id = {workspace} AND feature_requests.id = wanted.request_id
+     ", placed!(), "
+     WHERE NOT feature_requests.private AND feature_requests.root_id IS NULL ORDER BY place")
+}
+
+statement! {
+    /// Selects which of these feature requests a customer has voted for, or for one that is merged into it.
+    VotedAmong { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> SqlUuid,
+    "SELECT DISTINCT wanted.request_id FROM unnest({requests}) AS wanted (request_id)
+     CROSS JOIN LATERAL (
+         SELECT wanted.request_id AS member_id UNION ALL
+         SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = wanted.request_id OFFSET 0
+     ) AS members
+     CROSS JOIN LATERAL (
+         SELECT FROM votes
+         WHERE workspace_id = {workspace} AND request_id = member_id AND customer_id = {customer} OFFSET 0
+     ) AS vote"
+}
+
+/// Whether the rows of a filter can be read in their order.
+fn is_ordered(filter: &PortalFilter) -> bool {
+    filter.tag.is_none() && filter.mine.is_none()
+}
+
+/// Returns the IDs as parameters.
+pub(crate) fn ids(requests: &[FeatureRequestId]) -> Vec<Uuid> {
+    requests.iter().map(|request| request.uuid()).collect()
+}
+
+#[async_trait]
+impl PortalListReader for PostgresReader {
+    async fn portal_list(&self, workspace: WorkspaceId, list: &PortalList) -> Result<Listing<PortalRow>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let PortalList { filter, sort, page } = list;
+        // No rows are read of a page that is too far.
+        let is_read = page.page() <= PortalList::MAX_PAGE;
+        let (limit, offset) = if is_read { (page.limit(), page.offset().unwrap_or(0)) } else { (0, 0) };
+        let rows: Vec<(i64, Option<RowRow>)> = if is_ordered(filter) {
+            let (lane, end) = (filter.lane.map(|lane| lane.uuid()), offset.saturating_add(limit));
+            match sort {
+                PortalSort::Trending | PortalSort::Votes => {
+                    let page = MostVotedPage { workspace, lane, limit, offset, end };
+                    session.run(page.load(&mut session.connection()?)).await?
+                }
+                PortalSort::Newest => {
+                    let page = NewestPage { workspace, lane, limit, offset, end };
+                    session.run(page.load(&mut session.connection()?)).await?
+                }
+                PortalSort::Oldest => {
+                    let page = OldestPage { workspace, lane, limit, offset, end };
+                    session.run(page.load(&mut session.connection()?)).await?
+                }
+                PortalSort::Updated => {
+                    let page = LastUpdatedPage { workspace, lane, limit, offset, end };
+                    session.run(page.load(&mut session.connection()?)).await?
+                }
+            }
+        } else {
+            selections::page(&session, workspace, filter, *sort, limit, offset).await?
+        };
+        listing(rows, *page, portal_row)
+    }
+
+    async fn trending_candidates(
+        &self,
+        workspace: WorkspaceId,
+        filter: &PortalFilter,
+        limit: u32,
+    ) -> Result<Vec<Candidate>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let limit = i64::from(limit);
+        let rows: Vec<CandidateRow> = if is_ordered(filter) {
+            let top = TopCandidates { workspace, lane: filter.lane.map(|lane| lane.uuid()), most: limit };
+            session.run(top.load(&mut session.connection()?)).await?
+        } else {
+            selections::candidates(&session, workspace, filter, limit).await?
+        };
+        let candidate = |(id, tag_number, votes_count, created_at): CandidateRow| {
+            let created_at = created_at.into_timestamp("feature_requests", "created_at", id)?;
+            Ok(Candidate { id: FeatureRequestId::new(id), tag_number, votes_count, created_at })
+        };
+        rows.into_iter().map(candidate).collect()
+    }
+
+    async fn portal_rows(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<PortalRow>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let rows = Rows { workspace, requests: ids(requests) };
+        let rows: Vec<RowRow> = session.run(rows.load(&mut session.connection()?)).await?;
+        rows.into_iter().map(portal_row).collect()
+    }
+
+    async fn matching(
+        &self,
+        workspace: WorkspaceId,
+        filter: &PortalFilter,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FeatureRequestId>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let Parameters { lane, tag, customer, written } = filter.into();
+        let matching = Matching { workspace, requests: ids(requests), lane, tag, customer, written };
+        let found: Vec<Uuid> = session.run(matching.load(&mut session.connection()?)).await?;
+        Ok(found.into_iter().map(FeatureRequestId::new).collect())
+    }
+
+    async fn voted_among(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FeatureRequestId>, StoreError> {
+        let session = self.session(workspace).await?;
+        let workspace = workspace.uuid();
+        let voted = VotedAmong { workspace, customer: customer.uuid(), requests: ids(requests) };
+        let found: Vec<Uuid> = session.run(voted.load(&mut session.connection()?)).await?;
+        Ok(found.into_iter().map(FeatureRequestId::new).collect())
+    }
+}

@@ -1,0 +1,186 @@
+//! Lists of feature requests with a tag, or of one person, on the pages of the portal. They are sorted, after at most
+//! [`PortalList::TAG_LIMIT`] rows were selected.
+
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalSort};
+use uuid::Uuid;
+
+use super::{CandidateColumns, CandidateRow, RowColumns, RowRow, row};
+use crate::session::Session;
+use crate::statement::{placed, statement};
+use crate::writes::folded_tag;
+
+/// The SQL of the common table expression `selected`: the feature requests with a tag, or those that a customer has voted
+/// for or written, with all conditions of the filter. The newest `most` are considered: IDs begin with the creation
+/// timestamp. The subqueries with an offset are looked up one by one.
+macro_rules! selected {
+    () => {
+        "candidates AS MATERIALIZED (
+             (SELECT request_id FROM feature_request_tags
+              WHERE workspace_id = {workspace} AND tag_folded = {tag} AND {customer} IS NULL
+              ORDER BY request_id DESC LIMIT {most})
+             UNION
+             (SELECT coalesce(root_id, voted.request_id) FROM (
+                  SELECT request_id FROM votes
+                  WHERE workspace_id = {workspace} AND customer_id = {customer} AND NOT {written}
+                  ORDER BY request_id DESC LIMIT {most}
+              ) AS voted
+              CROSS JOIN LATERAL (
+                  SELECT root_id FROM vote_tallies
+                  WHERE workspace_id = {workspace} AND request_id = voted.request_id OFFSET 0
+              ) AS tallies)
+             UNION
+             (SELECT id FROM feature_requests
+              WHERE workspace_id = {workspace} AND author_id = {customer} AND {written}
+              ORDER BY tag_number DESC LIMIT {most})
+         ), selected AS MATERIALIZED (
+             SELECT candidates.request_id, tag_number, votes_count, updated_at, created_at FROM candidates
+             CROSS JOIN LATERAL (
+                 SELECT tag_number, track_id, updated_at, created_at FROM feature_requests
+                 WHERE workspace_id = {workspace} AND id = candidates.request_id AND root_id IS NULL
+                   AND (NOT private OR author_id = {customer}) OFFSET 0
+             ) AS requests
+             CROSS JOIN LATERAL (
+                 SELECT votes_count FROM vote_tallies
+                 WHERE workspace_id = {workspace} AND request_id = candidates.request_id OFFSET 0
+             ) AS tallies
+             WHERE ({lane} IS NULL OR track_id IN (
+                 SELECT id FROM tracks WHERE workspace_id = {workspace} AND lane_id = {lane}))
+               AND ({tag} IS NULL OR {customer} IS NULL OR EXISTS (
+                   SELECT FROM feature_request_tags AS tags
+                   WHERE tags.workspace_id = {workspace} AND tags.request_id = candidates.request_id
+                     AND tags.tag_folded = {tag}))
+         )"
+    };
+}
+
+statement! {
+    /// Selects a page of the feature requests of a filter with a tag or a customer, in the order with this name.
+    SelectedPage {
+        workspace: Uuid => SqlUuid,
+        lane: Option<Uuid> => Nullable<SqlUuid>,
+        tag: Option<String> => Nullable<Text>,
+        customer: Option<Uuid> => Nullable<SqlUuid>,
+        written: bool => Bool,
+        most: i64 => BigInt,
+        sort: String => Text,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<RowColumns>),
+    concat!("WITH ", selected!(), ", page AS MATERIALIZED (
+         SELECT request_id, row_number() OVER (
+             ORDER BY CASE {sort} WHEN 'votes' THEN votes_count END DESC, CASE {sort} WHEN 'updated' THEN updated_at END DESC,
+                      CASE {sort} WHEN 'oldest' THEN tag_number END, tag_number DESC
+         ) AS place
+         FROM selected ORDER BY place LIMIT {limit} OFFSET {offset}
+     ), listed AS (
+         SELECT ", row!(), ", place FROM page
+         JOIN feature_requests
+           ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.request_id
+         ", placed!(), "
+     )
+     SELECT total, id, tag_number, title, track, lane, votes_count, created_at, excerpt, private, awaiting_approval
+     FROM (SELECT count(*) AS total FROM selected) AS total LEFT JOIN listed ON true ORDER BY place")
+}
+
+statement! {
+    /// Selects the most voted and the newest feature requests of a filter with a tag or a customer.
+    SelectedCandidates {
+        workspace: Uuid => SqlUuid,
+        lane: Option<Uuid> => Nullable<SqlUuid>,
+        tag: Option<String> => Nullable<Text>,
+        customer: Option<Uuid> => Nullable<SqlUuid>,
+        written: bool => Bool,
+        most: i64 => BigInt,
+        limit: i64 => BigInt,
+    } -> CandidateColumns,
+    concat!("WITH ", selected!(), "
+     (SELECT request_id, tag_number, votes_count, created_at FROM selected
+      ORDER BY votes_count DESC, tag_number DESC LIMIT {limit})
+     UNION
+     (SELECT request_id, tag_number, votes_count, created_at FROM selected ORDER BY tag_number DESC LIMIT {limit})")
+}
+
+statement! {
+    /// Selects which of these public feature requests match a filter.
+    Matching {
+        workspace: Uuid => SqlUuid,
+        requests: Vec<Uuid> => Array<SqlUuid>,
+        lane: Option<Uuid> => Nullable<SqlUuid>,
+        tag: Option<String> => Nullable<Text>,
+        customer: Option<Uuid> => Nullable<SqlUuid>,
+        written: bool => Bool,
+    } -> SqlUuid,
+    "SELECT id FROM feature_requests
+     WHERE workspace_id = {workspace} AND id = ANY ({requests}) AND NOT private AND root_id IS NULL
+       AND ({lane} IS NULL OR track_id IN (
+           SELECT id FROM tracks WHERE workspace_id = {workspace} AND lane_id = {lane}))
+       AND ({tag} IS NULL OR EXISTS (
+           SELECT FROM feature_request_tags AS tags
+           WHERE tags.workspace_id = {workspace} AND tags.request_id = feature_requests.id AND tag_folded = {tag}))
+       AND CASE
+           WHEN {customer} IS NULL THEN true
+           WHEN {written} THEN author_id = {customer}
+           ELSE EXISTS (
+               SELECT FROM (
+                   SELECT feature_requests.id AS request_id UNION ALL
+                   SELECT merged.id FROM feature_requests AS merged
+                   WHERE merged.workspace_id = {workspace} AND merged.root_id = feature_requests.id OFFSET 0
+               ) AS members
+               CROSS JOIN LATERAL (
+                   SELECT FROM votes
+                   WHERE votes.workspace_id = {workspace} AND votes.request_id = members.request_id
+                     AND votes.customer_id = {customer} OFFSET 0
+               ) AS vote)
+       END"
+}
+
+/// The parameters of a filter.
+pub(super) struct Parameters {
+    pub(super) lane: Option<Uuid>,
+    pub(super) tag: Option<String>,
+    pub(super) customer: Option<Uuid>,
+    pub(super) written: bool,
+}
+
+impl From<&PortalFilter> for Parameters {
+    fn from(filter: &PortalFilter) -> Self {
+        Self {
+            lane: filter.lane.map(|lane| lane.uuid()),
+            tag: filter.tag.as_ref().map(folded_tag),
+            customer: filter.mine.map(|(_, customer)| customer.uuid()),
+            written: matches!(filter.mine, Some((Mine::Written, _))),
+        }
+    }
+}
+
+/// Selects a page of the feature requests of a filter, with the total.
+pub(super) async fn page(
+    session: &Session,
+    workspace: Uuid,
+    filter: &PortalFilter,
+    sort: PortalSort,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<(i64, Option<RowRow>)>, StoreError> {
+    let Parameters { lane, tag, customer, written } = filter.into();
+    let sort = if sort == PortalSort::Trending { PortalSort::Votes } else { sort };
+    let (sort, most) = (sort.name().to_owned(), i64::from(PortalList::TAG_LIMIT));
+    let page = SelectedPage { workspace, lane, tag, customer, written, most, sort, limit, offset };
+    session.run(page.load(&mut session.connection()?)).await
+}
+
+/// Selects the most voted and the newest feature requests of a filter.
+pub(super) async fn candidates(
+    session: &Session,
+    workspace: Uuid,
+    filter: &PortalFilter,
+    limit: i64,
+) -> Result<Vec<CandidateRow>, StoreError> {
+    let Parameters { lane, tag, customer, written } = filter.into();
+    let most = i64::from(PortalList::TAG_LIMIT);
+    let top = SelectedCandidates { workspace, lane, tag, customer, written, most, limit };
+    session.run(top.load(&mut session.connection()?)).await
+}

@@ -1,0 +1,242 @@
+//! Tracks and lanes, the roadmap, and the feature requests of a track.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Nullable, Text, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::board::{ListedLane, RoadmapLane};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, Sort};
+use roadmap_domain::model::id::{LaneId, TrackId, WorkspaceId};
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::{Lane, Track};
+use roadmap_domain::ports::TrackReader;
+use uuid::Uuid;
+
+use crate::PostgresReader;
+use crate::reads::listing::{BEYOND, existing_listing};
+use crate::rows::{SummaryColumns, SummaryRow, TrackRow, mapped_tracks};
+use crate::schema::tracks;
+use crate::statement::statement;
+
+/// The SQL of the common table expression `board`: the lanes with their positions and their numbers of feature requests.
+macro_rules! board {
+    () => {
+        "WITH board AS MATERIALIZED (
+             SELECT lanes.id, lanes.name, row_number() OVER (ORDER BY lanes.position) AS number,
+                    (SELECT coalesce(sum(public_count), 0)::bigint FROM tracks
+                     JOIN track_tallies ON track_tallies.workspace_id = {workspace} AND track_id = tracks.id
+                     WHERE tracks.workspace_id = {workspace} AND lane_id = lanes.id) AS shown
+             FROM lanes WHERE workspace_id = {workspace}
+         )"
+    };
+}
+
+statement! {
+    /// Selects the lanes with their positions and the number of feature requests that each shows.
+    Lanes { workspace: Uuid => SqlUuid } -> LaneColumns,
+    concat!(board!(), " SELECT id, name, number, shown FROM board ORDER BY number")
+}
+
+/// The SQL of the most voted feature requests of a track: each tier of less than 16 votes has a single count, so that it
+/// is read in the order of the index. The larger tiers are sorted.
+///
+/// The track is compared as a part of a row, and ordered by, because only the index by track has that order. With an
+/// equality, the planner also takes an index of the whole workspace, and reads all of it for a track with few feature
+/// requests.
+macro_rules! most_voted {
+    ($track:literal, $filter:literal, $limit:literal) => {
+        concat!(
+            "(SELECT request_id, votes_count, tag_number FROM vote_tallies
+              WHERE workspace_id = {workspace} AND (track_id, tier) >= (",
+            $track,
+            ", 16) AND track_id <= ",
+            $track,
+            " AND root_id IS NULL",
+            $filter,
+            " ORDER BY track_id DESC, tier DESC, votes_count DESC, tag_number DESC LIMIT ",
+            $limit,
+            ") UNION ALL
+             (SELECT request_id, votes_count, tag_number FROM vote_tallies
+              WHERE workspace_id = {workspace} AND (track_id, tier) >= (",
+            $track,
+            ", 0) AND (track_id, tier) < (",
+            $track,
+            ", 16) AND root_id IS NULL",
+            $filter,
+            " ORDER BY track_id DESC, tier DESC, tag_number DESC LIMIT ",
+            $limit,
+            ")"
+        )
+    };
+}
+pub(crate) use most_voted;
+
+statement! {
+    /// Selects the lanes, each with its most voted public feature requests. A lane without one is a single row.
+    Roadmap { workspace: Uuid => SqlUuid, most: i64 => BigInt } -> (LaneColumns, Nullable<SummaryColumns>),
+    concat!(board!(), ", ranked AS (
+         SELECT tracks.lane_id, tracks.name AS track, top.request_id,
+                row_number() OVER (PARTITION BY lane_id ORDER BY votes_count DESC, tag_number DESC) AS rank
+         FROM tracks CROSS JOIN LATERAL (", most_voted!("tracks.id", " AND NOT private", "{most}"), ") AS top
+         WHERE tracks.workspace_id = {workspace} AND lane_id IS NOT NULL
+     ), best AS MATERIALIZED (
+         SELECT lane_id, track, request_id, rank FROM ranked WHERE rank <= {most}
+     )
+     SELECT board.id, board.name, number, shown, feature_requests.id, feature_requests.tag_number, title, track,
+            CASE WHEN best.lane_id IS NOT NULL THEN board.name END, votes_count, created_at
+     FROM board
+     LEFT JOIN best ON best.lane_id = board.id
+     LEFT JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = best.request_id
+     LEFT JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = best.request_id
+     ORDER BY number, rank")
+}
+
+type LaneColumns = (SqlUuid, Text, BigInt, BigInt);
+type LaneRow = (Uuid, String, i64, i64);
+
+/// The SQL of a page of a track's feature requests, with the total. The parameter is the common table expression `page`,
+/// with the ID and the place of each. Returns no row if the track does not exist.
+macro_rules! track_page {
+    ($page:expr) => {
+        concat!(
+            "WITH track AS MATERIALIZED (
+                 SELECT tracks.name AS track, lanes.name AS lane, coalesce(all_count, 0) AS total FROM tracks
+                 LEFT JOIN lanes ON lanes.workspace_id = {workspace} AND lanes.id = lane_id
+                 LEFT JOIN track_tallies
+                        ON track_tallies.workspace_id = {workspace} AND track_tallies.track_id = tracks.id
+                 WHERE tracks.workspace_id = {workspace} AND tracks.id = {track}
+             ), page AS MATERIALIZED (",
+            $page,
+            "), listed AS (
+                 SELECT place, feature_requests.id, feature_requests.tag_number, title, votes_count, created_at
+                 FROM page
+                 JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.id
+                 JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = page.id
+             )
+             SELECT total, id, tag_number, title, track, lane, votes_count, created_at
+             FROM track LEFT JOIN listed ON true ORDER BY place"
+        )
+    };
+}
+
+statement! {
+    /// Selects a page of a track's feature requests, most voted first.
+    MostVotedPage {
+        workspace: Uuid => SqlUuid,
+        track: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+        end: i64 => BigInt,
+    } -> (BigInt, Nullable<SummaryColumns>),
+    track_page!(concat!(
+        "SELECT request_id AS id, row_number() OVER (ORDER BY votes_count DESC, tag_number DESC) AS place
+         FROM (", most_voted!("{track}", "", "{end}"), ") AS top
+         ORDER BY place LIMIT {limit} OFFSET {offset}"
+    ))
+}
+
+statement! {
+    /// Selects a page of a track's feature requests with smaller numbers than one, newest first.
+    NewestPage {
+        workspace: Uuid => SqlUuid,
+        track: Uuid => SqlUuid,
+        before: i64 => BigInt,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<SummaryColumns>),
+    track_page!(
+        "SELECT id, row_number() OVER (ORDER BY tag_number DESC) AS place FROM (
+             SELECT id, tag_number FROM feature_requests
+             WHERE workspace_id = {workspace} AND track_id = {track} AND root_id IS NULL AND tag_number < {before}
+             ORDER BY tag_number DESC LIMIT {limit} OFFSET {offset}
+         ) AS newest"
+    )
+}
+
+statement! {
+    /// Selects a page of a track's feature requests, last updated first.
+    LastUpdatedPage {
+        workspace: Uuid => SqlUuid,
+        track: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<SummaryColumns>),
+    track_page!(
+        "SELECT id, row_number() OVER (ORDER BY updated_at DESC, tag_number DESC) AS place FROM (
+             SELECT id, updated_at, tag_number FROM feature_requests
+             WHERE workspace_id = {workspace} AND track_id = {track} AND root_id IS NULL
+             ORDER BY updated_at DESC, tag_number DESC LIMIT {limit} OFFSET {offset}
+         ) AS updated"
+    )
+}
+
+fn listed_lane((id, name, position, shown): LaneRow) -> ListedLane {
+    ListedLane {
+        lane: Lane { id: LaneId::new(id), name: Name::from_stored(name) },
+        position: position.unsigned_abs(),
+        feature_requests_count: shown,
+    }
+}
+
+#[async_trait]
+impl TrackReader for PostgresReader {
+    async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError> {
+        let session = self.session(workspace).await?;
+        let tracks = mapped_tracks().filter(tracks::workspace_id.eq(workspace.uuid())).order(tracks::position);
+        let rows: Vec<TrackRow> = session.run(tracks.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(Track::from).collect())
+    }
+
+    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError> {
+        let session = self.session(workspace).await?;
+        let lanes = Lanes { workspace: workspace.uuid() };
+        let rows: Vec<LaneRow> = session.run(lanes.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(listed_lane).collect())
+    }
+
+    async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError> {
+        let session = self.session(workspace).await?;
+        let roadmap = Roadmap { workspace: workspace.uuid(), most: i64::from(per_lane) };
+        let rows: Vec<(LaneRow, Option<SummaryRow>)> = session.run(roadmap.load(&mut session.connection()?)).await?;
+        let mut lanes: Vec<RoadmapLane> = Vec::new();
+        for (lane, request) in rows {
+            let lane = listed_lane(lane);
+            let request = request.map(FeatureRequestSummary::try_from).transpose()?;
+            match lanes.last_mut() {
+                Some(last) if last.lane.lane.id == lane.lane.id => last.feature_requests.extend(request),
+                _ => lanes.push(RoadmapLane { lane, feature_requests: request.into_iter().collect() }),
+            }
+        }
+        Ok(lanes)
+    }
+
+    async fn track_requests(
+        &self,
+        workspace: WorkspaceId,
+        track: TrackId,
+        sort: Sort,
+        page: PageRequest,
+    ) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError> {
+        let session = self.session(workspace).await?;
+        let (workspace, track) = (workspace.uuid(), track.uuid());
+        let (limit, offset) = (page.limit(), page.offset().unwrap_or(BEYOND));
+        let rows: Vec<(i64, Option<SummaryRow>)> = match sort {
+            Sort::Votes => {
+                let end = offset.saturating_add(limit);
+                let page = MostVotedPage { workspace, track, limit, offset, end };
+                session.run(page.load(&mut session.connection()?)).await?
+            }
+            Sort::Newest => {
+                let page = NewestPage { workspace, track, before: page.before_number(), limit, offset };
+                session.run(page.load(&mut session.connection()?)).await?
+            }
+            Sort::Updated => {
+                let page = LastUpdatedPage { workspace, track, limit, offset };
+                session.run(page.load(&mut session.connection()?)).await?
+            }
+        };
+        existing_listing(rows, page, FeatureRequestSummary::try_from)
+    }
+}

@@ -1,0 +1,157 @@
+//! Votes of customers and voters of feature requests.
+
+use async_trait::async_trait;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
+use roadmap_domain::model::id::{CustomerId, WorkspaceId};
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::vote::Voter;
+use roadmap_domain::ports::VoteReader;
+use uuid::Uuid;
+
+use crate::PostgresReader;
+use crate::codec::TimestampColumn;
+use crate::reads::listing::{BEYOND, existing_listing, listing};
+use crate::rows::{CustomerNameColumns, CustomerNameRow, SummaryColumns, SummaryRow};
+use crate::statement::{id_or_number, placed, resolved, statement, summary};
+
+/// The types of a voter, and of the timestamp of the vote.
+pub(crate) type VoterColumns = (CustomerNameColumns, Timestamptz);
+pub(crate) type VoterRow = (CustomerNameRow, TimestampColumn);
+
+/// Converts a row of [`VoterColumns`].
+pub(crate) fn voter(((id, name, email), voted_at): VoterRow) -> Result<Voter, StoreError> {
+    Ok(Voter {
+        id: CustomerId::new(id),
+        voted_at: voted_at.into_timestamp("votes", "created_at", id)?,
+        name: name.map(Name::from_stored),
+        email: EmailAddress::from_stored(email),
+    })
+}
+
+statement! {
+    /// Selects the number of feature requests that a customer has voted for, with a page of them. Ids begin with the
+    /// creation timestamp, and the index of a customer's votes is ordered by id. So the page is read from the index
+    /// without reading the other votes, unless the workspace has merged feature requests.
+    VotedRequestsPage {
+        workspace: Uuid => SqlUuid,
+        email_folded: String => Text,
+        before: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<SummaryColumns>),
+    concat!("WITH customer AS MATERIALIZED (
+         SELECT id FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
+     ), merges AS MATERIALIZED (
+         SELECT EXISTS (SELECT FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NOT NULL) AS exist
+     ), voted AS MATERIALIZED (
+         SELECT DISTINCT coalesce(vote_tallies.root_id, votes.request_id) AS request_id FROM votes
+         JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = votes.request_id
+         WHERE votes.workspace_id = {workspace} AND votes.customer_id = (SELECT id FROM customer)
+           AND (SELECT exist FROM merges)
+     ), total AS (
+         SELECT CASE WHEN (SELECT exist FROM merges) THEN (SELECT count(*) FROM voted)
+                ELSE (SELECT count(*) FROM votes
+                      WHERE workspace_id = {workspace} AND customer_id = (SELECT id FROM customer)) END AS total
+     ), page AS MATERIALIZED (
+         (SELECT request_id FROM votes
+          WHERE workspace_id = {workspace} AND customer_id = (SELECT id FROM customer)
+            AND NOT (SELECT exist FROM merges) AND request_id < {before}
+          ORDER BY request_id DESC LIMIT {limit} OFFSET {offset})
+         UNION ALL
+         (SELECT request_id FROM voted WHERE request_id < {before} ORDER BY request_id DESC LIMIT {limit} OFFSET {offset})
+     ), listed AS (
+         SELECT ", summary!(), " FROM page
+         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.request_id
+         ", placed!(), "
+     )
+     SELECT total, listed.* FROM total LEFT JOIN listed ON true ORDER BY listed.id DESC")
+}
+
+statement! {
+    /// Selects the number of voters of a feature request, with a page of them. Returns no row if the feature request
+    /// does not exist. A voter of several merged feature requests is listed once. Without merges, the page is read from
+    /// the index.
+    VotersPage {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        at: TimestampColumn => Timestamptz,
+        before: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<VoterColumns>),
+    concat!("WITH request AS MATERIALIZED (
+         SELECT feature_requests.id, votes_count FROM feature_requests
+         JOIN vote_tallies ON vote_tallies.workspace_id = feature_requests.workspace_id
+                          AND vote_tallies.request_id = feature_requests.id
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
+     ), merged AS MATERIALIZED (
+         SELECT feature_requests.id FROM request
+         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
+     ), page AS MATERIALIZED (
+         (SELECT customer_id, created_at FROM votes
+          WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
+            AND NOT EXISTS (SELECT FROM merged) AND (created_at, customer_id) < ({at}, {before})
+          ORDER BY created_at DESC, customer_id DESC LIMIT {limit} OFFSET {offset})
+         UNION ALL
+         (SELECT customer_id, min(created_at) AS created_at
+          FROM (SELECT id FROM request UNION ALL SELECT id FROM merged) AS members
+          JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
+          WHERE EXISTS (SELECT FROM merged)
+          GROUP BY customer_id HAVING (min(created_at), customer_id) < ({at}, {before})
+          ORDER BY 2 DESC, customer_id DESC LIMIT {limit} OFFSET {offset})
+     ), listed AS (
+         SELECT customers.id, name, email, page.created_at
+         FROM page JOIN customers ON customers.workspace_id = {workspace} AND customers.id = page.customer_id
+     )
+     SELECT votes_count, listed.* FROM request LEFT JOIN listed ON true
+     ORDER BY listed.created_at DESC, listed.id DESC")
+}
+
+#[async_trait]
+impl VoteReader for PostgresReader {
+    async fn voters(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Voter>>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let session = self.session(workspace).await?;
+        let (at, before) = page.before();
+        let voters = VotersPage {
+            workspace: workspace.uuid(),
+            request,
+            number,
+            at: at.into(),
+            before,
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        let rows: Vec<(i64, Option<VoterRow>)> = session.run(voters.load(&mut session.connection()?)).await?;
+        existing_listing(rows, page, voter)
+    }
+
+    async fn voted_requests(
+        &self,
+        workspace: WorkspaceId,
+        customer: &EmailAddress,
+        page: PageRequest,
+    ) -> Result<Listing<FeatureRequestSummary>, StoreError> {
+        let session = self.session(workspace).await?;
+        let votes = VotedRequestsPage {
+            workspace: workspace.uuid(),
+            email_folded: customer.folded().as_str().to_owned(),
+            before: page.before().1,
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        let rows: Vec<(i64, Option<SummaryRow>)> = session.run(votes.load(&mut session.connection()?)).await?;
+        listing(rows, page, FeatureRequestSummary::try_from)
+    }
+}

@@ -1,0 +1,119 @@
+//! What waits for approval.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::comment::{CommentAuthor, NewComment};
+use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::id::{CommentId, FeatureRequestId};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::HeldPostWrites;
+use uuid::Uuid;
+
+use crate::codec::TimestampColumn;
+use crate::rows::{SummaryColumns, SummaryRow};
+use crate::schema::{feature_requests, held_comments};
+use crate::statement::{id_or_number, statement};
+use crate::unit::PostgresUnit;
+use crate::writes::comments::comment_of_customer;
+use crate::writes::requests::{folded_name_of, name_of};
+
+statement! {
+    /// Finds or inserts a customer and inserts the customer's comment, which waits. Returns its feature request. If the
+    /// feature request does not exist, changes nothing and returns no row.
+    HoldComment {
+        workspace: Uuid => SqlUuid,
+        id: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        customer: Uuid => SqlUuid,
+        email: String => Text,
+        email_folded: String => Text,
+        name: Option<String> => Nullable<Text>,
+        name_folded: Option<String> => Nullable<Text>,
+        content: String => Text,
+        at: TimestampColumn => Timestamptz,
+    } -> SummaryColumns,
+    comment_of_customer!(
+        "INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
+         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at} FROM request, customer"
+    )
+}
+
+statement! {
+    /// Moves a comment that waits to the public ones. Returns its feature request, or no row if no such comment waits.
+    ApproveComment { workspace: Uuid => SqlUuid, id: Uuid => SqlUuid } -> SqlUuid,
+    "WITH held AS (
+         DELETE FROM held_comments WHERE workspace_id = {workspace} AND id = {id}
+         RETURNING id, request_id, customer_id, content, created_at
+     )
+     INSERT INTO comments (workspace_id, id, request_id, customer_id, content, created_at, updated_at)
+     SELECT {workspace}, id, request_id, customer_id, content, created_at, created_at FROM held
+     RETURNING request_id"
+}
+
+statement! {
+    /// Deletes a comment that waits. Returns its feature request, or no row if no such comment waits.
+    DiscardComment { workspace: Uuid => SqlUuid, id: Uuid => SqlUuid } -> SqlUuid,
+    "DELETE FROM held_comments WHERE workspace_id = {workspace} AND id = {id} RETURNING request_id"
+}
+
+#[async_trait]
+impl HeldPostWrites for PostgresUnit {
+    async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError> {
+        let Some((request, number)) = id_or_number(&comment.request) else { return Ok(None) };
+        let CommentAuthor::Customer(customer) = &comment.author else {
+            return Err(StoreError::Fatal("a comment of a member cannot wait for approval".into()));
+        };
+        let hold = HoldComment {
+            workspace: self.workspace,
+            id: comment.id.uuid(),
+            request,
+            number,
+            customer: customer.id.uuid(),
+            email: customer.email.as_str().to_owned(),
+            email_folded: customer.email.folded().as_str().to_owned(),
+            name: name_of(customer),
+            name_folded: folded_name_of(customer),
+            content: comment.content.as_str().to_owned(),
+            at: comment.created_at.into(),
+        };
+        let row: Option<SummaryRow> = self.run_optional(hold.get_result(&mut self.connection()?)).await?;
+        row.map(FeatureRequestSummary::try_from).transpose()
+    }
+
+    async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let approve = ApproveComment { workspace: self.workspace, id: comment.uuid() };
+        let request: Option<Uuid> = self.run_optional(approve.get_result(&mut self.connection()?)).await?;
+        Ok(request.map(FeatureRequestId::new))
+    }
+
+    async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let discard = DiscardComment { workspace: self.workspace, id: comment.uuid() };
+        let request: Option<Uuid> = self.run_optional(discard.get_result(&mut self.connection()?)).await?;
+        Ok(request.map(FeatureRequestId::new))
+    }
+
+    async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let request = held_comments::table
+            .filter(held_comments::workspace_id.eq(self.workspace))
+            .filter(held_comments::id.eq(comment.uuid()))
+            .select(held_comments::request_id);
+        let request: Option<Uuid> = self.run_optional(request.first(&mut self.connection()?)).await?;
+        Ok(request.map(FeatureRequestId::new))
+    }
+
+    async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError> {
+        let decline = diesel::update(feature_requests::table)
+            .filter(feature_requests::workspace_id.eq(self.workspace))
+            .filter(feature_requests::id.eq(request.uuid()))
+            .filter(feature_requests::awaiting_approval)
+            .set((
+                feature_requests::awaiting_approval.eq(false),
+                feature_requests::updated_at.eq(TimestampColumn::from(at)),
+            ));
+        Ok(self.run(decline.execute(&mut self.connection()?)).await? > 0)
+    }
+}

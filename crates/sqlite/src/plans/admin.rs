@@ -1,0 +1,146 @@
+//! The query plans of the admin panel: the lists of the inbox read an index in its order. Only the overview reads all rows
+//! of a workspace.
+
+use super::{ID, assert_selective, plan, sql};
+use crate::fixtures::{connection, database};
+use crate::reads::comments::CommentCustomers;
+use crate::reads::customers::{AskedFor, Commented, CountTexts, Noted, SubscribedTo, TextsPage, Voted};
+use crate::reads::inbox::chosen::{
+    AwaitingPage, CountChosenAwaiting, CountChosenMerged, CountOfMember, CountTagged, FewPrivatePage,
+    FewUnansweredPage, MemberPage, MergedPage, TaggedPage,
+};
+use crate::reads::inbox::ordered::{
+    CountAwaiting, CountMerged, CountOfTracks, LastUpdatedOfTracks, LastUpdatedPrivateOfTracks,
+    LastUpdatedUnansweredOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
+    NewestOfTracks, NewestPage, NewestPrivateOfTracks, NewestPrivatePage, NewestUnansweredOfTracks,
+    NewestUnansweredPage, OldestAwaitingPage, OldestMergedPage, OldestOfTracks, OldestPage, OldestPrivateOfTracks,
+    OldestPrivatePage, OldestUnansweredOfTracks, OldestUnansweredPage,
+};
+use crate::reads::inbox::rows::Rows;
+use crate::reads::inbox::{Counts, Preview, Unindexed};
+use crate::reads::overview::{CountWritten, MostMissed, MostRising, MostVotedUnanswered};
+use crate::reads::requests::{CountSubscribers, LatestNotes, SubscribersAndVoters};
+
+/// The lists that are read from one end of an index.
+fn ordered_lists() -> Vec<String> {
+    let (workspace, track, lane, state) = (ID, Some(ID), None, "unanswered");
+    let (most, limit, offset) = (50, 50, 0);
+    macro_rules! all {
+        ($($page:ident),+ $(,)?) => {
+            vec![$(sql(&$page { workspace, track, lane, state, most, limit, offset })),+]
+        };
+    }
+    all![
+        NewestPage,
+        OldestPage,
+        NewestUnansweredPage,
+        OldestUnansweredPage,
+        NewestPrivatePage,
+        OldestPrivatePage,
+        NewestAwaitingPage,
+        OldestAwaitingPage,
+        NewestMergedPage,
+        OldestMergedPage,
+        NewestOfTracks,
+        OldestOfTracks,
+        NewestUnansweredOfTracks,
+        OldestUnansweredOfTracks,
+        NewestPrivateOfTracks,
+        OldestPrivateOfTracks,
+        MostVotedPage,
+        MostVotedOfTracks,
+        LastUpdatedOfTracks,
+        LastUpdatedUnansweredOfTracks,
+        LastUpdatedPrivateOfTracks,
+    ]
+}
+
+/// All other statements of the panel.
+fn other_statements() -> Vec<String> {
+    let (workspace, track, lane, state) = (ID, Some(ID), None, "unanswered");
+    let (tag, member, customer, root) = (Some("ui".to_owned()), Some(ID), ID, ID);
+    let (most, limit, offset, sort) = (5_000, 50, 0, "votes");
+    let requests = String::new();
+    macro_rules! chosen {
+        ($($page:ident, $count:ident);+) => {
+            [$(
+                sql(&$page { workspace, track, lane, tag: tag.clone(), member, state, most, sort, limit, offset }),
+                sql(&$count { workspace, track, lane, tag: tag.clone(), member, state, most }),
+            )+]
+        };
+    }
+    let mut all = vec![
+        sql(&Counts { workspace, most }),
+        sql(&CountOfTracks { workspace, track, lane, state }),
+        sql(&CountAwaiting { workspace, most }),
+        sql(&CountMerged { workspace, most }),
+        sql(&FewUnansweredPage { workspace, track, lane, limit, offset }),
+        sql(&FewPrivatePage { workspace, track, lane, limit, offset }),
+        sql(&Rows { workspace, track, lane, tag: tag.clone(), member, state, requests: requests.clone() }),
+        sql(&LatestNotes { workspace, root, limit }),
+        sql(&SubscribersAndVoters { workspace, root, limit }),
+        sql(&CommentCustomers { workspace, comments: requests.clone() }),
+        sql(&CountSubscribers { workspace, requests }),
+        sql(&Preview { workspace, source: ID, target: ID }),
+        sql(&Unindexed { workspace, number: Some(1), most }),
+        sql(&Voted { workspace, customer, most, limit }),
+        sql(&AskedFor { workspace, customer, limit }),
+        sql(&Commented { workspace, customer, limit }),
+        sql(&Noted { workspace, customer, limit }),
+        sql(&SubscribedTo { workspace, customer, most, limit }),
+        sql(&CountTexts { workspace, customer }),
+        sql(&TextsPage { workspace, customer, most, limit, offset }),
+        sql(&MostVotedUnanswered { workspace, limit }),
+        sql(&MostMissed { workspace, day: 0, limit }),
+    ];
+    all.extend(chosen!(
+        TaggedPage, CountTagged; MemberPage, CountOfMember; AwaitingPage, CountChosenAwaiting;
+        MergedPage, CountChosenMerged
+    ));
+    all
+}
+
+/// The statements of the overview, which read all votes of a workspace.
+fn statements_of_votes() -> [String; 2] {
+    let (workspace, now, since, limit) = (ID, 4, 3, 10);
+    [
+        sql(&CountWritten { workspace, from: 0, now, since, before: 2, weeks_from: 1 }),
+        sql(&MostRising { workspace, since, now, limit }),
+    ]
+}
+
+/// Tables of which a workspace has few rows, and indexes of which a list or a count reads the first entries.
+const SMALL: [&str; 8] = [
+    "tracks",
+    "sqlite_autoindex_feature_requests_2",
+    "held_comments_by_age",
+    "vote_tallies_by_count",
+    "feature_requests_unanswered",
+    "feature_requests_private",
+    "feature_requests_awaiting_by_number",
+    "feature_requests_merged",
+];
+
+#[test]
+fn no_statement_reads_all_rows_of_a_workspace() {
+    assert_selective(ordered_lists().into_iter().chain(other_statements()), &SMALL);
+    let of_votes = [&SMALL[..], &["votes_by_age", "feature_requests_by_root"]].concat();
+    assert_selective(statements_of_votes().into_iter(), &of_votes);
+}
+
+#[test]
+fn lists_of_the_inbox_read_an_index_in_its_order() {
+    let (_folder, options) = database();
+    let mut connection = connection(&options.path);
+    for statement in ordered_lists() {
+        let steps = plan(&mut connection, &statement);
+        let reads: Vec<i64> = steps
+            .iter()
+            .filter(|step| step.detail.starts_with("SEARCH request USING "))
+            .map(|step| step.parent)
+            .collect();
+        assert_eq!(reads.len(), 1, "{statement}");
+        let sorts = steps.iter().filter(|step| step.detail.starts_with("USE TEMP B-TREE"));
+        assert!(sorts.map(|step| step.parent).all(|sorted| !reads.contains(&sorted)), "{statement}");
+    }
+}

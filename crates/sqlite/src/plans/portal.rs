@@ -1,0 +1,118 @@
+//! The query plans of the portal: lists of tracks sort only what they merge.
+
+use super::{ID, Step, assert_selective, plan, sql};
+use crate::fixtures::{connection, database};
+use crate::reads::accounts::{LatestIdeas, LatestVotes, Sessions, Subscriptions};
+use crate::reads::changelogs::PublicLinks;
+use crate::reads::comments::{CountHeld, Held};
+use crate::reads::portal_lists::chosen::{
+    CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
+    WrittenPage,
+};
+use crate::reads::portal_lists::rows::{Matching, Rows, VotedAmong};
+use crate::reads::portal_lists::tracks::{
+    CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage, TrendingOfTracks,
+};
+use crate::reads::request_pages::{CommentsAndAnswer, Head, Parts, ShownCommentsAndAnswer, Visible};
+use crate::reads::requests::{LastTagNumber, Sitemap};
+use crate::reads::sessions::OneSession;
+use crate::reads::settings::OnePortal;
+
+const PAGE: (i64, i64, i64) = (25, 25, 0);
+
+/// The lists of the feature requests on tracks.
+fn lists_of_tracks() -> Vec<String> {
+    let (workspace, lane, (most, limit, offset)) = (ID, Some(ID), PAGE);
+    vec![
+        sql(&MostVotedPage { workspace, lane, most, limit, offset }),
+        sql(&NewestPage { workspace, lane, most, limit, offset }),
+        sql(&OldestPage { workspace, lane, most, limit, offset }),
+        sql(&LastUpdatedPage { workspace, lane, most, limit, offset }),
+        sql(&TrendingOfTracks { workspace, lane, most }),
+    ]
+}
+
+/// All other statements of the portal that are written in SQL.
+fn other_statements() -> Vec<String> {
+    let (workspace, root, lane, customer, (most, limit, offset)) = (ID, ID, Some(ID), Some(ID), PAGE);
+    let (tag, sort, voted, newest) = (Some("ui".to_owned()), "votes", most, most);
+    let (requests, private, is_member) = (String::new(), false, false);
+    let (request, number) = (Some(ID), None);
+    macro_rules! chosen {
+        ($page:ident, $count:ident, $trending:ident) => {
+            [
+                sql(&$page { workspace, lane, tag: tag.clone(), customer, most, sort, limit, offset }),
+                sql(&$count { workspace, lane, tag: tag.clone(), customer, most }),
+                sql(&$trending { workspace, lane, tag: tag.clone(), customer, most, voted, newest }),
+            ]
+        };
+    }
+    let mut all: Vec<String> = vec![
+        sql(&CountPublic { workspace, lane }),
+        sql(&Rows { workspace, requests: requests.clone() }),
+        sql(&Matching {
+            workspace,
+            lane,
+            tag: tag.clone(),
+            voter: customer,
+            author: customer,
+            requests: requests.clone(),
+        }),
+        sql(&VotedAmong { workspace, customer: ID, requests }),
+        sql(&Head { workspace, request, number, customer, is_member }),
+        sql(&Parts { workspace, root, private, customer, is_member, events: limit, held: limit }),
+        sql(&CommentsAndAnswer { workspace, root, limit, offset }),
+        sql(&ShownCommentsAndAnswer { workspace, root, private, limit, offset }),
+        sql(&Visible { workspace, request, number, customer, is_member }),
+        sql(&PublicLinks { workspace, changelogs: String::new() }),
+        sql(&LatestVotes { workspace, customer: ID, most, limit }),
+        sql(&LatestIdeas { workspace, customer: ID, limit }),
+        sql(&Subscriptions { workspace, customer: ID, most, limit }),
+        sql(&Sessions { workspace, email: String::new(), limit }),
+        sql(&CountHeld { workspace }),
+        sql(&Held { workspace, most, at: 0, after: ID, limit, offset }),
+        sql(&OneSession { workspace, digest: Vec::new() }),
+        sql(&OnePortal { workspace }),
+        sql(&Sitemap { workspace, after: 0, limit }),
+        sql(&LastTagNumber { workspace }),
+    ];
+    all.extend(chosen!(TaggedPage, CountTagged, TrendingTagged));
+    all.extend(chosen!(VotedPage, CountVoted, TrendingVoted));
+    all.extend(chosen!(WrittenPage, CountWritten, TrendingWritten));
+    all
+}
+
+/// Tables with one row per workspace, and indexes of which a workspace has few rows or a list reads the first ones.
+const SMALL: [&str; 7] = [
+    "settings",
+    "tag_counters",
+    "portal_settings",
+    "tracks_by_lane",
+    "feature_requests_awaiting",
+    "held_comments_by_age",
+    "held_comments_by_customer",
+];
+
+#[test]
+fn no_statement_reads_all_rows_of_a_workspace() {
+    assert_selective(lists_of_tracks().into_iter().chain(other_statements()), &SMALL);
+}
+
+#[test]
+fn lists_of_tracks_read_an_index_in_its_order() {
+    let (_folder, options) = database();
+    let mut connection = connection(&options.path);
+    for statement in lists_of_tracks() {
+        let steps = plan(&mut connection, &statement);
+        let from_index = |step: &&Step| {
+            let indexes = ["vote_tallies_by_track", "vote_tallies_public", "feature_requests_by_update"];
+            indexes.iter().any(|index| step.detail.contains(&format!("USING INDEX {index} ")))
+        };
+        let reads: Vec<i64> = steps.iter().filter(from_index).map(|step| step.parent).collect();
+        assert!(!reads.is_empty());
+        let sorts = steps.iter().filter(|step| step.detail.starts_with("USE TEMP B-TREE"));
+        let sorted: Vec<i64> = sorts.map(|step| step.parent).collect();
+        assert!(!sorted.is_empty(), "the merge of the tracks is sorted");
+        assert!(reads.iter().all(|read| !sorted.contains(read)), "{statement}");
+    }
+}

@@ -1,0 +1,431 @@
+//! Customers, their records and their texts.
+
+use async_trait::async_trait;
+use diesel::dsl::max;
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::{Queryable, SqliteConnection};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::{CustomerRecords, InboxList};
+use roadmap_domain::model::comment::ListedComment;
+use roadmap_domain::model::customer::{Customer, CustomerQuery};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink, Title};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CustomerId, WorkspaceId};
+use roadmap_domain::model::note::Note;
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::removal::{CustomerText, CustomerTexts, TextCounts, TextState};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::mail_requests::CounterKey;
+use roadmap_domain::ports::CustomerReader;
+
+use crate::SqliteStore;
+use crate::codec::{Id, optional_timestamp, timestamp};
+use crate::errors::SqlError;
+use crate::reads::comments::{NoteRow, NoteSql, note_columns, note_people};
+use crate::reads::listing::{Page, listing};
+use crate::records::{
+    CommentRow, CommentSql, CustomerRow, CustomerSql, OneCustomer, comment_authors, comment_columns, customer_votes,
+    request_link,
+};
+use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::schema::{counted_mails, customers};
+use crate::statement::statement;
+use crate::trees::MergedRow;
+
+/// SQL for a page of the customers that fulfil a condition. Ids begin with the timestamp of the creation.
+macro_rules! customers_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT customer.id, customer.name, customer.email, ",
+            customer_votes!(),
+            ", customer.created_at, customer.blocked_at
+             FROM (SELECT workspace_id, id, name, email, created_at, blocked_at FROM customers
+                   WHERE workspace_id = ? AND id > ? ",
+            $condition,
+            " ORDER BY id LIMIT ? OFFSET ?) AS customer
+             ORDER BY customer.id"
+        )
+    };
+}
+
+statement! {
+    /// Selects all customers, oldest first.
+    Customers { workspace: Id => Binary, after: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt } -> CustomerSql,
+    customers_where!("")
+}
+
+statement! {
+    /// Selects the customers whose address or name matches a pattern, oldest first, or only those who are blocked.
+    MatchingCustomers {
+        workspace: Id => Binary, after: Id => Binary, only_blocked: bool => Bool, address: String => Text,
+        written: String => Text, name: String => Text, limit: i64 => BigInt, offset: i64 => BigInt,
+    } -> CustomerSql,
+    customers_where!(
+        "AND (blocked_at IS NOT NULL) >= ?
+         AND (email_folded LIKE ? ESCAPE '\\' OR email LIKE ? ESCAPE '\\' OR name_folded LIKE ? ESCAPE '\\')"
+    )
+}
+
+statement! {
+    /// Counts the customers whose address or name matches a pattern, or only those who are blocked.
+    CountMatching {
+        workspace: Id => Binary, only_blocked: bool => Bool, address: String => Text, written: String => Text,
+        name: String => Text,
+    } -> BigInt,
+    "SELECT count(*) FROM customers WHERE workspace_id = ? AND (blocked_at IS NOT NULL) >= ?
+       AND (email_folded LIKE ? ESCAPE '\\' OR email LIKE ? ESCAPE '\\' OR name_folded LIKE ? ESCAPE '\\')"
+}
+
+statement! {
+    /// Selects the feature requests that a customer voted for, newest first. A merged one is the one that it was merged
+    /// into, once. At most `most` votes are read, those for the newest feature requests.
+    Voted { workspace: Id => Binary, customer: Id => Binary, most: i64 => BigInt, limit: i64 => BigInt } -> SummarySql,
+    concat!(
+        "WITH vote (workspace, request) AS (
+             SELECT workspace_id, request_id FROM votes INDEXED BY votes_by_customer
+             WHERE workspace_id = ? AND customer_id = ? ORDER BY request_id DESC LIMIT ?
+         ),
+         roots (workspace, id) AS MATERIALIZED (
+             SELECT DISTINCT vote.workspace, coalesce(tally.root_id, tally.request_id) FROM vote
+             CROSS JOIN vote_tallies tally ON tally.workspace_id = vote.workspace AND tally.request_id = vote.request
+         ),
+         page (number) AS (
+             SELECT root.row_number FROM roots
+             CROSS JOIN vote_tallies root ON root.workspace_id = roots.workspace AND root.request_id = roots.id
+             ORDER BY root.row_number DESC LIMIT ?
+         )
+         SELECT ", summary_sql!(), " FROM page
+         CROSS JOIN feature_requests ON feature_requests.row_number = page.number ", placed_joins!(), "
+         ORDER BY page.number DESC"
+    )
+}
+
+statement! {
+    /// Selects the feature requests that a customer asked for, newest first, merged ones included.
+    AskedFor { workspace: Id => Binary, customer: Id => Binary, limit: i64 => BigInt } -> SummarySql,
+    concat!(
+        "SELECT ", summary_sql!(), " FROM (
+             SELECT row_number FROM feature_requests INDEXED BY feature_requests_by_author
+             WHERE workspace_id = ? AND author_id = ? ORDER BY row_number DESC LIMIT ?
+         ) AS page
+         CROSS JOIN feature_requests ON feature_requests.row_number = page.row_number ", placed_joins!(), "
+         ORDER BY page.row_number DESC"
+    )
+}
+
+statement! {
+    /// Selects the comments of a customer, newest first, each with the feature request on which it was written.
+    Commented { workspace: Id => Binary, customer: Id => Binary, limit: i64 => BigInt }
+        -> ((Binary, BigInt, Text), CommentSql),
+    concat!(
+        "SELECT request.id, request.tag_number, request.title, ", comment_columns!(), ",
+                CASE WHEN request.root_id IS NOT NULL THEN request.id END,
+                CASE WHEN request.root_id IS NOT NULL THEN request.tag_number END,
+                CASE WHEN request.root_id IS NOT NULL THEN request.title END
+         FROM (SELECT rowid AS number FROM comments INDEXED BY comments_by_customer
+               WHERE workspace_id = ? AND customer_id = ? ORDER BY created_at DESC, id DESC LIMIT ?) AS page
+         CROSS JOIN comments ON comments.rowid = page.number
+         CROSS JOIN feature_requests request ON request.workspace_id = comments.workspace_id
+                AND request.id = comments.request_id ", comment_authors!(), "
+         ORDER BY comments.created_at DESC, comments.id DESC"
+    )
+}
+
+statement! {
+    /// Selects the notes about a customer, newest first, each with its feature request.
+    Noted { workspace: Id => Binary, customer: Id => Binary, limit: i64 => BigInt } -> ((Binary, BigInt, Text), NoteSql),
+    concat!(
+        "SELECT request.id, request.tag_number, request.title, ", note_columns!(), "
+         FROM (SELECT rowid AS number FROM notes INDEXED BY notes_by_customer
+               WHERE workspace_id = ? AND customer_id = ? ORDER BY created_at DESC, id DESC LIMIT ?) AS page
+         CROSS JOIN notes ON notes.rowid = page.number
+         CROSS JOIN feature_requests request ON request.workspace_id = notes.workspace_id
+                AND request.id = notes.request_id ", note_people!(), "
+         ORDER BY notes.created_at DESC, notes.id DESC"
+    )
+}
+
+statement! {
+    /// Selects since when all mail to a customer is stopped, and what the customer gets mail about, newest first. A
+    /// merged one is the one that it was merged into. At most `most` votes and as many subscriptions without a vote are
+    /// read.
+    SubscribedTo { workspace: Id => Binary, customer: Id => Binary, most: i64 => BigInt, limit: i64 => BigInt }
+        -> (Nullable<BigInt>, Nullable<(Binary, BigInt, Text)>),
+    "WITH scope (workspace, customer, most) AS (SELECT ?, ?, ?),
+     subscribed (request) AS (
+         SELECT request_id FROM (
+             SELECT request_id, subscribed FROM votes INDEXED BY votes_by_customer
+             WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
+             ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+         ) WHERE subscribed
+         UNION
+         SELECT request_id FROM (
+             SELECT request_id FROM followers
+             WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
+             ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+         )
+     ),
+     roots (id) AS MATERIALIZED (
+         SELECT DISTINCT coalesce(tally.root_id, tally.request_id) FROM scope CROSS JOIN subscribed
+         CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace AND tally.request_id = subscribed.request
+     ),
+     page (number) AS MATERIALIZED (
+         SELECT root.row_number FROM scope CROSS JOIN roots
+         CROSS JOIN vote_tallies root ON root.workspace_id = scope.workspace AND root.request_id = roots.id
+         CROSS JOIN customers subscriber ON subscriber.workspace_id = scope.workspace
+                AND subscriber.id = scope.customer AND subscriber.mail_stopped_at IS NULL
+         ORDER BY root.row_number DESC LIMIT ?
+     )
+     SELECT CASE WHEN customers.mail_stopped_because <> 'blocked' THEN customers.mail_stopped_at END, request.id, request.tag_number, request.title FROM scope
+     CROSS JOIN customers ON customers.workspace_id = scope.workspace AND customers.id = scope.customer
+     LEFT JOIN page ON true
+     LEFT JOIN feature_requests request ON request.row_number = page.number
+     ORDER BY page.number DESC"
+}
+
+/// The rows of the lists: votes, feature requests, comments, notes, subscriptions.
+type Rows = (
+    Vec<SummaryRow>,
+    Vec<SummaryRow>,
+    Vec<(MergedRow, CommentRow)>,
+    Vec<(MergedRow, NoteRow)>,
+    Vec<(Option<i64>, Option<MergedRow>)>,
+);
+
+/// Converts a row with its feature request.
+fn with_request<R, T: TryFrom<R, Error = StoreError>>(
+    (request, row): (MergedRow, R),
+) -> Result<(RequestLink, T), StoreError> {
+    Ok((request_link(request), row.try_into()?))
+}
+
+statement! {
+    /// Counts the texts of a customer: feature requests, comments, removed ones; and when the first was removed.
+    CountTexts { workspace: Id => Binary, customer: Id => Binary } -> (BigInt, BigInt, BigInt, Nullable<BigInt>),
+    "WITH scope (workspace, customer) AS (SELECT ?, ?),
+     removed (removed_at) AS MATERIALIZED (
+         SELECT removed_at FROM scope CROSS JOIN removed_comments INDEXED BY removed_comments_by_customer
+             ON workspace_id = scope.workspace AND customer_id = scope.customer
+         UNION ALL
+         SELECT removed_at FROM scope CROSS JOIN removed_requests INDEXED BY removed_requests_by_customer
+             ON workspace_id = scope.workspace AND customer_id = scope.customer
+     )
+     SELECT (SELECT count(*) FROM feature_requests INDEXED BY feature_requests_by_author
+             WHERE workspace_id = scope.workspace AND author_id = scope.customer)
+          - (SELECT count(*) FROM removed_requests INDEXED BY removed_requests_by_customer
+             WHERE workspace_id = scope.workspace AND customer_id = scope.customer),
+            (SELECT count(*) FROM comments INDEXED BY comments_by_customer
+             WHERE workspace_id = scope.workspace AND customer_id = scope.customer)
+          + (SELECT count(*) FROM held_comments INDEXED BY held_comments_by_customer
+             WHERE workspace_id = scope.workspace AND customer_id = scope.customer),
+            (SELECT count(*) FROM removed), (SELECT min(removed_at) FROM removed)
+     FROM scope"
+}
+
+statement! {
+    /// Selects a page of the texts of a customer, newest first. At most `most` of each kind are read.
+    TextsPage {
+        workspace: Id => Binary, customer: Id => Binary, most: i64 => BigInt, limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> ((Binary, BigInt, Text), Nullable<Text>, Text, Text, Nullable<BigInt>, BigInt),
+    "WITH scope (workspace, customer, most) AS (SELECT ?, ?, ?),
+     written (created_at, id, request, title, content, state, removed_at) AS MATERIALIZED (
+         SELECT * FROM (
+             SELECT created_at, id, id, title, description,
+                    CASE WHEN awaiting_approval THEN 'held' WHEN private THEN 'private' ELSE 'shown' END, NULL
+             FROM feature_requests INDEXED BY feature_requests_by_author
+             WHERE workspace_id = (SELECT workspace FROM scope) AND author_id = (SELECT customer FROM scope)
+               AND NOT EXISTS (SELECT 1 FROM removed_requests removed
+                               WHERE removed.workspace_id = feature_requests.workspace_id
+                                 AND removed.request_id = feature_requests.id)
+             ORDER BY row_number DESC LIMIT (SELECT most FROM scope)
+         )
+         UNION ALL
+         SELECT * FROM (
+             SELECT created_at, id, request_id, NULL, content, 'shown', NULL
+             FROM comments INDEXED BY comments_by_customer
+             WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
+             ORDER BY created_at DESC, id DESC LIMIT (SELECT most FROM scope)
+         )
+         UNION ALL
+         SELECT * FROM (
+             SELECT created_at, id, request_id, NULL, content, 'held', NULL
+             FROM held_comments INDEXED BY held_comments_by_customer
+             WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
+             ORDER BY created_at DESC, id DESC LIMIT (SELECT most FROM scope)
+         )
+         UNION ALL
+         SELECT * FROM (
+             SELECT created_at, id, request_id, NULL, content, 'removed', removed_at
+             FROM removed_comments INDEXED BY removed_comments_by_customer
+             WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
+             ORDER BY created_at DESC, id DESC LIMIT (SELECT most FROM scope)
+         )
+         UNION ALL
+         SELECT * FROM (
+             SELECT request.created_at, request.id, request.id, removed.title, removed.description, 'removed',
+                    removed.removed_at
+             FROM removed_requests removed INDEXED BY removed_requests_by_customer
+             CROSS JOIN feature_requests request ON request.workspace_id = removed.workspace_id
+                    AND request.id = removed.request_id
+             WHERE removed.workspace_id = (SELECT workspace FROM scope)
+               AND removed.customer_id = (SELECT customer FROM scope)
+             ORDER BY removed.request_id DESC LIMIT (SELECT most FROM scope)
+         )
+         ORDER BY 1 DESC, 2 DESC LIMIT ? OFFSET ?
+     )
+     SELECT request.id, request.tag_number, request.title, written.title, written.content, written.state,
+            written.removed_at, written.created_at
+     FROM scope CROSS JOIN written
+     CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace AND request.id = written.request
+     ORDER BY written.created_at DESC, written.id DESC"
+}
+
+/// A row of [`TextsPage`].
+#[derive(Debug, Queryable)]
+struct TextRow {
+    request: MergedRow,
+    title: Option<String>,
+    content: String,
+    state: String,
+    removed_at: Option<i64>,
+    created_at: i64,
+}
+
+impl TryFrom<TextRow> for CustomerText {
+    type Error = StoreError;
+
+    fn try_from(row: TextRow) -> Result<Self, StoreError> {
+        let id = row.request.0;
+        let removed_at = optional_timestamp(row.removed_at, "removed_comments", "removed_at", id)?;
+        Ok(Self {
+            request: request_link(row.request),
+            title: row.title.map(Title::from_stored),
+            content: CleanHtml::from_stored(row.content),
+            state: TextState::from_stored(&row.state, removed_at),
+            created_at: timestamp(row.created_at, "comments", "created_at", id)?,
+        })
+    }
+}
+
+#[async_trait]
+impl CustomerReader for SqliteStore {
+    async fn customers(
+        &self,
+        workspace: WorkspaceId,
+        query: Option<&CustomerQuery>,
+        page: PageRequest,
+    ) -> Result<Listing<Customer>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let pattern = query.map(|query| (query.address_pattern(), query.pattern()));
+        let only_blocked = query.is_some_and(CustomerQuery::is_only_blocked);
+        let rows: Page<CustomerRow> = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let total: i64 = match pattern.clone() {
+                    Some((address, name)) => {
+                        CountMatching { workspace, only_blocked, address, written: name.clone(), name }
+                            .get_result(connection)?
+                    }
+                    None => {
+                        customers::table.filter(customers::workspace_id.eq(workspace)).count().get_result(connection)?
+                    }
+                };
+                let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
+                let (limit, after) = (page.limit(), Id(page.after().1));
+                let rows = match pattern {
+                    Some((address, name)) => {
+                        let written = name.clone();
+                        MatchingCustomers { workspace, after, only_blocked, address, written, name, limit, offset }
+                            .load(connection)?
+                    }
+                    None => Customers { workspace, after, limit, offset }.load(connection)?,
+                };
+                Ok((rows, total))
+            })
+            .await?;
+        listing(rows, page, Customer::try_from)
+    }
+
+    async fn customer(&self, workspace: WorkspaceId, customer: CustomerId) -> Result<Option<Customer>, StoreError> {
+        let (workspace, customer) = (Id(workspace.uuid()), Id(customer.uuid()));
+        let find = OneCustomer { workspace, customer };
+        let row: Option<CustomerRow> =
+            self.readers.run(move |connection| Ok(find.get_result(connection).optional()?)).await?;
+        row.map(Customer::try_from).transpose()
+    }
+
+    async fn customer_records(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+    ) -> Result<CustomerRecords, StoreError> {
+        let (workspace, customer) = (Id(workspace.uuid()), Id(customer.uuid()));
+        let (most, limit) = (i64::from(InboxList::READ_LIMIT), i64::from(CustomerRecords::MAX));
+        let (votes, requests, comments, notes, subscriptions): Rows = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                Ok((
+                    Voted { workspace, customer, most, limit }.load(connection)?,
+                    AskedFor { workspace, customer, limit }.load(connection)?,
+                    Commented { workspace, customer, limit }.load(connection)?,
+                    Noted { workspace, customer, limit }.load(connection)?,
+                    SubscribedTo { workspace, customer, most, limit }.load(connection)?,
+                ))
+            })
+            .await?;
+        let stopped_at = subscriptions.first().and_then(|(stopped_at, _)| *stopped_at);
+        let summaries = |rows: Vec<SummaryRow>| {
+            rows.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<Vec<_>, StoreError>>()
+        };
+        Ok(CustomerRecords {
+            votes: summaries(votes)?,
+            requests: summaries(requests)?,
+            comments: comments.into_iter().map(with_request::<_, ListedComment>).collect::<Result<_, _>>()?,
+            notes: notes.into_iter().map(with_request::<_, Note>).collect::<Result<_, _>>()?,
+            subscriptions: subscriptions.into_iter().filter_map(|(_, request)| request).map(request_link).collect(),
+            unsubscribed_at: optional_timestamp(stopped_at, "customers", "mail_stopped_at", customer)?,
+        })
+    }
+
+    async fn customer_texts(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        page: PageRequest,
+    ) -> Result<CustomerTexts, StoreError> {
+        type Loaded = ((i64, i64, i64, Option<i64>), Vec<TextRow>);
+        let (workspace, customer) = (Id(workspace.uuid()), Id(customer.uuid()));
+        let load = move |connection: &mut SqliteConnection| -> Result<Loaded, SqlError> {
+            let counts = CountTexts { workspace, customer }.get_result(connection)?;
+            let Some(offset) = page.offset() else { return Ok((counts, Vec::new())) };
+            let (limit, most) = (page.limit(), page.limit().saturating_add(offset));
+            Ok((counts, TextsPage { workspace, customer, most, limit, offset }.load(connection)?))
+        };
+        let ((requests, comments, removed, removed_at), rows) = self.readers.run_in_snapshot(load).await?;
+        let removed_at = optional_timestamp(removed_at, "removed_comments", "removed_at", customer)?;
+        let counts = TextCounts { requests, comments, removed, removed_at };
+        let items = rows.into_iter().map(CustomerText::try_from).collect::<Result<_, _>>()?;
+        Ok(CustomerTexts { page: Listing { items, request: page, total: counts.total().unsigned_abs() }, counts })
+    }
+
+    async fn last_counted_mail(
+        &self,
+        workspace: WorkspaceId,
+        counter: CounterKey,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let last: Option<i64> = self
+            .readers
+            .run(move |connection| {
+                Ok(counted_mails::table
+                    .filter(counted_mails::workspace_id.eq(workspace))
+                    .filter(counted_mails::counter.eq(counter.0.to_vec()))
+                    .select(max(counted_mails::asked_at))
+                    .first(connection)?)
+            })
+            .await?;
+        optional_timestamp(last, "counted_mails", "asked_at", workspace)
+    }
+}

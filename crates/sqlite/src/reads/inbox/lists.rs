@@ -1,0 +1,162 @@
+//! Lists of the inbox: which statements a filter needs.
+
+use diesel::SqliteConnection;
+use diesel::prelude::RunQueryDsl;
+use roadmap_domain::model::admin::{InboxList, InboxSort, InboxState};
+
+use super::chosen::{
+    AwaitingPage, CountChosenAwaiting, CountChosenMerged, CountOfMember, CountTagged, FewPrivatePage,
+    FewUnansweredPage, MemberPage, MergedPage, TaggedPage,
+};
+use super::ordered::{
+    CountAwaiting, CountMerged, CountOfTracks, LastUpdatedOfTracks, LastUpdatedPrivateOfTracks,
+    LastUpdatedUnansweredOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
+    NewestOfTracks, NewestPage, NewestPrivateOfTracks, NewestPrivatePage, NewestUnansweredOfTracks,
+    NewestUnansweredPage, OldestAwaitingPage, OldestMergedPage, OldestOfTracks, OldestPage, OldestPrivateOfTracks,
+    OldestPrivatePage, OldestUnansweredOfTracks, OldestUnansweredPage,
+};
+use super::rows::{InboxColumns, Scope};
+use crate::errors::SqlError;
+
+/// The most feature requests that await approval, or that are merged, that are counted and listed: those of all pages.
+pub(super) const MOST_LISTED: i64 = (InboxList::MAX_PAGE * InboxList::PER_PAGE).cast_signed();
+
+/// The most feature requests that are read to sort them.
+const MOST_SORTED: i64 = InboxList::READ_LIMIT as i64;
+
+/// How the feature requests of a list are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// From an index, in the order of the list.
+    OfWorkspace,
+    /// The first ones of each track, from an index in the order of the list.
+    OfTracks,
+    /// All of a state on the tracks, which are few.
+    Few,
+    /// The newest ones with the tag.
+    Tagged,
+    /// The newest ones of the member.
+    OfMember,
+    /// The newest ones of the state.
+    OfState,
+}
+
+impl Scope {
+    pub(super) fn plan(&self, sort: InboxSort, total: i64) -> Plan {
+        let is_of_workspace = self.track.is_none() && self.lane.is_none();
+        let is_by_number = matches!(sort, InboxSort::Newest | InboxSort::Oldest);
+        let has_index = matches!(self.state, InboxState::All | InboxState::Unanswered | InboxState::Private);
+        if self.member.is_some() {
+            Plan::OfMember
+        } else if self.tag.is_some() {
+            Plan::Tagged
+        } else if is_of_workspace && is_by_number {
+            Plan::OfWorkspace
+        } else if !has_index {
+            Plan::OfState
+        } else if sort == InboxSort::Votes && self.state != InboxState::All && total <= MOST_SORTED {
+            Plan::Few
+        } else if is_of_workspace && sort == InboxSort::Votes {
+            Plan::OfWorkspace
+        } else {
+            Plan::OfTracks
+        }
+    }
+
+    /// Counts what the filter chooses.
+    pub(super) fn count(&self, connection: &mut SqliteConnection) -> Result<i64, SqlError> {
+        let Self { workspace, track, lane, tag, member, state } = self.clone();
+        let is_of_workspace = track.is_none() && lane.is_none();
+        let name = state.name();
+        if member.is_some() {
+            let count = CountOfMember { workspace, track, lane, tag, member, state: name, most: MOST_SORTED };
+            return Ok(count.get_result(connection)?);
+        }
+        if tag.is_some() {
+            let count = CountTagged { workspace, track, lane, tag, member, state: name, most: MOST_SORTED };
+            return Ok(count.get_result(connection)?);
+        }
+        let most = MOST_LISTED;
+        Ok(match state {
+            InboxState::All | InboxState::Unanswered | InboxState::Private => {
+                CountOfTracks { workspace, track, lane, state: name }.get_result(connection)?
+            }
+            InboxState::Awaiting if is_of_workspace => CountAwaiting { workspace, most }.get_result(connection)?,
+            InboxState::Merged if is_of_workspace => CountMerged { workspace, most }.get_result(connection)?,
+            InboxState::Awaiting => {
+                CountChosenAwaiting { workspace, track, lane, tag, member, state: name, most }.get_result(connection)?
+            }
+            InboxState::Merged => {
+                CountChosenMerged { workspace, track, lane, tag, member, state: name, most }.get_result(connection)?
+            }
+        })
+    }
+
+    /// Returns a page of what the filter chooses.
+    pub(super) fn page(
+        &self,
+        connection: &mut SqliteConnection,
+        plan: Plan,
+        sort: InboxSort,
+        (limit, offset): (i64, i64),
+    ) -> Result<Vec<InboxColumns>, SqlError> {
+        let Self { workspace, track, lane, tag, member, state } = self.clone();
+        let most = match plan {
+            Plan::OfWorkspace | Plan::OfTracks => limit.saturating_add(offset),
+            Plan::Few | Plan::Tagged | Plan::OfMember => MOST_SORTED,
+            Plan::OfState => MOST_LISTED,
+        };
+        macro_rules! ordered {
+            ($page:ident) => {
+                $page { workspace, track, lane, state: state.name(), most, limit, offset }.load(connection)?
+            };
+        }
+        macro_rules! chosen {
+            ($page:ident) => {
+                $page {
+                    workspace,
+                    track,
+                    lane,
+                    tag,
+                    member,
+                    state: state.name(),
+                    most,
+                    sort: sort.name(),
+                    limit,
+                    offset,
+                }
+                .load(connection)?
+            };
+        }
+        use {InboxSort as By, InboxState as Of};
+        Ok(match (plan, sort, state) {
+            (Plan::Tagged, ..) => chosen!(TaggedPage),
+            (Plan::OfMember, ..) => chosen!(MemberPage),
+            (Plan::OfState, _, Of::Merged) => chosen!(MergedPage),
+            (Plan::OfState, ..) => chosen!(AwaitingPage),
+            (Plan::Few, _, Of::Private) => FewPrivatePage { workspace, track, lane, limit, offset }.load(connection)?,
+            (Plan::Few, ..) => FewUnansweredPage { workspace, track, lane, limit, offset }.load(connection)?,
+            (Plan::OfWorkspace, By::Newest, Of::All) => ordered!(NewestPage),
+            (Plan::OfWorkspace, By::Newest, Of::Unanswered) => ordered!(NewestUnansweredPage),
+            (Plan::OfWorkspace, By::Newest, Of::Private) => ordered!(NewestPrivatePage),
+            (Plan::OfWorkspace, By::Newest, Of::Awaiting) => ordered!(NewestAwaitingPage),
+            (Plan::OfWorkspace, By::Newest, Of::Merged) => ordered!(NewestMergedPage),
+            (Plan::OfWorkspace, By::Oldest, Of::All) => ordered!(OldestPage),
+            (Plan::OfWorkspace, By::Oldest, Of::Unanswered) => ordered!(OldestUnansweredPage),
+            (Plan::OfWorkspace, By::Oldest, Of::Private) => ordered!(OldestPrivatePage),
+            (Plan::OfWorkspace, By::Oldest, Of::Awaiting) => ordered!(OldestAwaitingPage),
+            (Plan::OfWorkspace, By::Oldest, Of::Merged) => ordered!(OldestMergedPage),
+            (Plan::OfWorkspace, By::Votes | By::Updated, _) => ordered!(MostVotedPage),
+            (Plan::OfTracks, By::Votes, _) => ordered!(MostVotedOfTracks),
+            (Plan::OfTracks, By::Newest, Of::Unanswered) => ordered!(NewestUnansweredOfTracks),
+            (Plan::OfTracks, By::Newest, Of::Private) => ordered!(NewestPrivateOfTracks),
+            (Plan::OfTracks, By::Newest, _) => ordered!(NewestOfTracks),
+            (Plan::OfTracks, By::Oldest, Of::Unanswered) => ordered!(OldestUnansweredOfTracks),
+            (Plan::OfTracks, By::Oldest, Of::Private) => ordered!(OldestPrivateOfTracks),
+            (Plan::OfTracks, By::Oldest, _) => ordered!(OldestOfTracks),
+            (Plan::OfTracks, By::Updated, Of::Unanswered) => ordered!(LastUpdatedUnansweredOfTracks),
+            (Plan::OfTracks, By::Updated, Of::Private) => ordered!(LastUpdatedPrivateOfTracks),
+            (Plan::OfTracks, By::Updated, _) => ordered!(LastUpdatedOfTracks),
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! Rows of lists on the portal: the form that all lists share, and feature requests by their IDs.
+
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, Tag};
+use roadmap_domain::model::id::FeatureRequestId;
+use roadmap_domain::model::portal::PortalRow;
+use roadmap_domain::policy::trending::Candidate;
+
+use crate::codec::{Id, json_ids, timestamp};
+use crate::rows::{SummaryRow, SummarySql, placed_joins};
+use crate::statement::statement;
+
+/// SQL for the columns of a row of a list. The excerpt has at most 500 characters.
+macro_rules! row_sql {
+    () => {
+        concat!(
+            $crate::rows::summary_sql!(),
+            ", substr(feature_requests.description_text, 1, 500), feature_requests.private,
+             feature_requests.awaiting_approval"
+        )
+    };
+}
+pub(in crate::reads) use row_sql;
+
+/// The types of the columns of [`row_sql!`].
+pub(in crate::reads) type RowSql = (SummarySql, Text, Bool, Bool);
+
+/// A row of [`row_sql!`].
+pub(in crate::reads) type RowColumns = (SummaryRow, String, bool, bool);
+
+/// Converts a row.
+pub(in crate::reads) fn portal_row(
+    (row, excerpt, private, awaiting_approval): RowColumns,
+) -> Result<PortalRow, StoreError> {
+    Ok(PortalRow { summary: FeatureRequestSummary::try_from(row)?, excerpt, private, awaiting_approval })
+}
+
+/// SQL for a page of the rows that a common table expression `listed (number, key)` has, the highest key first.
+macro_rules! page_of_listed {
+    () => {
+        concat!(
+            "SELECT ",
+            $crate::reads::portal_lists::rows::row_sql!(),
+            " FROM (SELECT number, key FROM listed ORDER BY key DESC, number DESC LIMIT ? OFFSET ?) AS page
+             CROSS JOIN feature_requests ON feature_requests.row_number = page.number ",
+            $crate::rows::placed_joins!(),
+            " ORDER BY page.key DESC, page.number DESC"
+        )
+    };
+}
+pub(in crate::reads) use page_of_listed;
+
+/// The types of the columns of a candidate: ID, tag number, number of votes, timestamp of the creation.
+pub(in crate::reads) type CandidateSql = (Binary, BigInt, BigInt, BigInt);
+pub(in crate::reads) type CandidateRow = (Id, i64, i64, i64);
+
+/// SQL for the candidates that a common table expression `listed (number)` has.
+macro_rules! candidates_of_listed {
+    () => {
+        "SELECT feature_requests.id, feature_requests.tag_number, vote_tallies.votes_count, feature_requests.created_at
+         FROM listed
+         CROSS JOIN feature_requests ON feature_requests.row_number = listed.number
+         CROSS JOIN vote_tallies ON vote_tallies.row_number = listed.number"
+    };
+}
+pub(in crate::reads) use candidates_of_listed;
+
+/// Converts a row.
+pub(in crate::reads) fn candidate(
+    (id, tag_number, votes_count, created_at): CandidateRow,
+) -> Result<Candidate, StoreError> {
+    let created_at = timestamp(created_at, "feature_requests", "created_at", id)?;
+    Ok(Candidate { id: FeatureRequestId::new(id.0), tag_number, votes_count, created_at })
+}
+
+statement! {
+    /// Selects the public feature requests of a JSON array, in its order.
+    Rows { workspace: Id => Binary, requests: String => Text } -> RowSql,
+    concat!(
+        "WITH scope (workspace) AS (SELECT ?)
+         SELECT ", row_sql!(), " FROM scope CROSS JOIN json_each(?) AS request
+         CROSS JOIN feature_requests ON feature_requests.workspace_id = scope.workspace
+                AND feature_requests.id = unhex(request.value) ", placed_joins!(), "
+         WHERE NOT vote_tallies.private AND vote_tallies.root_id IS NULL ORDER BY request.key"
+    )
+}
+
+/// SQL for whether a customer has voted for a feature request or for one that is merged into it.
+macro_rules! has_voted {
+    ($customer:literal, $workspace:literal, $request:literal) => {
+        concat!(
+            "(EXISTS (SELECT 1 FROM votes WHERE votes.workspace_id = ",
+            $workspace,
+            " AND votes.request_id = ",
+            $request,
+            " AND votes.customer_id = ",
+            $customer,
+            ")
+              OR EXISTS (
+                  SELECT 1 FROM feature_requests merged
+                  CROSS JOIN votes ON votes.workspace_id = merged.workspace_id AND votes.request_id = merged.id
+                         AND votes.customer_id = ",
+            $customer,
+            "
+                  WHERE merged.workspace_id = ",
+            $workspace,
+            " AND merged.root_id = ",
+            $request,
+            "
+              ))"
+        )
+    };
+}
+pub(in crate::reads) use has_voted;
+
+statement! {
+    /// Selects those public feature requests of a JSON array that match a filter.
+    Matching {
+        workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, tag: Option<String> => Nullable<Text>,
+        voter: Option<Id> => Nullable<Binary>, author: Option<Id> => Nullable<Binary>, requests: String => Text,
+    } -> Binary,
+    concat!(
+        "WITH scope (workspace, lane, tag, voter, author) AS (SELECT ?, ?, ?, ?, ?)
+         SELECT tally.request_id FROM scope CROSS JOIN json_each(?) AS request
+         CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace
+                AND tally.request_id = unhex(request.value)
+         CROSS JOIN tracks ON tracks.workspace_id = tally.workspace_id AND tracks.id = tally.track_id
+         WHERE tally.root_id IS NULL AND NOT tally.private
+           AND tracks.lane_id IS coalesce(scope.lane, tracks.lane_id)
+           AND (scope.tag IS NULL OR EXISTS (
+               SELECT 1 FROM feature_request_tags tag WHERE tag.workspace_id = tally.workspace_id
+                  AND tag.tag_folded = scope.tag AND tag.request_id = tally.request_id
+           ))
+           AND (scope.author IS NULL OR EXISTS (
+               SELECT 1 FROM feature_requests own
+               WHERE own.row_number = tally.row_number AND own.author_id = scope.author
+           ))
+           AND (scope.voter IS NULL OR ", has_voted!("scope.voter", "tally.workspace_id", "tally.request_id"), ")"
+    )
+}
+
+statement! {
+    /// Selects those feature requests of a JSON array that a customer has voted for.
+    VotedAmong { workspace: Id => Binary, customer: Id => Binary, requests: String => Text } -> Binary,
+    concat!(
+        "WITH scope (workspace, customer) AS (SELECT ?, ?)
+         SELECT tally.request_id FROM scope CROSS JOIN json_each(?) AS request
+         CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace
+                AND tally.request_id = unhex(request.value)
+         WHERE ", has_voted!("scope.customer", "tally.workspace_id", "tally.request_id")
+    )
+}
+
+/// Returns a tag as it is looked up.
+pub(in crate::reads) fn folded(tag: &Tag) -> String {
+    tag.as_str().to_lowercase()
+}
+
+/// Encodes the IDs of feature requests as a JSON array.
+pub(in crate::reads) fn json_requests(requests: &[FeatureRequestId]) -> String {
+    json_ids(&requests.iter().map(|request| Id(request.uuid())).collect::<Vec<_>>())
+}
+
+pub(in crate::reads) fn request_ids(ids: Vec<Id>) -> Vec<FeatureRequestId> {
+    ids.into_iter().map(|id| FeatureRequestId::new(id.0)).collect()
+}

@@ -1,0 +1,102 @@
+//! Settings and synonyms.
+
+use async_trait::async_trait;
+use diesel::Queryable;
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{Binary, Nullable, Text};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::Filename;
+use roadmap_domain::model::changelog::CoverImage;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::portal::Portal;
+use roadmap_domain::model::search::Synonyms;
+use roadmap_domain::model::setting::{Setting, WebsiteUrl};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::ports::SettingReader;
+
+use crate::SqliteStore;
+use crate::codec::Id;
+use crate::portal_settings::{PortalSettingsRow, SettingsSql, portal_columns};
+use crate::schema::{settings, synonyms};
+use crate::statement::statement;
+
+statement! {
+    /// Selects the settings of a workspace and of its portal, and the name of the portal's logo.
+    OnePortal { workspace: Id => Binary } -> (Text, Text, Nullable<SettingsSql>, Nullable<Text>),
+    concat!(
+        "SELECT settings.product_name, settings.website_url, ", portal_columns!(), ", logo.filename
+         FROM settings
+         LEFT JOIN portal_settings ON portal_settings.workspace_id = settings.workspace_id
+         LEFT JOIN attachments logo ON logo.workspace_id = portal_settings.workspace_id
+               AND logo.id = portal_settings.logo_attachment_id
+         WHERE settings.workspace_id = ?"
+    )
+}
+
+/// A row of [`OnePortal`].
+#[derive(Debug, Queryable)]
+struct PortalRowColumns {
+    product_name: String,
+    website_url: String,
+    settings: Option<PortalSettingsRow>,
+    logo: Option<String>,
+}
+
+impl PortalRowColumns {
+    fn portal(self, workspace: Id) -> Result<Portal, StoreError> {
+        let settings = self.settings.map(|row| row.settings(workspace)).transpose()?.unwrap_or_default();
+        let logo = settings
+            .logo
+            .zip(self.logo)
+            .map(|(attachment, filename)| CoverImage { attachment, filename: Filename::from_stored(filename) });
+        let setting = Setting {
+            product_name: Name::from_stored(self.product_name),
+            website_url: WebsiteUrl::from_stored(self.website_url),
+        };
+        Ok(Portal { setting, settings, logo })
+    }
+}
+
+#[async_trait]
+impl SettingReader for SqliteStore {
+    async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let row: Option<(String, String)> = self
+            .readers
+            .run(move |connection| {
+                Ok(settings::table
+                    .filter(settings::workspace_id.eq(workspace))
+                    .select((settings::product_name, settings::website_url))
+                    .first(connection)
+                    .optional()?)
+            })
+            .await?;
+        Ok(row.map(|(product_name, website_url)| Setting {
+            product_name: Name::from_stored(product_name),
+            website_url: WebsiteUrl::from_stored(website_url),
+        }))
+    }
+
+    async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let rows: Vec<(i32, String)> = self
+            .readers
+            .run(move |connection| {
+                Ok(synonyms::table
+                    .filter(synonyms::workspace_id.eq(workspace))
+                    .order((synonyms::group_number, synonyms::position))
+                    .select((synonyms::group_number, synonyms::phrase))
+                    .load(connection)?)
+            })
+            .await?;
+        Ok(Synonyms::from_stored(rows))
+    }
+
+    async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let find = OnePortal { workspace };
+        let row: Option<PortalRowColumns> =
+            self.readers.run(move |connection| Ok(find.get_result(connection).optional()?)).await?;
+        row.map(|row| row.portal(workspace)).transpose()
+    }
+}
