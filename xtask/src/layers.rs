@@ -1,9 +1,13 @@
-//! `cargo xtask layers`: checks which dependencies each crate may have. `deny.toml` covers a part of the same rules.
+//! `cargo xtask layers`: checks which dependencies each crate may have, and that both stores have a file for each port.
+//! `deny.toml` covers a part of the same rules.
+
+use std::collections::BTreeSet;
+use std::fs::read_dir;
 
 use anyhow::ensure;
 use serde_json::Value;
 
-use crate::run::metadata;
+use crate::run::{metadata, root};
 
 /// Forbidden edges: a crate, the reason, and the only dependencies that it may have outside of tests. All others are
 /// forbidden. A new crate or dependency must be added here deliberately.
@@ -87,7 +91,8 @@ const LAYERS: [(&str, &str, &str); 12] = [
 
 /// Checks every crate of the workspace.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let problems = problems(&metadata()?);
+    let mut problems = problems(&metadata()?);
+    problems.extend(files_of_one_store()?);
     ensure!(problems.is_empty(), "the layers are broken:\n  {}", problems.join("\n  "));
     Ok(())
 }
@@ -114,6 +119,30 @@ fn problems(metadata: &Value) -> Vec<String> {
         }
     }
     problems
+}
+
+/// Returns a problem for each file that only one store has beside those of the ports. What only one store needs is
+/// elsewhere: beside these folders, or in a folder inside of them.
+fn files_of_one_store() -> anyhow::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for folder in ["reads", "writes"] {
+        let of_one = &files("sqlite", folder)? ^ &files("postgres", folder)?;
+        problems
+            .extend(of_one.iter().map(|file| format!("{folder}/{file} must be in both stores: each port has a file")));
+    }
+    Ok(problems)
+}
+
+/// Returns the names of the files of a store that are directly in a folder.
+fn files(store: &str, folder: &str) -> anyhow::Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in read_dir(root().join("crates").join(store).join("src").join(folder))? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            names.insert(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    Ok(names)
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
@@ -189,6 +218,12 @@ mod tests {
     fn a_new_crate_must_be_listed() {
         let problems = problems(&json!({ "packages": [{ "name": "roadmap-extra", "dependencies": [] }] }));
         assert_eq!(problems, ["roadmap-extra is not in the list of xtask/src/layers.rs"]);
+    }
+
+    #[test]
+    fn both_stores_have_the_same_files() {
+        assert!(files("sqlite", "reads").unwrap().contains("changelogs.rs"));
+        assert_eq!(files_of_one_store().unwrap(), [] as [&str; 0]);
     }
 
     #[test]
