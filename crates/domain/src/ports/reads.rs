@@ -493,3 +493,130 @@ pub trait VoteReader: Send + Sync {
         page: PageRequest,
     ) -> Result<Listing<FeatureRequestSummary>, StoreError>;
 }
+
+#[cfg(any(test, feature = "mocks"))]
+mockall::mock! {
+    /// Double of [`Reads`].
+    pub Reads {}
+
+    #[async_trait]
+    impl AccountReader for Reads {
+        async fn account_lists(&self, workspace: WorkspaceId, email: &FoldedEmail, customer: Option<CustomerId>, limit: u32) -> Result<AccountLists, StoreError>;
+    }
+
+    #[async_trait]
+    impl AttachmentReader for Reads {
+        async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
+        async fn public_image(&self, workspace: WorkspaceId, image: AttachmentId, now: Timestamp) -> Result<Option<Attachment>, StoreError>;
+    }
+
+    #[async_trait]
+    impl AuditReader for Reads {
+        async fn audit_entries(&self, workspace: WorkspaceId, filter: &AuditFilter, page: AuditPage) -> Result<AuditListing, StoreError>;
+    }
+
+    #[async_trait]
+    impl ChangeReader for Reads {
+        async fn changed_requests(&self, workspace: WorkspaceId, filter: &ChangesFilter, page: ChangesPage) -> Result<ChangesListing<ChangedRequest>, StoreError>;
+        async fn changed_comments(&self, workspace: WorkspaceId, filter: &ChangesFilter, page: ChangesPage) -> Result<ChangesListing<ChangedComment>, StoreError>;
+    }
+
+    #[async_trait]
+    impl ChangelogReader for Reads {
+        async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
+        async fn changelog(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<Option<ChangelogDetail>, StoreError>;
+        async fn published_changelogs(&self, workspace: WorkspaceId, now: Timestamp, page: PageRequest) -> Result<Listing<PublishedChangelog>, StoreError>;
+        async fn published_changelog(&self, workspace: WorkspaceId, changelog: ChangelogId, now: Timestamp) -> Result<Option<PublishedChangelog>, StoreError>;
+        async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError>;
+    }
+
+    #[async_trait]
+    impl CommentReader for Reads {
+        async fn comments(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<ListedComment>>, StoreError>;
+        async fn notes(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Note>>, StoreError>;
+        async fn held_posts(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<HeldPost>, StoreError>;
+        async fn comment_customers(&self, workspace: WorkspaceId, comments: &[CommentId]) -> Result<Vec<(CommentId, CustomerName)>, StoreError>;
+    }
+
+    #[async_trait]
+    impl CustomerReader for Reads {
+        async fn customers<'a, 'b>(&'a self, workspace: WorkspaceId, query: Option<&'b CustomerQuery>, page: PageRequest) -> Result<Listing<Customer>, StoreError>;
+        async fn customer(&self, workspace: WorkspaceId, customer: CustomerId) -> Result<Option<Customer>, StoreError>;
+        async fn customer_records(&self, workspace: WorkspaceId, customer: CustomerId) -> Result<CustomerRecords, StoreError>;
+        async fn customer_texts(&self, workspace: WorkspaceId, customer: CustomerId, page: PageRequest) -> Result<CustomerTexts, StoreError>;
+        async fn last_counted_mail(&self, workspace: WorkspaceId, counter: CounterKey) -> Result<Option<Timestamp>, StoreError>;
+    }
+
+    #[async_trait]
+    impl FeatureRequestReader for Reads {
+        async fn feature_request(&self, workspace: WorkspaceId, request: &FeatureRequestRef) -> Result<Option<FeatureRequestDetail>, StoreError>;
+        async fn events(&self, workspace: WorkspaceId, request: &FeatureRequestRef, kind: Option<&'static str>, page: PageRequest) -> Result<Option<Listing<Event>>, StoreError>;
+        async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError>;
+        async fn count_subscribers(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<i64, StoreError>;
+        async fn sitemap(&self, workspace: WorkspaceId, after: i64, limit: u32) -> Result<Vec<SitemapEntry>, StoreError>;
+        async fn last_tag_number(&self, workspace: WorkspaceId) -> Result<i64, StoreError>;
+    }
+
+    #[async_trait]
+    impl InboxReader for Reads {
+        async fn inbox_counts(&self, workspace: WorkspaceId) -> Result<InboxCounts, StoreError>;
+        async fn inbox(&self, workspace: WorkspaceId, list: &InboxList) -> Result<Listing<InboxRow>, StoreError>;
+        async fn inbox_rows(&self, workspace: WorkspaceId, filter: &InboxFilter, requests: &[FeatureRequestId]) -> Result<Vec<InboxRow>, StoreError>;
+        async fn find_unindexed(&self, workspace: WorkspaceId, number: Option<i64>, words: &[String], limit: u32) -> Result<Vec<FeatureRequestId>, StoreError>;
+        async fn merge_preview(&self, workspace: WorkspaceId, source: FeatureRequestId, target: FeatureRequestId) -> Result<Option<MergePreview>, StoreError>;
+    }
+
+    #[async_trait]
+    impl MemberReader for Reads {
+        async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
+    }
+
+    #[async_trait]
+    impl OverviewReader for Reads {
+        async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError>;
+    }
+
+    #[async_trait]
+    impl PortalListReader for Reads {
+        async fn portal_list(&self, workspace: WorkspaceId, list: &PortalList) -> Result<Listing<PortalRow>, StoreError>;
+        async fn trending_candidates(&self, workspace: WorkspaceId, filter: &PortalFilter, limit: u32) -> Result<Vec<Candidate>, StoreError>;
+        async fn portal_rows(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<PortalRow>, StoreError>;
+        async fn matching(&self, workspace: WorkspaceId, filter: &PortalFilter, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;
+        async fn voted_among(&self, workspace: WorkspaceId, customer: CustomerId, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;
+    }
+
+    #[async_trait]
+    impl RequestPageReader for Reads {
+        async fn request_page(&self, workspace: WorkspaceId, request: &FeatureRequestRef, viewer: Viewer, comments: Option<u64>) -> Result<Option<RequestPage>, StoreError>;
+        async fn visible_request(&self, workspace: WorkspaceId, request: &FeatureRequestRef, viewer: Viewer) -> Result<Option<RequestLink>, StoreError>;
+    }
+
+    #[async_trait]
+    impl SessionReader for Reads {
+        async fn session(&self, workspace: WorkspaceId, digest: &SecretDigest) -> Result<Option<Session>, StoreError>;
+        async fn touch_session(&self, workspace: WorkspaceId, session: SessionId, at: Timestamp) -> Result<(), StoreError>;
+        async fn sign_in(&self, workspace: WorkspaceId, id: SignInId) -> Result<Option<SignIn>, StoreError>;
+        async fn sign_in_of_browser(&self, workspace: WorkspaceId, browser: &SecretDigest) -> Result<Option<SignIn>, StoreError>;
+    }
+
+    #[async_trait]
+    impl SettingReader for Reads {
+        async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
+        async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError>;
+        async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError>;
+    }
+
+    #[async_trait]
+    impl TrackReader for Reads {
+        async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
+        async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError>;
+        async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError>;
+        async fn track_requests(&self, workspace: WorkspaceId, track: TrackId, sort: Sort, page: PageRequest) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError>;
+    }
+
+    #[async_trait]
+    impl VoteReader for Reads {
+        async fn voters(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
+        async fn voted_requests(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<FeatureRequestSummary>, StoreError>;
+    }
+}

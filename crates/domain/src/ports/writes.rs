@@ -580,3 +580,165 @@ pub enum Insertion {
     /// The name is already in use. Nothing was stored.
     NameTaken,
 }
+
+#[cfg(any(test, feature = "mocks"))]
+mockall::mock! {
+    /// Double of [`UnitOfWork`](crate::ports::UnitOfWork) and its supertraits.
+    pub Unit {}
+
+    #[async_trait]
+    impl crate::ports::UnitOfWork for Unit {
+        async fn commit<'a>(self: Box<Self>, saved: Option<&'a crate::model::operation_key::SavedResponse>, at: Timestamp) -> Result<crate::ports::EndOutcome, StoreError>;
+        async fn rollback(self: Box<Self>) -> Result<crate::ports::EndOutcome, StoreError>;
+    }
+
+    #[async_trait]
+    impl FeatureRequestWrites for Unit {
+        async fn find_feature_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn lock_feature_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn insert_feature_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
+        async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId, at: Timestamp) -> Result<(), StoreError>;
+        async fn find_editable_fields(&mut self, request: &FeatureRequestRef) -> Result<Option<EditableFields>, StoreError>;
+        async fn save_editable_fields(&mut self, fields: &EditableFields, at: Timestamp) -> Result<(), StoreError>;
+        async fn feature_request_detail(&mut self, request: FeatureRequestId) -> Result<Option<FeatureRequestDetail>, StoreError>;
+        async fn searchable_text(&mut self, request: FeatureRequestId, merged: u32) -> Result<Option<SearchableText>, StoreError>;
+        async fn save_search_document(&mut self, request: FeatureRequestId, document: &SearchDocument) -> Result<(), StoreError>;
+        async fn delete_search_document(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
+        async fn existing_feature_requests(&mut self, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;
+        async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError>;
+        async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl MergeWrites for Unit {
+        async fn find_merge_node(&mut self, request: &FeatureRequestRef) -> Result<Option<MergeNode>, StoreError>;
+        async fn link_feature_request(&mut self, source: FeatureRequestId, target: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
+        async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl VoteWrites for Unit {
+        async fn cast_vote(&mut self, vote: &NewVote) -> Result<Option<VoteCast>, StoreError>;
+        async fn withdraw_vote(&mut self, request: &FeatureRequestRef, customer: &FoldedEmail) -> Result<Option<VoteWithdrawn>, StoreError>;
+        async fn delete_note(&mut self, note: NoteId) -> Result<Option<FeatureRequestId>, StoreError>;
+    }
+
+    #[async_trait]
+    impl CommentWrites for Unit {
+        async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn find_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn update_comment(&mut self, comment: CommentId, content: &CleanHtml, at: Timestamp) -> Result<Option<ListedComment>, StoreError>;
+        async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl HeldPostWrites for Unit {
+        async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
+    }
+
+    #[async_trait]
+    impl Outbox for Unit {
+        async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
+        async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
+        async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError>;
+        async fn count_mails(&mut self, topic: Topic, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
+    }
+
+    #[async_trait]
+    impl SubscriptionWrites for Unit {
+        async fn unsubscribe(&mut self, customer: CustomerId, what: Unsubscription, at: Timestamp) -> Result<Option<bool>, StoreError>;
+        async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<SubscribeOutcome>, StoreError>;
+    }
+
+    #[async_trait]
+    impl TrackWrites for Unit {
+        async fn find_track(&mut self, track: TrackId) -> Result<Option<Track>, StoreError>;
+        async fn first_track(&mut self) -> Result<Option<Track>, StoreError>;
+        async fn load_board(&mut self) -> Result<Board, StoreError>;
+        async fn save_board(&mut self, board: &Board) -> Result<(), StoreError>;
+        async fn has_feature_requests(&mut self, track: TrackId) -> Result<bool, StoreError>;
+        async fn count_lane_requests(&mut self, lane: LaneId) -> Result<i64, StoreError>;
+        async fn move_feature_requests(&mut self, from: TrackId, to: TrackId, actor: &Actor, at: Timestamp) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl SettingWrites for Unit {
+        async fn load_setting(&mut self) -> Result<Setting, StoreError>;
+        async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError>;
+        async fn load_synonyms(&mut self) -> Result<Synonyms, StoreError>;
+        async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError>;
+        async fn load_portal(&mut self) -> Result<PortalSettings, StoreError>;
+        async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl ChangelogWrites for Unit {
+        async fn insert_changelog(&mut self, changelog: &Changelog, feature_requests: &[FeatureRequestId]) -> Result<(), StoreError>;
+        async fn find_changelog(&mut self, changelog: ChangelogId) -> Result<Option<EditableChangelog>, StoreError>;
+        async fn save_changelog(&mut self, changelog: &EditableChangelog) -> Result<(), StoreError>;
+        async fn linked_feature_requests(&mut self, changelog: ChangelogId) -> Result<Vec<FeatureRequestSummary>, StoreError>;
+        async fn delete_changelog(&mut self, changelog: ChangelogId) -> Result<bool, StoreError>;
+    }
+
+    #[async_trait]
+    impl AttachmentWrites for Unit {
+        async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
+        async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<(CoverImage, MediaType)>, StoreError>;
+        async fn delete_attachment(&mut self, attachment: AttachmentId) -> Result<AttachmentDeletion, StoreError>;
+    }
+
+    #[async_trait]
+    impl AuditWrites for Unit {
+        async fn insert_audit_entry(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl ModerationWrites for Unit {
+        async fn set_blocked(&mut self, customer: CustomerId, blocked_at: Option<Timestamp>) -> Result<Option<(CustomerName, bool)>, StoreError>;
+        async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
+        async fn restore_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
+    }
+
+    #[async_trait]
+    impl CustomerWrites for Unit {
+        async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError>;
+        async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
+        async fn rename_customer(&mut self, customer: CustomerId, name: &Name) -> Result<Option<(Customer, Option<Name>)>, StoreError>;
+        async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError>;
+        async fn set_language(&mut self, customer: &NewCustomer, language: Option<Language>, at: Timestamp) -> Result<CustomerName, StoreError>;
+        async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
+        async fn merge_customers(&mut self, source: CustomerId, target: CustomerId) -> Result<Option<CustomersMerged>, StoreError>;
+    }
+
+    #[async_trait]
+    impl SessionWrites for Unit {
+        async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError>;
+        async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError>;
+        async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError>;
+        async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError>;
+        async fn consume_sign_in(&mut self, sign_in: SignInId, how: Consumption, at: Timestamp) -> Result<bool, StoreError>;
+        async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError>;
+        async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError>;
+        async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError>;
+        async fn end_sessions(&mut self, email: &FoldedEmail) -> Result<u64, StoreError>;
+    }
+
+    #[async_trait]
+    impl Provisioning for Unit {
+        async fn insert_workspace(&mut self, workspace: &Workspace, setting: &Setting, at: Timestamp) -> Result<Insertion, StoreError>;
+        async fn insert_member(&mut self, member: &Member) -> Result<Option<Member>, StoreError>;
+        async fn load_members(&mut self) -> Result<Vec<Member>, StoreError>;
+        async fn find_member(&mut self, address: &FoldedEmail) -> Result<Option<Member>, StoreError>;
+        async fn set_role(&mut self, member: MemberId, role: Role) -> Result<(), StoreError>;
+        async fn remove_member(&mut self, member: MemberId, at: Timestamp) -> Result<(), StoreError>;
+        async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError>;
+        async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
+        async fn revoke_keys_of(&mut self, member: MemberId, at: Timestamp) -> Result<Vec<ApiKey>, StoreError>;
+        async fn update_api_key_validity(&mut self, key: ApiKeyId, expires_at: Option<Timestamp>, revoked_at: Option<Timestamp>) -> Result<(), StoreError>;
+    }
+}
