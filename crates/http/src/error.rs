@@ -270,18 +270,23 @@ impl HttpError {
 
     /// Returns the whole chain of causes, for the log.
     fn chain(&self) -> String {
-        let first: &(dyn Error + 'static) = match self {
-            Self::Domain(error) => error,
-            Self::TaskPanicked(error) => error,
-            other => return other.to_string(),
-        };
-        ErrorChain::new(first).to_string()
+        self.source().map_or_else(|| self.to_string(), |first| ErrorChain::new(first).to_string())
     }
 }
 
 impl std::fmt::Display for HttpError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.status_and_message().1)
+    }
+}
+
+impl Error for HttpError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Domain(error) => Some(error),
+            Self::TaskPanicked(error) => Some(error),
+            _ => None,
+        }
     }
 }
 

@@ -12,7 +12,7 @@
 //!    For endpoints with a key, [`authentication`] runs before routing: 400, 401 and 429.
 //!
 //! Surfaces (the API, pages, tools) register their endpoints within [`configure`] and do not depend on each other.
-//! Their handlers share [`body`], [`detached`], [`overview`] and [`workspace`].
+//! Their handlers share [`body`], [`detached`], [`overview`], [`shared_cache`] and [`workspace`].
 //!
 //! Invariant: [`error`] alone decides statuses, messages and headers of errors. The surface decides their format (JSON
 //! or a page).
@@ -37,6 +37,7 @@ pub mod overview;
 pub mod request_id;
 pub mod routing;
 pub mod server;
+pub mod shared_cache;
 pub mod workspace;
 
 use actix_web::http::Method;

@@ -1,10 +1,10 @@
 //! Adapters of the process itself: clock, ids, random numbers, operation locks, and caches in front of the store.
 
 mod cached_directory;
+mod cached_health;
 mod cached_portals;
 mod cached_synonyms;
 mod cached_tracks;
-mod cached_value;
 mod operation_locks;
 
 use std::sync::{Mutex, PoisonError};
@@ -20,10 +20,10 @@ use time::OffsetDateTime;
 use uuid::{ContextV7, Uuid};
 
 pub(crate) use cached_directory::CachedDirectory;
+pub(crate) use cached_health::CachedHealth;
 pub(crate) use cached_portals::{CachedPortals, PortalCache};
 pub(crate) use cached_synonyms::{CachedSynonyms, SynonymCache};
 pub(crate) use cached_tracks::{CachedTracks, TrackCache};
-pub(crate) use cached_value::CachedHealth;
 pub(crate) use operation_locks::InMemoryOperationLocks;
 
 /// The system's clock.

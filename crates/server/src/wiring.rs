@@ -215,7 +215,7 @@ impl Application {
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids).with_budgets(self.budgets.clone());
-        let health = Arc::new(CachedHealth::new(self.backend.health(), stopwatch.clone()));
+        let health = Arc::new(CachedHealth::new(self.backend.health()));
         let limits = Arc::new(RateLimits::new(settings.rates, &stopwatch));
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
         // Half of the threads, so that the other half can still serve requests.

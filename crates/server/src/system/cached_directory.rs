@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use moka::future::Cache as SharedCache;
 use moka::sync::Cache;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest};
@@ -25,9 +24,8 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::WorkspaceDirectory;
 use roadmap_http::limits::Stopwatch;
+use roadmap_http::shared_cache::SharedCache;
 use tokio::sync::Semaphore;
-
-use super::cached_value::{CachedValue, share_error};
 
 /// How long a look-up is cached. A revocation takes effect within this time in every process. Expiry takes effect at once,
 /// because its timestamp is cached too. A key that was looked up before it was issued works after this time.
@@ -39,18 +37,20 @@ const CAPACITY: u64 = 10_000;
 /// How many look-ups of single rows may miss in a second.
 const MAX_MISSES_PER_SECOND: u32 = 50;
 
+/// A list of all records, or why it could not be read.
+type List<T> = Result<Arc<T>, Arc<StoreError>>;
+
 /// A cache of another directory.
 pub(crate) struct CachedDirectory {
     inner: Arc<dyn WorkspaceDirectory>,
-    stopwatch: Arc<dyn Stopwatch>,
     credentials: SharedCache<(Subdomain, KeyDigest), Credential>,
     unknown_keys: Cache<(Subdomain, KeyDigest), ()>,
     workspaces: SharedCache<Subdomain, Workspace>,
     unknown_subdomains: Cache<Subdomain, ()>,
     recent_uses: Cache<uuid::Uuid, ()>,
     misses: MissBudget,
-    all_workspaces: CachedValue<Arc<HashMap<Subdomain, Workspace>>>,
-    digests: Cache<WorkspaceId, Arc<CachedValue<Arc<HashSet<KeyDigest>>>>>,
+    all_workspaces: SharedCache<(), List<HashMap<Subdomain, Workspace>>>,
+    digests: SharedCache<WorkspaceId, List<HashSet<KeyDigest>>>,
     /// Held while a list of keys is read, so that one list is read at a time.
     listing: Semaphore,
 }
@@ -60,47 +60,50 @@ impl CachedDirectory {
     pub(crate) fn new(inner: Arc<dyn WorkspaceDirectory>, stopwatch: Arc<dyn Stopwatch>) -> Self {
         Self {
             inner,
-            credentials: shared(),
+            credentials: SharedCache::new(CAPACITY, LIFETIME),
             unknown_keys: short_lived(),
-            workspaces: shared(),
+            workspaces: SharedCache::new(CAPACITY, LIFETIME),
             unknown_subdomains: short_lived(),
             recent_uses: short_lived(),
-            misses: MissBudget::new(stopwatch.clone()),
-            all_workspaces: CachedValue::new(LIFETIME, stopwatch.clone()),
-            digests: Cache::builder().max_capacity(CAPACITY).time_to_idle(60 * LIFETIME).build(),
+            misses: MissBudget::new(stopwatch),
+            all_workspaces: SharedCache::new(1, LIFETIME),
+            digests: SharedCache::new(CAPACITY, LIFETIME),
             listing: Semaphore::new(1),
-            stopwatch,
         }
     }
 
-    async fn look_up_credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Credential, Missing> {
+    async fn look_up_credential(
+        &self,
+        subdomain: &Subdomain,
+        digest: &KeyDigest,
+    ) -> Result<Option<Credential>, StoreError> {
         let reserved = self.misses.reserve();
         if reserved.is_none() {
-            let workspace = self.listed_workspace(subdomain).await?.ok_or(Missing::Unknown)?;
+            let Some(workspace) = self.listed_workspace(subdomain).await? else { return Ok(None) };
             if !self.is_listed(workspace.id, digest).await? {
-                return Err(Missing::Unknown);
+                return Ok(None);
             }
         }
         let found = self.inner.credential(subdomain, digest).await?;
-        found.ok_or_else(|| {
+        if found.is_none() {
             if let Some(reserved) = reserved {
                 reserved.consume();
             }
             self.unknown_keys.insert((subdomain.clone(), *digest), ());
-            Missing::Unknown
-        })
+        }
+        Ok(found)
     }
 
-    async fn look_up_workspace(&self, subdomain: &Subdomain) -> Result<Workspace, Missing> {
+    async fn look_up_workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
         let Some(reserved) = self.misses.reserve() else {
-            return self.listed_workspace(subdomain).await?.ok_or(Missing::Unknown);
+            return self.listed_workspace(subdomain).await;
         };
         let found = self.inner.workspace(subdomain).await?;
-        found.ok_or_else(|| {
+        if found.is_none() {
             reserved.consume();
             self.unknown_subdomains.insert(subdomain.clone(), ());
-            Missing::Unknown
-        })
+        }
+        Ok(found)
     }
 
     /// Finds the workspace of a subdomain in the list of all workspaces.
@@ -109,54 +112,20 @@ impl CachedDirectory {
             let all = self.inner.workspaces().await?;
             Ok(Arc::new(all.into_iter().map(|workspace| (workspace.subdomain.clone(), workspace)).collect()))
         };
-        let all: Arc<HashMap<_, _>> = self.all_workspaces.get(read).await?;
+        let all = self.all_workspaces.get_outcome((), read).await?;
         Ok(all.get(subdomain).cloned())
     }
 
     /// Whether the list of the workspace's keys contains a key.
     async fn is_listed(&self, workspace: WorkspaceId, digest: &KeyDigest) -> Result<bool, StoreError> {
-        let list = self.digests.get_with(workspace, || Arc::new(CachedValue::new(LIFETIME, self.stopwatch.clone())));
         let read = async {
             // Cannot fail: the semaphore is never closed.
             let _permit = self.listing.acquire().await;
             Ok(Arc::new(self.inner.key_digests(workspace).await?.into_iter().collect()))
         };
-        let digests: Arc<HashSet<_>> = list.get(read).await?;
+        let digests = self.digests.get_outcome(workspace, read).await?;
         Ok(digests.contains(digest))
     }
-}
-
-/// Why a look-up has no record for the callers that share it.
-enum Missing {
-    /// There is none.
-    Unknown,
-    /// It could not be read.
-    Failed(Arc<StoreError>),
-}
-
-impl From<StoreError> for Missing {
-    fn from(error: StoreError) -> Self {
-        Self::Failed(Arc::new(error))
-    }
-}
-
-/// The outcome of a shared look-up for one of its callers.
-fn outcome<T>(found: Result<T, Arc<Missing>>) -> Result<Option<T>, StoreError> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(missing) => match &*missing {
-            Missing::Unknown => Ok(None),
-            Missing::Failed(error) => Err(share_error(error.clone())),
-        },
-    }
-}
-
-fn shared<K, V>() -> SharedCache<K, V>
-where
-    K: std::hash::Hash + Eq + Send + Sync + 'static,
-    V: Clone + Send + Sync + 'static,
-{
-    SharedCache::builder().max_capacity(CAPACITY).time_to_live(LIFETIME).build()
 }
 
 fn short_lived<K, V>() -> Cache<K, V>
@@ -174,7 +143,7 @@ impl WorkspaceDirectory for CachedDirectory {
         if self.unknown_keys.contains_key(&name) || self.unknown_subdomains.contains_key(subdomain) {
             return Ok(None);
         }
-        outcome(self.credentials.try_get_with(name, self.look_up_credential(subdomain, digest)).await)
+        self.credentials.find(name, self.look_up_credential(subdomain, digest)).await
     }
 
     /// Records the use of a key at most once a second. A cached key has an old timestamp of its last use, so that every
@@ -191,7 +160,7 @@ impl WorkspaceDirectory for CachedDirectory {
         if self.unknown_subdomains.contains_key(subdomain) {
             return Ok(None);
         }
-        outcome(self.workspaces.try_get_with(subdomain.clone(), self.look_up_workspace(subdomain)).await)
+        self.workspaces.find(subdomain.clone(), self.look_up_workspace(subdomain)).await
     }
 
     async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError> {
@@ -270,8 +239,8 @@ mod tests {
     use uuid::Uuid;
 
     /// The number of reads of the database: single keys, single workspaces, lists of workspaces, lists of keys.
-    #[derive(Default)]
     struct ReadCounts {
+        started: std::time::Instant,
         keys: AtomicU32,
         workspaces: AtomicU32,
         lists: AtomicU32,
@@ -279,8 +248,33 @@ mod tests {
     }
 
     impl ReadCounts {
+        fn new() -> Self {
+            let started = std::time::Instant::now();
+            Self {
+                started,
+                keys: AtomicU32::new(0),
+                workspaces: AtomicU32::new(0),
+                lists: AtomicU32::new(0),
+                key_lists: AtomicU32::new(0),
+            }
+        }
+
         fn all(&self) -> [u32; 4] {
             [&self.keys, &self.workspaces, &self.lists, &self.key_lists].map(|reads| reads.load(Ordering::Relaxed))
+        }
+
+        /// The number of lifetimes in which the test has run.
+        fn lifetimes(&self) -> u32 {
+            1 + u32::try_from(self.started.elapsed().as_secs()).unwrap()
+        }
+
+        /// Asserts the numbers of reads. Lists are read again after each lifetime.
+        fn assert(&self, expected: [u32; 4]) {
+            let [keys, workspaces, lists, key_lists] = self.all();
+            assert_eq!([keys, workspaces], [expected[0], expected[1]]);
+            for (reads, expected) in [(lists, expected[2]), (key_lists, expected[3])] {
+                assert!((expected..=expected * self.lifetimes()).contains(&reads), "{reads} and not {expected}");
+            }
         }
     }
 
@@ -326,7 +320,7 @@ mod tests {
 
     /// A cached directory with these keys.
     fn cached() -> (CachedDirectory, Arc<ReadCounts>, Arc<ManualStopwatch>) {
-        let (reads, stopwatch) = (Arc::new(ReadCounts::default()), Arc::new(ManualStopwatch::default()));
+        let (reads, stopwatch) = (Arc::new(ReadCounts::new()), Arc::new(ManualStopwatch::default()));
         let mut inner = MockWorkspaceDirectory::new();
         let counted = reads.clone();
         inner.expect_credential().returning(move |asked, key| {
@@ -369,7 +363,7 @@ mod tests {
         for number in 0..10_000 {
             assert!(!is_found(&directory, &format!("w{number}"), good).await);
         }
-        assert_eq!(reads.all(), [1 + MAX_MISSES_PER_SECOND, 0, 1, 0]);
+        reads.assert([1 + MAX_MISSES_PER_SECOND, 0, 1, 0]);
     }
 
     /// Beyond the contract.
@@ -379,12 +373,12 @@ mod tests {
         for number in 0..10_000 {
             assert!(!is_found(&directory, "acme", number).await);
         }
-        assert_eq!(reads.all(), [MAX_MISSES_PER_SECOND, 0, 1, 1]);
+        reads.assert([MAX_MISSES_PER_SECOND, 0, 1, 1]);
         stopwatch.advance(Duration::from_secs(1));
         for number in 10_000..20_000 {
             assert!(!is_found(&directory, "acme", number).await);
         }
-        assert_eq!(reads.all(), [2 * MAX_MISSES_PER_SECOND, 0, 2, 2]);
+        reads.assert([2 * MAX_MISSES_PER_SECOND, 0, 1, 1]);
     }
 
     /// Beyond the contract.
@@ -400,7 +394,7 @@ mod tests {
         }
         // A valid key does not work in another workspace.
         assert!(!is_found(&directory, "bolt", VALID_KEYS[0].1).await);
-        assert_eq!(reads.all(), [MAX_MISSES_PER_SECOND + 3, 0, 1, 2]);
+        reads.assert([MAX_MISSES_PER_SECOND + 3, 0, 1, 2]);
     }
 
     #[tokio::test]
@@ -412,33 +406,31 @@ mod tests {
         for label in ["acme", "bolt"] {
             assert_eq!(directory.workspace(&subdomain(label)).await.unwrap(), Some(workspace(label)));
         }
-        assert_eq!(reads.all(), [0, MAX_MISSES_PER_SECOND, 1, 0]);
+        reads.assert([0, MAX_MISSES_PER_SECOND, 1, 0]);
     }
 
     #[tokio::test]
     async fn successful_lookups_are_not_limited() {
-        let (directory, reads, _) = cached();
+        let (mut directory, reads, _) = cached();
+        directory.credentials = SharedCache::new(CAPACITY, Duration::from_nanos(1));
         for _ in 0..2 * MAX_MISSES_PER_SECOND {
             for (label, number) in VALID_KEYS {
-                directory.credentials.invalidate(&(subdomain(label), digest(number))).await;
                 assert!(is_found(&directory, label, number).await);
             }
         }
-        assert_eq!(reads.all(), [6 * MAX_MISSES_PER_SECOND, 0, 0, 0]);
+        reads.assert([6 * MAX_MISSES_PER_SECOND, 0, 0, 0]);
     }
 
     #[tokio::test]
     async fn hits_and_misses_are_cached() {
         let (directory, reads, _) = cached();
-        let started = std::time::Instant::now();
         for _ in 0..1_000 {
             assert!(is_found(&directory, "acme", VALID_KEYS[0].1).await);
             assert!(!is_found(&directory, "acme", 1).await && !is_found(&directory, "nobody", VALID_KEYS[0].1).await);
             assert_eq!(directory.workspace(&subdomain("acme")).await.unwrap(), Some(workspace("acme")));
             assert_eq!(directory.workspace(&subdomain("unknown")).await.unwrap(), None);
         }
-        // One read, and one more for each second that the loop took.
-        let times = 1 + u32::try_from(started.elapsed().as_secs()).unwrap();
+        let times = reads.lifetimes();
         let [keys, workspaces, lists, key_lists] = reads.all();
         assert!(keys <= 3 * times && workspaces <= 2 * times, "{keys} and {workspaces} in {times} s");
         assert_eq!([lists, key_lists], [0, 0]);

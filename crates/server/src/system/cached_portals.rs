@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use moka::sync::Cache;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::portal::Portal;
 use roadmap_domain::ports::{PortalSource, SettingReader};
+use roadmap_http::shared_cache::SharedCache;
 
 /// How long settings are cached. A change takes effect within this time in every process.
 const LIFETIME: Duration = Duration::from_millis(500);
@@ -18,12 +18,12 @@ const CAPACITY: u64 = 10_000;
 
 /// The cached settings of portals. Clones share them.
 #[derive(Clone)]
-pub(crate) struct PortalCache(Cache<WorkspaceId, Arc<Portal>>);
+pub(crate) struct PortalCache(SharedCache<WorkspaceId, Arc<Portal>>);
 
 impl PortalCache {
     /// Creates an empty cache.
     pub(crate) fn new() -> Self {
-        Self(Cache::builder().max_capacity(CAPACITY).time_to_live(LIFETIME).build())
+        Self(SharedCache::new(CAPACITY, LIFETIME))
     }
 }
 
@@ -38,14 +38,8 @@ pub(crate) struct CachedPortals {
 #[async_trait]
 impl PortalSource for CachedPortals {
     async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Arc<Portal>>, StoreError> {
-        if let Some(cached) = self.cache.0.get(&workspace) {
-            return Ok(Some(cached));
-        }
-        let portal = self.reader.portal(workspace).await?.map(Arc::new);
-        if let Some(portal) = &portal {
-            self.cache.0.insert(workspace, portal.clone());
-        }
-        Ok(portal)
+        let read = async { Ok(self.reader.portal(workspace).await?.map(Arc::new)) };
+        self.cache.0.find(workspace, read).await
     }
 }
 

@@ -4,29 +4,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use moka::sync::Cache;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::ports::{SettingReader, SynonymSource};
+use roadmap_http::shared_cache::SharedCache;
 
 /// How long synonyms are cached. A change takes effect within this time in every process.
 const LIFETIME: Duration = Duration::from_millis(500);
 
 /// Maximum number of cached phrases of all workspaces, and how many a workspace counts at least.
 const CAPACITY: u64 = 100_000;
-const LEAST: u32 = 10;
+const LEAST: usize = 10;
 
 /// The cached synonyms of workspaces. Clones share them.
 #[derive(Clone)]
-pub(crate) struct SynonymCache(Cache<WorkspaceId, Arc<Synonyms>>);
+pub(crate) struct SynonymCache(SharedCache<WorkspaceId, Arc<Synonyms>>);
 
 impl SynonymCache {
     /// Creates an empty cache.
     pub(crate) fn new() -> Self {
-        let weight =
-            |_: &WorkspaceId, synonyms: &Arc<Synonyms>| u32::try_from(synonyms.len()).unwrap_or(u32::MAX) + LEAST;
-        Self(Cache::builder().max_capacity(CAPACITY).weigher(weight).time_to_live(LIFETIME).build())
+        Self(SharedCache::weighted(CAPACITY, LIFETIME, |synonyms| synonyms.len() + LEAST))
     }
 }
 
@@ -41,12 +39,8 @@ pub(crate) struct CachedSynonyms {
 #[async_trait]
 impl SynonymSource for CachedSynonyms {
     async fn synonyms(&self, workspace: WorkspaceId) -> Result<Arc<Synonyms>, StoreError> {
-        if let Some(cached) = self.cache.0.get(&workspace) {
-            return Ok(cached);
-        }
-        let synonyms = Arc::new(self.reader.synonyms(workspace).await?);
-        self.cache.0.insert(workspace, synonyms.clone());
-        Ok(synonyms)
+        let read = async { self.reader.synonyms(workspace).await.map(Arc::new) };
+        self.cache.0.get(workspace, read).await
     }
 }
 

@@ -1,52 +1,50 @@
 //! A cache of the tracks of workspaces, so that most lists of tracks do not read the store.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use moka::sync::Cache;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::track::Track;
 use roadmap_domain::ports::{BoardObserver, TrackReader, TrackSource};
+use roadmap_http::shared_cache::SharedCache;
 
 /// How long tracks are cached. A change by another process takes effect within this time, one by this process at once.
 const LIFETIME: Duration = Duration::from_millis(500);
 
 /// Maximum number of cached tracks of all workspaces, and how many a workspace counts at least.
 const CAPACITY: u64 = 100_000;
-const LEAST: u32 = 10;
+const LEAST: usize = 10;
 
 /// The cached tracks of workspaces. Clones share them.
 #[derive(Clone)]
 pub(crate) struct TrackCache {
-    tracks: Cache<WorkspaceId, Arc<[Track]>>,
-    /// The number of changes. What was read before a change is not cached after it.
-    changes: Arc<Mutex<u64>>,
+    /// The key has the number of changes, so that what was read before a change is not used after it.
+    tracks: SharedCache<(WorkspaceId, u64), Arc<[Track]>>,
+    /// How often this process has changed each board.
+    changes: Arc<RwLock<HashMap<WorkspaceId, u64>>>,
 }
 
 impl TrackCache {
     /// Creates an empty cache.
     pub(crate) fn new() -> Self {
-        let weight =
-            |_: &WorkspaceId, tracks: &Arc<[Track]>| u32::try_from(tracks.len()).unwrap_or(u32::MAX).max(LEAST);
-        let tracks = Cache::builder().max_capacity(CAPACITY).weigher(weight).time_to_live(LIFETIME).build();
+        let tracks = SharedCache::weighted(CAPACITY, LIFETIME, |tracks: &Arc<[Track]>| tracks.len().max(LEAST));
         Self { tracks, changes: Arc::default() }
     }
 
-    /// Runs this with the number of changes, while no further one is made.
-    fn with_changes<T>(&self, run: impl FnOnce(&mut u64) -> T) -> T {
-        // Nothing panics while it holds the lock.
-        run(&mut self.changes.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Returns how often this process has changed the board of a workspace.
+    fn count_changes(&self, workspace: WorkspaceId) -> u64 {
+        let changes = self.changes.read().unwrap_or_else(PoisonError::into_inner);
+        changes.get(&workspace).copied().unwrap_or(0)
     }
 }
 
 impl BoardObserver for TrackCache {
     fn board_changed(&self, workspace: WorkspaceId) {
-        self.with_changes(|changes| {
-            *changes += 1;
-            self.tracks.invalidate(&workspace);
-        });
+        let mut changes = self.changes.write().unwrap_or_else(PoisonError::into_inner);
+        *changes.entry(workspace).or_default() += 1;
     }
 }
 
@@ -61,17 +59,8 @@ pub(crate) struct CachedTracks {
 #[async_trait]
 impl TrackSource for CachedTracks {
     async fn tracks(&self, workspace: WorkspaceId) -> Result<Arc<[Track]>, StoreError> {
-        if let Some(cached) = self.cache.tracks.get(&workspace) {
-            return Ok(cached);
-        }
-        let before = self.cache.with_changes(|changes| *changes);
-        let tracks: Arc<[Track]> = self.reader.tracks(workspace).await?.into();
-        self.cache.with_changes(|changes| {
-            if *changes == before {
-                self.cache.tracks.insert(workspace, tracks.clone());
-            }
-        });
-        Ok(tracks)
+        let read = async { Ok(self.reader.tracks(workspace).await?.into()) };
+        self.cache.tracks.get((workspace, self.cache.count_changes(workspace)), read).await
     }
 }
 

@@ -3,12 +3,12 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use moka::sync::Cache;
 use roadmap_domain::model::feature_request::FeatureRequestDetail;
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::query::portal::ListSimilar;
 use roadmap_http::error::HttpError;
+use roadmap_http::shared_cache::SharedCache;
 
 use crate::context::Context;
 use crate::portal::parts::Lanes;
@@ -20,8 +20,8 @@ const SIMILAR_CAPACITY: u64 = 20_000;
 
 /// The similar feature requests of each one, and the lanes. Only IDs are kept, so that nothing is shown that has become
 /// private.
-static SIMILAR: LazyLock<Cache<(WorkspaceId, FeatureRequestId), Arc<Similar>>> =
-    LazyLock::new(|| Cache::builder().max_capacity(SIMILAR_CAPACITY).time_to_live(SIMILAR_LIFETIME).build());
+static SIMILAR: LazyLock<SharedCache<(WorkspaceId, FeatureRequestId), Arc<Similar>>> =
+    LazyLock::new(|| SharedCache::new(SIMILAR_CAPACITY, SIMILAR_LIFETIME));
 
 /// The similar feature requests of one, and the lanes.
 pub(crate) struct Similar {
@@ -36,10 +36,10 @@ pub(crate) struct Similar {
 /// # Errors
 /// The search or the store fails.
 pub(crate) async fn similar(context: &Context, detail: &FeatureRequestDetail) -> Result<Arc<Similar>, HttpError> {
-    let key = (context.workspace.id, detail.summary.id);
-    if let Some(known) = SIMILAR.get(&key) {
-        return Ok(known);
-    }
+    SIMILAR.get((context.workspace.id, detail.summary.id), find_similar(context, detail)).await
+}
+
+async fn find_similar(context: &Context, detail: &FeatureRequestDetail) -> Result<Arc<Similar>, HttpError> {
     let lanes = Lanes::load(context).await?;
     let requests = match SearchQuery::parse("title", detail.summary.title.as_str()) {
         Ok(title) => {
@@ -48,7 +48,5 @@ pub(crate) async fn similar(context: &Context, detail: &FeatureRequestDetail) ->
         }
         Err(_) => Vec::new(),
     };
-    let similar = Arc::new(Similar { requests, lanes });
-    SIMILAR.insert(key, similar.clone());
-    Ok(similar)
+    Ok(Arc::new(Similar { requests, lanes }))
 }

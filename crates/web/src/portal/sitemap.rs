@@ -5,12 +5,12 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use askama::Template;
-use moka::sync::Cache;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::usecase::query::portal::{CountSitemapParts, ListPublishedChangelogs, ListSitemap};
 use roadmap_http::error::HttpError;
-use tokio::sync::{OnceCell, Semaphore};
+use roadmap_http::shared_cache::SharedCache;
+use tokio::sync::Semaphore;
 
 use crate::context::Context;
 use crate::document::{self, PreparedDocument, TEXT, XML};
@@ -24,21 +24,12 @@ const CHANGELOGS: &str = "100";
 const LIFETIME: Duration = Duration::from_secs(300);
 /// Maximum size of all cached parts, in bytes.
 const CACHE_BYTES: u64 = 32 * 1024 * 1024;
-/// The size that a part counts with until it is known, in bytes.
-const ASSUMED_SIZE: usize = 2 * 1024 * 1024;
 /// Number of parts that are rendered at the same time.
 const RENDERED_AT_ONCE: usize = 2;
 
-/// A part, which is rendered once for all who wait for it.
-type Part = Arc<OnceCell<PreparedDocument>>;
-
 /// The parts of the sitemaps of all workspaces, by their numbers.
-static PARTS: LazyLock<Cache<(WorkspaceId, i64), Part>> = LazyLock::new(|| {
-    let size = |_: &(WorkspaceId, i64), part: &Part| {
-        u32::try_from(part.get().map_or(ASSUMED_SIZE, PreparedDocument::size)).unwrap_or(u32::MAX)
-    };
-    Cache::builder().max_capacity(CACHE_BYTES).weigher(size).time_to_live(LIFETIME).build()
-});
+static PARTS: LazyLock<SharedCache<(WorkspaceId, i64), Arc<PreparedDocument>>> =
+    LazyLock::new(|| SharedCache::weighted(CACHE_BYTES, LIFETIME, |part| part.size()));
 
 static RENDERING: Semaphore = Semaphore::const_new(RENDERED_AT_ONCE);
 
@@ -84,22 +75,15 @@ pub(crate) async fn part(context: Rc<Context>) -> PageResult {
     if !context.portal.settings.is_indexed || part.to_string() != number {
         return Err(HttpError::NotFound);
     }
-    let key = (context.workspace.id, part);
-    if let Some(known) = PARTS.get(&key).as_ref().and_then(|known| known.get()) {
-        return Ok(known.reply(&context));
-    }
-    if part > context.run(&CountSitemapParts).await? {
-        return Err(HttpError::NotFound);
-    }
-    let shared = PARTS.get_with(key, Arc::default);
-    let document = shared.get_or_try_init(|| render(&context, part)).await?;
-    // Its size is known now.
-    PARTS.insert(key, shared.clone());
-    Ok(document.reply(&context))
+    let document = PARTS.find((context.workspace.id, part), render(&context, part)).await?;
+    Ok(document.ok_or(HttpError::NotFound)?.reply(&context))
 }
 
-/// Renders a part. Reading needs the store's threads, the rest one for long work, so that none that serves waits.
-async fn render(context: &Context, part: i64) -> Result<PreparedDocument, HttpError> {
+/// Renders a part, if there is one with this number. Reading needs the store's threads, the rest one for long work, so that none that serves waits.
+async fn render(context: &Context, part: i64) -> Result<Option<Arc<PreparedDocument>>, HttpError> {
+    if part > context.run(&CountSitemapParts).await? {
+        return Ok(None);
+    }
     let permit = RENDERING.acquire().await.map_err(|_| HttpError::HandlerPanicked)?;
     let mut pages = Vec::new();
     if part == 1 {
@@ -122,7 +106,7 @@ async fn render(context: &Context, part: i64) -> Result<PreparedDocument, HttpEr
         let document = PreparedDocument::new(XML, Sitemap { pages }.render().unwrap_or_default());
         // Held until here, even if the client has gone.
         drop(permit);
-        document
+        Some(Arc::new(document))
     });
     rendered.await.map_err(HttpError::TaskPanicked)
 }
