@@ -1,0 +1,175 @@
+//! What was typed into the form of a changelog.
+
+use roadmap_domain::error::Validated;
+use roadmap_domain::model::admin::Fingerprint;
+use roadmap_domain::model::audit::parse_time;
+use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogState};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{FeatureRequestId, parse_uuid};
+use roadmap_domain::model::markdown;
+use roadmap_domain::model::timestamp::Timestamp;
+
+use crate::actions::typed_text;
+use crate::form::Fields;
+
+/// What was typed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Typed {
+    pub(super) title: String,
+    pub(super) content: String,
+    /// Whether the content is HTML, because Markdown cannot express it.
+    pub(super) is_html: bool,
+    /// The time of publication (UTC), as in a field of the type `datetime-local`.
+    pub(super) publish_at: String,
+    pub(super) linked: Vec<FeatureRequestId>,
+    /// Those that were linked when the form was opened. `None` for a new changelog.
+    pub(super) linked_before: Option<Vec<FeatureRequestId>>,
+    pub(super) query: String,
+    pub(super) notifies: bool,
+    pub(super) fingerprint: String,
+}
+
+impl Typed {
+    /// Returns what the form of a stored changelog has.
+    pub(super) fn of_stored(detail: &ChangelogDetail, now: Timestamp) -> Self {
+        let ChangelogDetail { changelog, feature_requests } = detail;
+        let content = markdown::to_editable(&changelog.content);
+        let linked: Vec<FeatureRequestId> = feature_requests.iter().map(|summary| summary.id).collect();
+        Self {
+            title: changelog.title.as_str().to_owned(),
+            content: content.as_str().to_owned(),
+            is_html: content.is_html(),
+            publish_at: match changelog.state(now) {
+                ChangelogState::Scheduled(at) => local_time(at),
+                _ => String::new(),
+            },
+            linked_before: Some(linked.clone()),
+            linked,
+            query: String::new(),
+            notifies: false,
+            fingerprint: Fingerprint::of_changelog(changelog).as_str().to_owned(),
+        }
+    }
+
+    pub(super) fn of_form(fields: &Fields) -> Self {
+        Self {
+            title: fields.get("title").to_owned(),
+            content: typed_text(fields, "content"),
+            is_html: fields.get("format") == "html",
+            publish_at: fields.get("publish-at").trim().to_owned(),
+            linked: parse_ids(fields.all("linked")),
+            linked_before: fields
+                .has("linked-before")
+                .then(|| parse_ids(fields.get("linked-before").split_ascii_whitespace())),
+            query: fields.get("query").trim().to_owned(),
+            notifies: fields.has("notify"),
+            fingerprint: fields.get("fingerprint").to_owned(),
+        }
+    }
+
+    /// Links and unlinks what others have linked and unlinked since the form was opened.
+    pub(super) fn follow_links(&mut self, stored: &ChangelogDetail) {
+        let stored: Vec<FeatureRequestId> = stored.feature_requests.iter().map(|summary| summary.id).collect();
+        let before = self.linked_before.as_ref().unwrap_or(&stored);
+        let kept = stored.iter().filter(|id| self.linked.contains(id) || !before.contains(id));
+        let added = self.linked.iter().filter(|id| !before.contains(id) && !stored.contains(id));
+        self.linked = kept.chain(added).copied().collect();
+        self.linked_before = Some(stored);
+    }
+
+    /// Returns the value of the field with those that were linked.
+    pub(super) fn linked_before(&self) -> String {
+        let ids: Vec<String> = self.linked_before.iter().flatten().map(ToString::to_string).collect();
+        ids.join(" ")
+    }
+
+    pub(super) fn parse_content(&self) -> Validated<CleanHtml> {
+        match self.is_html {
+            true => CleanHtml::parse("content", &self.content),
+            false => markdown::to_html("content", &self.content),
+        }
+    }
+}
+
+/// Returns the ids among these texts, each once.
+fn parse_ids<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<FeatureRequestId> {
+    let mut ids = Vec::new();
+    for id in texts.filter_map(|raw| parse_uuid("linked", raw).ok()).map(FeatureRequestId::new) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// Returns a time as in a field of the type `datetime-local`.
+pub(super) fn local_time(at: Timestamp) -> String {
+    at.to_string().chars().take("2026-03-01T09:30".len()).collect()
+}
+
+/// Reads a time of such a field. Browsers leave out seconds that are zero.
+pub(super) fn parse_local_time(typed: &str) -> Option<Timestamp> {
+    let typed = typed.replace(' ', "T");
+    let seconds = if typed.len() == "2026-03-01T09:30".len() { ":00" } else { "" };
+    parse_time("publish-at", &format!("{typed}{seconds}Z")).ok()
+}
+
+/// Whether a typed time is the stored one, also if that has passed since.
+pub(super) fn is_same_time(typed: &str, changelog: &Changelog, stored: &Typed) -> bool {
+    typed == stored.publish_at || changelog.public_from.is_some_and(|at| local_time(at) == typed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::detail;
+    use super::*;
+    use crate::portal::parts::tests::at;
+    use uuid::Uuid;
+
+    #[test]
+    fn times_are_read_as_browsers_write_them() {
+        let written = |typed: &str| parse_local_time(typed).map(|at| at.to_string());
+        for (typed, expected) in [
+            ("2026-03-31T09:00", Some("2026-03-31T09:00:00.000Z")),
+            ("2026-03-31 09:00", Some("2026-03-31T09:00:00.000Z")),
+            ("2026-03-31T09:00:30", Some("2026-03-31T09:00:30.000Z")),
+            ("2026-03-31T09:00:30.5", Some("2026-03-31T09:00:30.500Z")),
+            ("31.3.2026, 09:00", None),
+            ("2026-02-30T09:00", None),
+            ("2026-03-31T09:00+0", None),
+            ("", None),
+        ] {
+            assert_eq!(written(typed).as_deref(), expected, "{typed}");
+        }
+        let later = at(9);
+        assert_eq!(parse_local_time(&local_time(later)), Some(later));
+    }
+
+    #[test]
+    fn a_time_that_has_passed_since_is_the_stored_one() {
+        let scheduled = detail("a", Some(at(1)));
+        let stored = Typed::of_stored(&scheduled, at(2));
+        assert_eq!(stored.publish_at, "");
+        assert!(is_same_time(&local_time(at(1)), &scheduled.changelog, &stored));
+        assert!(is_same_time("", &scheduled.changelog, &stored));
+        assert!(!is_same_time(&local_time(at(3)), &scheduled.changelog, &stored));
+    }
+
+    #[test]
+    fn what_was_typed_is_read_once() {
+        let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let form = format!("title=+a+&content=b%0D%0Ac&linked={one}&linked=x&linked={two}&linked={one}&notify=1");
+        let typed = Typed::of_form(&Fields::parse(form.as_bytes()));
+        let expected = Typed {
+            title: " a ".to_owned(),
+            content: "b\nc".to_owned(),
+            linked: [one, two].map(FeatureRequestId::new).to_vec(),
+            notifies: true,
+            ..Typed::default()
+        };
+        assert_eq!(typed, expected);
+        assert_eq!(typed.parse_content().unwrap().as_str().trim_end(), "<p>b<br>\nc</p>");
+        let html = Typed { is_html: true, content: "<p onclick=x>b</p>".to_owned(), ..typed };
+        assert_eq!(html.parse_content().unwrap().as_str(), "<p>b</p>");
+    }
+}
