@@ -5,14 +5,7 @@
 //! dominates the build time.
 
 // Tests report failures by panicking.
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    missing_docs,
-    unreachable_pub
-)]
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, unreachable_pub)]
 
 mod app;
 mod browser;

@@ -8,7 +8,7 @@ use crate::deny::Deny;
 use crate::openapi::OpenApi;
 use crate::run::{WORKSPACE, cargo, root, text, with_servers};
 use crate::test_browser::TestBrowser;
-use crate::{coverage, layers, migrations, packaging, test_proxies};
+use crate::{coverage, layers, migrations, packaging, public_docs, test_proxies};
 
 /// File with the commit of the last successful run.
 const PASSED_FILE: &str = "target/ci-green";
@@ -42,6 +42,7 @@ fn clean_commit() -> Option<String> {
 fn checks(steps: &mut Steps) -> anyhow::Result<()> {
     steps.run("format", || cargo(&["fmt", "--all", "--check"], &[]))?;
     steps.run("layers", layers::run)?;
+    steps.run("doc comments", public_docs::run)?;
     steps.run("contract coverage", || coverage::rows().map(drop))?;
     steps.run("migrations", migrations::run)?;
     steps.run("packaging", packaging::run)?;

@@ -8,7 +8,7 @@ use std::fs;
 
 use anyhow::{Context, ensure};
 
-use crate::run::root;
+use crate::run::{root, rust_files};
 
 /// Sections of the contract, of the decisions that fill its gaps and of the additions to the API, and two chapters
 /// without sections. Each needs a test.
@@ -61,17 +61,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
 
 /// Collects the rows of all tests. Every section has one.
 pub(crate) fn rows() -> anyhow::Result<Vec<Row>> {
-    let (mut found, mut files) = (vec![root().join("crates"), root().join("tests/api")], Vec::new());
-    while let Some(path) = found.pop() {
-        if path.is_dir() {
-            fs::read_dir(path)?.try_for_each(|entry| entry.map(|entry| found.push(entry.path())))?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files.sort();
     let mut rows = Vec::new();
-    for file in files {
+    for file in rust_files(&["crates", "tests/api"])? {
         let path = file.strip_prefix(root())?.display().to_string();
         rows.extend(parse(&path, &fs::read_to_string(&file)?).context(path)?);
     }

@@ -29,6 +29,7 @@ mod packaging;
 mod postgres;
 #[cfg(feature = "servers")]
 mod process;
+mod public_docs;
 #[cfg(feature = "servers")]
 mod release;
 mod run;
@@ -79,8 +80,8 @@ enum Command {
     TestBrowser(test_browser::TestBrowser),
     /// Attack the service through nginx and HAProxy; installs them if possible
     TestProxies,
-    /// Run all checks that a change must pass: format, lints, layers, dependencies, migrations, tests, browser,
-    /// proxies
+    /// Run all checks that a change must pass: format, lints, layers, doc comments, dependencies, migrations,
+    /// tests, browser, proxies
     Ci,
     /// Check the allowed dependencies of each crate
     Layers,
@@ -88,6 +89,8 @@ enum Command {
     Coverage,
     /// Check licences, sources and known vulnerabilities of the dependencies
     Deny(deny::Deny),
+    /// Check that public items have doc comments
+    PublicDocs,
     /// Check that the container, compose and systemd files match the service
     Packaging,
     /// Check that both stores have the same migrations, each with up and down
@@ -142,6 +145,7 @@ fn main() -> anyhow::Result<()> {
         Command::Layers => layers::run(),
         Command::Coverage => coverage::run(),
         Command::Deny(command) => command.run(),
+        Command::PublicDocs => public_docs::run(),
         Command::Packaging => packaging::run(),
         Command::Migrations => migrations::run(),
         Command::Openapi(command) => command.run(),

@@ -1,5 +1,6 @@
 //! Running other programs.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -9,6 +10,21 @@ use serde_json::Value;
 /// Root folder of the project.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_path_buf)
+}
+
+/// Returns the files with Rust code in folders of the project and below, in order.
+pub(crate) fn rust_files(folders: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
+    let mut files = Vec::new();
+    while let Some(path) = found.pop() {
+        if path.is_dir() {
+            fs::read_dir(path)?.try_for_each(|entry| entry.map(|entry| found.push(entry.path())))?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Runs cargo in the root folder with its output shown.

@@ -1,5 +1,4 @@
 //! The tables, as diesel uses them. Columns that only the database reads or writes are left out.
-#![allow(missing_docs, reason = "the migrations describe the tables")]
 
 diesel::table! {
     workspaces (id) {
