@@ -4,19 +4,27 @@ use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::mail::Topic;
 use uuid::Uuid;
 
-/// Declares a statement: its parameters, which the SQL names in braces, and the types of the columns that it returns.
-///
-/// The statement is prepared once per connection. Diesel's own `sql_query` would plan it again at every execution.
+/// Declares a statement: its parameters, which the SQL names in braces, and the types of the columns that it returns. A
+/// parameter that is not a field, or a field that is not a parameter, is a compile error.
 macro_rules! statement {
     (
         $(#[$doc:meta])*
         $name:ident { $($field:ident: $rust:ty => $sql_type:ty),* $(,)? } -> $row:ty,
         $sql:expr
     ) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone)]
-        pub(crate) struct $name {
-            $(pub(crate) $field: $rust,)*
+        const _: () = {
+            assert!(
+                roadmap_store::statement::has_only_parameters($sql, &[$(stringify!($field)),*]),
+                "a parameter of the statement is not a field"
+            );
+            $(assert!(
+                roadmap_store::statement::has_parameter($sql, stringify!($field)),
+                concat!("the statement does not use the field ", stringify!($field))
+            );)*
+        };
+
+        roadmap_store::declare_statement! {
+            $(#[$doc])* $name { $($field: $rust),* } -> $row
         }
 
         impl diesel::query_builder::QueryFragment<diesel::pg::Pg> for $name {
@@ -24,31 +32,21 @@ macro_rules! statement {
                 &'b self,
                 mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
             ) -> diesel::QueryResult<()> {
+                out.push_sql(Self::COMMENT);
                 let mut rest: &str = $sql;
                 while let Some((before, behind)) = rest.split_once('{') {
                     out.push_sql(before);
                     let (parameter, behind) = behind.split_once('}').unwrap_or((behind, ""));
                     match parameter {
                         $(stringify!($field) => out.push_bind_param::<$sql_type, _>(&self.$field)?,)*
-                        unknown => {
-                            let problem = format!("the statement has no parameter {unknown}");
-                            return Err(diesel::result::Error::QueryBuilderError(problem.into()));
-                        }
+                        // Every parameter is a field, as asserted above.
+                        _ => {}
                     }
                     rest = behind;
                 }
                 out.push_sql(rest);
                 Ok(())
             }
-        }
-
-        impl diesel::query_builder::QueryId for $name {
-            type QueryId = Self;
-            const HAS_STATIC_QUERY_ID: bool = true;
-        }
-
-        impl diesel::query_builder::Query for $name {
-            type SqlType = $row;
         }
     };
 }

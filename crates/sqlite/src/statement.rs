@@ -1,9 +1,7 @@
 //! Statements written in SQL, which diesel's query builder cannot express.
 
 /// Declares a statement: its parameters, in the order of its question marks, and the types of the columns that it
-/// returns, if any.
-///
-/// The statement is prepared once per connection. Diesel's own `sql_query` would plan it again at every execution.
+/// returns, if any. Another number of question marks is a compile error.
 macro_rules! statement {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $rust:ty => $sql_type:ty),+ $(,)? } $sql:expr) => {
         $crate::statement::statement! {
@@ -11,10 +9,13 @@ macro_rules! statement {
         }
     };
     ($(#[$doc:meta])* $name:ident { $($field:ident: $rust:ty => $sql_type:ty),+ $(,)? } -> $row:ty, $sql:expr) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone)]
-        pub(crate) struct $name {
-            $(pub(crate) $field: $rust,)+
+        const _: () = assert!(
+            roadmap_store::statement::count_placeholders($sql) == [$(stringify!($field)),+].len(),
+            "the statement has another number of question marks than of fields"
+        );
+
+        roadmap_store::declare_statement! {
+            $(#[$doc])* $name { $($field: $rust),+ } -> $row
         }
 
         impl diesel::query_builder::QueryFragment<diesel::sqlite::Sqlite> for $name {
@@ -22,6 +23,7 @@ macro_rules! statement {
                 &'b self,
                 mut out: diesel::query_builder::AstPass<'_, 'b, diesel::sqlite::Sqlite>,
             ) -> diesel::QueryResult<()> {
+                out.push_sql(Self::COMMENT);
                 let mut pieces = $sql.split('?');
                 out.push_sql(pieces.next().unwrap_or_default());
                 $(
@@ -30,15 +32,6 @@ macro_rules! statement {
                 )+
                 Ok(())
             }
-        }
-
-        impl diesel::query_builder::QueryId for $name {
-            type QueryId = Self;
-            const HAS_STATIC_QUERY_ID: bool = true;
-        }
-
-        impl diesel::query_builder::Query for $name {
-            type SqlType = $row;
         }
 
         impl diesel::RunQueryDsl<diesel::SqliteConnection> for $name {}

@@ -1,0 +1,5 @@
+//! What both stores share: statements in SQL that are checked at compile time.
+//!
+//! Not here: SQL, which belongs to the stores, and business rules, which belong to the domain.
+
+pub mod statement;
