@@ -183,3 +183,20 @@ fn a_failure_has_its_request_and_workspace_at_any_level() {
     let span = json!({ "name": "request", "request_id": "the-one", "method": "POST", "workspace": "acme" });
     assert_eq!((failed.len(), &failed[0]["span"], &failed[0]["status"]), (1, &span, &json!(503)));
 }
+
+/// The line of a sent mail has the id of the request that caused the mail, and nothing personal.
+#[test]
+fn the_line_of_a_mail_has_the_id_of_its_request() {
+    let app = App::with(&[], &[("ROADMAP_LOG_FORMAT", "json")]);
+    app.acme.feature_request("canarytitle");
+    app.acme.vote("1", "canaryvoter@example.com");
+    let comment = json!({ "comment": { "content": "<p>canarycomment</p>" }, "notify_all_voters": true });
+    let posted = app.acme.post_comment("1", &comment);
+    let id = posted.header("x-request-id").expect("an id").to_owned();
+    let of_mail = || lines(&app).into_iter().find(|line| line.contains("a mail was sent"));
+    eventually("the mail is logged", || of_mail().is_some());
+    let line = of_mail().unwrap();
+    let parsed: Value = serde_json::from_str(&line).expect("an object");
+    assert_eq!((&parsed["span"]["name"], &parsed["span"]["request_id"]), (&json!("mail"), &json!(id)), "{line}");
+    assert!(!line.contains("canary"), "{line}");
+}

@@ -69,20 +69,22 @@ statement! {
         now: TimestampColumn => Timestamptz,
         until: TimestampColumn => Timestamptz,
         most: i64 => BigInt,
-    } -> (Text, Text, Text, Nullable<SqlUuid>, Nullable<Text>, Timestamptz, Integer),
+    } -> (Text, Text, Text, Nullable<SqlUuid>, Nullable<Text>, Timestamptz, Integer, Nullable<Text>),
     "WITH due AS MATERIALIZED (
          SELECT id, due_at FROM outbox WHERE workspace_id = {workspace} AND priority = {priority} AND due_at <= {now}
          ORDER BY due_at LIMIT {most} FOR UPDATE SKIP LOCKED
      ), leased AS (
          UPDATE outbox SET due_at = {until}, leased_until = {until}, attempts = least(attempts, 2147483646) + 1
          FROM due WHERE outbox.workspace_id = {workspace} AND outbox.id = due.id
-         RETURNING outbox.id, kind, payload, customer_id, address, created_at, attempts, due.due_at AS was_due_at
+         RETURNING outbox.id, kind, payload, customer_id, address, created_at, attempts, request_id,
+                   due.due_at AS was_due_at
      )
-     SELECT id, kind, payload::text, customer_id, address, created_at, attempts FROM leased ORDER BY was_due_at, id"
+     SELECT id, kind, payload::text, customer_id, address, created_at, attempts, request_id
+     FROM leased ORDER BY was_due_at, id"
 }
 
-/// A stored message. The last column is the number of this attempt.
-type MessageRow = (String, String, String, Option<Uuid>, Option<String>, TimestampColumn, i32);
+/// A stored message. The last columns are the number of this attempt and the id of the HTTP request.
+type MessageRow = (String, String, String, Option<Uuid>, Option<String>, TimestampColumn, i32, Option<String>);
 
 statement! {
     /// Creates the notifications of the next customers of a leased audience and settles the audience. It becomes due
@@ -101,6 +103,7 @@ statement! {
         at: TimestampColumn => Timestamptz,
         most: i64 => BigInt,
         now: TimestampColumn => Timestamptz,
+        request_id: Option<String> => Nullable<Text>,
     } -> BigInt,
     concat!("WITH message AS MATERIALIZED (
          SELECT id FROM outbox WHERE workspace_id = {workspace} AND id = {id} AND leased_until = {leased_until} FOR UPDATE
@@ -108,8 +111,9 @@ statement! {
      ), audience AS MATERIALIZED (
          SELECT customer_id FROM message CROSS JOIN next
      ), created AS (
-         INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
-         SELECT {workspace}, {topic} || '.' || customer_id::text, {kind}, 1, customer_id, {payload}::jsonb, {at}, {at}
+         INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at, request_id)
+         SELECT {workspace}, {topic} || '.' || customer_id::text, {kind}, 1, customer_id, {payload}::jsonb, {at}, {at},
+                {request_id}
          FROM audience
          ON CONFLICT (workspace_id, id) DO NOTHING RETURNING id
      ), reached AS MATERIALIZED (
@@ -263,7 +267,7 @@ fn timestamp(
 
 /// Converts a row to a message.
 fn leased(row: MessageRow, lease: Lease) -> Result<LeasedMessage, StoreError> {
-    let (id, kind, payload, customer, address, created_at, attempts) = row;
+    let (id, kind, payload, customer, address, created_at, attempts, _) = row;
     let attempt = u32::try_from(attempts).ok().and_then(NonZeroU32::new);
     let attempt = attempt.ok_or_else(|| inconsistent("outbox", "attempts", &id))?;
     let created_at = timestamp(Some(created_at), "created_at", &id)?;
@@ -309,7 +313,7 @@ impl OutboxQueue for PostgresStore {
         let rows: Vec<MessageRow> = session.run(lease.load(&mut session.connection()?)).await?;
         let mut messages = LeasedMessages::default();
         for row in rows {
-            let lease = Lease { message: MessageId::new(row.0.clone()), until };
+            let lease = Lease { message: MessageId::new(row.0.clone()), until, request_id: row.7.clone() };
             messages.push(lease.clone(), leased(row, lease));
         }
         Ok(messages)
@@ -341,6 +345,7 @@ impl OutboxQueue for PostgresStore {
             at: created_at.into(),
             most: i64::from(limit),
             now: now.into(),
+            request_id: lease.request_id.clone(),
         };
         let created: Option<i64> = session.run_optional(expand.get_result(&mut session.connection()?)).await?;
         Ok(created.map(i64::unsigned_abs))

@@ -1,6 +1,6 @@
 //! The subscribed customers who are to be notified of a topic.
 
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{RunQueryDsl, SqliteConnection};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::{Audience, MessageContent};
@@ -99,13 +99,13 @@ statement! {
     /// and the customer.
     ExpandAudience {
         workspace: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt, requests: String => Text,
-        topic: String => Text, kind: String => Text, payload: String => Text,
+        topic: String => Text, kind: String => Text, payload: String => Text, request_id: Option<String> => Nullable<Text>,
     } -> Binary,
     concat!(
         next_customers!(),
-        " INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
+        " INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at, request_id)
           SELECT scope.workspace, ? || '.' || ", uuid_text!("audience.customer"), ", ?, 1, audience.customer, ?,
-                 scope.at, scope.at
+                 scope.at, scope.at, ?
           FROM audience CROSS JOIN scope RETURNING customer_id"
     )
 }
@@ -147,14 +147,15 @@ pub(crate) fn count_audience(
     Ok(counted.unsigned_abs())
 }
 
-/// Creates the notifications of the next customers of an audience, who subscribed before `at`. Returns their number and
-/// the last customer.
+/// Creates the notifications of the next customers of an audience, who subscribed before `at`, with the id of the HTTP
+/// request that caused them. Returns their number and the last customer.
 pub(crate) fn expand_audience(
     connection: &mut SqliteConnection,
     workspace: Id,
     audience: &Audience,
     at: i64,
     limit: u32,
+    request_id: Option<String>,
 ) -> Result<(u64, Option<Id>), SqlError> {
     let content = MessageContent::Notification(audience.topic);
     let expand = ExpandAudience {
@@ -166,6 +167,7 @@ pub(crate) fn expand_audience(
         topic: audience.topic.to_string(),
         kind: content.kind().to_owned(),
         payload: content.payload(),
+        request_id,
     };
     let created: Vec<Id> = expand.load(connection)?;
     Ok((created.len() as u64, created.into_iter().max_by_key(|id| id.0)))

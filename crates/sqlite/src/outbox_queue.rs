@@ -48,13 +48,13 @@ statement! {
 statement! {
     /// Selects the messages that have been due longest.
     DueMessages { workspace: Id => Binary, priority: i32 => Integer, now: i64 => BigInt, limit: i64 => BigInt }
-        -> (Text, Text, Text, Nullable<Binary>, Nullable<Text>, BigInt, Integer),
-    "SELECT id, kind, payload, customer_id, address, created_at, attempts FROM outbox
+        -> (Text, Text, Text, Nullable<Binary>, Nullable<Text>, BigInt, Integer, Nullable<Text>),
+    "SELECT id, kind, payload, customer_id, address, created_at, attempts, request_id FROM outbox
      WHERE workspace_id = ? AND priority = ? AND due_at <= ? ORDER BY due_at, rowid LIMIT ?"
 }
 
-/// A stored message. The last column is the number of attempts.
-type MessageRow = (String, String, String, Option<Id>, Option<String>, i64, i32);
+/// A stored message. The last columns are the number of attempts and the id of the HTTP request.
+type MessageRow = (String, String, String, Option<Id>, Option<String>, i64, i32, Option<String>);
 
 statement! {
     /// Leases the messages that [`DueMessages`] selects.
@@ -129,9 +129,9 @@ statement! {
        AND (due_at IS NOT NULL OR ?)"
 }
 
-/// Converts a row to a message. The last column is the number of this attempt.
+/// Converts a row to a message.
 fn leased(row: MessageRow, lease: Lease) -> Result<LeasedMessage, StoreError> {
-    let (id, kind, payload, customer, address, created_at, attempts) = row;
+    let (id, kind, payload, customer, address, created_at, attempts, _) = row;
     let attempt = u32::try_from(attempts.saturating_add(1)).ok().and_then(NonZeroU32::new);
     let attempt = attempt.ok_or_else(|| inconsistent("outbox", "attempts", &id))?;
     let created_at = Timestamp::from_millis(created_at).ok_or_else(|| inconsistent("outbox", "created_at", &id))?;
@@ -230,7 +230,7 @@ impl OutboxQueue for SqliteStore {
             .await?;
         let mut messages = LeasedMessages::default();
         for row in rows {
-            let lease = Lease { message: MessageId::new(row.0.clone()), until };
+            let lease = Lease { message: MessageId::new(row.0.clone()), until, request_id: row.7.clone() };
             messages.push(lease.clone(), leased(row, lease));
         }
         Ok(messages)
@@ -254,7 +254,8 @@ impl OutboxQueue for SqliteStore {
             if !select(diesel::dsl::exists(row)).get_result::<bool>(connection)? {
                 return Ok(None);
             }
-            let (created, last) = expand_audience(connection, workspace, &audience, created_at.millis(), limit)?;
+            let (at, request_id) = (created_at.millis(), lease.request_id);
+            let (created, last) = expand_audience(connection, workspace, &audience, at, limit, request_id)?;
             match last {
                 Some(last) if created >= u64::from(limit) => {
                     let rest = Audience { after: CustomerId::new(last.0), ..audience };

@@ -363,6 +363,7 @@ table! {
         failure -> Nullable<Text>,
         answer -> Nullable<Text>,
         digest_id -> Nullable<Text>,
+        request_id -> Nullable<Text>,
     }
 }
 

@@ -57,8 +57,8 @@ impl std::fmt::Display for MailId {
 pub struct LeasedMail {
     /// The identity of the mail.
     pub id: MailId,
-    /// The end of its lease.
-    pub leased_until: Timestamp,
+    /// The lease.
+    pub lease: Lease,
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
     /// When it was created.
@@ -114,8 +114,8 @@ impl About {
 pub struct LeasedDigest {
     /// The identity of the digest.
     pub id: DigestId,
-    /// The end of its lease.
-    pub leased_until: Timestamp,
+    /// The lease.
+    pub lease: Lease,
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
     /// The recipient's address.

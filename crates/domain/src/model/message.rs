@@ -248,6 +248,8 @@ pub struct NewMessage {
     pub recipient: Recipient,
     /// When it was created. It is due at once.
     pub created_at: Timestamp,
+    /// The id of the HTTP request that caused it, if any.
+    pub request_id: Option<String>,
 }
 
 /// The lease of a message.
@@ -258,6 +260,9 @@ pub struct Lease {
     /// The end of the lease; no other worker leases the message before. It also identifies the lease, because a later
     /// lease of the same message ends at another time.
     pub until: Timestamp,
+    /// The id of the HTTP request that caused the message, for the log and for messages that it creates. `None` if there
+    /// is none, or several, as for a digest.
+    pub request_id: Option<String>,
 }
 
 /// A message that one worker has leased.

@@ -237,8 +237,15 @@ pub trait Outbox {
     /// The customers are those with a subscribed vote or a subscription without a vote for a feature request of the
     /// topic, or for one that is merged with it.
     ///
-    /// Contract: at most one mail per customer and topic, and none to unsubscribed customers.
-    async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
+    /// Contract: at most one mail per customer and topic, and none to unsubscribed customers. All carry the id of the HTTP
+    /// request that caused them, if any.
+    async fn notify_subscribers(
+        &mut self,
+        topic: Topic,
+        at: Timestamp,
+        at_once: u32,
+        request_id: Option<String>,
+    ) -> Result<(), StoreError>;
 
     /// Puts a message in the outbox, unless there is one with the same identity. Returns whether it is new.
     async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
@@ -643,7 +650,7 @@ mockall::mock! {
 
     #[async_trait]
     impl Outbox for Unit {
-        async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
+        async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32, request_id: Option<String>) -> Result<(), StoreError>;
         async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
         async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError>;
         async fn count_mails(&mut self, topic: Topic, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;

@@ -317,9 +317,9 @@ mod tests {
         for (notify, is_notified, mails) in [(true, false, 1), (true, true, 0), (false, false, 0), (false, true, 0)] {
             let mut unit = unit(None, is_notified, 1);
             unit.expect_notify_subscribers()
-                .withf(|topic, _, _| *topic == Topic::Changelog(CHANGELOG))
+                .withf(|topic, _, _, _| *topic == Topic::Changelog(CHANGELOG))
                 .times(mails)
-                .returning(|_, _, _| Ok(()));
+                .returning(|_, _, _, _| Ok(()));
             run(&publish(notify), &mut unit).unwrap();
         }
     }

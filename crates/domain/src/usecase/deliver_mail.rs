@@ -12,6 +12,7 @@ use std::sync::Arc;
 use futures_util::future::{Either, join_all, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use time::Duration;
+use tracing::{Instrument, Span};
 
 use crate::error::{ErrorChain, RoadmapError};
 use crate::model::base_url::BaseUrl;
@@ -139,7 +140,7 @@ impl DeliverMail {
     /// An error of one message or workspace is logged and does not delay any other. A message that could not be settled
     /// is sent again when its lease expires.
     pub async fn run<P: Future<Output = ()> + Send>(&self, stop: Stop<'_>, pause: impl Fn() -> P) {
-        let mut schedules = Schedules::new(self.concurrent_sends);
+        let mut schedules: Schedules<LoadedMessage> = Schedules::new(self.concurrent_sends);
         let mut under_way: FuturesUnordered<Work<'_>> = FuturesUnordered::new();
         under_way.push(Box::pin(self.find_due_workspaces()));
         // `None` while the worker looks for messages.
@@ -149,7 +150,9 @@ impl DeliverMail {
                 under_way.push(Box::pin(self.lease(priority, workspace, limit)));
             }
             while let Some((priority, workspace, message)) = schedules.next_message() {
-                under_way.push(Box::pin(self.send_and_settle(priority, workspace, message, stop)));
+                let lease = message.lease();
+                let sent = self.send_and_settle(priority, workspace, message, stop);
+                under_way.push(Box::pin(sent.instrument(log_span(workspace, &lease))));
             }
             let done = match pausing.as_mut() {
                 None => under_way.next().await,
@@ -180,7 +183,8 @@ impl DeliverMail {
         }
         loop {
             for (workspace, message) in schedules.take_unsent() {
-                under_way.push(Box::pin(self.return_message(workspace, message)));
+                let span = log_span(workspace, &message.lease());
+                under_way.push(Box::pin(self.return_message(workspace, message).instrument(span)));
             }
             let Some(done) = under_way.next().await else { break };
             record(&mut schedules, done);
@@ -211,13 +215,15 @@ impl DeliverMail {
         }
         let has_more = leased.unwanted > 0 || leased.len() >= limit;
         for unreadable in &leased.unreadable {
-            self.give_up_unreadable(workspace, unreadable).await;
+            let span = log_span(workspace, &unreadable.lease);
+            self.give_up_unreadable(workspace, unreadable).instrument(span).await;
         }
         for (lease, attempt, error) in &leased.unknown {
             // A newer version may be able to send it.
-            let outcome =
-                self.outcome(&lease.message, *attempt, now, Err(SendError::Transient { reason: error.to_string() }));
-            self.settle(workspace, lease, &outcome).await;
+            let failed = Err(SendError::Transient { reason: error.to_string() });
+            let span = log_span(workspace, lease);
+            let outcome = span.in_scope(|| self.outcome(&lease.message, *attempt, now, failed));
+            self.settle(workspace, lease, &outcome).instrument(span).await;
         }
         let messages = self.hold(workspace, leased.messages, now).await;
         Done::Leased(priority, workspace, messages, has_more)
@@ -247,7 +253,7 @@ impl DeliverMail {
         });
         join_all(held.map(|(lease, customer)| async move {
             let outcome = MessageOutcome::Held { digest: DigestId { at: end_of_hour(now), customer } };
-            self.settle(workspace, &lease, &outcome).await;
+            self.settle(workspace, &lease, &outcome).instrument(log_span(workspace, &lease)).await;
         }))
         .await;
         kept.into()
@@ -256,8 +262,7 @@ impl DeliverMail {
     /// Gives up an unreadable row, because another attempt cannot read it either.
     async fn give_up_unreadable(&self, workspace: WorkspaceId, unreadable: &UnreadableMessage) {
         let chain = ErrorChain::new(&unreadable.error).to_string();
-        let message = &unreadable.lease.message;
-        tracing::error!(%workspace, %message, error = chain, "a message is dead: its row cannot be read");
+        tracing::error!(error = chain, "a message is dead: its row cannot be read");
         let reason = format!("the row cannot be read: {chain}");
         self.settle(workspace, &unreadable.lease, &MessageOutcome::Dead { reason, no_such_mailbox: false }).await;
     }
@@ -297,12 +302,12 @@ impl DeliverMail {
         match self.queue.expand(workspace, lease, audience, *created_at, AUDIENCE, now).await {
             Ok(Some(_)) => Done::Expanded(priority, workspace),
             Ok(None) => {
-                tracing::warn!(%workspace, message = %lease.message, "the lease of an audience had expired");
+                tracing::warn!("the lease of an audience had expired");
                 Done::Sent(priority, workspace)
             }
             Err(error) => {
                 let error = ErrorChain::new(&error);
-                tracing::warn!(%workspace, message = %lease.message, %error, "failed to create the messages of an audience");
+                tracing::warn!(%error, "failed to create the messages of an audience");
                 Done::Sent(priority, workspace)
             }
         }
@@ -314,14 +319,13 @@ impl DeliverMail {
     }
 
     async fn settle(&self, workspace: WorkspaceId, lease: &Lease, outcome: &MessageOutcome) {
-        let message = &lease.message;
         match self.queue.settle(workspace, lease, outcome, self.clock.now()).await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::warn!(%workspace, %message, "a message is no longer leased: its lease expired or it was deleted");
+                tracing::warn!("a message is no longer leased: its lease expired or it was deleted");
             }
             Err(error) => {
-                tracing::warn!(%workspace, %message, error = %ErrorChain::new(&error), "failed to settle a message");
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to settle a message");
             }
         }
     }
@@ -339,17 +343,20 @@ impl DeliverMail {
         sent: Result<String, SendError>,
     ) -> MessageOutcome {
         let send_error = match sent {
-            Ok(response) => return MessageOutcome::Sent { response },
+            Ok(response) => {
+                tracing::info!(attempt, "a mail was sent");
+                return MessageOutcome::Sent { response };
+            }
             Err(send_error) => send_error,
         };
         let outcome = mail_retry::outcome_after_failure(message, attempt, waiting_since, send_error, self.clock.now());
         match &outcome {
-            MessageOutcome::Dead { reason, .. } => tracing::warn!(%message, attempt, reason, "a message is dead"),
+            MessageOutcome::Dead { reason, .. } => tracing::warn!(attempt, reason, "a message is dead"),
             MessageOutcome::Postponed { until, reason } => {
-                tracing::info!(%message, attempt, %until, reason, "a message is retried later");
+                tracing::info!(attempt, %until, reason, "a message is retried later");
             }
             MessageOutcome::Deferred { until, reason } => {
-                tracing::info!(%message, %until, reason, "a message waits for a connection to the mail server");
+                tracing::info!(%until, reason, "a message waits for a connection to the mail server");
             }
             MessageOutcome::Sent { .. }
             | MessageOutcome::Held { .. }
@@ -425,6 +432,13 @@ impl DeliverMail {
         let before = self.clock.now().plus(-RETENTION);
         Ok(batches::delete_in_batches(|limit| self.queue.purge_sent(before, limit)).await?)
     }
+}
+
+/// Opens the span of a message that all its lines in the log have. As the span of a request, it is at level ERROR, so that
+/// the lines have it at any configured level.
+fn log_span(workspace: WorkspaceId, lease: &Lease) -> Span {
+    let (mail, request_id) = (&lease.message, lease.request_id.as_deref());
+    tracing::error_span!("mail", request_id, %workspace, %mail)
 }
 
 /// Returns what a notification tells its recipient.
@@ -509,7 +523,7 @@ mod tests {
 
     fn message(content: MessageContent, id: impl Into<MessageId>, recipient: Recipient) -> LeasedMessage {
         LeasedMessage {
-            lease: Lease { message: id.into(), until: until() },
+            lease: Lease { message: id.into(), until: until(), request_id: None },
             attempt: NonZeroU32::MIN,
             kind: content.kind().to_owned(),
             payload: content.payload(),
@@ -549,7 +563,7 @@ mod tests {
 
     fn unreadable(number: u128) -> UnreadableMessage {
         let error = StoreError::Inconsistent { table: "outbox", column: "attempts", row: number.to_string() };
-        UnreadableMessage { lease: Lease { message: mail_id(number).into(), until: until() }, error }
+        UnreadableMessage { lease: Lease { message: mail_id(number).into(), until: until(), request_id: None }, error }
     }
 
     fn recipient(mail: MailId, recent_count: u32) -> MailRecipient {
@@ -1016,7 +1030,7 @@ mod tests {
             queue
                 .expect_settle()
                 .withf(move |of, lease, outcome, at| {
-                    let expected_lease = Lease { message: id.into(), until: until() };
+                    let expected_lease = Lease { message: id.into(), until: until(), request_id: None };
                     (*of, *at) == (workspace(), now()) && *lease == expected_lease && *outcome == expected
                 })
                 .times(1)

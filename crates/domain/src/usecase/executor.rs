@@ -35,14 +35,17 @@ pub struct OperationContext<'a> {
     pub actor: &'a Actor,
     /// The workspace's limit of mails per day, if any.
     pub mails_per_day: Option<u64>,
+    /// The id of the HTTP request that runs the command, if any.
+    pub request_id: Option<&'a str>,
     ids: &'a dyn IdGenerator,
 }
 
 impl<'a> OperationContext<'a> {
-    /// Creates the context of a command that `actor` runs in `workspace` at `now`, without a limit of mails.
+    /// Creates the context of a command that `actor` runs in `workspace` at `now`, without a limit of mails and outside of an
+    /// HTTP request.
     #[must_use]
     pub fn new(workspace: WorkspaceId, now: Timestamp, actor: &'a Actor, ids: &'a dyn IdGenerator) -> Self {
-        Self { workspace, now, actor, mails_per_day: None, ids }
+        Self { workspace, now, actor, mails_per_day: None, request_id: None, ids }
     }
 
     /// Generates an ID of the type that `wrap` creates.
@@ -396,6 +399,7 @@ impl Executor {
         };
         let mut context = OperationContext::new(workspace, self.clock.now(), &self.origin.actor, &*self.ids);
         context.mails_per_day = self.mails_per_day;
+        context.request_id = self.origin.request_id.as_deref();
         match self.perform_and_record(operation, &context, &mut *work).await {
             Ok((performed, reservation)) => {
                 let (has_changed, board_changed) = (performed.has_changed(), performed.board_changed);

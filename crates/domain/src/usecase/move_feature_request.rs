@@ -188,9 +188,9 @@ mod tests {
             unit.expect_set_feature_request_track().returning(|_, _, _| Ok(()));
             unit.expect_insert_event().returning(|_| Ok(()));
             unit.expect_notify_subscribers()
-                .withf(|topic, _, _| *topic == Topic::StatusChange(EventId::new(Uuid::from_u128(1))))
+                .withf(|topic, _, _, _| *topic == Topic::StatusChange(EventId::new(Uuid::from_u128(1))))
                 .times(mails)
-                .returning(|_, _, _| Ok(()));
+                .returning(|_, _, _, _| Ok(()));
             moved(&mut unit, draft(notify)).unwrap();
         }
     }

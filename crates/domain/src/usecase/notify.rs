@@ -26,7 +26,7 @@ pub(crate) async fn notify_subscribers(
         let day = MailBudgetWindow::ending_at(now);
         check_daily_limit(work.count_mails(topic, now, day, limit).await?, limit)?;
     }
-    work.notify_subscribers(topic, now, MAX_IMMEDIATE_MAILS).await?;
+    work.notify_subscribers(topic, now, MAX_IMMEDIATE_MAILS, context.request_id.map(str::to_owned)).await?;
     Ok(())
 }
 
@@ -52,13 +52,17 @@ mod tests {
                 .times(1)
                 .returning(move |_, _, _, _| Ok(made));
             unit.expect_notify_subscribers()
-                .withf(move |about, at, at_once| (*about, *at, *at_once) == (topic, now(), MAX_IMMEDIATE_MAILS))
+                .withf(move |about, at, at_once, request_id| {
+                    (*about, *at, *at_once) == (topic, now(), MAX_IMMEDIATE_MAILS)
+                        && request_id.as_deref() == Some("r-1")
+                })
                 .times(usize::from(fits))
-                .returning(|_, _, _| Ok(()));
+                .returning(|_, _, _, _| Ok(()));
             let over = OverBudget { budget: Budget::MailsPerDay, limit: 100 };
             let ids = NumberedIds::default();
             let mut context = context(&ids);
             context.mails_per_day = Some(100);
+            context.request_id = Some("r-1");
             match block_on(notify_subscribers(&context, &mut unit, topic)) {
                 Ok(()) => assert!(fits),
                 Err(error) => assert!(!fits && matches!(error, RoadmapError::OverBudget(found) if found == over)),
@@ -69,7 +73,7 @@ mod tests {
     #[test]
     fn mails_without_a_limit_are_not_counted() {
         let mut unit = MockUnit::new();
-        unit.expect_notify_subscribers().times(1).returning(|_, _, _| Ok(()));
+        unit.expect_notify_subscribers().times(1).returning(|_, _, _, _| Ok(()));
         let topic = Topic::Changelog(ChangelogId::new(Uuid::from_u128(1)));
         block_on(notify_subscribers(&context(&NumberedIds::default()), &mut unit, topic)).unwrap();
     }

@@ -130,9 +130,9 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
         unit.expect_notify_subscribers()
-            .withf(|topic, at, _| *topic == Topic::Comment(CommentId::new(Uuid::from_u128(1))) && *at == now())
+            .withf(|topic, at, _, _| *topic == Topic::Comment(CommentId::new(Uuid::from_u128(1))) && *at == now())
             .times(1)
-            .returning(|_, _, _| Ok(()));
+            .returning(|_, _, _, _| Ok(()));
         post(&mut unit, CommentDraft::parse(Some("Soon"), None, true)).unwrap();
     }
 

@@ -49,6 +49,7 @@ impl Operation for QueueTestMail {
             content: MessageContent::TestMail,
             recipient: Recipient::Address(self.to.clone()),
             created_at: context.now,
+            request_id: context.request_id.map(str::to_owned),
         };
         work.insert_message(&message).await?;
         Ok(Performed::new(message.id, Audit::entry("mail.test", "mail", None)))
@@ -70,6 +71,7 @@ mod tests {
             content: MessageContent::TestMail,
             recipient: Recipient::Address(to.clone()),
             created_at: now(),
+            request_id: None,
         };
         let mut unit = MockUnit::new();
         let seen = expected.clone();

@@ -227,6 +227,7 @@ impl Operation for AskForSignIn {
                 content: MessageContent::SignIn(sign_in.id),
                 recipient: Recipient::Address(self.start.email.clone()),
                 created_at: context.now,
+                request_id: context.request_id.map(str::to_owned),
             };
             work.insert_message(&message).await?;
         }

@@ -33,16 +33,18 @@ statement! {
         audience_payload: String => Text,
         at: TimestampColumn => Timestamptz,
         most: i64 => BigInt,
+        request_id: Option<String> => Nullable<Text>,
     } -> Untyped,
     concat!("WITH ", topic!(), ", audience AS MATERIALIZED (", audience!(), "
      ), created AS (
-         INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
-         SELECT {workspace}, {topic} || '.' || customer_id::text, {kind}, 1, customer_id, {payload}::jsonb, {at}, {at}
+         INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at, request_id)
+         SELECT {workspace}, {topic} || '.' || customer_id::text, {kind}, 1, customer_id, {payload}::jsonb, {at}, {at},
+                {request_id}
          FROM audience WHERE (SELECT count(*) FROM audience) < {most}
          ON CONFLICT (workspace_id, id) DO NOTHING
      )
-     INSERT INTO outbox (workspace_id, id, kind, priority, payload, created_at, due_at)
-     SELECT {workspace}, {audience}, {audience_kind}, 1, {audience_payload}::jsonb, {at}, {at}
+     INSERT INTO outbox (workspace_id, id, kind, priority, payload, created_at, due_at, request_id)
+     SELECT {workspace}, {audience}, {audience_kind}, 1, {audience_payload}::jsonb, {at}, {at}, {request_id}
      WHERE (SELECT count(*) FROM audience) >= {most}
      ON CONFLICT (workspace_id, id) DO NOTHING")
 }
@@ -58,9 +60,11 @@ statement! {
         address: Option<String> => Nullable<Text>,
         payload: String => Text,
         at: TimestampColumn => Timestamptz,
+        request_id: Option<String> => Nullable<Text>,
     } -> Untyped,
-    "INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, address, payload, created_at, due_at)
-     VALUES ({workspace}, {id}, {kind}, {priority}, {customer}, {address}, {payload}::jsonb, {at}, {at})
+    "INSERT INTO outbox
+         (workspace_id, id, kind, priority, customer_id, address, payload, created_at, due_at, request_id)
+     VALUES ({workspace}, {id}, {kind}, {priority}, {customer}, {address}, {payload}::jsonb, {at}, {at}, {request_id})
      ON CONFLICT (workspace_id, id) DO NOTHING"
 }
 
@@ -149,7 +153,13 @@ impl Outbox for PostgresUnit {
         Ok(mails.unsigned_abs())
     }
 
-    async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError> {
+    async fn notify_subscribers(
+        &mut self,
+        topic: Topic,
+        at: Timestamp,
+        at_once: u32,
+        request_id: Option<String>,
+    ) -> Result<(), StoreError> {
         let (comment, event, changelog) = topic_ids(topic);
         let notification = MessageContent::Notification(topic);
         let audience = MessageContent::Audience(Audience { topic, after: CustomerId::new(Uuid::nil()) });
@@ -167,6 +177,7 @@ impl Outbox for PostgresUnit {
             audience_payload: audience.payload(),
             at: at.into(),
             most: i64::from(at_once) + 1,
+            request_id,
         };
         self.run(notify.execute(&mut self.connection()?)).await?;
         Ok(())
@@ -187,6 +198,7 @@ impl Outbox for PostgresUnit {
             address,
             payload: message.content.payload(),
             at: message.created_at.into(),
+            request_id: message.request_id.clone(),
         };
         Ok(self.run(insert.execute(&mut self.connection()?)).await? > 0)
     }

@@ -50,18 +50,25 @@ impl Outbox for SqliteUnit {
         .await
     }
 
-    async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError> {
+    async fn notify_subscribers(
+        &mut self,
+        topic: Topic,
+        at: Timestamp,
+        at_once: u32,
+        request_id: Option<String>,
+    ) -> Result<(), StoreError> {
         let whole = Audience { topic, after: CustomerId::new(Uuid::nil()) };
         self.run(move |connection, workspace| {
             let customers = count_audience(connection, workspace, topic, at.millis(), at_once.saturating_add(1))?;
             if customers <= u64::from(at_once) {
-                expand_audience(connection, workspace, &whole, at.millis(), at_once)?;
+                expand_audience(connection, workspace, &whole, at.millis(), at_once, request_id)?;
             } else {
                 let message = NewMessage {
                     id: MessageId::audience(topic),
                     content: MessageContent::Audience(whole),
                     recipient: Recipient::None,
                     created_at: at,
+                    request_id,
                 };
                 insert(connection, workspace, &message)?;
             }
@@ -82,7 +89,7 @@ impl Outbox for SqliteUnit {
 
 /// Inserts a message. Returns `false` if there is already a message with this identity.
 fn insert(connection: &mut SqliteConnection, workspace: Id, message: &NewMessage) -> Result<bool, SqlError> {
-    let NewMessage { id, content, recipient, created_at } = message;
+    let NewMessage { id, content, recipient, created_at, request_id } = message;
     let (customer, address) = match recipient {
         Recipient::None => (None, None),
         Recipient::Customer(customer) => (Some(Id(customer.uuid())), None),
@@ -99,6 +106,7 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, message: &NewMessage
             outbox::payload.eq(content.payload()),
             outbox::created_at.eq(created_at.millis()),
             outbox::due_at.eq(created_at.millis()),
+            outbox::request_id.eq(request_id.as_deref()),
         ))
         .on_conflict_do_nothing()
         .execute(connection)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
-use roadmap_domain::model::audit::Audit;
+use roadmap_domain::model::audit::{Audit, Origin};
 use roadmap_domain::model::changelog::{ChangelogChange, ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::email_address::EmailAddress;
@@ -83,8 +83,7 @@ async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<Lea
 }
 
 async fn settle(harness: &Harness, workspace: WorkspaceId, mail: &LeasedMail, outcome: MessageOutcome) -> bool {
-    let lease = Lease { message: mail.id.into(), until: mail.leased_until };
-    settle_lease(harness, workspace, &lease, outcome).await
+    settle_lease(harness, workspace, &mail.lease, outcome).await
 }
 
 async fn settle_lease(harness: &Harness, workspace: WorkspaceId, lease: &Lease, outcome: MessageOutcome) -> bool {
@@ -137,7 +136,7 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
     assert_eq!(due(&harness).await, [workspace]);
     let first = lease(&harness, workspace, 2).await;
     let mail = &first[0];
-    assert_eq!((mail.attempt.get(), mail.leased_until), (1, harness.now().plus(MINUTE)));
+    assert_eq!((mail.attempt.get(), mail.lease.until), (1, harness.now().plus(MINUTE)));
     assert_eq!(mail.about, About::Comment(RequestLink::from(&request)));
     assert_eq!((mail.content.as_str(), mail.product_name.as_str()), ("<p>Soon</p>", "Acme"));
     assert_eq!(mail.subdomain.to_string(), "acme");
@@ -725,6 +724,7 @@ pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
         content: MessageContent::CommentDigest { at: now },
         recipient: Recipient::Customer(customer),
         created_at: now,
+        request_id: None,
     };
     assert!(harness.executor.run_without_key(workspace, &Enqueue(new.clone())).await.unwrap());
     assert!(!harness.executor.run_without_key(workspace, &Enqueue(new)).await.unwrap());
@@ -733,7 +733,7 @@ pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
 
     let urgent = lease_urgent(&harness, workspace).await;
     let [message] = urgent.as_slice() else { panic!("{urgent:?}") };
-    assert_eq!(message.lease, Lease { message: test.clone(), until: now.plus(MINUTE) });
+    assert_eq!(message.lease, Lease { message: test.clone(), until: now.plus(MINUTE), request_id: None });
     assert_eq!(MessageContent::parse(&message.kind, &message.payload), Ok(MessageContent::TestMail));
     let to = Recipient::Address(EmailAddress::parse("to", "ops@acme.example").unwrap());
     assert_eq!((&message.recipient, message.created_at, message.attempt.get()), (&to, now, 1));
@@ -766,6 +766,37 @@ pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
     assert_eq!(last.attempt.get(), 2);
     assert!(settle_lease(&harness, workspace, &last.lease, MessageOutcome::Unwanted).await);
     assert_eq!(harness.subject.queue.message(workspace, &test).await.unwrap(), None);
+}
+
+/// A message carries the id of the HTTP request that caused it, also if it was created by expanding an audience.
+pub async fn a_message_carries_the_id_of_its_http_request(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 1).await;
+    let acting = |id: &str| {
+        let origin = Origin { request_id: Some(id.to_owned()), ..Origin::service() };
+        harness.executor.acting_as(origin)
+    };
+    let announce = comment(FeatureRequestRef::Id(request.id), "<p>Soon</p>", true);
+    acting("r-1").run_without_key(workspace, &announce).await.unwrap();
+    let leased = lease(&harness, workspace, 9).await;
+    let ids: BTreeSet<Option<&str>> = leased.iter().map(|mail| mail.lease.request_id.as_deref()).collect();
+    assert_eq!(ids, [None, Some("r-1")].into());
+    for mail in &leased {
+        assert!(settle(&harness, workspace, mail, sent()).await);
+    }
+
+    for number in 1..=20 {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    acting("r-2").run_without_key(workspace, &announce).await.unwrap();
+    assert_eq!((expand(&harness, workspace, 20).await, expand(&harness, workspace, 20).await), (Some(20), Some(1)));
+    let expanded = lease(&harness, workspace, 21).await;
+    assert!(expanded.iter().all(|mail| mail.lease.request_id.as_deref() == Some("r-2")), "{expanded:?}");
+    assert_eq!(expanded.len(), 21);
+
+    let to = EmailAddress::parse("to", "ops@acme.example").unwrap();
+    let test = QueueTestMail { to, asked_by: TestMailBy::Operator };
+    acting("r-3").run_without_key(workspace, &test).await.unwrap();
+    assert_eq!(lease_urgent(&harness, workspace).await[0].lease.request_id.as_deref(), Some("r-3"));
 }
 
 /// The state of a message can be read from queued to sent or dead, but not from another workspace.
@@ -1336,6 +1367,7 @@ crate::contract::cases!($ mail {
     sent_mails_are_purged,
     mail_belongs_to_its_workspace,
     messages_of_all_kinds_share_one_queue,
+    a_message_carries_the_id_of_its_http_request,
     the_state_of_a_message_can_be_looked_up,
     an_audience_is_expanded_under_its_lease_alone,
     a_mail_is_not_held_for_a_digest_that_was_leased,

@@ -60,8 +60,8 @@ impl LoadedMessage {
     pub fn lease(&self) -> Lease {
         match self {
             Self::Audience(audience) => audience.lease.clone(),
-            Self::Mail(mail) => Lease { message: mail.id.into(), until: mail.leased_until },
-            Self::Digest(digest) => Lease { message: digest.id.into(), until: digest.leased_until },
+            Self::Mail(mail) => mail.lease.clone(),
+            Self::Digest(digest) => digest.lease.clone(),
             Self::SignIn(sign_in) => sign_in.lease.clone(),
             Self::Test(test) => test.lease.clone(),
         }
@@ -398,7 +398,7 @@ impl Contents {
         let Whole { about, content } = self.whole.get(&mail.topic)?;
         Some(LeasedMail {
             id: mail,
-            leased_until: message.lease.until,
+            lease: message.lease.clone(),
             attempt: message.attempt,
             created_at: message.created_at,
             to: recipient.to.clone(),
@@ -432,7 +432,7 @@ impl Contents {
         }
         Some(LeasedDigest {
             id: digest,
-            leased_until: message.lease.until,
+            lease: message.lease.clone(),
             attempt: message.attempt,
             to,
             product_name: sender.product_name.clone(),
@@ -470,7 +470,7 @@ mod tests {
 
     fn message(content: MessageContent, id: impl Into<MessageId>, recipient: Recipient) -> LeasedMessage {
         LeasedMessage {
-            lease: Lease { message: id.into(), until: now() },
+            lease: Lease { message: id.into(), until: now(), request_id: None },
             attempt: NonZeroU32::MIN,
             kind: content.kind().to_owned(),
             payload: content.payload(),
