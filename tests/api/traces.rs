@@ -77,7 +77,8 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
     // Remaining spans are exported at shutdown.
     app.terminate();
     assert!(app.wait_for_exit().success());
-    let all = |requests: &[Request]| spans(requests).len() == 4;
+    let is_request = |span: &Span| span.kind() == SpanKind::Server;
+    let all = |requests: &[Request]| spans(requests).iter().filter(|(_, span)| is_request(span)).count() == 4;
     assert!(sink.wait_until(WAIT_LIMIT, all), "{:?}", sink.received());
 
     let received = sink.received();
@@ -92,8 +93,11 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
     for (of, span) in spans(&received) {
         let service = [("service.name", "roadmap"), ("service.version", "0.1.0")];
         assert_eq!(of, service.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
-        assert_eq!((span.kind(), span.trace_id.len(), span.span_id.len()), (SpanKind::Server, 16, 8));
+        assert_eq!((span.trace_id.len(), span.span_id.len()), (16, 8));
         assert!(span.start_time_unix_nano <= span.end_time_unix_nano && span.events.is_empty(), "{span:?}");
+        if !is_request(&span) {
+            continue;
+        }
         let is_error = span.status.is_some_and(|status| status.code() == StatusCode::Error);
         found.push(SpanSummary { name: span.name, is_error, attributes: attributes(span.attributes) });
     }
@@ -141,6 +145,62 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
         ),
     ];
     assert_eq!(found, expected);
+}
+
+fn named(name: &'static str) -> impl Fn(&&Span) -> bool {
+    move |span| span.name == name
+}
+
+/// Returns the children of a span, in the order of their beginnings.
+fn children(spans: &[Span], parent: &Span) -> Vec<Span> {
+    let is_child = |span: &&Span| span.parent_span_id == parent.span_id && span.trace_id == parent.trace_id;
+    let mut children: Vec<Span> = spans.iter().filter(is_child).cloned().collect();
+    children.sort_by_key(|span| span.start_time_unix_nano);
+    children
+}
+
+/// A trace shows the units of work and the statements of a request, by name.
+#[test]
+fn a_request_has_spans_of_its_units_of_work_and_statements() {
+    let sink = HttpSink::start();
+    let mut app = App::with(&[], &[("ROADMAP_OTLP_ENDPOINT", &sink.url())]);
+    app.acme.feature_request("Dark mode");
+    app.acme.vote("1", "ann@example.com");
+    assert_eq!(app.acme.get("/api/external/v1/feature_requests/1").status, 200);
+    let comment = json!({ "comment": { "content": "<p>Soon</p>" }, "notify_all_voters": true });
+    let id = app.acme.post_comment("1", &comment).header("x-request-id").expect("an id").to_owned();
+    crate::mail::wait_for_mail_files(&app, 1);
+    app.terminate();
+    assert!(app.wait_for_exit().success());
+    let all = |requests: &[Request]| spans(requests).iter().any(|(_, span)| span.name == "mail");
+    assert!(sink.wait_until(WAIT_LIMIT, all), "{:?}", sink.received());
+
+    let spans: Vec<Span> = spans(&sink.received()).into_iter().map(|(_, span)| span).collect();
+    let root = |name: &'static str| spans.iter().find(named(name)).unwrap_or_else(|| panic!("{name}"));
+    let comment = children(&spans, root("POST /api/external/v1/feature_requests/{id}/comments"));
+    let unit = comment.iter().find(named("PostComment")).unwrap_or_else(|| panic!("{comment:?}"));
+    let unit_attributes = attributes(unit.attributes.clone());
+    assert_eq!(unit_attributes.keys().collect::<Vec<_>>(), ["attempt", "workspace"]);
+    assert_eq!(unit_attributes["attempt"], "1");
+    let system = if *crate::database::ON_POSTGRES { "postgresql" } else { "sqlite" };
+    let statements = children(&spans, unit);
+    for statement in &statements {
+        let expected = [("db.query.summary", statement.name.as_str()), ("db.system.name", system)];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!((attributes(statement.attributes.clone()), statement.kind()), (expected.into(), SpanKind::Client));
+        assert!(statement.start_time_unix_nano >= unit.start_time_unix_nano, "{statement:?}");
+        assert!(statement.end_time_unix_nano <= unit.end_time_unix_nano, "{statement:?}");
+    }
+    assert!(statements.iter().any(|statement| statement.name == "COMMIT"), "{statements:?}");
+    // A vote may be cast together with others on PostgreSQL, but it has its unit of work.
+    let vote = children(&spans, root("POST /api/external/v1/feature_requests/{id}/upvotes"));
+    assert!(vote.iter().any(|span| span.name == "CastVote"), "{vote:?}");
+    // A read has no unit of work.
+    let read = children(&spans, root("GET /api/external/v1/feature_requests/{id}"));
+    assert!(!read.is_empty() && read.iter().all(|span| span.kind() == SpanKind::Client), "{read:?}");
+    let mail = root("mail");
+    assert_eq!(attributes(mail.attributes.clone())["request_id"], id);
+    assert!(!children(&spans, mail).is_empty(), "{mail:?}");
 }
 
 #[test]

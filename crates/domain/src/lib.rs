@@ -5,6 +5,7 @@
 //! - [`model`]: values and records. They are validated when they are created and stay valid.
 //! - [`policy`]: pure functions over the model.
 //! - [`ports`]: traits for the external dependencies of the rules.
+//! - [`trace`]: which spans are part of traces.
 //! - [`usecase`]: the commands and queries, and the executor that runs commands.
 //!
 //! Out of scope: SQL, HTTP, clocks, files, sockets, async runtimes.
@@ -16,6 +17,7 @@ pub mod error;
 pub mod model;
 pub mod policy;
 pub mod ports;
+pub mod trace;
 pub mod usecase;
 
 pub use error::{Conflict, FieldError, FieldProblem, Resource, RoadmapError, StoreError, Validated};

@@ -11,7 +11,8 @@ use actix_web::http::header::HeaderValue;
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpResponse, web};
 use futures_util::FutureExt;
-use tracing::Instrument;
+use roadmap_domain::trace::TRACE_TARGET;
+use tracing::{Instrument, Span};
 
 use crate::connection::RequestTracker;
 use crate::dependencies::HttpDependencies;
@@ -20,9 +21,20 @@ use crate::headers::{IDEMPOTENT_REPLAYED, set_common_headers};
 use crate::observer::{CompletedRequest, UNKNOWN_ROUTE, method_name};
 use crate::request_id::{RequestId, request_id};
 
-/// Target of the tracing span of a request. Its fields have OpenTelemetry's names and differ from those of the span for
-/// the log.
-pub const TRACE_TARGET: &str = "roadmap_http::trace";
+tokio::task_local! {
+    /// The span of the request in the log. It is not the current one while there is a span for traces inside of it.
+    static LOG_SPAN: Span;
+}
+
+/// Returns the span of the running request in the log; a disabled one outside of a request.
+pub(crate) fn log_span() -> Span {
+    LOG_SPAN.try_with(Span::clone).unwrap_or_else(|_| Span::none())
+}
+
+/// Runs `work` as a part of the request with this span in the log.
+pub(crate) fn in_log_span<F: Future>(span: Span, work: F) -> impl Future<Output = F::Output> {
+    LOG_SPAN.scope(span.clone(), work).instrument(span)
+}
 
 /// Middleware that instruments a request and renders remaining errors.
 ///
@@ -36,8 +48,8 @@ pub(crate) async fn instrument_request(
     let started = Instant::now();
     let id = request_id(request.headers(), &*dependencies.ids, &*dependencies.clock);
     let method = method_name(request.method());
-    // At level ERROR, so that every log line of the request has its id at any configured level. The workspace is
-    // recorded later.
+    // Two spans, because the log and traces have different fields. That of the log is at level ERROR, so that every log
+    // line of the request has its id at any configured level. The workspace is recorded later.
     let span = tracing::error_span!(
         "request",
         request_id = %id.to_str().unwrap_or_default(),
@@ -58,7 +70,8 @@ pub(crate) async fn instrument_request(
     request.extensions_mut().insert(RequestId(id.clone()));
     let path = request.path().to_owned();
     let in_flight = request.request().conn_data::<RequestTracker>().map(RequestTracker::begin_request);
-    let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
+    let handled = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(trace.clone());
+    let outcome = in_log_span(span.clone(), handled).await;
     drop(in_flight);
     let _inside = span.entered();
     let record_response = |route: &str, status: StatusCode, replayed: bool| {

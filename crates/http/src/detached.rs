@@ -6,10 +6,12 @@
 use std::future::Future;
 use std::time::Duration;
 
+use roadmap_domain::trace;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
+use crate::access_log::{in_log_span, log_span};
 use crate::error::HttpError;
 
 /// Runs tasks independently of the connections that start them.
@@ -26,18 +28,20 @@ impl DetachedTasks {
         Self { runtime, tracker: TaskTracker::new() }
     }
 
-    /// Runs `work` to its end, even if the returned future is dropped.
+    /// Runs `work` to its end, even if the returned future is dropped. It stays a part of the request in the log and in
+    /// traces.
     ///
     /// # Errors
     /// [`HttpError::TaskPanicked`] when it panicked.
     pub async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, HttpError> {
-        let work = self.tracker.spawn_on(work.in_current_span(), &self.runtime);
+        let work = in_log_span(log_span(), work.instrument(trace::current_span()));
+        let work = self.tracker.spawn_on(work, &self.runtime);
         work.await.map_err(HttpError::TaskPanicked)
     }
 
-    /// Runs `work` to its end in the background.
+    /// Runs `work` to its end in the background. Traces do not show it, because nothing waits for it.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.tracker.spawn_on(work.in_current_span(), &self.runtime);
+        self.tracker.spawn_on(in_log_span(log_span(), work), &self.runtime);
     }
 
     /// Returns the number of running tasks.

@@ -6,6 +6,7 @@ use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::policy::signed_reference::Purpose;
 use uuid::Uuid;
 
+use crate::access_log::log_span;
 use crate::dependencies::HttpDependencies;
 use crate::error::HttpError;
 
@@ -20,7 +21,7 @@ pub(crate) fn subdomain_of_host(dependencies: &HttpDependencies, host: Option<&s
 
 /// Adds the workspace to the request's span, and so to all its later log lines.
 pub(crate) fn record_workspace_in_span(workspace: &Workspace) {
-    tracing::Span::current().record("workspace", tracing::field::display(&workspace.subdomain));
+    log_span().record("workspace", tracing::field::display(&workspace.subdomain));
 }
 
 /// Returns the workspace of the request's host.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
-use diesel_async::AsyncPgConnection;
 use diesel_async::pooled_connection::PoolableConnection;
+use diesel_async::{AsyncConnection, AsyncPgConnection};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use roadmap_store::spans::StatementSpans;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -116,7 +117,7 @@ impl Manager for Connector {
     type Error = ConnectError;
 
     async fn create(&self) -> Result<PooledConnection, ConnectError> {
-        let connection = match &self.runtime {
+        let mut connection = match &self.runtime {
             None => self.connect().await?,
             Some(runtime) => {
                 let connector = self.clone();
@@ -124,6 +125,7 @@ impl Manager for Connector {
                 connecting.await.map_err(ConnectError::TaskEnded)??
             }
         };
+        connection.set_instrumentation(StatementSpans::new("postgresql"));
         Ok(PooledConnection {
             connection,
             workspace: None,

@@ -1,6 +1,7 @@
 //! Telemetry: the log on standard error, as text or JSON, and traces, if a collector is configured.
 
 use anyhow::Context;
+use roadmap_domain::trace::TRACE_TARGET;
 use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -22,8 +23,7 @@ pub(crate) fn log_filter(settings: &Settings) -> anyhow::Result<EnvFilter> {
 
 /// Starts logging, and traces if `with_traces` is set. Logs and traces never contain keys, addresses or bodies.
 pub(crate) fn start(settings: &Settings, with_traces: bool) -> anyhow::Result<Telemetry> {
-    let is_logged =
-        log_filter(settings)?.and(filter_fn(|metadata| metadata.target() != roadmap_http::access_log::TRACE_TARGET));
+    let is_logged = log_filter(settings)?.and(filter_fn(|metadata| metadata.target() != TRACE_TARGET));
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let log = match settings.log_format {
         LogFormat::Text => layer.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),

@@ -1,4 +1,4 @@
-//! Traces of requests, sent to a collector by OTLP over HTTP.
+//! Traces of requests and mails, sent to a collector by OTLP over HTTP.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use roadmap_domain::error::ErrorChain;
+use roadmap_domain::trace::TRACE_TARGET;
 use tokio::runtime::Handle;
 use tracing::Subscriber;
 use tracing_subscriber::Layer;
@@ -48,11 +49,11 @@ impl Traces {
         Ok(Self(provider))
     }
 
-    /// The tracing layer that exports the spans of requests only.
+    /// The tracing layer that exports the spans of traces only.
     pub(crate) fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
         let layer = tracing_opentelemetry::layer().with_tracer(self.0.tracer("roadmap"));
         let layer = layer.with_location(false).with_threads(false).with_tracked_inactivity(false).with_target(false);
-        layer.with_filter(filter_fn(|metadata| metadata.target() == roadmap_http::access_log::TRACE_TARGET))
+        layer.with_filter(filter_fn(|metadata| metadata.target() == TRACE_TARGET))
     }
 
     /// Sends the remaining spans and stops.

@@ -8,6 +8,7 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use roadmap_domain::error::StoreError;
+use roadmap_store::spans::StatementSpans;
 
 use crate::errors::{SqlError, is_temporary};
 
@@ -29,6 +30,7 @@ impl Connector {
         // A checkpoint about every 4,000 pages, so that few commits include one. Most of these pages are in the database
         // file by then (`checkpointer.rs`).
         connection.batch_execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;")?;
+        connection.set_instrumentation(spans());
         Ok(connection)
     }
 
@@ -47,6 +49,7 @@ impl Connector {
         let mut connection = self.connect()?;
         // A small cache, because each commit on another connection empties it.
         connection.batch_execute("PRAGMA query_only = ON; PRAGMA cache_size = -2048;")?;
+        connection.set_instrumentation(spans());
         Ok(connection)
     }
 
@@ -107,6 +110,10 @@ impl Connector {
     fn url(&self) -> String {
         format!("file:{}", percent_encode(self.path.as_os_str().as_encoded_bytes(), NON_ALPHANUMERIC))
     }
+}
+
+fn spans() -> StatementSpans {
+    StatementSpans::new("sqlite")
 }
 
 #[cfg(test)]

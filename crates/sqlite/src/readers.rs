@@ -9,6 +9,7 @@ use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::ports::PoolStatus;
+use roadmap_domain::trace;
 
 use crate::connection::Connector;
 use crate::errors::SqlError;
@@ -88,7 +89,8 @@ impl Readers {
             *pooled = Some(reader);
             outcome
         };
-        let outcome = tokio::task::spawn_blocking(read).await;
+        let span = trace::current_span();
+        let outcome = tokio::task::spawn_blocking(move || span.in_scope(read)).await;
         Ok(outcome.map_err(|panic| StoreError::Fatal(panic.into()))??)
     }
 

@@ -28,6 +28,7 @@ use crate::policy::mail_limits::{end_of_hour, start_of_hour};
 use crate::policy::mail_retry;
 use crate::policy::signed_reference::ReferenceSigner;
 use crate::ports::{Clock, MailReader, Mailer, OutboxQueue};
+use crate::trace::TRACE_TARGET;
 use crate::usecase::batches;
 
 pub use leases::{LeasedAudience, Leases, LoadedMessage, LoadedMessages};
@@ -152,7 +153,8 @@ impl DeliverMail {
             while let Some((priority, workspace, message)) = schedules.next_message() {
                 let lease = message.lease();
                 let sent = self.send_and_settle(priority, workspace, message, stop);
-                under_way.push(Box::pin(sent.instrument(log_span(workspace, &lease))));
+                let traced = sent.instrument(trace_span(workspace, &lease));
+                under_way.push(Box::pin(traced.instrument(log_span(workspace, &lease))));
             }
             let done = match pausing.as_mut() {
                 None => under_way.next().await,
@@ -439,6 +441,12 @@ impl DeliverMail {
 fn log_span(workspace: WorkspaceId, lease: &Lease) -> Span {
     let (mail, request_id) = (&lease.message, lease.request_id.as_deref());
     tracing::error_span!("mail", request_id, %workspace, %mail)
+}
+
+/// Opens the span of a message in traces.
+fn trace_span(workspace: WorkspaceId, lease: &Lease) -> Span {
+    let (mail, request_id) = (&lease.message, lease.request_id.as_deref());
+    tracing::info_span!(target: TRACE_TARGET, "mail", request_id, %workspace, %mail)
 }
 
 /// Returns what a notification tells its recipient.

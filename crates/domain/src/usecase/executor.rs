@@ -6,6 +6,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use crate::error::{ErrorChain, RoadmapError, StoreError, Validated};
@@ -19,6 +21,7 @@ use crate::ports::{
     BeginOutcome, BoardObserver, Clock, EndOutcome, IdGenerator, OperationLockGuard, OperationLocks, RetryPause, Store,
     UnitOfWork,
 };
+use crate::trace::TRACE_TARGET;
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
 use crate::usecase::target::Target;
 
@@ -67,6 +70,11 @@ pub trait Operation: Send + Sync {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Self::Output>, RoadmapError>;
+
+    /// Returns the name of the command in traces and in the log: that of its type.
+    fn name(&self) -> &'static str {
+        short_type_name::<Self>()
+    }
 
     /// Whether the only write of the command is one vote, so that the store may cast it together with others
     /// ([`Store::begin_vote`]).
@@ -182,6 +190,10 @@ impl<O: Operation> Operation for Checked<O> {
                 Err(invalid.clone().into())
             }
         }
+    }
+
+    fn name(&self) -> &'static str {
+        short_type_name::<O>()
     }
 
     fn casts_one_vote(&self) -> bool {
@@ -309,6 +321,16 @@ impl Executor {
         key: Option<&OperationKey>,
         target: &Target,
     ) -> Result<Option<OperationResponse>, RoadmapError> {
+        let found = self.find_in_unit(workspace, key, target);
+        found.instrument(unit_span("FindSavedResponse", workspace, 1)).await
+    }
+
+    async fn find_in_unit(
+        &self,
+        workspace: WorkspaceId,
+        key: Option<&OperationKey>,
+        target: &Target,
+    ) -> Result<Option<OperationResponse>, RoadmapError> {
         let replay = |response| Ok(Some(OperationResponse { response, replayed: true }));
         let _guard = self.lock_key(workspace, key).await?;
         let mut work = match self.store.begin(workspace, key.cloned()).await? {
@@ -351,14 +373,22 @@ impl Executor {
             let is_last = attempt >= MAX_ATTEMPTS;
             // What failed together with others runs alone.
             let is_shared = attempt == 1 && operation.casts_one_vote();
-            match self.attempt(workspace, key, operation, is_shared, render, save).await {
+            let name = operation.name();
+            let span = unit_span(name, workspace, attempt);
+            let outcome = self.attempt(workspace, key, operation, is_shared, render, save);
+            let outcome = outcome.instrument(span.clone()).await;
+            if let Err(RoadmapError::Store(_)) = &outcome {
+                span.record("otel.status_code", "error");
+            }
+            drop(span);
+            match outcome {
                 Err(RoadmapError::Store(error @ StoreError::Transient(_))) if !is_last => {
                     let error = ErrorChain::new(&error);
-                    tracing::debug!(attempt, %error, "retrying a unit of work that the store rolled back");
+                    tracing::info!(operation = name, attempt, %error, "retrying a unit of work that the store rolled back");
                 }
                 Err(RoadmapError::Store(error @ StoreError::OutcomeUnknown(_))) if has_key && !is_last => {
                     let chain = ErrorChain::new(&error);
-                    tracing::warn!(attempt, error = %chain, "retrying a unit of work whose outcome is unknown");
+                    tracing::warn!(operation = name, attempt, error = %chain, "retrying a unit of work whose outcome is unknown");
                     unknown = Some(error);
                 }
                 Err(RoadmapError::Store(error)) => {
@@ -474,6 +504,25 @@ impl Executor {
         }
         Ok((performed, reservation))
     }
+}
+
+/// Returns the name of a type without its module and its parameters.
+fn short_type_name<T: ?Sized>() -> &'static str {
+    let path = std::any::type_name::<T>();
+    let path = path.split_once('<').map_or(path, |(path, _)| path);
+    path.rsplit_once("::").map_or(path, |(_, name)| name)
+}
+
+/// Opens the span of one attempt to run a unit of work, in the trace of the request.
+fn unit_span(name: &'static str, workspace: WorkspaceId, attempt: u32) -> Span {
+    tracing::info_span!(
+        target: TRACE_TARGET,
+        "unit of work",
+        otel.name = name,
+        otel.status_code = Empty,
+        %workspace,
+        attempt,
+    )
 }
 
 #[cfg(test)]
@@ -1245,6 +1294,13 @@ mod tests {
         let missing = FieldError::missing("name").to_string();
         assert_eq!(run(1, EndOutcome::Applied).unwrap_err(), missing);
         assert_eq!(run(1, EndOutcome::Replay(created("first"))), Ok(true));
+    }
+
+    #[test]
+    fn an_operation_has_the_name_of_its_type() {
+        let counted = Counted::ending(|| Ok(""));
+        let valid = Checked { target: Target::Lane(lane(1)), operation: Ok(Counted::ending(|| Ok(""))) };
+        assert_eq!([counted.name(), valid.name(), invalid(lane(1)).name()], ["Counted"; 3]);
     }
 
     #[test]

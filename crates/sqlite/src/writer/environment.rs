@@ -9,6 +9,7 @@ use std::time::Duration;
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::trace;
 use tokio::runtime::Handle;
 
 use crate::connection::Connector;
@@ -68,13 +69,17 @@ impl Environment for Connector {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        let running = tokio::task::spawn_blocking(job);
+        let span = trace::current_span();
+        let running = tokio::task::spawn_blocking(move || span.in_scope(job));
         async move { running.await.map_err(|panic| StoreError::Fatal(panic.into())) }
     }
 
     fn spawn_blocking(&self, job: impl FnOnce() + Send + 'static) {
         match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(job)),
+            Ok(runtime) => {
+                let span = trace::current_span();
+                drop(runtime.spawn_blocking(move || span.in_scope(job)));
+            }
             // Outside of a runtime there is no async thread that could be blocked.
             Err(_) => job(),
         }
