@@ -26,7 +26,7 @@ use crate::pool::Pool;
 use crate::rows::{SummaryColumns, SummaryRow};
 use crate::saved_responses::{SaveResponse, saved_response};
 use crate::session::{LastStatement, Session};
-use crate::statement::statement;
+use crate::statement::{author, statement};
 
 /// The number of transactions with votes of one workspace that run at a time. While the server writes one commit to the
 /// disk, it casts the votes of the other.
@@ -76,10 +76,13 @@ statement! {
         Nullable<Bool>,
         Nullable<Bool>,
     ),
-    "SELECT place, saved_status, saved_body, request_id, number, request_title, track_name, lane_name, counted,
+    concat!("SELECT place, saved_status, saved_body, request_id, number, request_title, track_name, lane_name, counted,
             request_created_at, is_new, was_cast
      FROM cast_votes({workspace}, {merges}, {keys}, {key_locks}, {requests}, {numbers}, {times}, {customers}, {emails},
-                     {emails_folded}, {names}, {names_folded}, {notes}, {note_authors}, {note_bodies})"
+                     {emails_folded}, {names}, {names_folded}, {notes},
+                     ARRAY(SELECT ", author!("note.author"), "
+                           FROM unnest({note_authors}) WITH ORDINALITY AS note (author, place) ORDER BY place),
+                     {note_bodies})")
 }
 
 type CastRow = (i32, Option<i32>, Option<Vec<u8>>, Option<SummaryRow>, Option<bool>, Option<bool>);

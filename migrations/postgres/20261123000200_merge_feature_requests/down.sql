@@ -3,6 +3,7 @@ DROP FUNCTION count_trees(uuid, uuid[]);
 DROP FUNCTION lock_trees(uuid, uuid[], uuid, uuid[]);
 DROP FUNCTION withdraw_vote(uuid, uuid, bigint, text);
 DROP FUNCTION add_vote(uuid, uuid, bigint, uuid, timestamptz, uuid, boolean);
+DROP FUNCTION has_voted(uuid, uuid, uuid);
 DROP TRIGGER feature_requests_added ON feature_requests;
 DROP TRIGGER feature_requests_deleted ON feature_requests;
 DROP TRIGGER feature_requests_changed ON feature_requests;

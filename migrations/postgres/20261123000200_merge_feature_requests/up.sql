@@ -101,6 +101,23 @@ EXECUTE FUNCTION tally_feature_request();
 
 DROP FUNCTION add_vote(uuid, uuid, uuid, timestamptz);
 
+-- Whether a customer has voted for anything in the tree of a root: a customer is counted once per tree. A statement that
+-- asks this sees the votes in the same state as everything else that it reads.
+CREATE FUNCTION has_voted(of_workspace uuid, of_root uuid, of_customer uuid) RETURNS boolean
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM votes WHERE workspace_id = of_workspace AND request_id = of_root AND customer_id = of_customer
+    ) OR EXISTS (
+        SELECT FROM feature_requests AS member
+        JOIN votes ON votes.workspace_id = of_workspace AND votes.request_id = member.id
+                  AND votes.customer_id = of_customer
+        WHERE member.workspace_id = of_workspace AND member.root_id = of_root
+    );
+END
+$$;
+
 -- Adds a vote to the root of a feature request, unless the customer has voted before for anything in its tree. Returns
 -- the number of votes after it, and the root.
 --
@@ -113,6 +130,12 @@ DROP FUNCTION add_vote(uuid, uuid, uuid, timestamptz);
 -- the vote counts only if the tally has the same version as before; otherwise it is taken back and begins anew. A tally
 -- that it has waited for stays locked until the transaction ends, also if it had another version then. The version of a
 -- feature request that was never part of a merge is 0, so that a vote for it reads no tally but the one that it changes.
+--
+-- That a tally is of a root is asked without `IS NULL`, so that no partial index of all roots looks as good as the
+-- primary key while the table is small.
+--
+-- A repeated vote reads the number of votes only together with the earlier vote. Read alone, it could be the number after
+-- that vote was withdrawn.
 CREATE FUNCTION add_vote(
     of_workspace uuid, of_request uuid, of_number bigint, of_customer uuid, at timestamptz,
     seen_root uuid, was_merged boolean, OUT is_new boolean, OUT counted bigint, OUT root uuid
@@ -137,12 +160,7 @@ BEGIN
             IF NOT FOUND THEN
                 RAISE foreign_key_violation USING MESSAGE = 'the feature request of the vote was deleted';
             END IF;
-            is_new := NOT EXISTS (
-                SELECT FROM feature_requests AS member
-                JOIN votes ON votes.workspace_id = of_workspace AND votes.request_id = member.id
-                          AND votes.customer_id = of_customer
-                WHERE member.workspace_id = of_workspace AND member.root_id = root
-            );
+            is_new := NOT has_voted(of_workspace, root, of_customer);
         END IF;
         IF is_new THEN
             INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
@@ -152,7 +170,8 @@ BEGIN
         END IF;
         IF is_new THEN
             UPDATE vote_tallies SET votes_count = votes_count + 1
-            WHERE workspace_id = of_workspace AND request_id = root AND root_id IS NULL AND tree_version = version
+            WHERE workspace_id = of_workspace AND request_id = root AND tree_version = version
+              AND coalesce(root_id, root) = root
             RETURNING votes_count INTO counted;
             IF FOUND THEN
                 RETURN;
@@ -160,7 +179,9 @@ BEGIN
             DELETE FROM votes WHERE workspace_id = of_workspace AND request_id = root AND customer_id = of_customer;
         ELSE
             SELECT votes_count FROM vote_tallies
-            WHERE workspace_id = of_workspace AND request_id = root AND root_id IS NULL AND tree_version = version
+            WHERE workspace_id = of_workspace AND request_id = root AND tree_version = version
+              AND coalesce(root_id, root) = root
+              AND has_voted(of_workspace, root, of_customer)
             INTO counted;
             IF FOUND THEN
                 RETURN;

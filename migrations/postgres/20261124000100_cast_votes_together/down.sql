@@ -1,4 +1,4 @@
 DROP FUNCTION cast_votes(
     uuid, bigint, text[], bigint[], uuid[], bigint[], timestamptz[], uuid[], text[], text[], text[], text[], uuid[],
-    text[], text[]
+    uuid[], text[]
 );

@@ -1,5 +1,5 @@
 -- Casts votes of a workspace that wait at the same time, each with its operation key and its note. Element n of every
--- array belongs to vote n. A vote for a feature request is counted once per tree and customer, as by `add_vote`.
+-- array belongs to vote n. As in `add_vote`, a customer is counted once per tree (`has_voted`).
 --
 -- Returns a row for each vote that was cast, and one with the saved response for each used key. A vote without a row is
 -- to be cast alone: its key is in use, its feature request is unknown, or it fills in a customer's name. `was_cast` is
@@ -17,7 +17,7 @@
 CREATE FUNCTION cast_votes(
     of_workspace uuid, merges_lock bigint, keys text[], key_locks bigint[], requests uuid[], numbers bigint[],
     times timestamptz[], customer_ids uuid[], addresses text[], folded_addresses text[], names text[],
-    folded_names text[], note_ids uuid[], note_authors text[], note_bodies text[]
+    folded_names text[], note_ids uuid[], note_authors uuid[], note_bodies text[]
 )
 RETURNS TABLE (
     place integer, saved_status integer, saved_body bytea, request_id uuid, number bigint, request_title text,
@@ -99,12 +99,8 @@ BEGIN
         INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
         SELECT DISTINCT ON (root, voter) of_workspace, root, voter, true, at
         FROM unnest(roots, were_merged, voters, times) WITH ORDINALITY AS vote (root, was_merged, voter, at, place)
-        WHERE root IS NOT NULL AND voter IS NOT NULL AND NOT (was_merged AND EXISTS (
-            SELECT FROM feature_requests AS member
-            JOIN votes AS earlier ON earlier.workspace_id = of_workspace AND earlier.request_id = member.id
-                                 AND earlier.customer_id = voter
-            WHERE member.workspace_id = of_workspace AND member.root_id = root OFFSET 0
-        ))
+        WHERE root IS NOT NULL AND voter IS NOT NULL
+          AND NOT (was_merged AND has_voted(of_workspace, root, voter))
         ORDER BY root, voter, place
         ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
         RETURNING votes.request_id, votes.customer_id
@@ -118,11 +114,7 @@ BEGIN
 
     IF array_length(array_remove(note_ids, NULL), 1) > 0 THEN
         INSERT INTO notes (workspace_id, id, request_id, customer_id, author_id, body, created_at)
-        SELECT of_workspace, note, root, voter, coalesce(
-            (SELECT id FROM members WHERE workspace_id = of_workspace AND removed_at IS NULL AND email_folded = author),
-            (SELECT id FROM members WHERE workspace_id = of_workspace AND removed_at IS NULL
-             ORDER BY created_at, id LIMIT 1)
-        ), content, at
+        SELECT of_workspace, note, root, voter, author, content, at
         FROM unnest(roots, voters, note_ids, note_authors, note_bodies, times)
             AS vote (root, voter, note, author, content, at)
         WHERE root IS NOT NULL AND note IS NOT NULL;
@@ -134,15 +126,7 @@ BEGIN
     SELECT vote.place::integer, NULL::integer, NULL::bytea, root, request.tag_number, request.title, request.track,
            request.lane, request.votes_count - still_added, request.created_at,
            CASE WHEN voter IS NOT NULL THEN vote.is_first END,
-           vote.is_first OR voter IS NULL OR EXISTS (
-               SELECT FROM votes
-               WHERE votes.workspace_id = of_workspace AND votes.request_id = root AND customer_id = voter OFFSET 0
-           ) OR EXISTS (
-               SELECT FROM feature_requests AS member
-               JOIN votes ON votes.workspace_id = of_workspace AND votes.request_id = member.id
-                         AND votes.customer_id = voter
-               WHERE member.workspace_id = of_workspace AND member.root_id = root OFFSET 0
-           )
+           vote.is_first OR voter IS NULL OR has_voted(of_workspace, root, voter)
     FROM (
         SELECT place, root, voter, is_first,
                count(*) FILTER (WHERE is_first) OVER (

@@ -1,2 +1,0 @@
--- Nothing to undo.
-SELECT 1;

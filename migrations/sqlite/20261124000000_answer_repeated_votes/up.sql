@@ -1,2 +1,0 @@
--- One statement reads a repeated vote and the number of votes here: nothing to do.
-SELECT 1;
