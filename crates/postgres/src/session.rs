@@ -178,8 +178,8 @@ impl Session {
         self.run(statement.map(OptionalExtension::optional)).await
     }
 
-    /// Whether no part of the preamble is left to send.
-    fn has_sent_preamble(&self) -> bool {
+    /// Whether the transaction has begun on the server: no part of the preamble is left to send.
+    pub(crate) fn has_begun(&self) -> bool {
         let preamble = self.preamble();
         preamble.name.is_none() && !preamble.begin
     }
@@ -199,7 +199,7 @@ impl Session {
             return Err(StoreError::Fatal("a unit with a failed statement cannot be committed".into()));
         }
         let kind = last.as_ref().map(|(kind, _)| *kind);
-        if kind.is_none() && !self.has_sent_preamble() {
+        if kind.is_none() && !self.has_begun() {
             return Ok(());
         }
         let (mut first, mut second) = (self.connection()?, self.connection()?);
@@ -256,7 +256,7 @@ impl Session {
     /// Ends the transaction. If this fails, dropping the session closes the connection, which rolls the transaction
     /// back, too.
     async fn end_transaction(mut self, statement: &str) -> Result<(), StoreError> {
-        if !self.has_sent_preamble() {
+        if !self.has_begun() {
             return Ok(());
         }
         let mut connection = self.connection()?;

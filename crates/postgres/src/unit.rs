@@ -28,17 +28,17 @@ use crate::pool::Pool;
 use crate::rows::SummaryRow;
 use crate::saved_responses::{FindSavedResponse, SaveResponse, saved_response};
 use crate::session::{LastStatement, Session};
-use crate::vote_batches::{CastAnswer, VoteBatches, VoteSeat, VoteTurn};
+use crate::vote_batches::{BatchOutcome, BatchSlot, VoteBatches, VotePermit};
 
 /// An open unit of work.
 pub(crate) struct PostgresUnit {
-    /// `None` for a vote that waits for its turn or is cast together with others.
+    /// `None` while the unit's vote is queued, and after it was cast in a batch.
     session: Option<Session>,
     units: Pool,
     pub(crate) workspace: Uuid,
     key: Option<OperationKey>,
     claim: Mutex<KeyClaim>,
-    vote: VoteUnit,
+    vote: VoteState,
     /// The locks of the workspace that the unit holds.
     locks: Vec<WorkspaceLock>,
     known_words: Arc<KnownWords>,
@@ -46,16 +46,16 @@ pub(crate) struct PostgresUnit {
     learned_words: Vec<String>,
 }
 
-/// What a unit of work has to do with votes that are cast together.
-enum VoteUnit {
-    /// Nothing.
-    No,
-    /// Its vote is to be cast.
-    Waits(VoteBatches),
-    /// Its vote is cast in its own transaction. The turn lasts until the unit ends.
-    Alone { _turn: VoteTurn },
-    /// Its vote is cast in a transaction of several.
-    Together(VoteSeat),
+/// Where the unit's vote is cast, if it casts one.
+enum VoteState {
+    /// In its own transaction.
+    Own,
+    /// In its own transaction or, if this is its first statement, in a batch.
+    Open(VoteBatches),
+    /// In its own transaction. The permit is held until the unit ends.
+    Permitted { _permit: VotePermit },
+    /// In a batch.
+    Batched(BatchSlot),
 }
 
 /// The state of the claim of the unit's operation key.
@@ -71,21 +71,6 @@ enum KeyClaim {
 }
 
 impl PostgresUnit {
-    fn new(store: &PostgresStore, workspace: WorkspaceId, key: Option<OperationKey>, vote: VoteUnit) -> Self {
-        let claim = Mutex::new(if key.is_some() { KeyClaim::Pending } else { KeyClaim::Held });
-        Self {
-            session: None,
-            units: store.units.clone(),
-            workspace: workspace.uuid(),
-            key,
-            claim,
-            vote,
-            locks: Vec::new(),
-            known_words: store.known_words.clone(),
-            learned_words: Vec::new(),
-        }
-    }
-
     /// Returns the words of a document that the unit has to add to the vocabulary, and remembers them if it commits.
     pub(crate) fn learn_words(&mut self, document: &SearchDocument) -> Vec<String> {
         let words = self.known_words.unknown_words(self.workspace, document);
@@ -98,37 +83,48 @@ impl PostgresUnit {
     }
 
     fn session(&self) -> Result<&Session, StoreError> {
-        self.session.as_ref().ok_or_else(|| StoreError::Fatal("the unit has no transaction of its own".into()))
+        // The retry has a transaction of its own.
+        self.session.as_ref().ok_or_else(|| StoreError::Transient("the unit has no transaction of its own".into()))
     }
 
     /// Opens the unit's own transaction, unless it is open.
     async fn open(&mut self) -> Result<(), StoreError> {
-        if self.session.is_none() && !matches!(self.vote, VoteUnit::Together(_)) {
+        if self.session.is_none() {
             self.session = Some(Session::transaction(&self.units, self.workspace).await?);
         }
         Ok(())
     }
 
-    /// Casts the unit's vote together with others that wait, if any do. Returns the row of the feature request and
-    /// whether the vote is new. `None`: the caller casts the vote in the unit's own transaction, which is open now.
+    /// Casts the unit's vote in a batch, if it is the unit's first statement and other votes run. Returns the row of the
+    /// feature request and whether the vote is new. `None`: the caller casts the vote in the unit's own transaction.
     pub(crate) async fn cast_together(
         &mut self,
         vote: &Cast,
     ) -> Result<Option<(SummaryRow, Option<bool>)>, StoreError> {
-        let VoteUnit::Waits(batches) = std::mem::replace(&mut self.vote, VoteUnit::No) else { return Ok(None) };
-        let waiting = self.key.as_ref().map(|key| (key.clone(), lock_number(self.workspace, key.as_str())));
-        match batches.cast(vote, waiting).await? {
-            CastAnswer::Alone(turn) => {
-                self.vote = VoteUnit::Alone { _turn: turn };
+        let VoteState::Open(batches) = &self.vote else { return Ok(None) };
+        if self.session()?.has_begun() {
+            return Ok(None);
+        }
+        let batches = batches.clone();
+        if let Some(permit) = batches.start_alone(self.workspace) {
+            self.vote = VoteState::Permitted { _permit: permit };
+            return Ok(None);
+        }
+        // A queued vote occupies no connection.
+        self.session = None;
+        let key = self.key.as_ref().map(|key| (key.clone(), lock_number(self.workspace, key.as_str())));
+        match batches.cast(vote, key).await? {
+            BatchOutcome::Alone(permit) => {
+                self.vote = VoteState::Permitted { _permit: permit };
                 self.open().await?;
                 Ok(None)
             }
-            CastAnswer::Cast { request, is_new, seat } => {
-                self.vote = VoteUnit::Together(seat);
+            BatchOutcome::Cast { request, is_new, slot } => {
+                self.vote = VoteState::Batched(slot);
                 *self.claim() = KeyClaim::Held;
                 Ok(Some((request, is_new)))
             }
-            CastAnswer::Replay(saved) => {
+            BatchOutcome::Replay(saved) => {
                 *self.claim() = KeyClaim::Replay(saved);
                 Err(key_was_used())
             }
@@ -227,17 +223,36 @@ fn key_was_used() -> StoreError {
     StoreError::Transient("the operation key was used before".into())
 }
 
+impl PostgresStore {
+    async fn open_unit(
+        &self,
+        workspace: WorkspaceId,
+        key: Option<OperationKey>,
+        vote: VoteState,
+    ) -> Result<BeginOutcome, StoreError> {
+        let workspace = workspace.uuid();
+        Ok(BeginOutcome::Started(Box::new(PostgresUnit {
+            session: Some(Session::transaction(&self.units, workspace).await?),
+            units: self.units.clone(),
+            workspace,
+            claim: Mutex::new(if key.is_some() { KeyClaim::Pending } else { KeyClaim::Held }),
+            key,
+            vote,
+            locks: Vec::new(),
+            known_words: self.known_words.clone(),
+            learned_words: Vec::new(),
+        })))
+    }
+}
+
 #[async_trait]
 impl Store for PostgresStore {
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
-        let mut unit = PostgresUnit::new(self, workspace, key, VoteUnit::No);
-        unit.open().await?;
-        Ok(BeginOutcome::Started(Box::new(unit)))
+        self.open_unit(workspace, key, VoteState::Open(self.votes.clone())).await
     }
 
-    async fn begin_vote(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
-        let vote = VoteUnit::Waits(self.votes.clone());
-        Ok(BeginOutcome::Started(Box::new(PostgresUnit::new(self, workspace, key, vote))))
+    async fn begin_retry(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
+        self.open_unit(workspace, key, VoteState::Own).await
     }
 }
 
@@ -255,8 +270,8 @@ impl UnitOfWork for PostgresUnit {
             body: response.body.clone(),
             at: at.into(),
         });
-        if let VoteUnit::Together(seat) = self.vote {
-            seat.commit(record).await?;
+        if let VoteState::Batched(slot) = self.vote {
+            slot.commit(record).await?;
             return Ok(EndOutcome::Applied);
         }
         self.open().await?;

@@ -1,8 +1,9 @@
 //! Votes of one workspace that wait at the same time are cast in one transaction (ADR 57).
 //!
-//! Two votes of a workspace run alone, at once. While they run, others wait; when one ends, all that wait are cast by one
-//! statement, in a task of its own. The task passes each unit of work its row, collects the responses that they save, and
-//! commits. What cannot be cast together runs alone: the result is the same.
+//! Two votes of a workspace run alone, at once, in the transactions of their units of work. While they run, others are
+//! queued; when one ends, the queued ones become a batch: one statement casts them, in a task of its own. The task passes
+//! each unit of work its row, collects the responses that they save, and commits. What cannot be cast together runs alone:
+//! the result is the same.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,22 +33,21 @@ use crate::statement::{author, statement};
 /// disk, it casts the votes of the other.
 const CONCURRENT: usize = 2;
 
-/// The number of waiting votes that start while one transaction with several votes runs. Fewer wait for its end: each
-/// transaction costs about as much as casting a few more votes.
-const ENOUGH_VOTES: usize = 8;
+/// The minimum number of queued votes that become a second batch. Fewer wait for the end of the first: each transaction
+/// costs about as much as casting a few more votes.
+const MIN_SECOND_BATCH: usize = 8;
 
-/// The maximum number of votes in one transaction.
-const MOST_VOTES: usize = 64;
+/// The maximum number of votes in a batch.
+const MAX_BATCH: usize = 64;
 
-/// The size of notes from which no further vote is added to a transaction, in bytes.
-const ENOUGH_NOTES: usize = 256 * 1024;
+/// The size of notes from which no further vote is added to a batch, in bytes.
+const MAX_NOTE_BYTES: usize = 256 * 1024;
 
-/// How long a vote waits for its turn. After that, it runs although as many others as usual run: they may be waiting
-/// for a lock.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a vote is queued. After that, it starts although as many others as usual run: they may be waiting for a lock.
+const MAX_QUEUE_TIME: Duration = Duration::from_millis(100);
 
-/// How long a transaction waits for its units of work to commit. They only render their responses.
-const COMMIT_WAIT: Duration = Duration::from_secs(1);
+/// How long a batch waits for its units of work to commit. They only render their responses.
+const MAX_COMMIT_WAIT: Duration = Duration::from_secs(1);
 
 statement! {
     /// Casts votes. All arrays have one element for each vote. Returns the rows of the votes that were cast, and of the
@@ -101,29 +101,30 @@ statement! {
      FROM unnest({keys}, {statuses}, {bodies}, {times}) AS saved (key, status, body, at)"
 }
 
-/// The failure of a transaction with several votes, of which each unit of work gets a copy.
+/// The failure of a batch, of which each unit of work gets a copy.
 #[derive(Debug, Error)]
 #[error("votes that were cast together failed")]
-struct TogetherFailed(#[source] Arc<StoreError>);
+struct BatchFailed(#[source] Arc<StoreError>);
 
 /// How a vote is cast.
-pub(crate) enum CastAnswer {
-    /// The caller casts it in a transaction of its own, and keeps the turn until that ends.
-    Alone(VoteTurn),
-    /// It is cast in a transaction that waits for the caller.
-    Cast { request: SummaryRow, is_new: Option<bool>, seat: VoteSeat },
+pub(crate) enum BatchOutcome {
+    /// The unit of work casts it in its own transaction, and holds the permit until that ends.
+    Alone(VotePermit),
+    /// It is cast in the transaction of a batch, which waits for the unit of work.
+    Cast { request: SummaryRow, is_new: Option<bool>, slot: BatchSlot },
     /// Its operation key has this saved response.
     Replay(SavedResponse),
 }
 
-type Answer = Result<CastAnswer, StoreError>;
+type BatchResult = Result<BatchOutcome, StoreError>;
 
-/// A vote that waits for its turn.
-struct Waiting {
+/// A vote that is to be cast.
+struct QueuedVote {
     vote: Cast,
+    /// The operation key with the number of its lock.
     key: Option<(OperationKey, i64)>,
     since: Instant,
-    answer: oneshot::Sender<Answer>,
+    result: oneshot::Sender<BatchResult>,
 }
 
 /// The votes of one workspace.
@@ -131,57 +132,57 @@ struct Waiting {
 struct Queue {
     /// The number of votes that run alone.
     alone: usize,
-    /// The number of transactions with several votes that run.
-    together: usize,
-    waiting: VecDeque<Waiting>,
+    /// The number of batches that run.
+    batches: usize,
+    queued: VecDeque<QueuedVote>,
 }
 
-/// How the votes of a turn run.
+/// What a permit allows to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turns {
+enum Permitted {
     Alone,
-    Together,
+    Batch,
 }
 
 impl Queue {
-    /// Whether a vote that arrives runs at once, alone. Otherwise it joins those that wait.
-    fn is_quiet(&self) -> bool {
-        self.waiting.is_empty() && self.together == 0 && self.alone < CONCURRENT
+    /// Whether a vote that arrives runs at once, alone. Otherwise it is queued.
+    fn is_idle(&self) -> bool {
+        self.queued.is_empty() && self.batches == 0 && self.alone < CONCURRENT
     }
 
-    /// Whether the waiting votes are to start.
+    /// Whether the queued votes are to start.
     fn is_due(&self) -> bool {
-        match (self.alone, self.together) {
+        match (self.alone, self.batches) {
             (0, 0) | (1, 0) => true,
-            (0, 1) => self.waiting.len() >= ENOUGH_VOTES,
+            (0, 1) => self.queued.len() >= MIN_SECOND_BATCH,
             _ => false,
         }
     }
 
     /// Takes the votes that are cast next, and counts them as running.
-    fn start_next(&mut self) -> Vec<Waiting> {
+    fn start_next(&mut self) -> Vec<QueuedVote> {
         let next = self.take_next();
         match next.len() {
             0 => {}
             1 => self.alone += 1,
-            _ => self.together += 1,
+            _ => self.batches += 1,
         }
         next
     }
 
     /// Takes the votes that are cast next, together.
-    fn take_next(&mut self) -> Vec<Waiting> {
+    fn take_next(&mut self) -> Vec<QueuedVote> {
         let (mut next, mut keys, mut size) = (Vec::new(), HashSet::new(), 0);
-        while next.len() < MOST_VOTES && size < ENOUGH_NOTES {
-            let Some(first) = self.waiting.pop_front() else { break };
-            if first.answer.is_closed() {
+        while next.len() < MAX_BATCH && size < MAX_NOTE_BYTES {
+            let Some(first) = self.queued.pop_front() else { break };
+            if first.result.is_closed() {
                 continue;
             }
             // A transaction would obtain the lock of a key twice.
             if let Some((_, lock)) = first.key
                 && !keys.insert(lock)
             {
-                self.waiting.push_front(first);
+                self.queued.push_front(first);
                 break;
             }
             size += first.vote.note_body.as_ref().map_or(0, String::len);
@@ -200,34 +201,40 @@ pub(crate) struct VoteBatches {
 }
 
 impl VoteBatches {
-    /// Creates an empty one, whose transactions use these connections and run on this runtime.
+    /// Creates an empty one, whose batches use these connections and run on this runtime.
     pub(crate) fn new(units: Pool, runtime: Handle) -> Self {
         Self { queues: Arc::default(), units, runtime }
     }
 
-    /// Waits for the vote's turn, and casts it unless it is to be cast alone. `key` is the operation key with the number
-    /// of its lock.
-    pub(crate) async fn cast(&self, vote: &Cast, key: Option<(OperationKey, i64)>) -> Answer {
+    /// Returns the permit to cast a vote alone, unless others run or are queued.
+    pub(crate) fn start_alone(&self, workspace: Uuid) -> Option<VotePermit> {
+        let mut queues = self.queues();
+        let queue = queues.entry(workspace).or_default();
+        let is_idle = queue.is_idle();
+        is_idle.then(|| {
+            queue.alone += 1;
+            self.permit(workspace, Permitted::Alone)
+        })
+    }
+
+    /// Queues a vote, and casts it with the other queued ones. `key` is the operation key with the number of its lock.
+    pub(crate) async fn cast(&self, vote: &Cast, key: Option<(OperationKey, i64)>) -> BatchResult {
         let workspace = vote.workspace;
-        let (mut answer, due) = {
+        let (sender, mut receiver) = oneshot::channel();
+        let due = {
             let mut queues = self.queues();
             let queue = queues.entry(workspace).or_default();
-            if queue.is_quiet() {
-                queue.alone += 1;
-                return Ok(CastAnswer::Alone(self.turn(workspace, Turns::Alone)));
-            }
-            let (sender, receiver) = oneshot::channel();
-            queue.waiting.push_back(Waiting { vote: vote.clone(), key, since: Instant::now(), answer: sender });
-            (receiver, if queue.is_due() { queue.start_next() } else { Vec::new() })
+            queue.queued.push_back(QueuedVote { vote: vote.clone(), key, since: Instant::now(), result: sender });
+            if queue.is_due() { queue.start_next() } else { Vec::new() }
         };
         self.start(workspace, due);
-        let answered = loop {
-            match tokio::time::timeout(PATIENCE, &mut answer).await {
-                Ok(answered) => break answered,
-                Err(_) => self.start_impatient(workspace),
+        let received = loop {
+            match tokio::time::timeout(MAX_QUEUE_TIME, &mut receiver).await {
+                Ok(received) => break received,
+                Err(_) => self.flush_overdue(workspace),
             }
         };
-        answered.unwrap_or_else(|_| Err(StoreError::Transient("the task that casts votes has ended".into())))
+        received.unwrap_or_else(|_| Err(StoreError::Transient("the task that casts votes has ended".into())))
     }
 
     fn queues(&self) -> MutexGuard<'_, HashMap<Uuid, Queue>> {
@@ -235,12 +242,12 @@ impl VoteBatches {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the waiting votes if the first one has waited for too long, however many others run.
-    fn start_impatient(&self, workspace: Uuid) {
+    /// Starts the queued votes if the first one has been queued for too long, however many others run.
+    fn flush_overdue(&self, workspace: Uuid) {
         let next = {
             let mut queues = self.queues();
             let Some(queue) = queues.get_mut(&workspace) else { return };
-            if queue.waiting.front().is_none_or(|first| first.since.elapsed() < PATIENCE) {
+            if queue.queued.front().is_none_or(|first| first.since.elapsed() < MAX_QUEUE_TIME) {
                 return;
             }
             queue.start_next()
@@ -248,17 +255,17 @@ impl VoteBatches {
         self.start(workspace, next);
     }
 
-    /// Ends a turn, and starts the votes that wait.
-    fn end_turn(&self, workspace: Uuid, turns: Turns) {
+    /// Counts what a permit allowed as ended, and starts the queued votes.
+    fn release(&self, workspace: Uuid, permitted: Permitted) {
         let next = {
             let mut queues = self.queues();
             let Some(queue) = queues.get_mut(&workspace) else { return };
-            match turns {
-                Turns::Alone => queue.alone -= 1,
-                Turns::Together => queue.together -= 1,
+            match permitted {
+                Permitted::Alone => queue.alone -= 1,
+                Permitted::Batch => queue.batches -= 1,
             }
             let next = if queue.is_due() { queue.start_next() } else { Vec::new() };
-            if queue.alone + queue.together == 0 {
+            if queue.alone + queue.batches == 0 {
                 queues.remove(&workspace);
             }
             next
@@ -267,58 +274,58 @@ impl VoteBatches {
     }
 
     /// Casts votes that were counted as running.
-    fn start(&self, workspace: Uuid, mut votes: Vec<Waiting>) {
+    fn start(&self, workspace: Uuid, mut votes: Vec<QueuedVote>) {
         match votes.pop() {
             None => {}
             Some(only) if votes.is_empty() => {
-                only.answer(Ok(CastAnswer::Alone(self.turn(workspace, Turns::Alone))));
+                only.finish(Ok(BatchOutcome::Alone(self.permit(workspace, Permitted::Alone))));
             }
             Some(last) => {
                 votes.push(last);
-                let turn = self.turn(workspace, Turns::Together);
-                drop(self.runtime.spawn(cast_together(self.units.clone(), workspace, votes, turn)));
+                let permit = self.permit(workspace, Permitted::Batch);
+                drop(self.runtime.spawn(run_batch(self.units.clone(), workspace, votes, permit)));
             }
         }
     }
 
-    fn turn(&self, workspace: Uuid, turns: Turns) -> VoteTurn {
-        VoteTurn(Arc::new(Turn { batches: self.clone(), workspace, turns }))
+    fn permit(&self, workspace: Uuid, permitted: Permitted) -> VotePermit {
+        VotePermit(Arc::new(PermitGuard { batches: self.clone(), workspace, permitted }))
     }
 }
 
-impl Waiting {
-    fn answer(self, answer: Answer) {
-        // A caller that has gone needs none. Dropping the answer ends its turn.
-        drop(self.answer.send(answer));
+impl QueuedVote {
+    fn finish(self, result: BatchResult) {
+        // A caller that has gone needs none. Dropping the result releases its permit.
+        drop(self.result.send(result));
     }
 }
 
-/// The turn of votes that run at the same time. It ends when the last of them drops it.
+/// The permit of a vote, or of all votes of a batch, to run. It is released when the last clone is dropped.
 #[derive(Clone)]
-pub(crate) struct VoteTurn(#[expect(dead_code, reason = "only dropped")] Arc<Turn>);
+pub(crate) struct VotePermit(#[expect(dead_code, reason = "only dropped")] Arc<PermitGuard>);
 
-struct Turn {
+struct PermitGuard {
     batches: VoteBatches,
     workspace: Uuid,
-    turns: Turns,
+    permitted: Permitted,
 }
 
-impl Drop for Turn {
+impl Drop for PermitGuard {
     fn drop(&mut self) {
-        self.batches.end_turn(self.workspace, self.turns);
+        self.batches.release(self.workspace, self.permitted);
     }
 }
 
-/// The place of a unit of work in a transaction with several votes. Dropping it rolls the transaction back.
-pub(crate) struct VoteSeat {
+/// The part of a unit of work in a batch. Dropping it rolls the batch back.
+pub(crate) struct BatchSlot {
     save: oneshot::Sender<Option<SaveResponse>>,
     ended: oneshot::Receiver<Result<(), StoreError>>,
 }
 
-impl VoteSeat {
+impl BatchSlot {
     /// Commits the vote together with the others and with the response to save.
     pub(crate) async fn commit(self, saved: Option<SaveResponse>) -> Result<(), StoreError> {
-        // The transaction may have ended without this unit. It has sent its end then.
+        // The batch may have ended without this unit. It has sent its end then.
         drop(self.save.send(saved));
         self.ended.await.unwrap_or_else(|_| {
             let problem = "the task that casts votes ended before its transaction did";
@@ -327,14 +334,14 @@ impl VoteSeat {
     }
 }
 
-/// The other end of a [`VoteSeat`].
-struct Seated {
+/// The batch's end of a [`BatchSlot`].
+struct OpenSlot {
     save: oneshot::Receiver<Option<SaveResponse>>,
     ended: oneshot::Sender<Result<(), StoreError>>,
 }
 
-/// Casts votes in one transaction, and answers all of them.
-async fn cast_together(units: Pool, workspace: Uuid, votes: Vec<Waiting>, turn: VoteTurn) {
+/// Casts votes in one transaction, and finishes all of them.
+async fn run_batch(units: Pool, workspace: Uuid, votes: Vec<QueuedVote>, permit: VotePermit) {
     let mut session = match Session::transaction(&units, workspace).await {
         Ok(session) => session,
         Err(error) => return fail(votes, error),
@@ -343,17 +350,17 @@ async fn cast_together(units: Pool, workspace: Uuid, votes: Vec<Waiting>, turn: 
     let cast = async { session.run(statement.load::<CastRow>(&mut session.connection()?)).await };
     let rows = match cast.await {
         Ok(rows) if rows.iter().all(|(.., was_cast)| *was_cast != Some(false)) => rows,
-        Ok(_) => return run_alone(session, votes, &turn).await,
+        Ok(_) => return run_alone(session, votes, &permit).await,
         // Whatever is wrong with one of them does not harm the others.
-        Err(_) if session.is_responsive() => return run_alone(session, votes, &turn).await,
+        Err(_) if session.is_responsive() => return run_alone(session, votes, &permit).await,
         Err(error) => return fail(votes, error),
     };
-    let seated = answer(votes, rows, &turn);
-    if seated.is_empty() {
+    let slots = pass_rows(votes, rows, &permit);
+    if slots.is_empty() {
         drop(session.roll_back().await);
         return;
     }
-    let (saved, ends) = match collect(seated).await {
+    let (saved, ends) = match collect_responses(slots).await {
         Ok(collected) => collected,
         Err(ends) => {
             drop(session.roll_back().await);
@@ -363,19 +370,19 @@ async fn cast_together(units: Pool, workspace: Uuid, votes: Vec<Waiting>, turn: 
         }
     };
     let committed = session.commit(save_responses(workspace, saved).map(|saved| (LastStatement::OfVotes, saved))).await;
-    let failure = committed.err().map(|failure| Arc::new(retried_alone(failure)));
+    let failure = committed.err().map(|failure| Arc::new(retryable(failure)));
     for end in ends {
-        // A caller that has gone needs no answer.
+        // A caller that has gone needs no result.
         drop(end.send(failure.as_ref().map_or(Ok(()), |failure| Err(copy(failure)))));
     }
 }
 
 /// Builds the statement that casts these votes.
-fn cast_votes(workspace: Uuid, votes: &[Waiting]) -> CastVotes {
-    fn all<T>(votes: &[Waiting], field: impl Fn(&Cast) -> T) -> Vec<T> {
-        votes.iter().map(|waiting| field(&waiting.vote)).collect()
+fn cast_votes(workspace: Uuid, votes: &[QueuedVote]) -> CastVotes {
+    fn all<T>(votes: &[QueuedVote], field: impl Fn(&Cast) -> T) -> Vec<T> {
+        votes.iter().map(|queued| field(&queued.vote)).collect()
     }
-    let keys = || votes.iter().map(|waiting| waiting.key.as_ref());
+    let keys = || votes.iter().map(|queued| queued.key.as_ref());
     CastVotes {
         workspace,
         merges: LockKey::of_workspace(workspace, WorkspaceLock::Merges).number,
@@ -407,66 +414,66 @@ fn save_responses(workspace: Uuid, saved: Vec<SaveResponse>) -> Option<SaveRespo
     (!all.keys.is_empty()).then_some(all)
 }
 
-/// Passes each vote its row. A vote without one runs alone. Returns the seats of the votes that were cast.
-fn answer(votes: Vec<Waiting>, rows: Vec<CastRow>, turn: &VoteTurn) -> Vec<Seated> {
+/// Passes each vote its row. A vote without one runs alone. Returns the slots of the votes that were cast.
+fn pass_rows(votes: Vec<QueuedVote>, rows: Vec<CastRow>, permit: &VotePermit) -> Vec<OpenSlot> {
     let mut by_place: HashMap<i32, CastRow> = rows.into_iter().map(|row| (row.0, row)).collect();
-    let mut all_seated = Vec::new();
-    for (place, waiting) in (1..).zip(votes) {
-        let answer = match (by_place.remove(&place), &waiting.key) {
+    let mut slots = Vec::new();
+    for (place, queued) in (1..).zip(votes) {
+        let result = match (by_place.remove(&place), &queued.key) {
             (Some((_, _, _, Some(request), is_new, _)), _) => {
                 let (save, saved) = oneshot::channel();
                 let (end, ended) = oneshot::channel();
-                all_seated.push(Seated { save: saved, ended: end });
-                Ok(CastAnswer::Cast { request, is_new, seat: VoteSeat { save, ended } })
+                slots.push(OpenSlot { save: saved, ended: end });
+                Ok(BatchOutcome::Cast { request, is_new, slot: BatchSlot { save, ended } })
             }
             (Some((_, Some(status), Some(body), ..)), Some((key, _))) => {
-                saved_response((status, body), key).map(CastAnswer::Replay)
+                saved_response((status, body), key).map(BatchOutcome::Replay)
             }
             (Some(_), _) => Err(inconsistent("cast_votes", "place", place)),
-            (None, _) => Ok(CastAnswer::Alone(turn.clone())),
+            (None, _) => Ok(BatchOutcome::Alone(permit.clone())),
         };
-        waiting.answer(answer);
+        queued.finish(result);
     }
-    all_seated
+    slots
 }
 
-/// Where the end of the transaction is sent to.
+/// Where the end of the batch is sent to.
 type Ends = Vec<oneshot::Sender<Result<(), StoreError>>>;
 
 /// Waits until all units of work commit, and returns the responses that they save. Fails if one of them does not.
-async fn collect(seated: Vec<Seated>) -> Result<(Vec<SaveResponse>, Ends), Ends> {
-    let (waits, ends): (Vec<_>, Vec<_>) = seated.into_iter().map(|seated| (seated.save, seated.ended)).unzip();
-    match tokio::time::timeout(COMMIT_WAIT, try_join_all(waits)).await {
+async fn collect_responses(slots: Vec<OpenSlot>) -> Result<(Vec<SaveResponse>, Ends), Ends> {
+    let (waits, ends): (Vec<_>, Vec<_>) = slots.into_iter().map(|slot| (slot.save, slot.ended)).unzip();
+    match tokio::time::timeout(MAX_COMMIT_WAIT, try_join_all(waits)).await {
         Ok(Ok(saved)) => Ok((saved.into_iter().flatten().collect(), ends)),
         Ok(Err(_)) | Err(_) => Err(ends),
     }
 }
 
-/// Rolls the transaction back, so that its locks are free, and lets each vote run alone.
-async fn run_alone(session: Session, votes: Vec<Waiting>, turn: &VoteTurn) {
+/// Rolls the batch back, so that its locks are free, and lets each vote run alone.
+async fn run_alone(session: Session, votes: Vec<QueuedVote>, permit: &VotePermit) {
     // If this fails, the connection is closed, which also rolls back.
     drop(session.roll_back().await);
-    votes.into_iter().for_each(|waiting| waiting.answer(Ok(CastAnswer::Alone(turn.clone()))));
+    votes.into_iter().for_each(|queued| queued.finish(Ok(BatchOutcome::Alone(permit.clone()))));
 }
 
-/// Answers all votes with this failure.
-fn fail(votes: Vec<Waiting>, failure: StoreError) {
+/// Finishes all votes with this failure.
+fn fail(votes: Vec<QueuedVote>, failure: StoreError) {
     let failure = Arc::new(failure);
-    votes.into_iter().for_each(|waiting| waiting.answer(Err(copy(&failure))));
+    votes.into_iter().for_each(|queued| queued.finish(Err(copy(&failure))));
 }
 
 /// Returns the failure of a commit for its units of work. One of them may be the cause of an error, the others are not:
-/// each is retried alone.
-fn retried_alone(failure: StoreError) -> StoreError {
+/// each is retried, in a transaction of its own.
+fn retryable(failure: StoreError) -> StoreError {
     match failure {
         error @ (StoreError::Fatal(_) | StoreError::Inconsistent { .. }) => StoreError::Transient(error.into()),
         other => other,
     }
 }
 
-/// Returns a copy of the failure of a transaction, for one of its units of work.
+/// Returns a copy of the failure of a batch, for one of its units of work.
 fn copy(failure: &Arc<StoreError>) -> StoreError {
-    let cause = TogetherFailed(Arc::clone(failure)).into();
+    let cause = BatchFailed(Arc::clone(failure)).into();
     match **failure {
         StoreError::Transient(_) => StoreError::Transient(cause),
         StoreError::Unavailable(_) => StoreError::Unavailable(cause),
@@ -481,8 +488,8 @@ mod tests {
     use roadmap_domain::error::ErrorChain;
     use roadmap_domain::model::timestamp::Timestamp;
 
-    /// A vote with a key of this number, and the end that waits for its answer.
-    fn waiting(key: i64, note: usize) -> (Waiting, oneshot::Receiver<Answer>) {
+    /// A vote with a key of this number, and the receiver of its result.
+    fn queued(key: i64, note: usize) -> (QueuedVote, oneshot::Receiver<BatchResult>) {
         let vote = Cast {
             workspace: Uuid::nil(),
             request: None,
@@ -499,57 +506,57 @@ mod tests {
             note_body: Some("x".repeat(note)),
         };
         let key = OperationKey::parse(&format!("key {key}")).unwrap().map(|name| (name, key));
-        let (answer, answered) = oneshot::channel();
-        (Waiting { vote, key, since: Instant::now(), answer }, answered)
+        let (result, received) = oneshot::channel();
+        (QueuedVote { vote, key, since: Instant::now(), result }, received)
     }
 
-    fn queue(alone: usize, together: usize, votes: usize) -> (Queue, Vec<oneshot::Receiver<Answer>>) {
-        let (waiting, answered) = (0..).map(|key| waiting(key, 1)).take(votes).unzip();
-        (Queue { alone, together, waiting }, answered)
+    fn queue(alone: usize, batches: usize, votes: usize) -> (Queue, Vec<oneshot::Receiver<BatchResult>>) {
+        let (queued, received) = (0..).map(|key| queued(key, 1)).take(votes).unzip();
+        (Queue { alone, batches, queued }, received)
     }
 
     #[test]
-    fn votes_run_alone_while_few_arrive_and_together_while_many_wait() {
-        for (alone, together, waiting, is_quiet) in
+    fn votes_run_alone_while_few_arrive_and_together_while_many_are_queued() {
+        for (alone, batches, queued, is_idle) in
             [(0, 0, 0, true), (1, 0, 0, true), (2, 0, 0, false), (0, 1, 0, false), (0, 0, 1, false)]
         {
-            assert_eq!(queue(alone, together, waiting).0.is_quiet(), is_quiet, "{alone} {together} {waiting}");
+            assert_eq!(queue(alone, batches, queued).0.is_idle(), is_idle, "{alone} {batches} {queued}");
         }
-        for (alone, together, waiting, is_due) in [
+        for (alone, batches, queued, is_due) in [
             (0, 0, 1, true),
             (1, 0, 1, true),
             (2, 0, 64, false),
-            (0, 1, ENOUGH_VOTES - 1, false),
-            (0, 1, ENOUGH_VOTES, true),
+            (0, 1, MIN_SECOND_BATCH - 1, false),
+            (0, 1, MIN_SECOND_BATCH, true),
             (0, 2, 64, false),
             (1, 1, 64, false),
         ] {
-            assert_eq!(queue(alone, together, waiting).0.is_due(), is_due, "{alone} {together} {waiting}");
+            assert_eq!(queue(alone, batches, queued).0.is_due(), is_due, "{alone} {batches} {queued}");
         }
     }
 
     #[test]
-    fn a_transaction_has_a_limited_number_of_votes_in_the_order_of_their_arrival() {
-        let (mut queue, _answered) = queue(0, 0, MOST_VOTES + 1);
+    fn a_batch_has_a_limited_number_of_votes_in_the_order_of_their_arrival() {
+        let (mut queue, _received) = queue(0, 0, MAX_BATCH + 1);
         let first: Vec<_> = queue.start_next().into_iter().filter_map(|vote| vote.key).map(|(_, key)| key).collect();
         assert_eq!(first, (0..64).collect::<Vec<i64>>());
-        assert_eq!((queue.start_next().len(), queue.alone, queue.together), (1, 1, 1));
-        assert_eq!((queue.start_next().len(), queue.alone, queue.together), (0, 1, 1));
+        assert_eq!((queue.start_next().len(), queue.alone, queue.batches), (1, 1, 1));
+        assert_eq!((queue.start_next().len(), queue.alone, queue.batches), (0, 1, 1));
     }
 
     #[test]
-    fn large_notes_end_a_transaction() {
-        let (votes, _answered): (VecDeque<_>, Vec<_>) = (0..4).map(|key| waiting(key, ENOUGH_NOTES / 2)).unzip();
-        let mut queue = Queue { waiting: votes, ..Queue::default() };
+    fn large_notes_end_a_batch() {
+        let (votes, _received): (VecDeque<_>, Vec<_>) = (0..4).map(|key| queued(key, MAX_NOTE_BYTES / 2)).unzip();
+        let mut queue = Queue { queued: votes, ..Queue::default() };
         assert_eq!((queue.start_next().len(), queue.start_next().len()), (2, 2));
     }
 
     #[test]
-    fn a_caller_that_has_gone_is_left_out_and_a_repeated_key_waits() {
-        let (votes, mut answered): (VecDeque<_>, Vec<_>) =
-            [1, 2, 3, 2, 4].map(|key| waiting(key, 1)).into_iter().unzip();
-        answered.remove(0);
-        let mut queue = Queue { waiting: votes, ..Queue::default() };
+    fn a_caller_that_has_gone_is_left_out_and_a_repeated_key_stays_queued() {
+        let (votes, mut received): (VecDeque<_>, Vec<_>) =
+            [1, 2, 3, 2, 4].map(|key| queued(key, 1)).into_iter().unzip();
+        received.remove(0);
+        let mut queue = Queue { queued: votes, ..Queue::default() };
         let mut next = || queue.start_next().into_iter().filter_map(|vote| vote.key).map(|(_, key)| key).collect();
         let (first, second): (Vec<i64>, Vec<i64>) = (next(), next());
         assert_eq!((first, second), (vec![2, 3], vec![2, 4]));

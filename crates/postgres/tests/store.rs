@@ -728,7 +728,7 @@ async fn votes_that_wait_together_do_not_harm_each_other() {
         let voter = |name: &str, number: u32| format!("{name}{round}-{number}@example.com");
         let mut held: Vec<_> = (0..2).map(|number| cast(1, voter("held", number), "note", 201)).collect();
         wait_until(async || database.rows("SELECT FROM pg_locks WHERE NOT granted").len() >= 2).await;
-        // These wait for their turn, then they are cast together.
+        // These are queued, then they are cast together.
         let others = (0..8).map(|number| cast(2, voter("other", number), "note", 201)).collect();
         let rejected = cast(2, voter("rejected", 0), note, status);
         assert_eq!(counts(others).await, (1..=8).map(|count| 8 * round + count).collect::<Vec<u32>>());

@@ -45,11 +45,9 @@ pub trait Store: Send + Sync {
     /// - A unit sees everything that was committed before it claimed its key.
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError>;
 
-    /// As [`Self::begin`], for a unit of work whose only write is one call of [`VoteWrites::cast_vote`], right before
-    /// its commit. A store may apply such units that wait at the same time in one transaction.
-    ///
-    /// Contract: as for other units. In addition, a unit may fail with [`StoreError::Transient`] because of another one.
-    async fn begin_vote(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
+    /// As [`Self::begin`], for a unit of work that is retried. Its transaction is its own, so that no other unit makes it
+    /// fail again ([`VoteWrites::cast_vote`]).
+    async fn begin_retry(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
         self.begin(workspace, key).await
     }
 }

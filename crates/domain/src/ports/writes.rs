@@ -158,8 +158,12 @@ pub trait VoteWrites {
     /// Returns the outcome and the updated feature request, or `None` without any change when the feature request does
     /// not exist. A vote for a merged feature request is one for what it was merged into.
     ///
-    /// Contract: customers are found by folded address. A stored name is kept, an empty one is set. A vote subscribes
-    /// the voter.
+    /// Contract:
+    ///
+    /// - Customers are found by folded address. A stored name is kept, an empty one is set. A vote subscribes the voter.
+    /// - If the unit has not called the store before, the vote may be cast in one transaction with those of other units.
+    ///   Such a unit fails with [`StoreError::Transient`] if another one fails, or if it calls anything but the commit
+    ///   afterwards.
     async fn cast_vote(&mut self, vote: &NewVote) -> Result<Option<VoteCast>, StoreError>;
 
     /// Deletes the votes of a customer for a feature request and everything that is merged with it, and with them the

@@ -214,10 +214,6 @@ impl Operation for ActOnPage {
             }
         })
     }
-
-    fn casts_one_vote(&self) -> bool {
-        matches!(self.command, Command::Vote(_))
-    }
 }
 
 #[cfg(test)]

@@ -44,10 +44,6 @@ impl Operation for CastVote {
         let voter = customer.as_ref().map_or(0, storage::voter_bytes);
         Ok(Performed::new(cast, audit).storing(voter + note.as_ref().map_or(0, storage::note_bytes)))
     }
-
-    fn casts_one_vote(&self) -> bool {
-        true
-    }
 }
 
 #[cfg(test)]

@@ -70,17 +70,6 @@ pub trait Operation: Send + Sync {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Self::Output>, RoadmapError>;
-
-    /// Returns the name of the command in traces and in the log: that of its type.
-    fn name(&self) -> &'static str {
-        short_type_name::<Self>()
-    }
-
-    /// Whether the only write of the command is one vote, so that the store may cast it together with others
-    /// ([`Store::begin_vote`]).
-    fn casts_one_vote(&self) -> bool {
-        false
-    }
 }
 
 /// What a command has done: its output, and everything that the executor needs to know about it.
@@ -190,14 +179,6 @@ impl<O: Operation> Operation for Checked<O> {
                 Err(invalid.clone().into())
             }
         }
-    }
-
-    fn name(&self) -> &'static str {
-        short_type_name::<O>()
-    }
-
-    fn casts_one_vote(&self) -> bool {
-        self.operation.as_ref().is_ok_and(Operation::casts_one_vote)
     }
 }
 
@@ -366,16 +347,14 @@ impl Executor {
         save: &(impl Fn(&T) -> Option<SavedResponse> + Send + Sync),
     ) -> Result<Outcome<T>, RoadmapError> {
         let has_key = key.is_some();
+        let name = operation_name::<O>();
         // The error of an earlier attempt whose commit result was lost. With a key a retry is safe: it either finds the
         // saved response or runs the command.
         let mut unknown = None;
         for attempt in 1.. {
             let is_last = attempt >= MAX_ATTEMPTS;
-            // What failed together with others runs alone.
-            let is_shared = attempt == 1 && operation.casts_one_vote();
-            let name = operation.name();
             let span = unit_span(name, workspace, attempt);
-            let outcome = self.attempt(workspace, key, operation, is_shared, render, save);
+            let outcome = self.attempt(workspace, key, operation, attempt > 1, render, save);
             let outcome = outcome.instrument(span.clone()).await;
             if let Err(RoadmapError::Store(_)) = &outcome {
                 span.record("otel.status_code", "error");
@@ -411,15 +390,15 @@ impl Executor {
         workspace: WorkspaceId,
         key: Option<&OperationKey>,
         operation: &O,
-        is_shared: bool,
+        is_retry: bool,
         render: &(impl Fn(O::Output) -> T + Send + Sync),
         save: &(impl Fn(&T) -> Option<SavedResponse> + Send + Sync),
     ) -> Result<Outcome<T>, RoadmapError> {
         if let Some(budgets) = &self.budgets {
             budgets.load(workspace).await?;
         }
-        let begin = if is_shared {
-            self.store.begin_vote(workspace, key.cloned())
+        let begin = if is_retry {
+            self.store.begin_retry(workspace, key.cloned())
         } else {
             self.store.begin(workspace, key.cloned())
         };
@@ -506,10 +485,10 @@ impl Executor {
     }
 }
 
-/// Returns the name of a type without its module and its parameters.
-fn short_type_name<T: ?Sized>() -> &'static str {
-    let path = std::any::type_name::<T>();
-    let path = path.split_once('<').map_or(path, |(path, _)| path);
+/// Returns the name of a command in traces and in the log: that of its type, and of the one that [`Checked`] contains.
+fn operation_name<O: Operation>() -> &'static str {
+    let path = std::any::type_name::<O>().trim_end_matches('>');
+    let path = path.rsplit_once('<').map_or(path, |(_, inner)| inner);
     path.rsplit_once("::").map_or(path, |(_, name)| name)
 }
 
@@ -551,23 +530,17 @@ mod tests {
         runs: AtomicU32,
         end: fn() -> Result<&'static str, RoadmapError>,
         stored_bytes: u64,
-        casts_one_vote: bool,
         changes_board: bool,
     }
 
     impl Counted {
         fn ending(end: fn() -> Result<&'static str, RoadmapError>) -> Self {
-            Self { runs: AtomicU32::new(0), end, stored_bytes: 0, casts_one_vote: false, changes_board: false }
+            Self { runs: AtomicU32::new(0), end, stored_bytes: 0, changes_board: false }
         }
 
         /// Adds this number of bytes.
         fn adding(self, stored_bytes: u64) -> Self {
             Self { stored_bytes, ..self }
-        }
-
-        /// Only casts a vote.
-        fn casting_one_vote(self) -> Self {
-            Self { casts_one_vote: true, ..self }
         }
 
         fn runs(&self) -> u32 {
@@ -587,10 +560,6 @@ mod tests {
             self.runs.fetch_add(1, Ordering::SeqCst);
             let performed = Performed::new((self.end)()?, Audit::OwnRecord(OwnRecord::Vote)).storing(self.stored_bytes);
             Ok(Performed { board_changed: self.changes_board, ..performed })
-        }
-
-        fn casts_one_vote(&self) -> bool {
-            self.casts_one_vote
         }
     }
 
@@ -962,26 +931,25 @@ mod tests {
     #[async_trait]
     impl Store for Beginnings {
         async fn begin(&self, _: WorkspaceId, _: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
-            Ok(self.begun("alone"))
+            Ok(self.begun("first"))
         }
 
-        async fn begin_vote(&self, _: WorkspaceId, _: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
-            Ok(self.begun("as a vote"))
+        async fn begin_retry(&self, _: WorkspaceId, _: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
+            Ok(self.begun("retry"))
         }
     }
 
     #[test]
-    fn only_the_first_attempt_of_a_vote_may_share_a_transaction() {
-        let undone = || Counted::ending(|| Err(StoreError::Transient("undone".into()).into()));
+    fn the_store_knows_which_units_are_retried() {
+        let undone = Counted::ending(|| Err(StoreError::Transient("undone".into()).into()));
         let store = Arc::new(Beginnings::default());
         let mut pause = MockRetryPause::new();
         pause.expect_pause().returning(|_| ());
         let ids = Arc::new(NumberedIds::default());
         let executor =
             Executor::new(store.clone(), Arc::new(unused_locks()), Arc::new(pause), Arc::new(FixedClock), ids);
-        block_on(executor.run_without_key(workspace(), &undone().casting_one_vote())).unwrap_err();
-        block_on(executor.run_without_key(workspace(), &undone())).unwrap_err();
-        assert_eq!(*store.0.lock().unwrap(), ["as a vote", "alone", "alone", "alone", "alone", "alone"]);
+        block_on(executor.run_without_key(workspace(), &undone)).unwrap_err();
+        assert_eq!(*store.0.lock().unwrap(), ["first", "retry", "retry"]);
     }
 
     /// Addition 4.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
@@ -9,7 +11,9 @@ use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft, VoteOutcome, VoteWithdrawn};
+use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::post_comment::PostComment;
 use time::Duration;
 use tokio::task::JoinSet;
@@ -184,6 +188,55 @@ pub async fn a_repeated_vote_is_among_the_counted_ones(harness: Harness) {
         });
     }
     tasks.join_all().await;
+}
+
+/// Casts a vote and posts a comment in one unit of work.
+struct VoteAndComment(CastVote, PostComment);
+
+#[async_trait]
+impl Operation for VoteAndComment {
+    type Output = VoteCast;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<VoteCast>, RoadmapError> {
+        let mut cast = self.0.perform(context, work).await?;
+        cast.join(self.1.perform(context, work).await?);
+        Ok(cast)
+    }
+}
+
+/// A unit of work whose first write is a vote may have others after it, also while other votes are cast.
+pub async fn a_unit_may_go_on_after_its_vote(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.request(workspace, "Dark mode").await;
+    let harness = Arc::new(harness);
+    let mut tasks = JoinSet::new();
+    for number in 0..24 {
+        let harness = Arc::clone(&harness);
+        tasks.spawn(async move {
+            let (request, voter) = (FeatureRequestRef::Number(1), format!("v{number}@example.com"));
+            let vote = vote(request, Some((&voter, None)), Some("note"));
+            let render = |cast: VoteCast| reply(&cast.request.votes_count.to_string());
+            let key = operation_key(&voter);
+            let done = if number % 2 == 0 {
+                let draft = CommentDraft::parse(Some("comment"), None, false).unwrap();
+                let operation = VoteAndComment(vote, PostComment { request, draft });
+                harness.executor.run(workspace, Some(&key), &operation, render).await
+            } else {
+                harness.executor.run(workspace, Some(&key), &vote, render).await
+            };
+            String::from_utf8(done.unwrap().response.body).unwrap().parse::<u32>().unwrap()
+        });
+    }
+    let mut counts = tasks.join_all().await;
+    counts.sort_unstable();
+    assert_eq!(counts, (1..=24).collect::<Vec<u32>>());
+    for (table, rows) in [("votes", 24), ("notes", 24), ("operations", 24), ("comments", 12)] {
+        assert_eq!(harness.count(table, workspace).await, rows, "{table}");
+    }
 }
 
 /// Votes of two workspaces that run at the same time have the results that they have one by one: distinct counts, notes,
@@ -392,6 +445,7 @@ crate::contract::cases!($ votes {
     a_withdrawn_vote_is_not_counted,
     concurrent_votes_and_withdrawals_alternate,
     a_repeated_vote_is_among_the_counted_ones,
+    a_unit_may_go_on_after_its_vote,
     concurrent_votes_have_their_own_results,
     a_vote_for_an_unknown_request_has_no_effect,
     notes_and_comments_fall_back_to_the_oldest_member,
