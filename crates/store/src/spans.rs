@@ -40,8 +40,9 @@ impl Instrumentation for StatementSpans {
             }
             InstrumentationEvent::FinishQuery { query, error, .. } if !self.running.is_empty() => {
                 let name = Name::of(query);
-                if let Some(oldest) = self.running.iter().position(|(running, _)| *running == name) {
-                    let (_, span) = self.running.remove(oldest);
+                // The last one: diesel does not report the end of a statement whose parameters cannot be bound.
+                if let Some(last) = self.running.iter().rposition(|(running, _)| *running == name) {
+                    let (_, span) = self.running.remove(last);
                     if error.is_some() {
                         span.record("otel.status_code", "error");
                     }
