@@ -79,7 +79,6 @@ pub(crate) async fn instrument_request(
         let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         tracing::info!(route, status = status.as_u16(), duration_us, "request completed");
         if !trace.is_disabled() {
-            trace.record("otel.name", format!("{method} {route}"));
             trace.record("http.route", route);
             trace.record("http.response.status_code", status.as_u16());
             if status.is_server_error() {

@@ -9,7 +9,8 @@ use opentelemetry::trace::TracerProvider;
 use opentelemetry_http::{HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::SdkTracerProvider;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{BatchSpanProcessor, SdkTracerProvider, Span, SpanData, SpanProcessor};
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::trace::TRACE_TARGET;
 use tokio::runtime::Handle;
@@ -43,7 +44,7 @@ impl Traces {
             .with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
             .build();
         let provider = SdkTracerProvider::builder()
-            .with_batch_exporter(exporter.build().context(failed)?)
+            .with_span_processor(NamesRequests(BatchSpanProcessor::builder(exporter.build().context(failed)?).build()))
             .with_resource(resource)
             .build();
         Ok(Self(provider))
@@ -62,6 +63,37 @@ impl Traces {
         if !matches!(ended, Ok(Ok(()))) {
             tracing::warn!("failed to send the last traces");
         }
+    }
+}
+
+/// Names spans of requests by method and route. The route is only known when the span has begun, and
+/// `tracing-opentelemetry` does not change the name of such a span.
+#[derive(Debug)]
+struct NamesRequests(BatchSpanProcessor);
+
+impl SpanProcessor for NamesRequests {
+    fn on_start(&self, span: &mut Span, parent: &opentelemetry::Context) {
+        self.0.on_start(span, parent);
+    }
+
+    fn on_end(&self, mut span: SpanData) {
+        let route = span.attributes.iter().find(|attribute| attribute.key.as_str() == "http.route");
+        if let Some(route) = route {
+            span.name = format!("{} {}", span.name, route.value).into();
+        }
+        self.0.on_end(span);
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.0.force_flush()
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.0.shutdown_with_timeout(timeout)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.0.set_resource(resource);
     }
 }
 
