@@ -148,6 +148,12 @@ impl Session {
     /// A member's session ends after this time without use, and after this time in all.
     pub const MEMBER_LIFETIME: (Duration, Duration) = (Duration::hours(24), Duration::days(14));
 
+    /// Returns the time before which sessions were last used that have ended at `now`, whoever they belong to.
+    #[must_use]
+    pub fn ended_before(now: Timestamp) -> Timestamp {
+        now.plus(-Self::CUSTOMER_LIFETIME.1)
+    }
+
     /// Whether the session has not ended yet. Members have shorter ones.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {

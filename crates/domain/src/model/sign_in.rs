@@ -169,6 +169,18 @@ impl SignIn {
     /// Maximum size of a stored action in bytes.
     pub const MAX_ACTION_BYTES: usize = 64 * 1024;
 
+    /// Returns when a sign-in that has not expired at `now` was asked for, at the earliest.
+    #[must_use]
+    pub fn asked_since(now: Timestamp) -> Timestamp {
+        now.plus(-Self::LIFETIME)
+    }
+
+    /// Returns the time before which sign-ins were asked for that are of no use any more at `now`.
+    #[must_use]
+    pub fn useless_before(now: Timestamp) -> Timestamp {
+        now.plus(-Self::ACTION_LIFETIME)
+    }
+
     /// Returns the last moment at which it can be used.
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
@@ -220,8 +232,16 @@ pub struct KnownAddress {
     pub is_member: bool,
     /// Whether a sign-in of the address was redeemed before.
     pub is_confirmed: bool,
-    /// Whether the customer with this address is blocked. Members are not.
-    pub is_blocked: bool,
+    /// Whether the customer with this address is blocked.
+    pub is_blocked_customer: bool,
+}
+
+impl KnownAddress {
+    /// Whether its owner may not sign in. Members may, also as blocked customers.
+    #[must_use]
+    pub const fn is_blocked(&self) -> bool {
+        self.is_blocked_customer && !self.is_member
+    }
 }
 
 /// What becomes of a sign-in that is consumed.
@@ -307,12 +327,14 @@ mod tests {
             consumed_at: None,
         };
         let end = now().plus(SignIn::LIFETIME);
+        assert_eq!(SignIn::asked_since(end), now());
         assert!(open.is_open_at(end) && open.accepts_code_at(end));
         assert!(!open.is_open_at(end.plus(Duration::MILLISECOND)));
         let guessed = SignIn { wrong_codes: 5, ..open.clone() };
         assert!(guessed.is_open_at(now()) && !guessed.accepts_code_at(now()));
         // Its action lives for a day.
         let day = now().plus(Duration::DAY);
+        assert_eq!(SignIn::useless_before(day), now());
         assert!(!open.is_renewable_at(end) && open.is_renewable_at(end.plus(Duration::MILLISECOND)));
         assert!(open.is_renewable_at(day) && !open.is_renewable_at(day.plus(Duration::MILLISECOND)));
         let used = SignIn { consumed_at: Some(now()), ..open };

@@ -356,32 +356,50 @@ pub trait SessionWrites {
     /// each other's mails.
     async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Counts a mail by each of these counters. Mails of the workspace that were asked for more than
-    /// [`COUNTED_FOR`](crate::policy::mail_requests::COUNTED_FOR) before are forgotten.
-    async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError>;
+    /// Counts a mail by each of these counters. Mails of the workspace that were asked for before `purge_before` are not
+    /// counted any more.
+    async fn count_mail(
+        &mut self,
+        mail: Uuid,
+        counters: &[CounterKey],
+        at: Timestamp,
+        purge_before: Timestamp,
+    ) -> Result<(), StoreError>;
 
     /// Returns what the workspace knows about an address, with one statement for every address.
     async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError>;
 
-    /// Stores a sign-in. Sign-ins of the workspace that were asked for more than a day before it are deleted, and of those
-    /// without a mail the oldest, beyond [`SignIn::MAX_WITHOUT_MAIL`].
-    async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError>;
+    /// Stores a sign-in. Sign-ins of the workspace that were asked for before `purge_before` are deleted.
+    async fn insert_sign_in(
+        &mut self,
+        sign_in: &SignIn,
+        has_mail: bool,
+        purge_before: Timestamp,
+    ) -> Result<(), StoreError>;
 
-    /// Marks a sign-in as used. Returns whether it was open at `at`. If it is redeemed, its mail is not counted any more,
-    /// and its address is known from now on.
+    /// Deletes the oldest sign-ins without a mail, so that at most `kept` of them are left.
+    async fn purge_sign_ins_without_mail(&mut self, kept: u32) -> Result<(), StoreError>;
+
+    /// Marks a sign-in as used at `at`. Returns whether it was not used before and was asked for at `asked_since` or
+    /// later. If it is redeemed, its mail is not counted any more, and its address is known from now on.
     ///
     /// Contract: of several concurrent calls for a sign-in, at most one returns `true`.
-    async fn consume_sign_in(&mut self, sign_in: SignInId, how: Consumption, at: Timestamp)
-    -> Result<bool, StoreError>;
+    async fn consume_sign_in(
+        &mut self,
+        sign_in: SignInId,
+        how: Consumption,
+        asked_since: Timestamp,
+        at: Timestamp,
+    ) -> Result<bool, StoreError>;
 
-    /// Counts a code that was typed for a sign-in, before it is compared. Returns whether it may be compared: the
-    /// sign-in accepted codes at `at`.
+    /// Counts a code that was typed for a sign-in, before it is compared. Returns whether it may be compared: the sign-in
+    /// is not used, was asked for at `asked_since` or later, and fewer than `max` codes were counted before.
     ///
     /// Contract: concurrent calls see each other's counts.
-    async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError>;
+    async fn count_code(&mut self, sign_in: SignInId, asked_since: Timestamp, max: u32) -> Result<bool, StoreError>;
 
-    /// Stores a session. Sessions of the workspace that were not used for half a year are deleted.
-    async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError>;
+    /// Stores a session. Sessions of the workspace that were last used before `purge_before` are deleted.
+    async fn insert_session(&mut self, session: &NewSession, purge_before: Timestamp) -> Result<(), StoreError>;
 
     /// Deletes a session of an address. Returns whether there was one.
     async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError>;
@@ -729,12 +747,13 @@ mockall::mock! {
     #[async_trait]
     impl SessionWrites for Unit {
         async fn nth_counted_mail(&mut self, counter: CounterKey, nth: u32) -> Result<Option<Timestamp>, StoreError>;
-        async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError>;
+        async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp, purge_before: Timestamp) -> Result<(), StoreError>;
         async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError>;
-        async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError>;
-        async fn consume_sign_in(&mut self, sign_in: SignInId, how: Consumption, at: Timestamp) -> Result<bool, StoreError>;
-        async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError>;
-        async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError>;
+        async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool, purge_before: Timestamp) -> Result<(), StoreError>;
+        async fn purge_sign_ins_without_mail(&mut self, kept: u32) -> Result<(), StoreError>;
+        async fn consume_sign_in(&mut self, sign_in: SignInId, how: Consumption, asked_since: Timestamp, at: Timestamp) -> Result<bool, StoreError>;
+        async fn count_code(&mut self, sign_in: SignInId, asked_since: Timestamp, max: u32) -> Result<bool, StoreError>;
+        async fn insert_session(&mut self, session: &NewSession, purge_before: Timestamp) -> Result<(), StoreError>;
         async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError>;
         async fn end_sessions(&mut self, email: &FoldedEmail) -> Result<u64, StoreError>;
     }

@@ -6,7 +6,7 @@ use crate::error::{MailBudget, RoadmapError};
 use crate::model::audit::Audit;
 use crate::model::email_address::EmailAddress;
 use crate::model::message::{MessageContent, MessageId, NewMessage, Recipient};
-use crate::policy::mail_requests::{MailCounter, TEST_MAILS};
+use crate::policy::mail_requests::{COUNTED_FOR, MailCounter, TEST_MAILS};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::sign_in::check_limits;
@@ -42,7 +42,7 @@ impl Operation for QueueTestMail {
         if self.asked_by == TestMailBy::Member {
             let counter = MailCounter::TestMails(context.workspace).key();
             check_limits(work, counter, &TEST_MAILS, MailBudget::TestMails, context.now).await?;
-            work.count_mail(id, &[counter], context.now).await?;
+            work.count_mail(id, &[counter], context.now, context.now.plus(-COUNTED_FOR)).await?;
         }
         let message = NewMessage {
             id: MessageId::test_mail(id),
@@ -92,9 +92,9 @@ mod tests {
                 .returning(move |_, _| Ok(Some(now().plus(-time::Duration::seconds(age)))));
             let is_sent = usize::from(retry_after.is_none());
             unit.expect_count_mail()
-                .withf(move |_, counters, _| *counters == [counter])
+                .withf(move |_, counters, _, _| *counters == [counter])
                 .times(is_sent)
-                .returning(|_, _, _| Ok(()));
+                .returning(|_, _, _, _| Ok(()));
             unit.expect_insert_message().times(is_sent).returning(|_| Ok(true));
             let to = EmailAddress::parse("to", "ops@acme.example").unwrap();
             let operation = QueueTestMail { to, asked_by: TestMailBy::Member };

@@ -9,10 +9,10 @@ use crate::model::email_address::EmailAddress;
 use crate::model::id::{SessionId, SignInId};
 use crate::model::message::{MessageContent, MessageId, NewMessage, Recipient};
 use crate::model::portal::Language;
-use crate::model::session::{BrowserName, NewSession, SecretDigest};
-use crate::model::sign_in::{AskedBy, Consumption, KnownAddress, LocalPath, PageAction, SignIn};
+use crate::model::session::{BrowserName, NewSession, SecretDigest, Session};
+use crate::model::sign_in::{AskedBy, Consumption, LocalPath, PageAction, SignIn};
 use crate::model::timestamp::Timestamp;
-use crate::policy::mail_requests::{self, CounterKey, MailCounter, MailLimit};
+use crate::policy::mail_requests::{self, COUNTED_FOR, CounterKey, MailCounter, MailLimit};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::act_on_page::{ActOnPage, PageActionDone};
@@ -65,7 +65,7 @@ impl Operation for StartSignIn {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<SignIn>, RoadmapError> {
         let sign_in = self.sign_in(context);
-        work.insert_sign_in(&sign_in, true).await?;
+        work.insert_sign_in(&sign_in, true, SignIn::useless_before(context.now)).await?;
         // Whoever gets a link without a mail can sign in as somebody else.
         let audit = Audit::entry("sign_in.link", "sign_in", Some(sign_in.id.uuid()));
         Ok(Performed::new(sign_in, audit))
@@ -159,17 +159,16 @@ impl AskForSignIn {
             counters.push(kept);
         }
         // The same statements for everybody.
-        let KnownAddress { is_member, is_confirmed, is_blocked } =
-            work.find_known_address(self.start.email.folded()).await?;
+        let known = work.find_known_address(self.start.email.folded()).await?;
         let (strangers, customers) = (MailCounter::Strangers(workspace).key(), MailCounter::Customers(workspace).key());
         let wait_of_strangers = wait_for(work, strangers, &mail_requests::STRANGERS, now).await?;
         let wait_of_customers = wait_for(work, customers, &mail_requests::CUSTOMERS, now).await?;
-        let (payer, wait) = match (is_member, is_confirmed) {
+        let (payer, wait) = match (known.is_member, known.is_confirmed) {
             (true, _) => (None, None),
             (false, true) => (Some(customers), wait_of_customers),
             (false, false) => (Some(strangers), wait_of_strangers),
         };
-        let sends = wait.is_none() && !is_blocked && (is_admitted || is_member);
+        let sends = wait.is_none() && !known.is_blocked() && (is_admitted || known.is_member);
         counters.extend(payer.filter(|_| sends));
         Ok(Decision { sends, counters, used_up_for: wait_of_strangers.max(wait_of_customers) })
     }
@@ -186,7 +185,7 @@ impl AskForSignIn {
                 let browser = MailCounter::KnownBrowser(id).key();
                 check_limits(work, browser, &mail_requests::KNOWN_BROWSER, budget, now).await?;
                 let known = work.find_known_address(self.start.email.folded()).await?;
-                let sends = !known.is_blocked && (is_admitted || known.is_member);
+                let sends = !known.is_blocked() && (is_admitted || known.is_member);
                 Ok(Decision { sends, counters: vec![browser], used_up_for: None })
             }
             AskedBy::Member => {
@@ -211,7 +210,10 @@ impl Operation for AskForSignIn {
     ) -> Result<Performed<SignInAsked>, RoadmapError> {
         let Decision { sends, mut counters, used_up_for } = self.decide(context, work).await?;
         let sign_in = self.start.sign_in(context);
-        work.insert_sign_in(&sign_in, sends).await?;
+        work.insert_sign_in(&sign_in, sends, SignIn::useless_before(context.now)).await?;
+        if !sends {
+            work.purge_sign_ins_without_mail(SignIn::MAX_WITHOUT_MAIL).await?;
+        }
         if used_up_for.is_some() {
             // The team sees the newest one. One a minute is enough.
             let used_up = MailCounter::UsedUp(context.workspace).key();
@@ -220,7 +222,7 @@ impl Operation for AskForSignIn {
                 counters.push(used_up);
             }
         }
-        work.count_mail(sign_in.id.uuid(), &counters, context.now).await?;
+        work.count_mail(sign_in.id.uuid(), &counters, context.now, context.now.plus(-COUNTED_FOR)).await?;
         if sends {
             let message = NewMessage {
                 id: MessageId::sign_in(sign_in.id),
@@ -251,7 +253,9 @@ impl Operation for CountCode {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<bool>, RoadmapError> {
-        Ok(Performed::new(work.count_code(self.sign_in, context.now).await?, RECORD))
+        let asked_since = SignIn::asked_since(context.now);
+        let is_accepted = work.count_code(self.sign_in, asked_since, SignIn::MAX_WRONG_CODES).await?;
+        Ok(Performed::new(is_accepted, RECORD))
     }
 }
 
@@ -278,6 +282,16 @@ pub struct SignInRedeemed {
     pub action: Option<Result<PageActionDone, RoadmapError>>,
 }
 
+/// Marks a sign-in as used. Returns whether it was open.
+async fn consume(
+    sign_in: SignInId,
+    how: Consumption,
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+) -> Result<bool, RoadmapError> {
+    Ok(work.consume_sign_in(sign_in, how, SignIn::asked_since(context.now), context.now).await?)
+}
+
 #[async_trait]
 impl Operation for RedeemSignIn {
     type Output = SignInRedeemed;
@@ -288,7 +302,7 @@ impl Operation for RedeemSignIn {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<SignInRedeemed>, RoadmapError> {
         let known = work.find_known_address(self.email.folded()).await?;
-        if known.is_blocked || !work.consume_sign_in(self.sign_in, Consumption::Redeemed, context.now).await? {
+        if known.is_blocked() || !consume(self.sign_in, Consumption::Redeemed, context, work).await? {
             return Err(RoadmapError::NotFound(Resource::SignIn));
         }
         let session = NewSession {
@@ -298,7 +312,7 @@ impl Operation for RedeemSignIn {
             browser: self.browser_name.clone(),
             created_at: context.now,
         };
-        work.insert_session(&session).await?;
+        work.insert_session(&session, Session::ended_before(context.now)).await?;
         let bytes = storage::row_bytes(&[self.email.as_str(), self.email.folded().as_str()]);
         let redeemed = SignInRedeemed { session: session.id, action: None };
         let mut redeemed = Performed::new(redeemed, RECORD).storing(bytes);
@@ -335,7 +349,7 @@ impl Operation for DiscardSignIn {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<()>, RoadmapError> {
-        if work.consume_sign_in(self.sign_in, Consumption::Denied, context.now).await? {
+        if consume(self.sign_in, Consumption::Denied, context, work).await? {
             Ok(Performed::new((), RECORD))
         } else {
             Err(RoadmapError::NotFound(Resource::SignIn))
@@ -392,6 +406,7 @@ mod tests {
     use super::*;
     use crate::model::feature_request::FeatureRequestRef;
     use crate::model::id::FeatureRequestId;
+    use crate::model::sign_in::KnownAddress;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::act_on_page::{PageActor, PageOutcome};
     use crate::usecase::fixtures::{NumberedIds, context, now, perform, summary, workspace};
@@ -446,12 +461,14 @@ mod tests {
         let (has_mail, is_queued) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let counted = Arc::new(Mutex::new(Vec::new()));
         let (stored, queued, counts) = (Arc::clone(&has_mail), Arc::clone(&is_queued), Arc::clone(&counted));
-        unit.expect_insert_sign_in().returning(move |_, has_mail| {
+        unit.expect_insert_sign_in().returning(move |_, has_mail, purge_before| {
+            assert_eq!(purge_before, now().plus(-Duration::DAY));
             stored.store(has_mail, Ordering::SeqCst);
             Ok(())
         });
-        unit.expect_count_mail().returning(move |mail, counters, at| {
-            assert_eq!((mail, at), (Uuid::from_u128(1), now()));
+        unit.expect_purge_sign_ins_without_mail().withf(|kept| *kept == 2_000).returning(|_| Ok(()));
+        unit.expect_count_mail().returning(move |mail, counters, at, purge_before| {
+            assert_eq!((mail, at, purge_before), (Uuid::from_u128(1), now(), now().plus(-Duration::DAY)));
             counts.lock().unwrap().extend_from_slice(counters);
             Ok(())
         });
@@ -480,7 +497,7 @@ mod tests {
     }
 
     fn address(is_member: bool, is_confirmed: bool) -> KnownAddress {
-        KnownAddress { is_member, is_confirmed, is_blocked: false }
+        KnownAddress { is_member, is_confirmed, is_blocked_customer: false }
     }
 
     fn is_sent(counted: &[CounterKey]) -> bool {
@@ -491,7 +508,7 @@ mod tests {
     #[test]
     fn a_command_sends_no_mail_and_has_no_limits() {
         let mut unit = MockUnit::new();
-        unit.expect_insert_sign_in().times(1).returning(|_, _| Ok(()));
+        unit.expect_insert_sign_in().times(1).returning(|_, _, _| Ok(()));
         let Performed { output: started, audit, .. } = perform(&start(), &mut unit).unwrap();
         assert_eq!((started.created_at, started.consumed_at), (now(), None));
         assert_eq!(audit, Audit::entry("sign_in.link", "sign_in", Some(started.id.uuid())));
@@ -596,8 +613,11 @@ mod tests {
                 unit.expect_nth_counted_mail().returning(|_, _| Ok(None));
                 let known = address(is_member, is_confirmed);
                 unit.expect_find_known_address().returning(move |_| Ok(known));
-                unit.expect_insert_sign_in().withf(move |_, has_mail| *has_mail == is_member).returning(|_, _| Ok(()));
-                unit.expect_count_mail().withf(|_, counters, _| !is_sent(counters)).returning(|_, _, _| Ok(()));
+                unit.expect_insert_sign_in()
+                    .withf(move |_, has_mail, _| *has_mail == is_member)
+                    .returning(|_, _, _| Ok(()));
+                unit.expect_purge_sign_ins_without_mail().times(usize::from(!is_member)).returning(|_| Ok(()));
+                unit.expect_count_mail().withf(|_, counters, _, _| !is_sent(counters)).returning(|_, _, _, _| Ok(()));
                 unit.expect_insert_message().times(usize::from(is_member)).returning(|_| Ok(true));
                 let operation = AskForSignIn { start: start(), asked_by };
                 let asked = perform(&operation, &mut unit).unwrap();
@@ -618,14 +638,35 @@ mod tests {
     fn a_used_sign_in_creates_nothing() {
         let mut unit = MockUnit::new();
         unit.expect_find_known_address().returning(|_| Ok(KnownAddress::default()));
-        unit.expect_consume_sign_in().returning(|_, _, _| Ok(false));
+        unit.expect_consume_sign_in().returning(|_, _, _, _| Ok(false));
         let error = redeem(&mut unit, None).unwrap_err();
         assert!(matches!(error, RoadmapError::NotFound(Resource::SignIn)), "{error}");
     }
 
     #[test]
+    fn five_codes_are_compared_within_15_minutes() {
+        let sign_in = SignInId::new(Uuid::from_u128(9));
+        let mut unit = MockUnit::new();
+        unit.expect_count_code()
+            .withf(move |id, asked_since, max| {
+                (*id, *asked_since, *max) == (sign_in, now().plus(-Duration::minutes(15)), 5)
+            })
+            .times(1)
+            .returning(|_, _, _| Ok(true));
+        assert!(perform(&CountCode { sign_in }, &mut unit).unwrap().output);
+    }
+
+    #[test]
+    fn a_blocked_customer_may_sign_in_as_a_member() {
+        for (is_member, is_blocked) in [(false, true), (true, false)] {
+            let known = KnownAddress { is_member, is_confirmed: false, is_blocked_customer: true };
+            assert_eq!(known.is_blocked(), is_blocked);
+        }
+    }
+
+    #[test]
     fn a_blocked_person_gets_no_mail_and_no_session() {
-        let blocked = KnownAddress { is_blocked: true, ..KnownAddress::default() };
+        let blocked = KnownAddress { is_blocked_customer: true, ..KnownAddress::default() };
         for is_confirmed in [false, true] {
             let known = Known { address: KnownAddress { is_confirmed, ..blocked }, ..Known::default() };
             let browser = AskedBy::KnownBrowser { id: Uuid::from_u128(9), is_admitted: true };
@@ -647,9 +688,12 @@ mod tests {
             let sign_in = SignInId::new(Uuid::from_u128(9));
             let mut unit = MockUnit::new();
             unit.expect_consume_sign_in()
-                .withf(move |id, how, _| *id == sign_in && *how == Consumption::Denied)
+                .withf(move |id, how, asked_since, at| {
+                    (*id, *how, *at) == (sign_in, Consumption::Denied, now())
+                        && *asked_since == now().plus(-Duration::minutes(15))
+                })
                 .times(1)
-                .returning(move |_, _, _| Ok(is_open));
+                .returning(move |_, _, _, _| Ok(is_open));
             let discarded = block_on(DiscardSignIn { sign_in }.perform(&context(&NumberedIds::default()), &mut unit));
             assert_eq!(discarded.is_ok(), is_open);
         }
@@ -663,13 +707,19 @@ mod tests {
             let mut unit = MockUnit::new();
             unit.expect_find_known_address().returning(|_| Ok(KnownAddress::default()));
             unit.expect_consume_sign_in()
-                .withf(|_, how, _| *how == Consumption::Redeemed)
+                .withf(|_, how, asked_since, _| {
+                    *how == Consumption::Redeemed && *asked_since == now().plus(-Duration::minutes(15))
+                })
                 .times(1)
-                .returning(|_, _, _| Ok(true));
+                .returning(|_, _, _, _| Ok(true));
             unit.expect_insert_session()
-                .withf(|session| session.digest == SecretDigest([7; 32]) && session.email == email())
+                .withf(|session, purge_before| {
+                    session.digest == SecretDigest([7; 32])
+                        && session.email == email()
+                        && *purge_before == now().plus(-Duration::days(180))
+                })
                 .times(1)
-                .returning(|_| Ok(()));
+                .returning(|_, _| Ok(()));
             unit.expect_cast_vote()
                 .withf(|vote| vote.request == FeatureRequestRef::Id(FeatureRequestId::new(Uuid::from_u128(3))))
                 .times(1)

@@ -7,10 +7,10 @@ use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::id::{SessionId, SignInId};
-use roadmap_domain::model::session::{BrowserName, NewSession, Session};
+use roadmap_domain::model::session::{BrowserName, NewSession};
 use roadmap_domain::model::sign_in::{Consumption, KnownAddress, PageAction, SignIn};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::policy::mail_requests::{COUNTED_FOR, CounterKey};
+use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::SessionWrites;
 use uuid::Uuid;
 
@@ -95,10 +95,11 @@ statement! {
         at: TimestampColumn => Timestamptz,
         consumed_at: Option<TimestampColumn> => Nullable<Timestamptz>,
         has_mail: bool => Bool,
+        before: TimestampColumn => Timestamptz,
     } -> Untyped,
     "WITH old AS (
          DELETE FROM sign_ins WHERE workspace_id = {workspace} AND id IN (
-             SELECT id FROM sign_ins WHERE workspace_id = {workspace} AND created_at < {at} - interval '24 hours'
+             SELECT id FROM sign_ins WHERE workspace_id = {workspace} AND created_at < {before}
              FOR UPDATE SKIP LOCKED
          )
      )
@@ -147,13 +148,19 @@ impl SessionWrites for PostgresUnit {
         optional_timestamp(at, "counted_mails", "asked_at", Uuid::nil())
     }
 
-    async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError> {
+    async fn count_mail(
+        &mut self,
+        mail: Uuid,
+        counters: &[CounterKey],
+        at: Timestamp,
+        purge_before: Timestamp,
+    ) -> Result<(), StoreError> {
         let count = CountMail {
             workspace: self.workspace,
             mail,
             counters: counters.iter().map(|counter| counter.0.to_vec()).collect(),
             at: at.into(),
-            before: at.plus(-COUNTED_FOR).into(),
+            before: purge_before.into(),
         };
         self.run(count.execute(&mut self.connection()?)).await?;
         Ok(())
@@ -161,12 +168,17 @@ impl SessionWrites for PostgresUnit {
 
     async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError> {
         let find = FindKnownAddress { workspace: self.workspace, email: email.as_str().to_owned() };
-        let (is_member, is_confirmed, is_blocked): (bool, bool, bool) =
+        let (is_member, is_confirmed, is_blocked_customer): (bool, bool, bool) =
             self.run(find.get_result(&mut self.connection()?)).await?;
-        Ok(KnownAddress { is_member, is_confirmed, is_blocked: is_blocked && !is_member })
+        Ok(KnownAddress { is_member, is_confirmed, is_blocked_customer })
     }
 
-    async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError> {
+    async fn insert_sign_in(
+        &mut self,
+        sign_in: &SignIn,
+        has_mail: bool,
+        purge_before: Timestamp,
+    ) -> Result<(), StoreError> {
         let insert = InsertSignIn {
             workspace: self.workspace,
             id: sign_in.id.uuid(),
@@ -181,29 +193,31 @@ impl SessionWrites for PostgresUnit {
             at: sign_in.created_at.into(),
             consumed_at: sign_in.consumed_at.map(TimestampColumn::from),
             has_mail,
+            before: purge_before.into(),
         };
         self.run(insert.execute(&mut self.connection()?)).await?;
-        if !has_mail {
-            let kept = i64::from(SignIn::MAX_WITHOUT_MAIL);
-            let delete = DeleteOldWithoutMail { workspace: self.workspace, kept };
-            self.run(delete.execute(&mut self.connection()?)).await?;
-        }
         Ok(())
     }
 
-    /// Marks a sign-in as used, if it is open. An update that waits for another one compares the row again.
+    async fn purge_sign_ins_without_mail(&mut self, kept: u32) -> Result<(), StoreError> {
+        let delete = DeleteOldWithoutMail { workspace: self.workspace, kept: i64::from(kept) };
+        self.run(delete.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    /// An update that waits for another one compares the row again.
     async fn consume_sign_in(
         &mut self,
         sign_in: SignInId,
         how: Consumption,
+        asked_since: Timestamp,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let asked_since = TimestampColumn::from(at.plus(-SignIn::LIFETIME));
         let consume = diesel::update(sign_ins::table)
             .filter(sign_ins::workspace_id.eq(self.workspace))
             .filter(sign_ins::id.eq(sign_in.uuid()))
             .filter(sign_ins::consumed_at.is_null())
-            .filter(sign_ins::created_at.ge(asked_since))
+            .filter(sign_ins::created_at.ge(TimestampColumn::from(asked_since)))
             .set(sign_ins::consumed_at.eq(TimestampColumn::from(at)))
             .returning(sign_ins::email_folded);
         let email: Option<String> = self.run_optional(consume.get_result(&mut self.connection()?)).await?;
@@ -216,19 +230,18 @@ impl SessionWrites for PostgresUnit {
     }
 
     /// Counts a code, if the sign-in accepts one. An update that waits for another one compares the row again.
-    async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
-        let asked_since = TimestampColumn::from(at.plus(-SignIn::LIFETIME));
+    async fn count_code(&mut self, sign_in: SignInId, asked_since: Timestamp, max: u32) -> Result<bool, StoreError> {
         let count = diesel::update(sign_ins::table)
             .filter(sign_ins::workspace_id.eq(self.workspace))
             .filter(sign_ins::id.eq(sign_in.uuid()))
             .filter(sign_ins::consumed_at.is_null())
-            .filter(sign_ins::created_at.ge(asked_since))
-            .filter(sign_ins::wrong_codes.lt(i64::from(SignIn::MAX_WRONG_CODES)))
+            .filter(sign_ins::created_at.ge(TimestampColumn::from(asked_since)))
+            .filter(sign_ins::wrong_codes.lt(i64::from(max)))
             .set(sign_ins::wrong_codes.eq(sign_ins::wrong_codes + 1));
         Ok(self.run(count.execute(&mut self.connection()?)).await? > 0)
     }
 
-    async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError> {
+    async fn insert_session(&mut self, session: &NewSession, purge_before: Timestamp) -> Result<(), StoreError> {
         let insert = InsertSession {
             workspace: self.workspace,
             id: session.id.uuid(),
@@ -237,7 +250,7 @@ impl SessionWrites for PostgresUnit {
             email_folded: session.email.folded().as_str().to_owned(),
             browser_name: browser_name(session.browser.as_ref()),
             at: session.created_at.into(),
-            before: session.created_at.plus(-Session::CUSTOMER_LIFETIME.1).into(),
+            before: purge_before.into(),
         };
         self.run(insert.execute(&mut self.connection()?)).await?;
         Ok(())

@@ -7,10 +7,10 @@ use diesel::{SqliteConnection, delete, insert_into, update};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::id::{SessionId, SignInId};
-use roadmap_domain::model::session::{BrowserName, NewSession, Session};
+use roadmap_domain::model::session::{BrowserName, NewSession};
 use roadmap_domain::model::sign_in::{Consumption, KnownAddress, LocalPath, PageAction, SignIn};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::policy::mail_requests::{COUNTED_FOR, CounterKey};
+use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::SessionWrites;
 use uuid::Uuid;
 
@@ -60,10 +60,11 @@ fn count_mail(
     mail: Id,
     counters: &[CounterKey],
     at: Timestamp,
+    purge_before: Timestamp,
 ) -> Result<(), SqlError> {
     let old = counted_mails::table
         .filter(counted_mails::workspace_id.eq(workspace))
-        .filter(counted_mails::asked_at.lt(at.plus(-COUNTED_FOR).millis()));
+        .filter(counted_mails::asked_at.lt(purge_before.millis()));
     delete(old).execute(connection)?;
     let row = |counter: &CounterKey| {
         (
@@ -86,8 +87,8 @@ fn find_known_address(
     email: &FoldedEmail,
 ) -> Result<KnownAddress, SqlError> {
     let find = FindKnownAddress { workspace, email: email.as_str().to_owned() };
-    let (is_member, is_confirmed, is_blocked): (bool, bool, bool) = find.get_result(connection)?;
-    Ok(KnownAddress { is_member, is_confirmed, is_blocked: is_blocked && !is_member })
+    let (is_member, is_confirmed, is_blocked_customer): (bool, bool, bool) = find.get_result(connection)?;
+    Ok(KnownAddress { is_member, is_confirmed, is_blocked_customer })
 }
 
 /// Stores a sign-in and deletes old ones.
@@ -96,10 +97,11 @@ fn insert_sign_in(
     workspace: Id,
     sign_in: &SignIn,
     has_mail: bool,
+    purge_before: Timestamp,
 ) -> Result<(), SqlError> {
     let old = sign_ins::table
         .filter(sign_ins::workspace_id.eq(workspace))
-        .filter(sign_ins::created_at.lt(sign_in.created_at.plus(-SignIn::ACTION_LIFETIME).millis()));
+        .filter(sign_ins::created_at.lt(purge_before.millis()));
     delete(old).execute(connection)?;
     insert_into(sign_ins::table)
         .values((
@@ -118,32 +120,30 @@ fn insert_sign_in(
             sign_ins::has_mail.eq(has_mail),
         ))
         .execute(connection)?;
-    if !has_mail {
-        let kept = i64::from(SignIn::MAX_WITHOUT_MAIL);
-        DeleteOldWithoutMail { workspace, kept }.execute(connection)?;
-    }
     Ok(())
 }
 
-/// Returns the earliest time of creation of a sign-in that is open at `at`.
-fn oldest_open(at: Timestamp) -> i64 {
-    at.plus(-SignIn::LIFETIME).millis()
+/// Deletes the oldest sign-ins without a mail, beyond a number of newer ones.
+fn purge_sign_ins_without_mail(connection: &mut SqliteConnection, workspace: Id, kept: u32) -> Result<(), SqlError> {
+    DeleteOldWithoutMail { workspace, kept: i64::from(kept) }.execute(connection)?;
+    Ok(())
 }
 
-/// Marks a sign-in as used. Returns whether it was open. If it is redeemed, its mail is not counted any more, and its
-/// address is confirmed.
+/// Marks a sign-in as used. Returns whether it was open: not used, and not too old. If it is redeemed, its mail is not
+/// counted any more, and its address is confirmed.
 fn consume_sign_in(
     connection: &mut SqliteConnection,
     workspace: Id,
     sign_in: Id,
     how: Consumption,
+    asked_since: Timestamp,
     at: Timestamp,
 ) -> Result<bool, SqlError> {
     let open = sign_ins::table
         .filter(sign_ins::workspace_id.eq(workspace))
         .filter(sign_ins::id.eq(sign_in))
         .filter(sign_ins::consumed_at.is_null())
-        .filter(sign_ins::created_at.ge(oldest_open(at)));
+        .filter(sign_ins::created_at.ge(asked_since.millis()));
     let consumed = update(open).set(sign_ins::consumed_at.eq(at.millis())).returning(sign_ins::email_folded);
     let email: Option<String> = consumed.get_result(connection).optional()?;
     if let (Some(email), Consumption::Redeemed) = (&email, how) {
@@ -166,22 +166,32 @@ fn consume_sign_in(
 }
 
 /// Counts a typed code. Returns whether the sign-in accepts codes.
-fn count_code(connection: &mut SqliteConnection, workspace: Id, sign_in: Id, at: Timestamp) -> Result<bool, SqlError> {
+fn count_code(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    sign_in: Id,
+    asked_since: Timestamp,
+    max: u32,
+) -> Result<bool, SqlError> {
     let accepting = sign_ins::table
         .filter(sign_ins::workspace_id.eq(workspace))
         .filter(sign_ins::id.eq(sign_in))
         .filter(sign_ins::consumed_at.is_null())
-        .filter(sign_ins::created_at.ge(oldest_open(at)))
-        .filter(sign_ins::wrong_codes.lt(i64::from(SignIn::MAX_WRONG_CODES)));
+        .filter(sign_ins::created_at.ge(asked_since.millis()))
+        .filter(sign_ins::wrong_codes.lt(i64::from(max)));
     Ok(update(accepting).set(sign_ins::wrong_codes.eq(sign_ins::wrong_codes + 1)).execute(connection)? > 0)
 }
 
-/// Stores a session and deletes those that were not used for half a year.
-fn insert_session(connection: &mut SqliteConnection, workspace: Id, session: &NewSession) -> Result<(), SqlError> {
-    let (_, longest) = Session::CUSTOMER_LIFETIME;
+/// Stores a session and deletes those that were last used before a timestamp.
+fn insert_session(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    session: &NewSession,
+    purge_before: Timestamp,
+) -> Result<(), SqlError> {
     let unused = sessions::table
         .filter(sessions::workspace_id.eq(workspace))
-        .filter(sessions::last_seen_at.lt(session.created_at.plus(-longest).millis()));
+        .filter(sessions::last_seen_at.lt(purge_before.millis()));
     delete(unused).execute(connection)?;
     insert_into(sessions::table)
         .values((
@@ -231,9 +241,16 @@ impl SessionWrites for SqliteUnit {
         optional_timestamp(at, "counted_mails", "asked_at", Id(Uuid::nil()))
     }
 
-    async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp) -> Result<(), StoreError> {
+    async fn count_mail(
+        &mut self,
+        mail: Uuid,
+        counters: &[CounterKey],
+        at: Timestamp,
+        purge_before: Timestamp,
+    ) -> Result<(), StoreError> {
         let counters = counters.to_vec();
-        self.run(move |connection, workspace| count_mail(connection, workspace, Id(mail), &counters, at)).await
+        self.run(move |connection, workspace| count_mail(connection, workspace, Id(mail), &counters, at, purge_before))
+            .await
     }
 
     async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError> {
@@ -241,29 +258,41 @@ impl SessionWrites for SqliteUnit {
         self.run(move |connection, workspace| find_known_address(connection, workspace, &email)).await
     }
 
-    async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool) -> Result<(), StoreError> {
+    async fn insert_sign_in(
+        &mut self,
+        sign_in: &SignIn,
+        has_mail: bool,
+        purge_before: Timestamp,
+    ) -> Result<(), StoreError> {
         let sign_in = sign_in.clone();
-        self.run(move |connection, workspace| insert_sign_in(connection, workspace, &sign_in, has_mail)).await
+        self.run(move |connection, workspace| insert_sign_in(connection, workspace, &sign_in, has_mail, purge_before))
+            .await
+    }
+
+    async fn purge_sign_ins_without_mail(&mut self, kept: u32) -> Result<(), StoreError> {
+        self.run(move |connection, workspace| purge_sign_ins_without_mail(connection, workspace, kept)).await
     }
 
     async fn consume_sign_in(
         &mut self,
         sign_in: SignInId,
         how: Consumption,
+        asked_since: Timestamp,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let sign_in = Id(sign_in.uuid());
-        self.run(move |connection, workspace| consume_sign_in(connection, workspace, sign_in, how, at)).await
+        self.run(move |connection, workspace| consume_sign_in(connection, workspace, sign_in, how, asked_since, at))
+            .await
     }
 
-    async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
+    async fn count_code(&mut self, sign_in: SignInId, asked_since: Timestamp, max: u32) -> Result<bool, StoreError> {
         let sign_in = Id(sign_in.uuid());
-        self.run(move |connection, workspace| count_code(connection, workspace, sign_in, at)).await
+        self.run(move |connection, workspace| count_code(connection, workspace, sign_in, asked_since, max)).await
     }
 
-    async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError> {
+    async fn insert_session(&mut self, session: &NewSession, purge_before: Timestamp) -> Result<(), StoreError> {
         let session = session.clone();
-        self.run(move |connection, workspace| insert_session(connection, workspace, &session)).await
+        self.run(move |connection, workspace| insert_session(connection, workspace, &session, purge_before)).await
     }
 
     async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError> {

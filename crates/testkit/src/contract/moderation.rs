@@ -64,7 +64,7 @@ impl Operation for IsBlocked {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<bool>, RoadmapError> {
         let email = EmailAddress::parse("email", self.0).unwrap();
-        Ok(Performed::new(work.find_known_address(email.folded()).await?.is_blocked, Audit::Unchanged))
+        Ok(Performed::new(work.find_known_address(email.folded()).await?.is_blocked(), Audit::Unchanged))
     }
 }
 

@@ -78,6 +78,9 @@ fn redeem(sign_in: &SignIn, number: u8) -> RedeemSignIn {
 /// Stores a sign-in.
 struct StoreSignIn(SignIn);
 
+/// Deletes the oldest sign-ins without a mail, beyond this number.
+struct PurgeWithoutMail(u32);
+
 /// Returns when the nth newest mail of a counter was asked for.
 struct NthMail(CounterKey, u32);
 
@@ -99,7 +102,21 @@ impl Operation for StoreSignIn {
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<()>, RoadmapError> {
-        work.insert_sign_in(&self.0, true).await?;
+        work.insert_sign_in(&self.0, true, SignIn::useless_before(self.0.created_at)).await?;
+        Ok(Performed::new((), Audit::Unchanged))
+    }
+}
+
+#[async_trait]
+impl Operation for PurgeWithoutMail {
+    type Output = ();
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        work.purge_sign_ins_without_mail(self.0).await?;
         Ok(Performed::new((), Audit::Unchanged))
     }
 }
@@ -139,7 +156,7 @@ impl Operation for StoreSession {
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<()>, RoadmapError> {
-        work.insert_session(&self.0).await?;
+        work.insert_session(&self.0, Session::ended_before(self.0.created_at)).await?;
         Ok(Performed::new((), Audit::Unchanged))
     }
 }
@@ -233,6 +250,28 @@ pub async fn a_sign_in_is_returned_as_it_was_stored(harness: Harness) {
     harness.perform(bolt, &StoreSignIn(other.clone())).await;
     assert_eq!(find(&harness, bolt, other.id).await, Some(other));
     assert_eq!(find(&harness, acme, stored[0].id).await.as_ref(), Some(&stored[0]));
+}
+
+/// Of a workspace's sign-ins without a mail, the newest ones stay.
+pub async fn the_newest_sign_ins_without_a_mail_stay(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    // A portal that is closed to strangers mails them nothing.
+    let stranger = |number: usize| AskForSignIn {
+        start: start(&format!("stranger{number}@example.com")),
+        asked_by: AskedBy::Visitor { is_admitted: false },
+    };
+    let with_mail = harness.perform(acme, &start("ann@example.com")).await.id;
+    let mut without_mail = Vec::new();
+    for number in 0..4 {
+        harness.next_second();
+        without_mail.push(harness.perform(acme, &stranger(number)).await.sign_in.id);
+    }
+    let of_other = harness.perform(bolt, &stranger(0)).await.sign_in.id;
+    harness.perform(acme, &PurgeWithoutMail(2)).await;
+    for (number, sign_in) in without_mail.into_iter().enumerate() {
+        assert_eq!(find(&harness, acme, sign_in).await.is_some(), number >= 2, "{number}");
+    }
+    assert!(find(&harness, acme, with_mail).await.is_some() && find(&harness, bolt, of_other).await.is_some());
 }
 
 /// Of the sign-ins that a browser has asked for, the latest is found, whatever their addresses are.
@@ -789,6 +828,7 @@ pub async fn names_beside_public_posts_are_held(harness: Harness) {
 
 crate::contract::cases!($ sessions {
     a_sign_in_is_returned_as_it_was_stored,
+    the_newest_sign_ins_without_a_mail_stay,
     the_latest_sign_in_of_a_browser_is_found,
     asked_mails_are_counted_over_all_workspaces,
     addresses_are_known_by_members_and_redeemed_sign_ins,

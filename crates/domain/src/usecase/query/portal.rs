@@ -347,7 +347,7 @@ impl Query for ShowAccount {
         let mut lists = ports.reader.account_lists(workspace, folded, self.customer, ACCOUNT_ENTRIES).await?;
         let now = ports.clock.now();
         // Half a year is the longest life of any session; shorter ones are checked at their use.
-        lists.sessions.retain(|session| now <= session.created_at.plus(Session::CUSTOMER_LIFETIME.1));
+        lists.sessions.retain(|session| session.created_at >= Session::ended_before(now));
         Ok(lists)
     }
 }
