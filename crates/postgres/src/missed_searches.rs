@@ -20,13 +20,13 @@ statement! {
     /// Adds to the counts of a day (UTC). New texts are added, in order, until the day has `most` of them.
     AddMissedSearches {
         workspace: Uuid => SqlUuid,
-        at: TimestampColumn => Timestamptz,
+        day: TimestampColumn => Timestamptz,
         words: Vec<String> => Array<Text>,
         counts: Vec<i64> => Array<BigInt>,
         most: i64 => BigInt,
     } -> Untyped,
     "WITH today AS MATERIALIZED (
-         SELECT ({at} AT TIME ZONE 'UTC')::date AS day
+         SELECT ({day} AT TIME ZONE 'UTC')::date AS day
      ), stored AS MATERIALIZED (
          SELECT words FROM missed_searches WHERE workspace_id = {workspace} AND day = (SELECT day FROM today)
      ), added AS (
@@ -44,17 +44,17 @@ statement! {
 }
 
 statement! {
-    /// Selects the workspaces with counts of days (UTC) before that of a timestamp.
-    OutdatedWorkspaces { before: TimestampColumn => Timestamptz } -> SqlUuid,
-    "SELECT id FROM workspaces_with_missed_searches(({before} AT TIME ZONE 'UTC')::date)"
+    /// Selects the workspaces with counts of days (UTC) before one.
+    OutdatedWorkspaces { day: TimestampColumn => Timestamptz } -> SqlUuid,
+    "SELECT id FROM workspaces_with_missed_searches(({day} AT TIME ZONE 'UTC')::date)"
 }
 
 statement! {
-    /// Deletes a workspace's oldest counts of days (UTC) before that of a timestamp.
-    PurgeMissedSearches { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> Untyped,
+    /// Deletes a workspace's oldest counts of days (UTC) before one.
+    PurgeMissedSearches { workspace: Uuid => SqlUuid, day: TimestampColumn => Timestamptz, most: i64 => BigInt } -> Untyped,
     "DELETE FROM missed_searches WHERE workspace_id = {workspace} AND (day, words) IN (
          SELECT day, words FROM missed_searches
-         WHERE workspace_id = {workspace} AND day < ({before} AT TIME ZONE 'UTC')::date
+         WHERE workspace_id = {workspace} AND day < ({day} AT TIME ZONE 'UTC')::date
          ORDER BY day, words LIMIT {most}
      )"
 }
@@ -65,7 +65,7 @@ impl MissedSearchStore for PostgresStore {
     async fn add_missed_searches(
         &self,
         workspace: WorkspaceId,
-        at: Timestamp,
+        day: Timestamp,
         searches: &[MissedSearch],
         limit: u32,
     ) -> Result<(), StoreError> {
@@ -75,7 +75,7 @@ impl MissedSearchStore for PostgresStore {
         session.run(lock.execute(&mut session.connection()?)).await?;
         let add = AddMissedSearches {
             workspace,
-            at: at.into(),
+            day: day.into(),
             words: searches.iter().map(|search| search.words.as_str().to_owned()).collect(),
             counts: searches.iter().map(|search| search.count).collect(),
             most: i64::from(limit),
@@ -85,10 +85,10 @@ impl MissedSearchStore for PostgresStore {
     }
 
     /// Purges one workspace at a time, because no session sees the rows of two. Mostly there is none to purge.
-    async fn purge_missed_searches(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_missed_searches(&self, day: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let outdated = {
             let session = self.session(NO_WORKSPACE).await?;
-            let outdated = OutdatedWorkspaces { before: before.into() };
+            let outdated = OutdatedWorkspaces { day: day.into() };
             let outdated: Vec<Uuid> = session.run(outdated.load(&mut session.connection()?)).await?;
             outdated
         };
@@ -99,7 +99,7 @@ impl MissedSearchStore for PostgresStore {
                 break;
             }
             let session = self.session(WorkspaceId::new(workspace)).await?;
-            let purge = PurgeMissedSearches { workspace, before: before.into(), most };
+            let purge = PurgeMissedSearches { workspace, day: day.into(), most };
             purged += session.run(purge.execute(&mut session.connection()?)).await? as u64;
         }
         Ok(purged)

@@ -170,9 +170,9 @@ async fn fill(application: &Application, blobs: &dyn Blobs, data: Data) -> anyho
     let missed_searches: Vec<_> = data.missed_searches.iter().filter_map(MissedSearchData::at_its_day).collect();
     application.executor.run_without_key(workspace, &FillDemo { data, images, ids }).await?;
     for (days_ago, search) in missed_searches {
-        let at = application.clock.now().plus(-time_ago(days_ago));
+        let day = application.clock.now().plus(-time_ago(days_ago)).start_of_day();
         let store = &application.missed_search_store;
-        store.add_missed_searches(workspace, at, &[search], MissedSearches::MAX_PER_DAY).await?;
+        store.add_missed_searches(workspace, day, &[search], MissedSearches::MAX_PER_DAY).await?;
     }
     Ok(workspace)
 }

@@ -24,12 +24,6 @@ statement! {
      )"
 }
 
-/// Returns the start of the UTC day of a timestamp, as it is stored.
-pub(crate) fn day(at: Timestamp) -> i64 {
-    const DAY: i64 = 86_400_000;
-    at.millis().div_euclid(DAY) * DAY
-}
-
 /// Adds to the counts of a day. New texts are left out once there are `limit` of them.
 fn add(
     connection: &mut SqliteConnection,
@@ -66,16 +60,16 @@ impl MissedSearchStore for SqliteStore {
     async fn add_missed_searches(
         &self,
         workspace: WorkspaceId,
-        at: Timestamp,
+        day: Timestamp,
         searches: &[MissedSearch],
         limit: u32,
     ) -> Result<(), StoreError> {
-        let (workspace, day, searches) = (Id(workspace.uuid()), day(at), searches.to_vec());
+        let (workspace, day, searches) = (Id(workspace.uuid()), day.millis(), searches.to_vec());
         self.write(move |connection| add(connection, workspace, day, &searches, limit.into())).await
     }
 
-    async fn purge_missed_searches(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let purge = PurgeMissedSearches { before: day(before), limit: i64::from(limit) };
+    async fn purge_missed_searches(&self, day: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let purge = PurgeMissedSearches { before: day.millis(), limit: i64::from(limit) };
         self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
     }
 }

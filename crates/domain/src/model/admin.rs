@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 
 use sha2::{Digest, Sha256};
+use time::Duration;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{FieldError, FieldProblem, Validated};
@@ -367,6 +368,54 @@ pub struct Activity {
     pub comments: i64,
 }
 
+impl Activity {
+    const fn add(&mut self, kind: ActivityKind, count: i64) {
+        match kind {
+            ActivityKind::Request => self.requests += count,
+            ActivityKind::Vote => self.votes += count,
+            ActivityKind::Comment => self.comments += count,
+        }
+    }
+}
+
+/// What counts as activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActivityKind {
+    /// A feature request.
+    Request,
+    /// A vote.
+    Vote,
+    /// A comment of a customer.
+    Comment,
+}
+
+impl ActivityKind {
+    /// Returns the kind of a number in a statement: a feature request is 0, a vote 1, a comment any other one.
+    #[must_use]
+    pub const fn from_number(number: i32) -> Self {
+        match number {
+            0 => Self::Request,
+            1 => Self::Vote,
+            _ => Self::Comment,
+        }
+    }
+}
+
+/// How many of a kind were written in a week, or before the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActivityCount {
+    /// The kind.
+    pub kind: ActivityKind,
+    /// The position of the week in [`OverviewTimes::weeks`]. `None` before the first one.
+    pub week: Option<usize>,
+    /// Number of all of them.
+    pub all: i64,
+    /// Number of those in the period.
+    pub within: i64,
+    /// Number of those in the period before it.
+    pub before: i64,
+}
+
 /// The state of a workspace, as a product manager asks for it on Monday.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overview {
@@ -402,33 +451,54 @@ pub struct OverviewTimes {
     pub since: Timestamp,
     /// The start of the period before it.
     pub before: Timestamp,
-    /// The first instant of the first of the weeks, a Monday (UTC).
-    pub weeks_from: Timestamp,
+    /// The starts of the weeks, the oldest first: Mondays (UTC).
+    pub weeks: [Timestamp; Overview::WEEKS],
 }
 
+/// The milliseconds of a day.
+const DAY_MILLIS: i64 = 86_400_000;
+
 impl OverviewTimes {
+    /// The milliseconds of a week.
+    pub const WEEK_MILLIS: i64 = 7 * DAY_MILLIS;
+
     /// Returns the times of a period that ends at `now`.
     #[must_use]
     pub fn new(period: Period, now: Timestamp) -> Self {
-        const DAY: i64 = 86_400_000;
-        let day = now.millis().div_euclid(DAY);
+        let today = now.start_of_day();
         // 1 January 1970 was a Thursday.
-        let monday = day - (day + 3).rem_euclid(7);
-        let weeks = i64::try_from(Overview::WEEKS).unwrap_or_default() - 1;
-        let from = |millis: i64| Timestamp::from_millis(millis).unwrap_or(now);
-        Self {
-            now,
-            since: from(now.millis() - period.days() * DAY),
-            before: from(now.millis() - 2 * period.days() * DAY),
-            weeks_from: from((monday - 7 * weeks) * DAY),
+        let since_monday = (today.millis() + 3 * DAY_MILLIS).rem_euclid(Self::WEEK_MILLIS);
+        let mut start = today.plus(Duration::milliseconds(-since_monday));
+        let mut weeks = [start; Overview::WEEKS];
+        for week in weeks.iter_mut().rev() {
+            *week = start;
+            start = start.plus(-Duration::WEEK);
         }
+        let length = Duration::days(period.days());
+        Self { now, since: now.plus(-length), before: now.plus(-length * 2), weeks }
     }
 
-    /// Returns the number of the week of a timestamp, from 0, or `None` before the first week.
+    /// Returns the start of all that is counted: of the period before the period, or of the first week.
     #[must_use]
-    pub fn week_of(&self, at: Timestamp) -> Option<usize> {
-        const WEEK: i64 = 7 * 86_400_000;
-        usize::try_from((at.millis() - self.weeks_from.millis()).div_euclid(WEEK)).ok()
+    pub fn first(&self) -> Timestamp {
+        let [first_week, ..] = self.weeks;
+        self.before.min(first_week)
+    }
+
+    /// Adds counts up. Returns those of the period, of the period before it, and of the weeks.
+    #[must_use]
+    pub fn add_up(&self, counts: impl IntoIterator<Item = ActivityCount>) -> (Activity, Activity, Vec<Week>) {
+        let (mut within, mut before) = (Activity::default(), Activity::default());
+        let mut weeks = [Activity::default(); Overview::WEEKS];
+        for count in counts {
+            within.add(count.kind, count.within);
+            before.add(count.kind, count.before);
+            if let Some(week) = count.week.and_then(|week| weeks.get_mut(week)) {
+                week.add(count.kind, count.all);
+            }
+        }
+        let week = |(start, Activity { requests, votes, comments })| Week { start, requests, votes, comments };
+        (within, before, self.weeks.into_iter().zip(weeks).map(week).collect())
     }
 }
 
@@ -642,13 +712,43 @@ mod tests {
         let times = OverviewTimes::new(Period::Month, now);
         let days = |at: Timestamp| (now.millis() - at.millis()) as f64 / 86_400_000.0;
         assert_eq!((days(times.since), days(times.before)), (30.0, 60.0));
-        assert_eq!((times.week_of(now), times.week_of(times.weeks_from)), (Some(11), Some(0)));
         // Monday, 2 March 2026, 00:00 UTC.
         let monday = Timestamp::from_millis(1_772_409_600_000).unwrap();
-        assert_eq!(times.week_of(monday), Some(11));
-        assert_eq!(times.week_of(Timestamp::from_millis(monday.millis() - 1).unwrap()), Some(10));
-        assert_eq!(times.week_of(times.before), Some(2));
-        assert_eq!(times.week_of(Timestamp::from_millis(0).unwrap()), None);
+        let weeks_ago = |weeks| monday.plus(-Duration::weeks(weeks));
+        assert_eq!(times.weeks, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map(weeks_ago));
+        assert_eq!(times.first(), weeks_ago(11));
+        for now in [monday, monday.plus(Duration::WEEK - Duration::MILLISECOND)] {
+            assert_eq!(OverviewTimes::new(Period::Week, now).weeks, times.weeks);
+        }
+        let year = OverviewTimes::new(Period::Year, now);
+        assert_eq!(year.first(), year.before);
+    }
+
+    #[test]
+    fn counts_are_added_up_by_period_and_week() {
+        let times = OverviewTimes::new(Period::Week, Timestamp::from_millis(1_772_622_120_000).unwrap());
+        let count = |kind, week, all, within, before| ActivityCount {
+            kind: ActivityKind::from_number(kind),
+            week,
+            all,
+            within,
+            before,
+        };
+        let counts = [
+            count(0, Some(11), 5, 5, 0),
+            count(0, Some(10), 7, 3, 4),
+            count(1, Some(10), 2, 1, 1),
+            count(1, None, 9, 0, 2),
+            count(2, Some(0), 4, 0, 0),
+        ];
+        let (within, before, weeks) = times.add_up(counts);
+        assert_eq!(within, Activity { requests: 8, votes: 1, comments: 0 });
+        assert_eq!(before, Activity { requests: 4, votes: 3, comments: 0 });
+        let counted: Vec<_> = weeks.iter().map(|week| (week.requests, week.votes, week.comments)).collect();
+        let mut expected = vec![(0, 0, 0); Overview::WEEKS];
+        (expected[11], expected[10], expected[0]) = ((5, 0, 0), (7, 2, 0), (0, 0, 4));
+        assert_eq!(counted, expected);
+        assert_eq!(weeks.iter().map(|week| week.start).collect::<Vec<_>>(), times.weeks);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use time::format_description::well_known::Rfc3339;
 use time::{
-    OffsetDateTime, UtcOffset,
+    OffsetDateTime, Time, UtcOffset,
     macros::{datetime, format_description},
 };
 
@@ -46,6 +46,12 @@ impl Timestamp {
     pub fn millis(self) -> i64 {
         // The type's range is about ±2.5e14 ms, far inside i64.
         i64::try_from(self.0.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the start of the day (UTC).
+    #[must_use]
+    pub fn start_of_day(self) -> Self {
+        Self(self.0.replace_time(Time::MIDNIGHT))
     }
 
     /// Adds `span`, which may be negative. Saturates at the ends of the range.
@@ -118,6 +124,15 @@ mod tests {
     fn a_time_that_is_after_the_range_in_utc_is_its_end() {
         let late = Timestamp::new(datetime!(9999-12-31 23:59:59.999 -1));
         assert_eq!(late.to_string(), "9999-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn a_day_starts_at_midnight_in_utc() {
+        let midnight = Timestamp::new(datetime!(2026-03-01 00:00 UTC));
+        for at in [midnight, Timestamp::new(datetime!(2026-03-02 00:59:59.999 +1))] {
+            assert_eq!(at.start_of_day(), midnight);
+        }
+        assert_eq!(midnight.plus(-time::Duration::MILLISECOND).start_of_day(), midnight.plus(-time::Duration::DAY));
     }
 
     #[test]

@@ -11,18 +11,18 @@ use crate::model::timestamp::Timestamp;
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait MissedSearchStore: Send + Sync {
-    /// Adds to the counts of the UTC day of `at`. New texts are left out once the workspace has `limit` of them on that
-    /// day.
+    /// Adds to the counts of a day, which is named by its start ([`Timestamp::start_of_day`]). New texts are left out once
+    /// the workspace has `limit` of them on that day.
     async fn add_missed_searches(
         &self,
         workspace: WorkspaceId,
-        at: Timestamp,
+        day: Timestamp,
         searches: &[MissedSearch],
         limit: u32,
     ) -> Result<(), StoreError>;
 
-    /// Deletes up to `limit` counts of all workspaces of days before that of `before`. Returns their number.
-    async fn purge_missed_searches(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    /// Deletes up to `limit` counts of all workspaces of days before this one. Returns their number.
+    async fn purge_missed_searches(&self, day: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Notes searches that found nothing. It keeps them in memory, so that a search does not wait.

@@ -41,9 +41,9 @@ impl MissedSearches {
             let searches = counts.into_iter().map(|(words, count)| MissedSearch { words, count });
             let mut searches: Vec<MissedSearch> = searches.collect();
             searches.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.words.cmp(&b.words)));
-            store.add_missed_searches(workspace, now, &searches, Self::MAX_PER_DAY).await?;
+            store.add_missed_searches(workspace, now.start_of_day(), &searches, Self::MAX_PER_DAY).await?;
         }
-        store.purge_missed_searches(now.plus(-Self::RETENTION), Self::PURGE_LIMIT).await?;
+        store.purge_missed_searches(now.plus(-Self::RETENTION).start_of_day(), Self::PURGE_LIMIT).await?;
         Ok(())
     }
 }

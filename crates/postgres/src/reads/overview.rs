@@ -4,10 +4,11 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Integer, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::{Activity, MissedSearch, MissedWords, Overview, OverviewTimes, Rising, Week};
+use roadmap_domain::model::admin::{
+    ActivityCount, ActivityKind, MissedSearch, MissedWords, Overview, OverviewTimes, Rising,
+};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::OverviewReader;
 use uuid::Uuid;
 
@@ -115,22 +116,16 @@ statement! {
 
 statement! {
     /// Selects the most frequent searches since a day (UTC) that found nothing.
-    MostMissed { workspace: Uuid => SqlUuid, since: TimestampColumn => Timestamptz, limit: i64 => BigInt } -> (Text, BigInt),
+    MostMissed { workspace: Uuid => SqlUuid, day: TimestampColumn => Timestamptz, limit: i64 => BigInt } -> (Text, BigInt),
     "SELECT words, sum(count)::bigint AS total FROM missed_searches
-     WHERE workspace_id = {workspace} AND day >= ({since} AT TIME ZONE 'UTC')::date
+     WHERE workspace_id = {workspace} AND day >= ({day} AT TIME ZONE 'UTC')::date
      GROUP BY words ORDER BY total DESC, words COLLATE \"C\" LIMIT {limit}"
 }
 
-/// The milliseconds of a week.
-const WEEK: i64 = 7 * 86_400_000;
-
-/// Adds the counts of a kind.
-fn add(activity: &mut Activity, kind: i32, count: i64) {
-    match kind {
-        0 => activity.requests += count,
-        1 => activity.votes += count,
-        _ => activity.comments += count,
-    }
+/// Converts a count. Weeks are numbered from 1.
+fn activity_count((kind, week, all, within, before): WrittenRow) -> ActivityCount {
+    let week = usize::try_from(week).ok().and_then(|week| week.checked_sub(1));
+    ActivityCount { kind: ActivityKind::from_number(kind), week, all, within, before }
 }
 
 #[async_trait]
@@ -138,31 +133,18 @@ impl OverviewReader for PostgresReader {
     async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError> {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
-        let OverviewTimes { now, since, before, weeks_from } = *times;
+        let OverviewTimes { now, since, before, weeks } = *times;
         let limit = i64::from(Overview::ENTRIES);
-        let start = |week: i64| Timestamp::from_millis(weeks_from.millis() + week * WEEK);
-        let starts: Option<Vec<Timestamp>> = (0..).take(Overview::WEEKS).map(start).collect();
-        let starts = starts.ok_or_else(|| StoreError::Fatal("a week is out of range".into()))?;
         let count = CountWritten {
             workspace,
-            first: before.min(weeks_from).into(),
+            first: times.first().into(),
             now: now.into(),
             since: since.into(),
             before: before.into(),
-            weeks: starts.iter().map(|start| (*start).into()).collect(),
+            weeks: weeks.map(TimestampColumn::from).to_vec(),
         };
         let written: Vec<WrittenRow> = session.run(count.load(&mut session.connection()?)).await?;
-        let (mut activity, mut activity_before) = (Activity::default(), Activity::default());
-        let mut weeks = [Activity::default(); Overview::WEEKS];
-        for (kind, week, all, in_period, in_period_before) in written {
-            add(&mut activity, kind, in_period);
-            add(&mut activity_before, kind, in_period_before);
-            let week = usize::try_from(week).ok().and_then(|week| week.checked_sub(1));
-            if let Some(week) = week.and_then(|week| weeks.get_mut(week)) {
-                add(week, kind, all);
-            }
-        }
-        let week = |(start, Activity { requests, votes, comments })| Week { start, requests, votes, comments };
+        let (activity, activity_before, weeks) = times.add_up(written.into_iter().map(activity_count));
 
         let unanswered = MostVotedUnanswered { workspace, limit };
         let unanswered: Vec<(SummaryRow, TimestampColumn)> =
@@ -170,12 +152,12 @@ impl OverviewReader for PostgresReader {
         let oldest = unanswered.as_slice().first().map(|(_, oldest)| *oldest);
         let rising = MostRising { workspace, since: since.into(), now: now.into(), limit };
         let rising: Vec<(SummaryRow, i64)> = session.run(rising.load(&mut session.connection()?)).await?;
-        let missed = MostMissed { workspace, since: since.into(), limit };
+        let missed = MostMissed { workspace, day: since.start_of_day().into(), limit };
         let missed: Vec<(String, i64)> = session.run(missed.load(&mut session.connection()?)).await?;
         Ok(Overview {
             activity,
             activity_before,
-            weeks: starts.into_iter().zip(weeks).map(week).collect(),
+            weeks,
             unanswered: unanswered
                 .into_iter()
                 .map(|(row, _)| FeatureRequestSummary::try_from(row))

@@ -104,7 +104,7 @@ fn other_statements() -> Vec<String> {
 fn statements_of_votes() -> [String; 2] {
     let (workspace, now, since, limit) = (ID, 4, 3, 10);
     [
-        sql(&CountWritten { workspace, from: 0, now, since, before: 2, weeks_from: 1 }),
+        sql(&CountWritten { workspace, from: 0, now, since, before: 2, weeks_from: 1, week: 7 }),
         sql(&MostRising { workspace, since, now, limit }),
     ]
 }

@@ -4,15 +4,15 @@ use async_trait::async_trait;
 use diesel::prelude::RunQueryDsl;
 use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::{Activity, MissedSearch, MissedWords, Overview, OverviewTimes, Rising, Week};
+use roadmap_domain::model::admin::{
+    ActivityCount, ActivityKind, MissedSearch, MissedWords, Overview, OverviewTimes, Rising,
+};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::OverviewReader;
 
 use crate::SqliteStore;
 use crate::codec::{Id, optional_timestamp};
-use crate::missed_searches::day;
 use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
 use crate::statement::statement;
 
@@ -41,10 +41,10 @@ statement! {
     /// in the period before it.
     CountWritten {
         workspace: Id => Binary, from: i64 => BigInt, now: i64 => BigInt, since: i64 => BigInt, before: i64 => BigInt,
-        weeks_from: i64 => BigInt,
+        weeks_from: i64 => BigInt, week: i64 => BigInt,
     } -> (Integer, BigInt, BigInt, BigInt, BigInt),
     concat!(
-        "WITH scope (workspace, first, now, since, before, weeks_from) AS (SELECT ?, ?, ?, ?, ?, ?), ", trees!(), ",
+        "WITH scope (workspace, first, now, since, before, weeks_from, week) AS (SELECT ?, ?, ?, ?, ?, ?, ?), ", trees!(), ",
          written (kind, at) AS (
              SELECT 0, created_at FROM feature_requests INDEXED BY feature_requests_by_age
              WHERE workspace_id = (SELECT workspace FROM scope) AND created_at >= (SELECT first FROM scope)
@@ -59,9 +59,9 @@ statement! {
              WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id IS NOT NULL
                AND created_at >= (SELECT first FROM scope)
          )
-         SELECT kind, CASE WHEN at >= scope.weeks_from THEN (at - scope.weeks_from) / 604800000 ELSE -1 END AS week,
+         SELECT kind, CASE WHEN at >= scope.weeks_from THEN (at - scope.weeks_from) / scope.week ELSE -1 END AS number,
                 count(*), sum(at >= scope.since), sum(at >= scope.before AND at < scope.since)
-         FROM scope CROSS JOIN written WHERE at <= scope.now GROUP BY kind, week"
+         FROM scope CROSS JOIN written WHERE at <= scope.now GROUP BY kind, number"
     )
 }
 
@@ -122,62 +122,46 @@ statement! {
      GROUP BY words ORDER BY total DESC, words LIMIT ?"
 }
 
-/// The milliseconds of a week.
-const WEEK: i64 = 604_800_000;
-
 /// The rows of an overview.
 type Rows = (Vec<WrittenRow>, Vec<(SummaryRow, i64)>, Vec<(SummaryRow, Option<i64>)>, Vec<(String, i64)>);
 
-/// Adds the counts of a kind.
-fn add(activity: &mut Activity, kind: i32, count: i64) {
-    match kind {
-        0 => activity.requests += count,
-        1 => activity.votes += count,
-        _ => activity.comments += count,
-    }
-}
-
-/// Returns the counts of the period, of the one before it, and of the weeks.
-fn activity(rows: Vec<WrittenRow>, weeks_from: i64) -> Result<(Activity, Activity, Vec<Week>), StoreError> {
-    let (mut within, mut before) = (Activity::default(), Activity::default());
-    let mut weeks = [Activity::default(); Overview::WEEKS];
-    for (kind, week, all, in_period, in_period_before) in rows {
-        add(&mut within, kind, in_period);
-        add(&mut before, kind, in_period_before);
-        if let Some(week) = usize::try_from(week).ok().and_then(|week| weeks.get_mut(week)) {
-            add(week, kind, all);
-        }
-    }
-    let week = |(number, Activity { requests, votes, comments }): (i64, Activity)| {
-        let start = Timestamp::from_millis(weeks_from + number * WEEK);
-        let start = start.ok_or_else(|| StoreError::Fatal("a week is out of range".into()))?;
-        Ok(Week { start, requests, votes, comments })
-    };
-    Ok((within, before, (0..).zip(weeks).map(week).collect::<Result<_, StoreError>>()?))
+/// Converts a count.
+fn activity_count((kind, week, all, within, before): WrittenRow) -> ActivityCount {
+    ActivityCount { kind: ActivityKind::from_number(kind), week: usize::try_from(week).ok(), all, within, before }
 }
 
 #[async_trait]
 impl OverviewReader for SqliteStore {
     async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError> {
         let workspace = Id(workspace.uuid());
-        let OverviewTimes { now, since, before, weeks_from } = times;
-        let (now, since, before, weeks_from) = (now.millis(), since.millis(), before.millis(), weeks_from.millis());
-        let (from, day, limit) = (before.min(weeks_from), day(times.since), i64::from(Overview::ENTRIES));
+        let OverviewTimes { now, since, before, weeks: [weeks_from, ..] } = times;
+        let count = CountWritten {
+            workspace,
+            from: times.first().millis(),
+            now: now.millis(),
+            since: since.millis(),
+            before: before.millis(),
+            weeks_from: weeks_from.millis(),
+            week: OverviewTimes::WEEK_MILLIS,
+        };
+        let limit = i64::from(Overview::ENTRIES);
+        let rising = MostRising { workspace, since: since.millis(), now: now.millis(), limit };
+        let missed = MostMissed { workspace, day: since.start_of_day().millis(), limit };
         let (written, rising_rows, unanswered, missed): Rows = self
             .readers
             .run_in_snapshot(move |connection| {
                 Ok((
-                    CountWritten { workspace, from, now, since, before, weeks_from }.load(connection)?,
-                    MostRising { workspace, since, now, limit }.load(connection)?,
+                    count.load(connection)?,
+                    rising.load(connection)?,
                     MostVotedUnanswered { workspace, limit }.load(connection)?,
-                    MostMissed { workspace, day, limit }.load(connection)?,
+                    missed.load(connection)?,
                 ))
             })
             .await?;
         let oldest = unanswered.first().and_then(|(_, oldest)| *oldest);
         let rising = |(row, new_votes): (SummaryRow, i64)| Ok(Rising { request: row.try_into()?, new_votes });
         let missed_search = |(words, count)| MissedSearch { words: MissedWords::from_stored(words), count };
-        let (activity, activity_before, weeks) = activity(written, weeks_from)?;
+        let (activity, activity_before, weeks) = times.add_up(written.into_iter().map(activity_count));
         Ok(Overview {
             activity,
             activity_before,
