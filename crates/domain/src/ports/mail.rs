@@ -111,12 +111,14 @@ pub trait MailReader: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<MailRecipient>, StoreError>;
 
-    /// Returns the content of topics, each cut after `characters` characters. Deleted topics are left out.
+    /// Returns the content of topics, each cut after `characters` characters. Deleted topics are left out, and changelogs
+    /// that are not public at `public_at`.
     async fn topics(
         &self,
         workspace: WorkspaceId,
         topics: &[Topic],
         characters: u32,
+        public_at: Timestamp,
     ) -> Result<Vec<TopicContent>, StoreError>;
 
     /// Returns the sign-ins with these IDs that exist.

@@ -623,7 +623,7 @@ mod tests {
                 .map(|mail| recipient(*mail, recent_count(*mail) + u32::try_from(own(mail)).unwrap()))
                 .collect())
         });
-        reader.expect_topics().returning(|_, topics, _| Ok(topics.iter().map(|topic| content(*topic)).collect()));
+        reader.expect_topics().returning(|_, topics, _, _| Ok(topics.iter().map(|topic| content(*topic)).collect()));
         reader
     }
 
@@ -911,7 +911,7 @@ mod tests {
             recipients[3].is_subscribed = Some(false);
             Ok(recipients)
         });
-        reader.expect_topics().times(1).returning(|_, topics, characters| {
+        reader.expect_topics().times(1).returning(|_, topics, characters, _| {
             assert_eq!((topics, characters), (&[comment(0xc0)][..], u32::MAX));
             Ok(vec![content(topics[0])])
         });
@@ -1017,7 +1017,7 @@ mod tests {
             };
             Ok(mails.iter().map(recipient).collect())
         });
-        reader.expect_topics().returning(|_, topics, characters| {
+        reader.expect_topics().returning(|_, topics, characters, _| {
             assert_eq!(characters, 20_000);
             Ok(topics.iter().map(|topic| content(*topic)).collect())
         });

@@ -32,14 +32,6 @@ statement! {
      WHERE workspace_id = {workspace}"
 }
 
-/// SQL for whether a changelog is public at present: with a minute of tolerance, because the clock of the process that
-/// has published it may be ahead of the server's.
-macro_rules! is_public {
-    () => {
-        "published_at <= now() + interval '1 minute'"
-    };
-}
-
 statement! {
     /// Selects the recipients of mails. A mail consists of the kind of its topic ([`topic_kind`]), the ID of its topic and
     /// a customer.
@@ -110,8 +102,9 @@ statement! {
         events: Vec<Uuid> => Array<SqlUuid>,
         changelogs: Vec<Uuid> => Array<SqlUuid>,
         characters: i32 => Integer,
+        public_at: TimestampColumn => Timestamptz,
     } -> (SmallInt, SqlUuid, Text, Nullable<(SqlUuid, BigInt)>, Text, Text, Text),
-    concat!("WITH about AS (
+    "WITH about AS (
          SELECT 0::smallint AS kind, id, request_id, substr(content, 1, {characters}) AS content, '' AS event_kind,
                 '' AS details
          FROM comments WHERE workspace_id = {workspace} AND id = ANY ({comments})
@@ -128,7 +121,7 @@ statement! {
      JOIN feature_requests AS root ON root.workspace_id = {workspace} AND root.id = rooted.root_id
      UNION ALL
      SELECT 2::smallint, id, substr(content, 1, {characters}), NULL, NULL, title, '', '' FROM changelogs
-     WHERE workspace_id = {workspace} AND id = ANY ({changelogs}) AND ", is_public!())
+     WHERE workspace_id = {workspace} AND id = ANY ({changelogs}) AND published_at <= {public_at}"
 }
 
 /// Returns the number of a topic's kind in the statements of this file, and its ID.
@@ -196,6 +189,7 @@ impl MailReader for PostgresStore {
         workspace: WorkspaceId,
         topics: &[Topic],
         characters: u32,
+        public_at: Timestamp,
     ) -> Result<Vec<TopicContent>, StoreError> {
         type Row = (i16, Uuid, String, Option<(Uuid, i64)>, String, String, String);
         let session = self.mail_session(workspace).await?;
@@ -213,6 +207,7 @@ impl MailReader for PostgresStore {
             events: of_kind(1),
             changelogs: of_kind(2),
             characters: i32::try_from(characters).unwrap_or(i32::MAX),
+            public_at: public_at.into(),
         };
         let rows: Vec<Row> = session.run(select.load(&mut session.connection()?)).await?;
         let content = |(kind, id, content, request, title, event_kind, details): Row| {

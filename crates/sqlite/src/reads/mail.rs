@@ -106,13 +106,12 @@ statement! {
 }
 
 statement! {
-    /// Selects the public ones of changelogs by their ids, in JSON, each cut after a number of characters. A minute is
-    /// added to the time, in case the clock was set back.
-    Changelogs { characters: i64 => BigInt, changelogs: String => Text, workspace: Id => Binary }
+    /// Selects the public ones of changelogs by their ids, in JSON, each cut after a number of characters.
+    Changelogs { characters: i64 => BigInt, changelogs: String => Text, workspace: Id => Binary, public_at: i64 => BigInt }
         -> (Binary, Text, Text),
     "SELECT changelogs.id, changelogs.title, substr(changelogs.content, 1, ?) FROM json_each(?) AS wanted
      CROSS JOIN changelogs ON changelogs.id = unhex(wanted.value)
-     WHERE changelogs.workspace_id = ? AND changelogs.published_at <= (unixepoch() + 60) * 1000"
+     WHERE changelogs.workspace_id = ? AND changelogs.published_at <= ?"
 }
 
 type CommentRow = (Id, String, Id, i64, String);
@@ -208,6 +207,7 @@ impl MailReader for SqliteStore {
         workspace: WorkspaceId,
         topics: &[Topic],
         characters: u32,
+        public_at: Timestamp,
     ) -> Result<Vec<TopicContent>, StoreError> {
         let (workspace, characters) = (Id(workspace.uuid()), i64::from(characters));
         let (mut comments, mut events, mut changelogs) = (Vec::new(), Vec::new(), Vec::new());
@@ -223,8 +223,8 @@ impl MailReader for SqliteStore {
             .run_in_snapshot(move |connection| {
                 let comments = Comments { characters, comments: json_ids(&comments), workspace }.load(connection)?;
                 let events = Events { events: json_ids(&events), workspace }.load(connection)?;
-                let changelogs =
-                    Changelogs { characters, changelogs: json_ids(&changelogs), workspace }.load(connection)?;
+                let (changelogs, public_at) = (json_ids(&changelogs), public_at.millis());
+                let changelogs = Changelogs { characters, changelogs, workspace, public_at }.load(connection)?;
                 Ok((comments, events, changelogs))
             })
             .await?;

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use time::Duration;
 
 use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
@@ -27,6 +28,9 @@ use crate::ports::{MailReader, OutboxQueue};
 /// Maximum characters that are read of a comment or changelog in a digest. More than the digest shows, because they
 /// include markup.
 const BEGINNING: u32 = 20_000;
+
+/// How far the clock of the process that has published a changelog may be ahead, or was before it was set back.
+const CLOCK_TOLERANCE: Duration = Duration::MINUTE;
 
 /// A leased message with all data needed to send it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -281,9 +285,10 @@ impl Leases {
             mails.sort_unstable_by_key(|mail| mail.topic);
         }
         let wanted = single.iter().filter(|mail| recipients.contains_key(mail)).map(|mail| mail.topic);
-        let whole = self.topics(workspace, wanted, u32::MAX).await?;
+        let public_at = now.plus(CLOCK_TOLERANCE);
+        let whole = self.topics(workspace, wanted, u32::MAX, public_at).await?;
         let entries = held.values().flat_map(|mails| mails.iter().take(self.digest_entries));
-        let beginnings = self.topics(workspace, entries.map(|mail| mail.topic), BEGINNING).await?;
+        let beginnings = self.topics(workspace, entries.map(|mail| mail.topic), BEGINNING, public_at).await?;
         let whole = whole.into_iter().map(|content| (content.topic, Whole::from(content))).collect();
         let beginnings = beginnings.into_iter().map(|content| (content.topic, content)).collect();
         Ok(Contents { recipients, whole, beginnings, held, sign_ins })
@@ -294,11 +299,15 @@ impl Leases {
         workspace: WorkspaceId,
         topics: impl Iterator<Item = Topic>,
         characters: u32,
+        public_at: Timestamp,
     ) -> Result<Vec<TopicContent>, StoreError> {
         let mut topics: Vec<Topic> = topics.collect();
         topics.sort_unstable();
         topics.dedup();
-        if topics.is_empty() { Ok(Vec::new()) } else { self.reader.topics(workspace, &topics, characters).await }
+        if topics.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.reader.topics(workspace, &topics, characters, public_at).await
     }
 }
 
@@ -516,7 +525,8 @@ mod tests {
             };
             Ok(mails.iter().map(recipient).collect())
         });
-        reader.expect_topics().times(1).returning(move |_, topics, _| {
+        reader.expect_topics().times(1).returning(move |_, topics, _, public_at| {
+            assert_eq!(public_at, now().plus(Duration::MINUTE));
             let topics = topics.iter().filter(|topic| Some(**topic) != deleted);
             Ok(topics.map(|topic| content(*topic)).collect())
         });
