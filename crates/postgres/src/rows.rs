@@ -123,7 +123,7 @@ macro_rules! detail {
                 request.private AND ",
             $shows_private,
             " OR NOT feature_requests.private AS is_shown,
-                btrim(description_text, E' \\n\\t\\r\\u00a0') <> '' AS is_described
+                description_text <> '' AS is_described
          FROM request
          JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
      )

@@ -86,7 +86,7 @@ impl Description {
         self.html.as_str()
     }
 
-    /// Returns the description as plain text.
+    /// Returns the description as plain text. That of a description that shows nothing is empty.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -375,6 +375,16 @@ mod tests {
     fn a_description_is_clean_html_and_its_text() {
         let description = Description::parse("description", " <p onclick=x>Dark <b>mode</b></p> ").unwrap();
         assert_eq!((description.html(), description.text()), ("<p>Dark <b>mode</b></p>", "Dark mode"));
+    }
+
+    #[test]
+    fn a_description_that_shows_nothing_has_an_empty_text() {
+        for blank in
+            ["", " ", "\u{a0}", "&nbsp;", "\n\r\n", "<p> </p>", "<p>&nbsp;</p><br>\n<p>\t</p>", "\u{3000}", "\u{200b}"]
+        {
+            assert_eq!(Description::parse("description", blank).unwrap().text(), "", "{blank:?}");
+            assert_eq!(Description::from_html("description", blank).unwrap().text(), "", "{blank:?}");
+        }
     }
 
     #[test]

@@ -92,7 +92,7 @@ statement! {
                 coalesce(array_agg(title ORDER BY tag_number), ARRAY[]::text[]) AS titles,
                 coalesce(sum(CASE WHEN request.private OR NOT private THEN
                     (SELECT count(*) FROM comments WHERE workspace_id = {workspace} AND request_id = part.id)
-                    + (btrim(description_text, E' \\n\\t\\r\\u00a0') <> '')::integer
+                    + (description_text <> '')::integer
                 END), 0)::bigint AS comments_count
          FROM (
              SELECT id, tag_number, title, private, description_text FROM feature_requests

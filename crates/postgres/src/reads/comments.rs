@@ -40,7 +40,7 @@ macro_rules! comment_list {
             "
      ), merged AS MATERIALIZED (
          SELECT feature_requests.id, tag_number, title, author_id, created_at,
-                btrim(description_text, E' \\n\\t\\r\\u00a0') <> '' AS is_described
+                description_text <> '' AS is_described
          FROM request JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
          WHERE request.private AND ",
             $shows_private,

@@ -194,7 +194,9 @@ pub async fn comments_of_a_tree_come_in_order_of_time(harness: Harness) {
     let second_at = harness.next_second();
     let second = harness.create(workspace, draft("Fern", &[], "<p>Green</p>")).await;
     harness.next_second();
-    let blank = harness.create(workspace, draft("Lichen", &[], "")).await;
+    // A description that shows nothing is none.
+    let blank = harness.create(workspace, draft("Lichen", &[], "<p>&nbsp;</p>\n<p> \u{3000}<br></p>")).await;
+    assert_ne!(harness.detail(workspace, blank.id).await.description.as_str(), "");
     harness.next_second();
     let target = harness.create(workspace, draft("Gecko", &[], "<p>It sticks</p>")).await;
 
