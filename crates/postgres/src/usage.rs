@@ -10,7 +10,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::usage::{StoredUsage, Usage};
-use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES};
+use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES, TRIGRAM_BYTES};
 use roadmap_domain::ports::UsageStore;
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -47,6 +47,7 @@ statement! {
         workspace: Uuid => SqlUuid,
         row_bytes: i64 => BigInt,
         term_copies: i64 => BigInt,
+        trigram_bytes: i64 => BigInt,
         event_bytes: i64 => BigInt,
         entry_bytes: i64 => BigInt,
     } -> (BigInt, BigInt),
@@ -59,7 +60,7 @@ statement! {
           + (SELECT count(*) * {row_bytes} + {term_copies}
                   * coalesce(sum(octet_length(title) + octet_length(tags) + octet_length(description)), 0)
              FROM search_documents WHERE workspace_id = {workspace})
-          + (SELECT coalesce(sum((octet_length(word) + 1) * (octet_length(word) + 25)), 0)
+          + (SELECT coalesce(sum((octet_length(word) + 1) * (octet_length(word) + {trigram_bytes}::integer)), 0)
              FROM search_words WHERE workspace_id = {workspace})
           + (SELECT count(*) * {row_bytes} + coalesce(sum(
                  octet_length(email) + octet_length(email_folded) + coalesce(octet_length(name), 0)
@@ -166,6 +167,7 @@ impl PostgresStore {
             workspace: workspace.uuid(),
             row_bytes: ROW_BYTES.cast_signed(),
             term_copies: TERM_COPIES.cast_signed(),
+            trigram_bytes: TRIGRAM_BYTES.cast_signed(),
             event_bytes: EVENT_BYTES.cast_signed(),
             entry_bytes: AUDIT_ENTRY_BYTES.cast_signed(),
         };

@@ -7,7 +7,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::usage::{StoredUsage, Usage};
-use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES};
+use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES, TRIGRAM_BYTES};
 use roadmap_domain::ports::UsageStore;
 
 use crate::SqliteStore;
@@ -35,10 +35,13 @@ statement! {
         workspace: Id => Binary,
         row_bytes: i64 => BigInt,
         term_copies: i64 => BigInt,
+        trigram_bytes: i64 => BigInt,
         event_bytes: i64 => BigInt,
         audit_entry_bytes: i64 => BigInt,
     } -> (BigInt, BigInt),
-    "WITH counted (workspace, row_bytes, term_copies, event_bytes, audit_entry_bytes) AS (SELECT ?, ?, ?, ?, ?)
+    "WITH counted (workspace, row_bytes, term_copies, trigram_bytes, event_bytes, audit_entry_bytes) AS (
+         SELECT ?, ?, ?, ?, ?, ?
+     )
      SELECT (SELECT count(*) * row_bytes
                   + coalesce(sum(octet_length(title) + octet_length(description) + octet_length(description_text)), 0)
              FROM feature_requests WHERE workspace_id = workspace)
@@ -48,7 +51,7 @@ statement! {
           + (SELECT count(*) * row_bytes + term_copies
                   * coalesce(sum(octet_length(title) + octet_length(tags) + octet_length(description)), 0)
              FROM search_documents WHERE workspace_id = workspace)
-          + (SELECT coalesce(sum((octet_length(word) + 1) * (octet_length(word) + 25)), 0)
+          + (SELECT coalesce(sum((octet_length(word) + 1) * (octet_length(word) + trigram_bytes)), 0)
              FROM search_words WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes + coalesce(sum(
                  octet_length(email) + octet_length(email_folded) + coalesce(octet_length(name), 0)
@@ -134,6 +137,7 @@ impl UsageStore for SqliteStore {
             workspace: id,
             row_bytes: ROW_BYTES.cast_signed(),
             term_copies: TERM_COPIES.cast_signed(),
+            trigram_bytes: TRIGRAM_BYTES.cast_signed(),
             event_bytes: EVENT_BYTES.cast_signed(),
             audit_entry_bytes: AUDIT_ENTRY_BYTES.cast_signed(),
         };

@@ -28,6 +28,9 @@ pub const AUDIT_ENTRY_BYTES: u64 = 3 * ROW_BYTES;
 /// Factor by which the terms of a search document count: once for its row and twice for the index.
 pub const TERM_COPIES: u64 = 3;
 
+/// Counted size of the row of one trigram of a word, without the word.
+pub const TRIGRAM_BYTES: u64 = 25;
+
 /// Returns the counted size of a row with these texts.
 #[must_use]
 pub fn row_bytes(texts: &[&str]) -> u64 {
@@ -41,7 +44,7 @@ pub fn row_bytes(texts: &[&str]) -> u64 {
 #[must_use]
 pub fn word_bytes(word: &str) -> u64 {
     let letters = byte_len(word);
-    (letters + 1).saturating_mul(letters + 25)
+    (letters + 1).saturating_mul(letters + TRIGRAM_BYTES)
 }
 
 /// Returns the counted size of a search document and its vocabulary.

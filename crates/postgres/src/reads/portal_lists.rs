@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::feature_request::Description;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::portal::{PortalFilter, PortalList, PortalRow, PortalSort};
@@ -34,7 +35,8 @@ pub(super) fn portal_row((summary, excerpt, private, awaiting_approval): RowRow)
     Ok(PortalRow { summary: summary.try_into()?, excerpt, private, awaiting_approval })
 }
 
-/// The SQL of the columns of [`RowColumns`], after `placed` feature requests.
+/// The SQL of the columns of [`RowColumns`], after `placed` feature requests, with [`Description::EXCERPT_MAX`] characters
+/// of the description.
 macro_rules! row {
     () => {
         concat!(
@@ -44,6 +46,8 @@ macro_rules! row {
     };
 }
 pub(super) use row;
+
+const _: () = assert!(Description::EXCERPT_MAX == 500, "as in `row!`");
 
 /// The SQL of the common table expression `shown`: the tracks of a lane, or all of them.
 macro_rules! shown {

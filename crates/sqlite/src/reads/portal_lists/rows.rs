@@ -2,7 +2,7 @@
 
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, Tag};
+use roadmap_domain::model::feature_request::{Description, FeatureRequestSummary, Tag};
 use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::portal::PortalRow;
 use roadmap_domain::policy::trending::Candidate;
@@ -11,7 +11,7 @@ use crate::codec::{Id, json_ids, timestamp};
 use crate::rows::{SummaryRow, SummarySql, placed_joins};
 use crate::statement::statement;
 
-/// SQL for the columns of a row of a list. The excerpt has at most 500 characters.
+/// SQL for the columns of a row of a list, with [`Description::EXCERPT_MAX`] characters of the description.
 macro_rules! row_sql {
     () => {
         concat!(
@@ -22,6 +22,8 @@ macro_rules! row_sql {
     };
 }
 pub(in crate::reads) use row_sql;
+
+const _: () = assert!(Description::EXCERPT_MAX == 500, "as in `row_sql!`");
 
 /// The types of the columns of [`row_sql!`].
 pub(in crate::reads) type RowSql = (SummarySql, Text, Bool, Bool);
