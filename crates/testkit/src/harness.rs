@@ -446,19 +446,21 @@ impl Harness {
     ///
     /// # Errors
     /// Those of the search.
-    pub async fn try_search(
-        &self,
-        workspace: WorkspaceId,
-        query: &str,
-    ) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
+    pub async fn try_search(&self, workspace: WorkspaceId, query: &str) -> Result<Vec<FeatureRequestId>, RoadmapError> {
         let search = SearchFeatureRequests::new(SearchQuery::parse("query", query).unwrap(), 15);
         search.run(workspace, &*self.subject.search, &Uncached(&*self.subject.reader)).await
     }
 
     /// What a search finds: titles, best first.
     pub async fn search(&self, workspace: WorkspaceId, query: &str) -> Vec<String> {
-        let found = self.try_search(workspace, query).await.expect("a search");
+        let found = self.results(workspace, query).await;
         found.into_iter().map(|found| found.summary.title.to_string()).collect()
+    }
+
+    /// What a search finds, best first.
+    pub async fn results(&self, workspace: WorkspaceId, query: &str) -> Vec<FoundFeatureRequest> {
+        let found = self.try_search(workspace, query).await.expect("a search");
+        self.subject.search.load_results(workspace, &found).await.expect("the results")
     }
 
     /// Runs an operation with a key and a response with `body`.

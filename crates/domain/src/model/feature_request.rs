@@ -298,15 +298,6 @@ pub struct FoundFeatureRequest {
     pub description: String,
 }
 
-/// Which feature requests are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Visibility {
-    /// Those that are not private.
-    Public,
-    /// Private ones, too.
-    All,
-}
-
 /// The texts that a feature request is searched by, as they are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchableText {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::model::feature_request::{FoundFeatureRequest, Visibility};
+use crate::model::feature_request::FoundFeatureRequest;
 use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::search::{Expression, Fields, SearchDocument, Synonyms};
 use crate::policy::search::{Hit, Search};
@@ -19,12 +19,11 @@ pub trait TextSearch: Send + Sync {
     /// returned.
     async fn search(&self, workspace: WorkspaceId, search: Search) -> Result<Vec<Hit>, StoreError>;
 
-    /// Loads these feature requests in this order. Deleted ones and those that `visibility` hides are left out.
+    /// Loads these feature requests in this order. Deleted, merged and private ones are left out. One statement.
     async fn load_results(
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
-        visibility: Visibility,
     ) -> Result<Vec<FoundFeatureRequest>, StoreError>;
 }
 

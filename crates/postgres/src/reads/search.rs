@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use diesel::IntoSql;
-use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, BigInt, Bool, Double, Integer, Nullable, Text, Uuid as SqlUuid};
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{Array, BigInt, Double, Integer, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, Visibility};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{Expression, Fields, SearchDocument};
 use roadmap_domain::policy::search::{
@@ -208,16 +207,14 @@ impl TextSearch for PostgresReader {
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
-        visibility: Visibility,
     ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
         let session = self.session(workspace).await?;
         let ids: Vec<Uuid> = requests.iter().map(|request| request.uuid()).collect();
-        let shows_private = visibility == Visibility::All;
         let found = placed_requests()
             .filter(feature_requests::workspace_id.eq(workspace.uuid()))
             .filter(feature_requests::id.eq_any(&ids))
             .filter(feature_requests::root_id.is_null())
-            .filter(feature_requests::private.eq(false).or(shows_private.into_sql::<Bool>()))
+            .filter(feature_requests::private.eq(false))
             .select((summary_columns(), feature_requests::description_text));
         let mut rows: Vec<(SummaryRow, String)> = session.run(found.load(&mut session.connection()?)).await?;
         rows.sort_by_key(|(row, _)| ids.iter().position(|id| *id == row.id));

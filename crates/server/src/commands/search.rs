@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use clap::Subcommand;
-use roadmap_domain::model::feature_request::Visibility;
 use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::policy::ranking::WordMatch;
@@ -78,7 +77,7 @@ impl SearchCommand {
                 let search = Search::new(query.clone(), RESULTS).with_synonyms(&synonyms);
                 let hits = index.search(workspace, search).await?;
                 let ids: Vec<FeatureRequestId> = hits.iter().map(|hit| hit.request).collect();
-                let found = index.load_results(workspace, &ids, Visibility::Public).await?;
+                let found = index.load_results(workspace, &ids).await?;
                 let mut titles: HashMap<FeatureRequestId, String> =
                     found.into_iter().map(|found| (found.summary.id, found.summary.title.to_string())).collect();
                 // A feature request may have been deleted since.

@@ -13,13 +13,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use diesel::SqliteConnection;
 use diesel::connection::DefaultLoadingMode;
-use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Bool, Text};
-use diesel::{IntoSql, SqliteConnection};
+use diesel::prelude::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Text};
 use futures_util::FutureExt;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, Visibility};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{Expression, Fields, Matcher, SearchDocument};
 use roadmap_domain::policy::search::{CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, Search, should_continue_scan};
@@ -27,10 +27,10 @@ use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::{IndexedRequest, Matches, SearchIndex, TextSearch};
 
 use crate::SqliteStore;
-use crate::codec::Id;
+use crate::codec::{Id, json_ids};
 use crate::errors::SqlError;
-use crate::rows::{SummaryRow, placed_requests, summary_columns};
-use crate::schema::{feature_requests, search_documents, search_trigrams, tag_counters, vote_tallies, workspaces};
+use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::schema::{search_documents, search_trigrams, tag_counters, vote_tallies, workspaces};
 use crate::statement::statement;
 
 /// Maximum words that are read for a trigram in one statement.
@@ -69,6 +69,18 @@ statement! {
      FROM json_each(?) AS rows
      CROSS JOIN search_documents ON search_documents.row_number = rows.value
      CROSS JOIN vote_tallies ON vote_tallies.row_number = rows.value"
+}
+
+statement! {
+    /// Selects the public feature requests of a JSON array, in its order, with their descriptions.
+    Results { workspace: Id => Binary, requests: String => Text } -> (SummarySql, Text),
+    concat!(
+        "WITH scope (workspace) AS (SELECT ?)
+         SELECT ", summary_sql!(), ", feature_requests.description_text FROM scope CROSS JOIN json_each(?) AS request
+         CROSS JOIN feature_requests ON feature_requests.workspace_id = scope.workspace
+                AND feature_requests.id = unhex(request.value) ", placed_joins!(), "
+         WHERE NOT vote_tallies.private AND vote_tallies.root_id IS NULL ORDER BY request.key"
+    )
 }
 
 /// Row number, feature request, votes, and the terms of title, tags and description.
@@ -153,30 +165,14 @@ impl TextSearch for SqliteStore {
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
-        visibility: Visibility,
     ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let shows_private = visibility == Visibility::All;
         let requests: Vec<Id> = requests.iter().map(|request| Id(request.uuid())).collect();
-        self.readers
-            .run_in_snapshot(move |connection| {
-                let mut found = Vec::with_capacity(requests.len());
-                for request in requests {
-                    let row: Option<(SummaryRow, String)> = placed_requests()
-                        .filter(feature_requests::workspace_id.eq(workspace))
-                        .filter(feature_requests::id.eq(request))
-                        .filter(vote_tallies::root_id.is_null())
-                        .filter(feature_requests::private.eq(false).or(shows_private.into_sql::<Bool>()))
-                        .select((summary_columns(), feature_requests::description_text))
-                        .first(connection)
-                        .optional()?;
-                    if let Some((row, description)) = row {
-                        found.push(FoundFeatureRequest { summary: FeatureRequestSummary::try_from(row)?, description });
-                    }
-                }
-                Ok(found)
-            })
-            .await
+        let results = Results { workspace: Id(workspace.uuid()), requests: json_ids(&requests) };
+        let rows: Vec<(SummaryRow, String)> = self.readers.run(move |connection| Ok(results.load(connection)?)).await?;
+        let result = |(row, description)| {
+            Ok(FoundFeatureRequest { summary: FeatureRequestSummary::try_from(row)?, description })
+        };
+        rows.into_iter().map(result).collect()
     }
 }
 

@@ -200,7 +200,7 @@ pub async fn the_index_follows_an_edit(harness: Harness) {
     let edited = harness.edit(workspace, request.id, change).await.detail;
     assert_eq!((edited.tags, edited.description), (tags(&["lichen"]), html("<p>Zebra <i>herd</i></p>")));
     assert_eq!(found(queries).await, [0, 0, 0, 1, 1, 1]);
-    let results = harness.try_search(workspace, "gecko").await.unwrap();
+    let results = harness.results(workspace, "gecko").await;
     assert_eq!(results[0].description, "Zebra herd");
     // Everything can be taken away.
     let description = Some(Description::parse("description", "").unwrap());

@@ -1,6 +1,6 @@
 //! Contract tests of the search, contract section 4.5 and decision 4.
 
-use roadmap_domain::model::feature_request::{FeatureRequestRef, Visibility};
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{SearchDocument, SearchQuery};
 use roadmap_domain::policy::search::{CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, Search};
@@ -296,10 +296,7 @@ pub async fn private_requests_are_never_found(harness: Harness) {
     for query in ["quokka", "wombat", "numbat", "quoka", "q"] {
         assert_eq!(harness.search(workspace, query).await, Vec::<String>::new(), "{query}");
     }
-    let search = &harness.subject.search;
-    assert_eq!(search.load_results(workspace, &[private.id], Visibility::Public).await.unwrap(), vec![]);
-    let found = search.load_results(workspace, &[private.id], Visibility::All).await.unwrap();
-    assert_eq!(found.iter().map(|found| found.summary.id).collect::<Vec<_>>(), [private.id]);
+    assert_eq!(harness.subject.search.load_results(workspace, &[private.id]).await.unwrap(), vec![]);
     for table in ["search_documents", "search_words"] {
         assert_eq!(harness.count(table, workspace).await, 0, "{table}");
     }
@@ -318,7 +315,7 @@ pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
         let found = hits(&harness, workspace, &format!("{} dictionary", letters(number))).await;
         assert_eq!(found[0].relevance.matches.len() == 2, is_found, "{number}");
     }
-    let found = harness.subject.search.load_results(workspace, &[created.id], Visibility::Public).await.unwrap();
+    let found = harness.subject.search.load_results(workspace, &[created.id]).await.unwrap();
     assert_eq!(found[0].description, description.trim_end());
 }
 
@@ -558,7 +555,13 @@ pub async fn a_target_is_found_by_the_words_of_its_sources(harness: Harness) {
     // Its votes count for the whole tree.
     harness.vote(workspace, &quokka, "ann@example.com").await;
     assert_eq!(hits(&harness, workspace, "gecko").await[0].votes_count, 1);
-    let results = harness.subject.search.load_results(workspace, &[target.id], Visibility::Public).await.unwrap();
+    // Results are loaded in the given order, without merged ones and those that do not exist.
+    let wanted = [other.id, quokka.id, target.id, FeatureRequestId::new(Uuid::from_u128(7))];
+    let results = harness.subject.search.load_results(workspace, &wanted).await.unwrap();
+    assert_eq!(results.iter().map(|result| result.summary.id).collect::<Vec<_>>(), [other.id, target.id]);
+    let wanted = [target.id, other.id];
+    let results = harness.subject.search.load_results(workspace, &wanted).await.unwrap();
+    assert_eq!(results.iter().map(|result| result.summary.id).collect::<Vec<_>>(), wanted);
     assert_eq!((results[0].summary.votes_count, results[0].description.as_str()), (1, "Forest"));
     // An edit of the target keeps the words of its sources.
     harness.edit(workspace, target.id, new_title("Moor")).await;

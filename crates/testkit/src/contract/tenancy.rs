@@ -4,7 +4,7 @@ use roadmap_domain::model::audit::AuditFilter;
 use roadmap_domain::model::changelog::{ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, Sort, Visibility};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, Sort};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::usecase::change_board::{RemoveLane, RemoveTrack};
@@ -37,7 +37,7 @@ pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
     for query in ["dark", "quokka", "wombat", "drak", "quoka"] {
         assert_eq!(harness.search(bolt, query).await, Vec::<String>::new(), "{query}");
     }
-    assert_eq!(harness.subject.search.load_results(bolt, &[request.id], Visibility::All).await.unwrap(), vec![]);
+    assert_eq!(harness.subject.search.load_results(bolt, &[request.id]).await.unwrap(), vec![]);
     let tracks = |workspace| reader.tracks(workspace);
     assert!(tracks(acme).await.unwrap().iter().all(|track| track.name.as_str() != "Elsewhere"));
     assert_ne!(tracks(acme).await.unwrap()[0].id, tracks(bolt).await.unwrap()[0].id);

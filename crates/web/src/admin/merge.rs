@@ -10,11 +10,10 @@ use roadmap_domain::model::feature_request::{
     FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink,
 };
 use roadmap_domain::model::id::{FeatureRequestId, parse_uuid};
-use roadmap_domain::model::portal::Viewer;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, UnmergeFeatureRequest};
 use roadmap_domain::usecase::query::admin::{ListInbox, PreviewMerge};
-use roadmap_domain::usecase::query::portal::ListSimilar;
+use roadmap_domain::usecase::query::portal::{FindSimilar, ListPublicRequests};
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
 
@@ -198,11 +197,10 @@ async fn choose(context: &Context, source: &FeatureRequestDetail, mut problems: 
 /// Returns the similar feature requests, which are public.
 async fn suggestions(context: &Context, source: &FeatureRequestDetail, back: &str) -> Result<Vec<Hit>, HttpError> {
     let Ok(title) = SearchQuery::parse("title", source.summary.title.as_str()) else { return Ok(Vec::new()) };
-    // Somebody who is no customer has no votes to look up.
-    let viewer = Viewer { customer: None, is_member: true };
-    let similar = context.run(&ListSimilar { title, except: Some(source.summary.id), viewer }).await?;
+    let requests = context.run(&FindSimilar { title, except: Some(source.summary.id) }).await?;
+    let similar = context.run(&ListPublicRequests { requests }).await?;
     let t = context.text();
-    Ok(similar.found.iter().map(|found| Hit::new(t, &found.summary, back)).collect())
+    Ok(similar.iter().map(|row| Hit::new(t, &row.summary, back)).collect())
 }
 
 async fn confirm(context: &Context, preview: &MergePreview) -> PageResult {

@@ -10,12 +10,11 @@ use roadmap_domain::model::feature_request::{Description, FeatureRequestSummary,
 use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::model::markdown;
 use roadmap_domain::model::note::NoteDraft;
-use roadmap_domain::model::portal::Viewer;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::sign_in::PageAction;
 use roadmap_domain::model::vote::VoteCast;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
-use roadmap_domain::usecase::query::portal::ListSimilar;
+use roadmap_domain::usecase::query::portal::{FindSimilar, ListPublicRequests};
 use roadmap_http::error::HttpError;
 
 use crate::actions::{not_done, typed_text};
@@ -167,11 +166,10 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
 async fn similar_to(context: &Context, title: &str) -> Result<Vec<Similar>, HttpError> {
     let Ok(title) = Title::parse("title", title) else { return Ok(Vec::new()) };
     let Ok(title) = SearchQuery::parse("title", title.as_str()) else { return Ok(Vec::new()) };
-    // Somebody who is no customer has no votes to look up.
-    let viewer = Viewer { customer: None, is_member: true };
-    let similar = context.run(&ListSimilar { title, except: None, viewer }).await?;
+    let requests = context.run(&FindSimilar { title, except: None }).await?;
+    let similar = context.run(&ListPublicRequests { requests }).await?;
     let t = context.text();
-    Ok(similar.found.iter().map(|found| Similar::new(t, &found.summary)).collect())
+    Ok(similar.iter().map(|row| Similar::new(t, &row.summary)).collect())
 }
 
 impl Similar {

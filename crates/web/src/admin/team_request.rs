@@ -337,7 +337,7 @@ async fn reply(context: &Context, found: TeamRequest, draft: Draft) -> PageResul
     let (page, counts) = frame(context, Entry::Inbox, detail.summary.title.as_str()).await?;
     let known = similar(context, detail).await?;
     let rows = context.run(&ListPublicRequests { requests: known.requests.clone() }).await?;
-    let similar = rows.iter().map(|row| Row::of_list(page.t, &known.lanes, &[], row)).collect();
+    let similar = rows.iter().map(|row| Row::new(page.t, &known.lanes, &[], row)).collect();
     let has_problem = !draft.problems.is_empty();
     let mut page = page.with_problem(has_problem);
     if context.request.method() == Method::POST {

@@ -8,7 +8,7 @@ use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::markdown;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::sign_in::PageAction;
-use roadmap_domain::usecase::query::portal::ListSimilar;
+use roadmap_domain::usecase::query::portal::{FindSimilar, ListSimilar};
 use roadmap_http::error::HttpError;
 
 use crate::actions::{act, check, check_honeypot, keep, read_email, typed_text};
@@ -119,13 +119,13 @@ async fn second_step(context: &Context, draft: Draft) -> Reply {
 }
 
 async fn similar_to(context: &Context, title: &str) -> Result<Vec<Row>, HttpError> {
-    let query = ListSimilar { title: SearchQuery::parse("title", title)?, except: None, viewer: context.viewer() };
-    let similar = context.run(&query).await?;
-    if similar.found.is_empty() {
+    let similar = FindSimilar { title: SearchQuery::parse("title", title)?, except: None };
+    let similar = context.run(&ListSimilar { similar, viewer: context.viewer() }).await?;
+    if similar.rows.is_empty() {
         return Ok(Vec::new());
     }
     let (text, lanes) = (context.text(), Lanes::load(context).await?);
-    Ok(similar.found.iter().map(|found| Row::of_result(text, &lanes, &similar.voted, found)).collect())
+    Ok(similar.rows.iter().map(|row| Row::new(text, &lanes, &similar.voted, row)).collect())
 }
 
 /// Renders the form: 422 if it has problems.

@@ -1,7 +1,6 @@
 //! What several pages show: the status of a feature request, its row in a list, numbers in sentences, pages of a list.
 
 use roadmap_domain::model::board::ListedLane;
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest};
 use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::portal::PortalRow;
@@ -106,7 +105,9 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    fn new(t: Text, lanes: &Lanes, voted: &[FeatureRequestId], summary: &FeatureRequestSummary, text: &str) -> Self {
+    /// Creates a row. `voted` are the feature requests that the viewer has voted for.
+    pub(crate) fn new(t: Text, lanes: &Lanes, voted: &[FeatureRequestId], row: &PortalRow) -> Self {
+        let PortalRow { summary, excerpt: text, private, awaiting_approval } = row;
         Self {
             title: summary.title.as_str().to_owned(),
             slug: summary.slug(),
@@ -116,21 +117,9 @@ impl Row {
             is_voted: voted.contains(&summary.id),
             date: t.date(summary.created_at),
             machine_date: text::machine_date(summary.created_at),
-            is_private: false,
-            is_awaiting: false,
+            is_private: *private && !awaiting_approval,
+            is_awaiting: *awaiting_approval,
         }
-    }
-
-    /// Creates the row of a list. `voted` are the feature requests that the viewer has voted for.
-    pub(crate) fn of_list(t: Text, lanes: &Lanes, voted: &[FeatureRequestId], row: &PortalRow) -> Self {
-        let PortalRow { summary, excerpt, private, awaiting_approval } = row;
-        let is_awaiting = *awaiting_approval;
-        Self { is_private: *private && !is_awaiting, is_awaiting, ..Self::new(t, lanes, voted, summary, excerpt) }
-    }
-
-    /// Creates the row of a search result. `voted` are the feature requests that the viewer has voted for.
-    pub(crate) fn of_result(t: Text, lanes: &Lanes, voted: &[FeatureRequestId], found: &FoundFeatureRequest) -> Self {
-        Self::new(t, lanes, voted, &found.summary, &found.description)
     }
 }
 
@@ -200,7 +189,7 @@ pub(crate) mod tests {
     use crate::page::{Feed, Nav, Page};
     use crate::theme::Theme;
     use roadmap_domain::model::email_address::EmailAddress;
-    use roadmap_domain::model::feature_request::Title;
+    use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
     use roadmap_domain::model::id::{LaneId, MemberId, SessionId};
     use roadmap_domain::model::member::{Member, Role};
     use roadmap_domain::model::pagination::PageRequest;
@@ -293,7 +282,9 @@ pub(crate) mod tests {
         /// Returns a row as the similar feature requests have it.
         pub(crate) fn similar_sample(t: Text) -> Self {
             let summary = sample_summary(3, "Night <colours> & \"themes\"", Some("Done"));
-            Self::new(t, &sample_lanes(), &[], &summary, "Less light\n\nin the evening")
+            let excerpt = "Less light\n\nin the evening".to_owned();
+            let row = PortalRow { summary, excerpt, private: false, awaiting_approval: false };
+            Self::new(t, &sample_lanes(), &[], &row)
         }
     }
 
@@ -326,24 +317,20 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn rows_are_those_of_lists_and_searches() {
+    fn a_row_shows_the_status_the_start_of_the_text_and_marks() {
         let (lanes, summary) = (sample_lanes(), sample_summary(3, "Dark mode", Some("Done")));
         let row = |private, awaiting_approval| {
             let row =
                 PortalRow { summary: summary.clone(), excerpt: "Less\nlight".to_owned(), private, awaiting_approval };
-            Row::of_list(ENGLISH, &lanes, &[summary.id], &row)
+            Row::new(ENGLISH, &lanes, &[summary.id], &row)
         };
         let marks = |row: Row| (row.is_private, row.is_awaiting, row.is_voted);
         assert_eq!(marks(row(true, false)), (true, false, true));
         assert_eq!(marks(row(true, true)), (false, true, true));
         assert_eq!(marks(row(false, false)), (false, false, true));
-        let found = FoundFeatureRequest { summary: summary.clone(), description: "Less\nlight".to_owned() };
-        let result = Row::of_result(ENGLISH, &lanes, &[], &found);
-        assert_eq!(
-            (result.slug.as_str(), result.excerpt.as_str(), result.is_voted),
-            ("3-dark-mode", "Less light", false)
-        );
-        assert_eq!(result.status, Some(Status { name: "Done".to_owned(), tone: 4, glyph: 4 }));
+        let shown = row(false, false);
+        assert_eq!((shown.slug.as_str(), shown.excerpt.as_str()), ("3-dark-mode", "Less light"));
+        assert_eq!(shown.status, Some(Status { name: "Done".to_owned(), tone: 4, glyph: 4 }));
     }
 
     #[test]

@@ -99,7 +99,7 @@ async fn reply(context: &Context, found: RequestPage, draft: CommentDraft) -> Pa
     let is_indexed = !context.query.has("comments") && !detail.private && !has_problem && !is_preview;
     let page = frame(context, detail, is_indexed).with_problem(has_problem);
     let is_indexed = page.is_indexed;
-    let similar = rows.iter().map(|row| Row::of_list(page.t, &known.lanes, &[], row)).collect();
+    let similar = rows.iter().map(|row| Row::new(page.t, &known.lanes, &[], row)).collect();
     let template = RequestTemplate::new(page, &found, &known.lanes, similar, draft, context.viewer().is_member);
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let reply = Reply::page_with(status, &template);

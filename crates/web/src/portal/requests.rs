@@ -158,7 +158,7 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let lanes = Lanes::load(&context).await?;
     let ListedRequests { listing, voted } = find(&context, &address, &lanes).await?;
     let t = context.text();
-    let rows: Vec<Row> = listing.items.iter().map(|row| Row::of_list(t, &lanes, &voted, row)).collect();
+    let rows: Vec<Row> = listing.items.iter().map(|row| Row::new(t, &lanes, &voted, row)).collect();
     let mut page = Page::new(&context, Nav::Requests, title(t, &address));
     page.description = Some(t.named("requests-description", context.portal.setting.product_name.as_str()));
     page.feeds = vec![feed(t)];

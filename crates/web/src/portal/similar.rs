@@ -6,7 +6,7 @@ use std::time::Duration;
 use roadmap_domain::model::feature_request::FeatureRequestDetail;
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::SearchQuery;
-use roadmap_domain::usecase::query::portal::ListSimilar;
+use roadmap_domain::usecase::query::portal::FindSimilar;
 use roadmap_http::error::HttpError;
 use roadmap_http::shared_cache::SharedCache;
 
@@ -42,10 +42,7 @@ pub(crate) async fn similar(context: &Context, detail: &FeatureRequestDetail) ->
 async fn find_similar(context: &Context, detail: &FeatureRequestDetail) -> Result<Arc<Similar>, HttpError> {
     let lanes = Lanes::load(context).await?;
     let requests = match SearchQuery::parse("title", detail.summary.title.as_str()) {
-        Ok(title) => {
-            let query = ListSimilar { title, except: Some(detail.summary.id), viewer: context.viewer() };
-            context.run(&query).await?.found.into_iter().map(|found| found.summary.id).collect()
-        }
+        Ok(title) => context.run(&FindSimilar { title, except: Some(detail.summary.id) }).await?,
         Err(_) => Vec::new(),
     };
     Ok(Arc::new(Similar { requests, lanes }))

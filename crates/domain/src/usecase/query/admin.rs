@@ -69,8 +69,8 @@ impl ListInbox {
         let search = SearchFeatureRequests::new(query.clone(), SEARCH_RESULTS);
         let found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
         for found in found {
-            if !ids.contains(&found.summary.id) {
-                ids.push(found.summary.id);
+            if !ids.contains(&found) {
+                ids.push(found);
             }
         }
         let request = self.list.page;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::{RoadmapError, StoreError, Validated};
-use crate::model::feature_request::{FoundFeatureRequest, Visibility};
+use crate::model::feature_request::FoundFeatureRequest;
 use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::pagination::parse_count;
 use crate::model::search::SearchQuery;
@@ -50,7 +50,7 @@ impl SearchFeatureRequests {
         Ok(Self::new(query, usize::try_from(limit).unwrap_or(usize::MAX)))
     }
 
-    /// Runs the search.
+    /// Runs the search. Returns what it finds, best first, for the caller to load what is shown of it.
     ///
     /// # Errors
     /// [`RoadmapError::SearchUnavailable`] for any failure.
@@ -59,7 +59,7 @@ impl SearchFeatureRequests {
         workspace: WorkspaceId,
         index: &dyn TextSearch,
         synonyms: &dyn SynonymSource,
-    ) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
+    ) -> Result<Vec<FeatureRequestId>, RoadmapError> {
         self.find(workspace, index, synonyms).await.map_err(RoadmapError::SearchUnavailable)
     }
 
@@ -68,14 +68,13 @@ impl SearchFeatureRequests {
         workspace: WorkspaceId,
         index: &dyn TextSearch,
         synonyms: &dyn SynonymSource,
-    ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
+    ) -> Result<Vec<FeatureRequestId>, StoreError> {
         if self.search.query().words().is_empty() {
             return Ok(Vec::new());
         }
         let synonyms = synonyms.synonyms(workspace).await?;
         let hits = index.search(workspace, self.search.clone().with_synonyms(&synonyms)).await?;
-        let best: Vec<FeatureRequestId> = hits.iter().map(|hit| hit.request).collect();
-        if best.is_empty() { Ok(Vec::new()) } else { index.load_results(workspace, &best, Visibility::Public).await }
+        Ok(hits.into_iter().map(|hit| hit.request).collect())
     }
 }
 
@@ -91,8 +90,9 @@ impl Query for SearchFeatureRequests {
         let found = self.run(workspace, &*ports.search, &*ports.synonyms).await?;
         if found.is_empty() {
             ports.record_missed_search(workspace, self.search.query());
+            return Ok(Vec::new());
         }
-        Ok(found)
+        ports.search.load_results(workspace, &found).await.map_err(RoadmapError::SearchUnavailable)
     }
 }
 
@@ -102,8 +102,10 @@ mod tests {
     use crate::model::search::Synonyms;
     use crate::policy::ranking::Relevance;
     use crate::policy::search::Hit;
-    use crate::ports::mocks::{MockSynonymSource, MockTextSearch};
+    use crate::ports::mocks::{MockMissedSearchLog, MockSynonymSource, MockTextSearch};
     use crate::usecase::fixtures::{summary, workspace};
+    use crate::usecase::query::Queries;
+    use crate::usecase::query::tests::ports;
     use pollster::block_on;
     use std::sync::Arc;
     use uuid::Uuid;
@@ -135,7 +137,7 @@ mod tests {
     fn search(port: &MockTextSearch, query: &str) -> Result<Vec<u128>, RoadmapError> {
         let query = SearchQuery::parse("query", query).unwrap();
         let found = block_on(SearchFeatureRequests::new(query, 8).run(workspace(), port, &synonyms(&[])))?;
-        Ok(found.iter().map(|found| found.summary.id.uuid().as_u128()).collect())
+        Ok(found.iter().map(|id| id.uuid().as_u128()).collect())
     }
 
     /// Decision 4.
@@ -147,15 +149,35 @@ mod tests {
     }
 
     #[test]
-    fn public_hits_are_loaded_in_their_order() {
+    fn hits_are_returned_in_their_order() {
         let mut port = MockTextSearch::new();
         port.expect_search()
             .withf(|_, search| *search == Search::new(SearchQuery::parse("query", "dark").unwrap(), 8))
             .returning(|_, _| Ok(vec![hit(2), hit(1)]));
-        port.expect_load_results()
-            .withf(|_, _, visibility| *visibility == Visibility::Public)
-            .returning(|_, ids, _| Ok(found(ids)));
         assert_eq!(search(&port, "dark").unwrap(), [2, 1]);
+    }
+
+    #[test]
+    fn results_are_loaded_at_once() {
+        let mut port = MockTextSearch::new();
+        port.expect_search().returning(|_, _| Ok(vec![hit(2), hit(1)]));
+        port.expect_load_results().times(1).returning(|_, ids| Ok(found(ids)));
+        let queries = Queries::new(QueryPorts { search: Arc::new(port), synonyms: Arc::new(synonyms(&[])), ..ports() });
+        let search = SearchFeatureRequests::new(SearchQuery::parse("query", "dark").unwrap(), 8);
+        let results = block_on(queries.run(workspace(), &search)).unwrap();
+        let ids: Vec<u128> = results.iter().map(|result| result.summary.id.uuid().as_u128()).collect();
+        assert_eq!(ids, [2, 1]);
+    }
+
+    #[test]
+    fn a_search_without_hits_is_counted_and_loads_nothing() {
+        let (mut port, mut log) = (MockTextSearch::new(), MockMissedSearchLog::new());
+        port.expect_search().returning(|_, _| Ok(Vec::new()));
+        log.expect_record().withf(|_, words| words.as_str() == "dark").times(1).return_const(());
+        let (search, synonyms, missed_searches) = (Arc::new(port), Arc::new(synonyms(&[])), Arc::new(log));
+        let queries = Queries::new(QueryPorts { search, synonyms, missed_searches, ..ports() });
+        let search = SearchFeatureRequests::new(SearchQuery::parse("query", "dark").unwrap(), 8);
+        assert_eq!(block_on(queries.run(workspace(), &search)).unwrap(), []);
     }
 
     /// Decision 4.
@@ -180,13 +202,6 @@ mod tests {
         port.expect_search().withf(move |_, search| *search == expected).times(1).returning(|_, _| Ok(Vec::new()));
         let search = SearchFeatureRequests::new(query(), 8);
         assert_eq!(block_on(search.run(workspace(), &port, &synonyms(groups))).unwrap(), []);
-    }
-
-    #[test]
-    fn a_search_without_hits_loads_nothing() {
-        let mut port = MockTextSearch::new();
-        port.expect_search().returning(|_, _| Ok(Vec::new()));
-        assert_eq!(search(&port, "dark").unwrap(), Vec::<u128>::new());
     }
 
     /// Contract 4.5.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::error::{ErrorChain, Resource, RoadmapError};
 use crate::model::changelog::CoverImage;
 use crate::model::email_address::EmailAddress;
-use crate::model::feature_request::{FeatureRequestRef, FoundFeatureRequest, RequestLink, Title};
+use crate::model::feature_request::{FeatureRequestRef, RequestLink, Title};
 use crate::model::id::{AttachmentId, ChangelogId, CustomerId, FeatureRequestId, SignInId, WorkspaceId};
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::portal::{
@@ -98,8 +98,7 @@ impl ListFeatureRequests {
         if sort == PortalSort::Trending && self.filter.mine.is_none() {
             let candidates = ports.reader.trending_candidates(workspace, &self.filter, trending::CANDIDATES).await?;
             let ranked = trending::rank(candidates, ports.clock.now());
-            let page = page_of(&ranked, request);
-            let items = if page.is_empty() { Vec::new() } else { ports.reader.portal_rows(workspace, page).await? };
+            let items = rows(workspace, page_of(&ranked, request), ports).await?;
             return Ok(Listing { items, request, total: ranked.len() as u64 });
         }
         // What somebody has voted for or written is shown newest first.
@@ -108,7 +107,7 @@ impl ListFeatureRequests {
         Ok(ports.reader.portal_list(workspace, &list).await?)
     }
 
-    /// Searches. A search finds few feature requests, so that the filters and the order need no statement.
+    /// Searches. A search finds few feature requests, so that the order needs no statement.
     async fn found(
         &self,
         query: &SearchQuery,
@@ -116,8 +115,7 @@ impl ListFeatureRequests {
         ports: &QueryPorts,
     ) -> Result<Listing<PortalRow>, RoadmapError> {
         let search = SearchFeatureRequests::new(query.clone(), SEARCH_RESULTS);
-        let found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
-        let ids: Vec<FeatureRequestId> = found.iter().map(|found| found.summary.id).collect();
+        let mut ids = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
         if ids.is_empty() {
             ports.record_missed_search(workspace, query);
         }
@@ -125,11 +123,11 @@ impl ListFeatureRequests {
         if ids.is_empty() || request.page() > 1 {
             return Ok(Listing { items: Vec::new(), request, total: ids.len() as u64 });
         }
-        let mut items = ports.reader.portal_rows(workspace, &ids).await?;
         if self.filter != PortalFilter::default() {
             let kept = ports.reader.matching(workspace, &self.filter, &ids).await?;
-            items.retain(|row| kept.contains(&row.summary.id));
+            ids.retain(|id| kept.contains(id));
         }
+        let mut items = rows(workspace, &ids, ports).await?;
         match self.sort {
             None | Some(PortalSort::Trending) => {}
             Some(PortalSort::Votes) => items.sort_by_key(|row| std::cmp::Reverse(row.summary.votes_count)),
@@ -140,6 +138,32 @@ impl ListFeatureRequests {
         }
         let total = items.len() as u64;
         Ok(Listing { items, request, total })
+    }
+}
+
+/// Loads public feature requests in the given order, without a statement if there are none.
+async fn rows(
+    workspace: WorkspaceId,
+    requests: &[FeatureRequestId],
+    ports: &QueryPorts,
+) -> Result<Vec<PortalRow>, RoadmapError> {
+    match requests {
+        [] => Ok(Vec::new()),
+        requests => Ok(ports.reader.portal_rows(workspace, requests).await?),
+    }
+}
+
+/// Returns those of these rows that the viewer has voted for.
+async fn voted(
+    workspace: WorkspaceId,
+    rows: &[PortalRow],
+    viewer: Viewer,
+    ports: &QueryPorts,
+) -> Result<Vec<FeatureRequestId>, RoadmapError> {
+    let ids: Vec<FeatureRequestId> = rows.iter().map(|row| row.summary.id).collect();
+    match viewer.customer {
+        Some(customer) if !ids.is_empty() => Ok(ports.reader.voted_among(workspace, customer, &ids).await?),
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -156,22 +180,37 @@ impl Query for ListFeatureRequests {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ListedRequests, RoadmapError> {
         let listing = self.listing(workspace, ports).await?;
-        let ids: Vec<FeatureRequestId> = listing.items.iter().map(|row| row.summary.id).collect();
-        let voted = match self.viewer.customer {
-            Some(customer) if !ids.is_empty() => ports.reader.voted_among(workspace, customer, &ids).await?,
-            _ => Vec::new(),
-        };
+        let voted = voted(workspace, &listing.items, self.viewer, ports).await?;
         Ok(ListedRequests { listing, voted })
     }
 }
 
-/// Finds the feature requests that a new one with this title may duplicate, with the votes of the viewer.
+/// Finds the feature requests that a new one with this title may duplicate, most similar first.
 #[derive(Debug, Clone)]
-pub struct ListSimilar {
+pub struct FindSimilar {
     /// The words of the title.
     pub title: SearchQuery,
     /// A feature request to leave out.
     pub except: Option<FeatureRequestId>,
+}
+
+#[async_trait]
+impl Query for FindSimilar {
+    type Output = Vec<FeatureRequestId>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
+        let search = SearchFeatureRequests::similar(self.title.clone());
+        let mut found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
+        found.retain(|found| Some(*found) != self.except);
+        Ok(found)
+    }
+}
+
+/// Lists the feature requests that a new one may duplicate, with the votes of the viewer.
+#[derive(Debug, Clone)]
+pub struct ListSimilar {
+    /// Which ones.
+    pub similar: FindSimilar,
     /// Who looks.
     pub viewer: Viewer,
 }
@@ -180,7 +219,7 @@ pub struct ListSimilar {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimilarRequests {
     /// The feature requests, most similar first.
-    pub found: Vec<FoundFeatureRequest>,
+    pub rows: Vec<PortalRow>,
     /// Those that the viewer has voted for.
     pub voted: Vec<FeatureRequestId>,
 }
@@ -190,15 +229,10 @@ impl Query for ListSimilar {
     type Output = SimilarRequests;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<SimilarRequests, RoadmapError> {
-        let search = SearchFeatureRequests::similar(self.title.clone());
-        let mut found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
-        found.retain(|found| Some(found.summary.id) != self.except);
-        let ids: Vec<FeatureRequestId> = found.iter().map(|found| found.summary.id).collect();
-        let voted = match self.viewer.customer {
-            Some(customer) if !ids.is_empty() => ports.reader.voted_among(workspace, customer, &ids).await?,
-            _ => Vec::new(),
-        };
-        Ok(SimilarRequests { found, voted })
+        let found = self.similar.execute(workspace, ports).await?;
+        let rows = rows(workspace, &found, ports).await?;
+        let voted = voted(workspace, &rows, self.viewer, ports).await?;
+        Ok(SimilarRequests { rows, voted })
     }
 }
 
@@ -214,10 +248,7 @@ impl Query for ListPublicRequests {
     type Output = Vec<PortalRow>;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<PortalRow>, RoadmapError> {
-        if self.requests.is_empty() {
-            return Ok(Vec::new());
-        }
-        Ok(ports.reader.portal_rows(workspace, &self.requests).await?)
+        rows(workspace, &self.requests, ports).await
     }
 }
 
@@ -505,8 +536,11 @@ pub fn image_path(image: &CoverImage) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::id::LaneId;
+    use crate::policy::ranking::Relevance;
+    use crate::policy::search::Hit;
     use crate::policy::trending::Candidate;
-    use crate::ports::mocks::MockReads;
+    use crate::ports::mocks::{MockReads, MockSynonymSource, MockTextSearch};
     use crate::usecase::fixtures::{now, request, summary, workspace};
     use crate::usecase::query::Queries;
     use crate::usecase::query::tests::ports;
@@ -570,6 +604,60 @@ mod tests {
         let viewer = Viewer { customer: Some(customer), is_member: false };
         let listed = run(reader, &ListFeatureRequests { filter, viewer, ..ListFeatureRequests::default() }).unwrap();
         assert_eq!(listed.voted, [id(1)]);
+    }
+
+    fn hit(number: u128) -> Hit {
+        let relevance = Relevance { matches: Vec::new(), coverage: 1.0, title_share: 1.0, value: 1.0, similarity: 1.0 };
+        let request = id(number);
+        Hit { request, number: i64::try_from(number).unwrap(), votes_count: 0, relevance, is_weak: false, score: 1.0 }
+    }
+
+    /// The ports of a search that finds the feature requests 3, 2 and 1, and loads no results.
+    fn search_ports(reader: MockReads) -> QueryPorts {
+        let (mut search, mut synonyms) = (MockTextSearch::new(), MockSynonymSource::new());
+        search.expect_search().times(1).returning(|_, _| Ok([3, 2, 1].map(hit).to_vec()));
+        synonyms.expect_synonyms().returning(|_| Ok(Arc::default()));
+        QueryPorts { reader: Arc::new(reader), search: Arc::new(search), synonyms: Arc::new(synonyms), ..ports() }
+    }
+
+    #[test]
+    fn a_search_loads_the_rows_that_match_the_filter_once() {
+        let query = Some(SearchQuery::parse("query", "dark").unwrap());
+        for (filter, kept) in [
+            (PortalFilter::default(), vec![3, 2, 1]),
+            (PortalFilter { lane: Some(LaneId::new(Uuid::from_u128(8))), ..PortalFilter::default() }, vec![3, 1]),
+            (PortalFilter { lane: Some(LaneId::new(Uuid::from_u128(9))), ..PortalFilter::default() }, vec![]),
+        ] {
+            let (mut reader, kept): (_, Vec<FeatureRequestId>) = (MockReads::new(), kept.into_iter().map(id).collect());
+            let (matching, loaded) = (kept.iter().rev().copied().collect::<Vec<_>>(), kept.clone());
+            reader
+                .expect_matching()
+                .times(usize::from(filter != PortalFilter::default()))
+                .returning(move |_, _, _| Ok(matching.clone()));
+            reader
+                .expect_portal_rows()
+                .withf(move |_, ids| ids == loaded)
+                .times(usize::from(!kept.is_empty()))
+                .returning(|_, ids| Ok(ids.iter().copied().map(row).collect()));
+            let list = ListFeatureRequests { query: query.clone(), filter, ..ListFeatureRequests::default() };
+            let listed = block_on(Queries::new(search_ports(reader)).run(workspace(), &list)).unwrap().listing;
+            let ids: Vec<FeatureRequestId> = listed.items.iter().map(|row| row.summary.id).collect();
+            assert_eq!((listed.total, &ids), (kept.len() as u64, &kept));
+        }
+    }
+
+    #[test]
+    fn similar_requests_are_loaded_once_without_the_excepted_one() {
+        let mut reader = MockReads::new();
+        reader
+            .expect_portal_rows()
+            .withf(|_, ids| ids == [id(3), id(1)])
+            .times(1)
+            .returning(|_, ids| Ok(ids.iter().copied().map(row).collect()));
+        let similar = FindSimilar { title: SearchQuery::parse("title", "Dark mode").unwrap(), except: Some(id(2)) };
+        let list = ListSimilar { similar, viewer: Viewer::default() };
+        let listed = block_on(Queries::new(search_ports(reader)).run(workspace(), &list)).unwrap();
+        assert_eq!(listed, SimilarRequests { rows: vec![row(id(3)), row(id(1))], voted: Vec::new() });
     }
 
     #[test]
