@@ -4,9 +4,10 @@ use async_trait::async_trait;
 
 use crate::error::RoadmapError;
 use crate::model::audit::{Audit, Change};
-use crate::model::feature_request::FeatureRequestRef;
+use crate::model::feature_request::{EditableFields, FeatureRequestRef};
+use crate::model::id::FeatureRequestId;
 use crate::ports::UnitOfWork;
-use crate::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
+use crate::usecase::edit_feature_request::{FeatureRequestChange, FeatureRequestEdited, edit, find_fields};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::records::load_detail;
 
@@ -15,13 +16,6 @@ use crate::usecase::records::load_detail;
 pub struct ApproveFeatureRequest {
     /// The feature request.
     pub request: FeatureRequestRef,
-}
-
-impl ApproveFeatureRequest {
-    fn edit(&self, private: Option<bool>) -> EditFeatureRequest {
-        let change = FeatureRequestChange { private, ..FeatureRequestChange::default() };
-        EditFeatureRequest { request: self.request, change }
-    }
 }
 
 #[async_trait]
@@ -33,18 +27,26 @@ impl Operation for ApproveFeatureRequest {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
-        // An edit without changes locks the row and loads it.
-        let found = self.edit(None).perform(context, work).await?;
-        if !found.output.detail.awaiting_approval {
-            return Ok(found);
-        }
-        // By its ID, because the reference may mean another one by now, if a merge was undone.
-        let id = found.output.detail.summary.id;
-        let edited = Self { request: FeatureRequestRef::Id(id) }.edit(Some(false)).perform(context, work).await?;
-        let audit =
-            Audit::of_changes("feature_request.approve", "feature_request", Some(id.uuid()), &edited.output.changes);
-        Ok(Performed { audit, ..edited }.never_refused())
+        let fields = find_fields(&self.request, work).await?;
+        approve(&fields, context, work).await
     }
+}
+
+/// Makes a feature request public, which is locked and has these fields, if it awaits approval.
+pub(crate) async fn approve(
+    fields: &EditableFields,
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
+    let detail = load_detail(work, fields.id).await?;
+    if !detail.awaiting_approval {
+        return Ok(Performed::new(FeatureRequestEdited { detail, changes: Vec::new() }, Audit::Unchanged));
+    }
+    let change = FeatureRequestChange { private: Some(false), ..FeatureRequestChange::default() };
+    let edited = edit(fields, &change, context, work).await?;
+    let id = Some(fields.id.uuid());
+    let audit = Audit::of_changes("feature_request.approve", "feature_request", id, &edited.output.changes);
+    Ok(Performed { audit, ..edited }.never_refused())
 }
 
 /// Ends the wait of a feature request for approval. It stays private. One that does not wait stays as it is.
@@ -63,21 +65,30 @@ impl Operation for DeclineFeatureRequest {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
-        let found = ApproveFeatureRequest { request: self.request }.edit(None).perform(context, work).await?;
-        let id = found.output.detail.summary.id;
-        if !found.output.detail.awaiting_approval || !work.decline_feature_request(id, context.now).await? {
-            return Ok(found);
-        }
-        let changes = vec![Change::new("awaiting_approval", true, false)];
-        let audit = Audit::of_changes("feature_request.decline", "feature_request", Some(id.uuid()), &changes);
-        Ok(Performed::new(FeatureRequestEdited { detail: load_detail(work, id).await?, changes }, audit))
+        let fields = find_fields(&self.request, work).await?;
+        decline(fields.id, context, work).await
     }
+}
+
+/// Ends the wait of a feature request for approval, which is locked, if it waits.
+pub(crate) async fn decline(
+    id: FeatureRequestId,
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
+    let detail = load_detail(work, id).await?;
+    if !detail.awaiting_approval || !work.decline_feature_request(id, context.now).await? {
+        return Ok(Performed::new(FeatureRequestEdited { detail, changes: Vec::new() }, Audit::Unchanged));
+    }
+    let changes = vec![Change::new("awaiting_approval", true, false)];
+    let audit = Audit::of_changes("feature_request.decline", "feature_request", Some(id.uuid()), &changes);
+    Ok(Performed::new(FeatureRequestEdited { detail: load_detail(work, id).await?, changes }, audit))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, Title};
+    use crate::model::feature_request::{Description, FeatureRequestDetail, Title};
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{detail, perform, request};
 

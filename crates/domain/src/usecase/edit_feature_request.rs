@@ -89,21 +89,39 @@ impl Operation for EditFeatureRequest {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
-        let old = work.find_editable_fields(&self.request).await?;
-        let old = old.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-        let new = self.change.apply(&old);
-        let changes = changes(&old, &new);
-        let mut bytes = 0;
-        if !changes.is_empty() {
-            work.save_editable_fields(&new, context.now).await?;
-            bytes = self.change.stored_bytes() + index(work, new.id).await?;
-            let fields = changes.iter().map(|change| change.field.clone()).collect();
-            record_event(context, work, new.id, context.actor.clone(), EventContent::Edited(fields)).await?;
-        }
-        let audit = Audit::of_changes("feature_request.update", "feature_request", Some(new.id.uuid()), &changes);
-        let detail = load_detail(work, new.id).await?;
-        Ok(Performed::new(FeatureRequestEdited { detail, changes }, audit).storing(bytes))
+        let old = find_fields(&self.request, work).await?;
+        edit(&old, &self.change, context, work).await
     }
+}
+
+/// Returns the fields of a feature request, which is locked.
+pub(crate) async fn find_fields(
+    request: &FeatureRequestRef,
+    work: &mut dyn UnitOfWork,
+) -> Result<EditableFields, RoadmapError> {
+    let fields = work.find_editable_fields(request).await?;
+    fields.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+}
+
+/// Changes a feature request, which is locked and has the fields `old`.
+pub(crate) async fn edit(
+    old: &EditableFields,
+    change: &FeatureRequestChange,
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
+    let new = change.apply(old);
+    let changes = changes(old, &new);
+    let mut bytes = 0;
+    if !changes.is_empty() {
+        work.save_editable_fields(&new, context.now).await?;
+        bytes = change.stored_bytes() + index(work, new.id).await?;
+        let fields = changes.iter().map(|change| change.field.clone()).collect();
+        record_event(context, work, new.id, context.actor.clone(), EventContent::Edited(fields)).await?;
+    }
+    let audit = Audit::of_changes("feature_request.update", "feature_request", Some(new.id.uuid()), &changes);
+    let detail = load_detail(work, new.id).await?;
+    Ok(Performed::new(FeatureRequestEdited { detail, changes }, audit).storing(bytes))
 }
 
 /// Edits a feature request, unless somebody else has changed it since its editor read it.
@@ -124,13 +142,12 @@ impl Operation for EditUnchangedRequest {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
-        let now = work.find_editable_fields(&self.edit.request).await?;
-        let now = now.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        let now = find_fields(&self.edit.request, work).await?;
         let stored = Fingerprint::of_request(&now.title, now.description.html(), &now.tags, now.private);
         if stored != self.read {
             return Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile));
         }
-        self.edit.perform(context, work).await
+        edit(&now, &self.edit.change, context, work).await
     }
 }
 

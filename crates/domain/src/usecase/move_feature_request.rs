@@ -11,7 +11,7 @@ use crate::model::id::{FeatureRequestId, TrackId};
 use crate::model::mail::Topic;
 use crate::model::member::Author;
 use crate::model::text::Name;
-use crate::model::track::Placement;
+use crate::model::track::{Placement, Track};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
@@ -60,22 +60,34 @@ impl Operation for MoveFeatureRequest {
         let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         let MoveDraft { track, author, notify_all_voters } = &self.draft;
         let track = work.find_track(*track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
-        // Names of tracks are unique.
-        if request.placement.track == track.name {
-            return Ok(Performed::new(Moved { request, moved: None }, Audit::Unchanged));
-        }
-        work.set_feature_request_track(request.id, track.id, context.now).await?;
-        let placement = Placement { status: track.status().cloned(), track: track.name };
-        let moved = Move { from: request.placement, to: placement.clone() };
-        let actor = find_author(work, author).await?.unwrap_or_else(|| context.actor.clone());
-        let id = record_event(context, work, request.id, actor, EventContent::Moved(moved.clone())).await?;
-        if *notify_all_voters && moved.changes_status() {
-            notify_subscribers(context, work, Topic::StatusChange(id)).await?;
-        }
-        let audit = entry(request.id, &moved);
-        let request = FeatureRequestSummary { placement, ..request };
-        Ok(Performed::new(Moved { request, moved: Some(moved) }, audit).recording(storage::EVENT_BYTES))
+        move_to(&track, request, author, *notify_all_voters, context, work).await
     }
+}
+
+/// Moves a feature request, which is locked, to a track.
+pub(crate) async fn move_to(
+    track: &Track,
+    request: FeatureRequestSummary,
+    author: &Author,
+    notify_all_voters: bool,
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+) -> Result<Performed<Moved>, RoadmapError> {
+    // Names of tracks are unique.
+    if request.placement.track == track.name {
+        return Ok(Performed::new(Moved { request, moved: None }, Audit::Unchanged));
+    }
+    work.set_feature_request_track(request.id, track.id, context.now).await?;
+    let placement = Placement { status: track.status().cloned(), track: track.name.clone() };
+    let moved = Move { from: request.placement, to: placement.clone() };
+    let actor = find_author(work, author).await?.unwrap_or_else(|| context.actor.clone());
+    let id = record_event(context, work, request.id, actor, EventContent::Moved(moved.clone())).await?;
+    if notify_all_voters && moved.changes_status() {
+        notify_subscribers(context, work, Topic::StatusChange(id)).await?;
+    }
+    let audit = entry(request.id, &moved);
+    let request = FeatureRequestSummary { placement, ..request };
+    Ok(Performed::new(Moved { request, moved: Some(moved) }, audit).recording(storage::EVENT_BYTES))
 }
 
 fn entry(request: FeatureRequestId, Move { from, to }: &Move) -> Audit {

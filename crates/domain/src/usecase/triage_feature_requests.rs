@@ -2,18 +2,19 @@
 
 use async_trait::async_trait;
 
-use crate::error::RoadmapError;
+use crate::error::{Resource, RoadmapError};
 use crate::model::admin::{Selection, Triage};
 use crate::model::audit::Audit;
-use crate::model::feature_request::{FeatureRequestRef, Tag};
+use crate::model::feature_request::{EditableFields, FeatureRequestRef, Tag};
 use crate::model::id::FeatureRequestId;
 use crate::model::member::Author;
+use crate::model::track::Track;
 use crate::ports::UnitOfWork;
-use crate::usecase::approve_feature_request::{ApproveFeatureRequest, DeclineFeatureRequest};
-use crate::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange};
+use crate::usecase::approve_feature_request::{approve, decline};
+use crate::usecase::edit_feature_request::{FeatureRequestChange, edit};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::merge_feature_requests::MergeFeatureRequests;
-use crate::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
+use crate::usecase::move_feature_request::move_to;
 
 /// Does the same with all selected feature requests. Those that have been deleted meanwhile, or merged into others, are left
 /// out: what would change are not they.
@@ -33,39 +34,56 @@ pub struct Triaged {
 }
 
 impl TriageFeatureRequests {
-    async fn one(
+    /// Locks a feature request and changes it. Returns `None` if it has been deleted or merged meanwhile. `track` is the
+    /// one that it is moved to.
+    async fn change(
         &self,
         id: FeatureRequestId,
+        track: Option<&Track>,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Performed<()>, RoadmapError> {
+    ) -> Result<Option<Performed<()>>, RoadmapError> {
         let request = FeatureRequestRef::Id(id);
-        let edit = |change| EditFeatureRequest { request, change };
-        Ok(match &self.triage {
-            Triage::Move(track) => {
-                let draft = MoveDraft { track: *track, author: Author::Oldest, notify_all_voters: false };
-                MoveFeatureRequest { request, draft }.perform(context, work).await?.map(drop)
+        Ok(Some(match &self.triage {
+            Triage::Move(_) => {
+                let locked = work.lock_feature_request(&request).await?;
+                let Some(request) = locked.filter(|root| root.id == id) else { return Ok(None) };
+                let track = track.ok_or(RoadmapError::NotFound(Resource::Track))?;
+                move_to(track, request, &Author::Oldest, false, context, work).await?.map(drop)
             }
             Triage::AddTag(tag) => {
-                let found = edit(FeatureRequestChange::default()).perform(context, work).await?;
-                let mut tags: Vec<String> = found.output.detail.tags.iter().map(Tag::to_string).collect();
+                let Some(fields) = lock_fields(id, work).await? else { return Ok(None) };
+                let mut tags: Vec<String> = fields.tags.iter().map(Tag::to_string).collect();
                 tags.push(tag.to_string());
                 let tags = Some(Tag::parse_list("tag", &tags)?);
                 let change = FeatureRequestChange { tags, ..FeatureRequestChange::default() };
-                edit(change).perform(context, work).await?.map(drop)
+                edit(&fields, &change, context, work).await?.map(drop)
             }
             Triage::SetPrivate(private) => {
+                let Some(fields) = lock_fields(id, work).await? else { return Ok(None) };
                 let change = FeatureRequestChange { private: Some(*private), ..FeatureRequestChange::default() };
-                edit(change).perform(context, work).await?.never_refused().map(drop)
+                edit(&fields, &change, context, work).await?.never_refused().map(drop)
             }
             Triage::MergeInto(target) => {
                 let target = FeatureRequestRef::Id(*target);
                 MergeFeatureRequests { source: request, target }.perform(context, work).await?.map(drop)
             }
-            Triage::Approve => ApproveFeatureRequest { request }.perform(context, work).await?.map(drop),
-            Triage::Decline => DeclineFeatureRequest { request }.perform(context, work).await?.map(drop),
-        })
+            Triage::Approve => {
+                let Some(fields) = lock_fields(id, work).await? else { return Ok(None) };
+                approve(&fields, context, work).await?.map(drop)
+            }
+            Triage::Decline => {
+                let Some(fields) = lock_fields(id, work).await? else { return Ok(None) };
+                decline(fields.id, context, work).await?.map(drop)
+            }
+        }))
     }
+}
+
+/// Locks a feature request and returns its fields, or `None` if it has been deleted or merged meanwhile.
+async fn lock_fields(id: FeatureRequestId, work: &mut dyn UnitOfWork) -> Result<Option<EditableFields>, RoadmapError> {
+    let fields = work.find_editable_fields(&FeatureRequestRef::Id(id)).await?;
+    Ok(fields.filter(|root| root.id == id))
 }
 
 #[async_trait]
@@ -79,18 +97,16 @@ impl Operation for TriageFeatureRequests {
     ) -> Result<Performed<Triaged>, RoadmapError> {
         let selected = self.selection.requests();
         let existing = work.existing_feature_requests(selected).await?;
+        let track = match &self.triage {
+            Triage::Move(track) => work.find_track(*track).await?,
+            _ => None,
+        };
         let mut triaged = Performed::new(Triaged { changed: 0 }, Audit::Unchanged);
         for id in selected.iter().copied().filter(|id| existing.contains(id)) {
-            // Locked, so that it is not merged into another before it changes.
-            if !matches!(self.triage, Triage::MergeInto(_)) {
-                let root = work.lock_feature_request(&FeatureRequestRef::Id(id)).await?;
-                if root.is_none_or(|root| root.id != id) {
-                    continue;
-                }
+            if let Some(one) = self.change(id, track.as_ref(), context, work).await? {
+                triaged.output.changed += usize::from(one.has_changed());
+                triaged.join(one);
             }
-            let one = self.one(id, context, work).await?;
-            triaged.output.changed += usize::from(one.has_changed());
-            triaged.join(one);
         }
         Ok(triaged)
     }
@@ -99,11 +115,8 @@ impl Operation for TriageFeatureRequests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::feature_request::{
-        Description, EditableFields, FeatureRequestDetail, FeatureRequestSummary, Title,
-    };
+    use crate::model::feature_request::{Description, FeatureRequestDetail, FeatureRequestSummary, Title};
     use crate::model::id::TrackId;
-    use crate::model::track::Track;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{detail, name, perform, summary};
     use uuid::Uuid;
@@ -121,20 +134,54 @@ mod tests {
     fn unit() -> MockUnit {
         let mut unit = MockUnit::new();
         unit.expect_existing_feature_requests()
+            .times(1)
             .returning(|ids| Ok(ids.iter().copied().filter(|found| *found != id(4)).collect()));
-        unit.expect_lock_feature_request().returning(|request| {
-            let FeatureRequestRef::Id(found) = *request else { panic!("an ID") };
-            let root = if found == id(3) { id(1) } else { found };
-            Ok(Some(FeatureRequestSummary { id: root, ..summary("Inbox", None, 0) }))
-        });
         unit
     }
 
+    /// Returns the root of a feature request of [`unit`].
+    fn root(request: &FeatureRequestRef) -> FeatureRequestId {
+        let FeatureRequestRef::Id(found) = *request else { panic!("an ID") };
+        if found == id(3) { id(1) } else { found }
+    }
+
+    /// Expects that some feature requests are locked, once each, to move them.
+    fn expect_locks(unit: &mut MockUnit, locks: usize) {
+        unit.expect_lock_feature_request()
+            .times(locks)
+            .returning(|request| Ok(Some(FeatureRequestSummary { id: root(request), ..summary("Inbox", None, 0) })));
+    }
+
+    /// Expects that some feature requests are locked, once each, to edit them. They have the tag `UI` and are private.
+    fn expect_edits(unit: &mut MockUnit, locks: usize) {
+        unit.expect_find_editable_fields().times(locks).returning(|request| {
+            Ok(Some(EditableFields {
+                id: root(request),
+                title: Title::parse("title", "Dark mode").unwrap(),
+                description: Description::parse("description", "").unwrap(),
+                tags: Tag::parse_list("tags", &["UI".to_owned()]).unwrap(),
+                private: true,
+            }))
+        });
+    }
+
+    /// Expects that feature requests are read with all of their fields.
+    fn expect_details(unit: &mut MockUnit, awaiting_approval: bool) {
+        unit.expect_feature_request_detail().returning(move |id| {
+            let summary = FeatureRequestSummary { id, ..summary("Inbox", None, 0) };
+            let tags = Tag::parse_list("tags", &["UI".to_owned()]).unwrap();
+            Ok(Some(FeatureRequestDetail { summary, tags, private: true, awaiting_approval, ..detail() }))
+        });
+    }
+
     #[test]
-    fn each_that_is_moved_has_its_own_entry() {
+    fn each_that_is_moved_is_locked_once_and_has_its_own_entry() {
         let track = TrackId::new(Uuid::from_u128(9));
         let mut unit = unit();
-        unit.expect_find_track().returning(move |_| Ok(Some(Track { id: track, name: name("Planned"), lane: None })));
+        expect_locks(&mut unit, 3);
+        unit.expect_find_track()
+            .times(1)
+            .returning(move |_| Ok(Some(Track { id: track, name: name("Planned"), lane: None })));
         unit.expect_set_feature_request_track()
             .withf(move |request, to, _| [id(1), id(2)].contains(request) && *to == track)
             .times(2)
@@ -150,25 +197,38 @@ mod tests {
     }
 
     #[test]
+    fn each_that_is_edited_is_locked_once_and_merged_ones_are_left_out() {
+        let tag = Tag::parse("tag", "API").unwrap();
+        for (change, action) in [
+            (Triage::AddTag(tag), "feature_request.update"),
+            (Triage::SetPrivate(false), "feature_request.update"),
+            (Triage::Approve, "feature_request.approve"),
+            (Triage::Decline, "feature_request.decline"),
+        ] {
+            let mut unit = unit();
+            expect_edits(&mut unit, 3);
+            expect_details(&mut unit, true);
+            let (saves, declines) = if change == Triage::Decline { (0, 2) } else { (2, 0) };
+            unit.expect_save_editable_fields().times(saves).returning(|_, _| Ok(()));
+            unit.expect_searchable_text().times(saves).returning(|_, _| Ok(None));
+            unit.expect_delete_search_document().times(saves).returning(|_| Ok(()));
+            unit.expect_insert_event().times(saves).returning(|_| Ok(()));
+            unit.expect_decline_feature_request().times(declines).returning(|_, _| Ok(true));
+            let triaged = triage(&mut unit, &[1, 2, 3, 4], change).unwrap();
+            assert_eq!(triaged.output.changed, 2);
+            let entries = triaged.audit.into_entries();
+            let subjects: Vec<_> = entries.iter().map(|entry| (entry.action, entry.subject.id)).collect();
+            assert_eq!(subjects, [1, 2].map(|number| (action, Some(id(number).uuid()))));
+        }
+    }
+
+    #[test]
     fn what_is_so_already_is_not_changed() {
-        let mut unit = unit();
-        unit.expect_find_editable_fields().returning(|request| {
-            let FeatureRequestRef::Id(id) = *request else { panic!("an ID") };
-            Ok(Some(EditableFields {
-                id,
-                title: Title::parse("title", "Dark mode").unwrap(),
-                description: Description::parse("description", "").unwrap(),
-                tags: Tag::parse_list("tags", &["UI".to_owned()]).unwrap(),
-                private: true,
-            }))
-        });
-        unit.expect_feature_request_detail().returning(|id| {
-            let summary = FeatureRequestSummary { id, ..summary("Inbox", None, 0) };
-            let tags = Tag::parse_list("tags", &["UI".to_owned()]).unwrap();
-            Ok(Some(FeatureRequestDetail { summary, tags, private: true, ..detail() }))
-        });
         let tag = Tag::parse("tag", "ui").unwrap();
         for change in [Triage::AddTag(tag), Triage::SetPrivate(true), Triage::Approve, Triage::Decline] {
+            let mut unit = unit();
+            expect_edits(&mut unit, 2);
+            expect_details(&mut unit, false);
             let triaged = triage(&mut unit, &[1, 2], change).unwrap();
             assert_eq!((triaged.output.changed, triaged.audit), (0, Audit::Unchanged));
         }
@@ -177,6 +237,7 @@ mod tests {
     #[test]
     fn one_that_cannot_be_changed_fails_all() {
         let mut unit = unit();
+        expect_locks(&mut unit, 1);
         unit.expect_find_track().returning(|_| Ok(None));
         let track = TrackId::new(Uuid::from_u128(9));
         let error = triage(&mut unit, &[1, 2], Triage::Move(track)).unwrap_err();
