@@ -47,7 +47,6 @@ pub struct WriteRequest {
     pub links: Links,
     /// Who writes.
     pub origin: Origin,
-    /// The body.
     pub body: Map<String, Value>,
     /// The operation key, of the body or the header. Endpoints that take none ignore it.
     pub key: Validated<Option<OperationKey>>,

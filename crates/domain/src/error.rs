@@ -163,9 +163,7 @@ pub enum StoreError {
     /// Stored data cannot be converted to the model.
     #[error("stored data is inconsistent: {table}.{column} of row {row}")]
     Inconsistent {
-        /// The table.
         table: &'static str,
-        /// The column.
         column: &'static str,
         /// The row's ID, as far as it could be read.
         row: String,
@@ -205,7 +203,6 @@ impl Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{}", .budget.message(*.limit))]
 pub struct OverBudget {
-    /// The budget.
     pub budget: Budget,
     /// The limit, in bytes or mails.
     pub limit: u64,
@@ -319,7 +316,6 @@ impl Resource {
 pub struct FieldError {
     /// The field's name, without the path of the enclosing objects.
     pub field: String,
-    /// The problem.
     pub problem: FieldProblem,
 }
 

@@ -17,7 +17,6 @@ use roadmap_domain::error::{Budget, ErrorChain, FieldError, OverBudget, RoadmapE
 /// The reason why a request failed.
 #[derive(Debug)]
 pub enum HttpError {
-    /// An error of the domain.
     Domain(RoadmapError),
     /// The host is malformed or inconsistent.
     MalformedHost,
@@ -65,7 +64,6 @@ pub enum HttpError {
     TooManyFailures(u64),
     /// A task of the request panicked.
     TaskPanicked(tokio::task::JoinError),
-    /// The handler panicked.
     HandlerPanicked,
 }
 
@@ -119,9 +117,7 @@ impl ErrorFormat {
 pub struct ErrorFormats {
     /// The beginnings of the paths that programs use. People open all other paths in a browser.
     pub program_paths: Vec<&'static str>,
-    /// The format for programs.
     pub for_programs: ErrorFormat,
-    /// The format for people.
     pub for_people: ErrorFormat,
 }
 

@@ -42,7 +42,6 @@ pub trait Stopwatch: Send + Sync {
 pub enum PostWeight {
     /// A vote, a subscription, and the end of either: a quarter of a comment.
     Toggle,
-    /// A comment.
     Comment,
     /// An idea: as much as four comments.
     Idea,

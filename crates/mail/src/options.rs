@@ -125,7 +125,6 @@ pub struct SmtpOptions {
     pub certificates: Option<PathBuf>,
     /// The sender. Without a display name, the sender is shown as `<product> via <service name>`.
     pub from: Mailbox,
-    /// The name of the service.
     pub service_name: String,
     /// Time limit for a connection, and for one mail over it.
     pub timeout: Duration,

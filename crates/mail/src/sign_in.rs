@@ -30,9 +30,7 @@ struct Html<'a> {
 pub(crate) struct SignInParts {
     /// The subject, with client text.
     pub(crate) subject: String,
-    /// The text.
     pub(crate) text: String,
-    /// The HTML.
     pub(crate) html: String,
 }
 

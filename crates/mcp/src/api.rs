@@ -26,7 +26,6 @@ pub(crate) struct Api(BoxService<Request, ServiceResponse, Error>);
 /// The response of an operation.
 #[derive(Debug)]
 pub(crate) struct ApiAnswer {
-    /// The status.
     pub(crate) status: StatusCode,
     /// The body: JSON, or empty.
     pub(crate) body: Bytes,

@@ -17,7 +17,6 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 /// A request of the API.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ApiCall {
-    /// The method.
     pub(crate) method: Method,
     /// The path and the query.
     pub(crate) target: String,

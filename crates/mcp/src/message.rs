@@ -52,9 +52,7 @@ pub(crate) enum Message {
 pub(crate) struct Request {
     /// The id, a string or an integer.
     pub(crate) id: Value,
-    /// The era.
     pub(crate) era: Era,
-    /// The method.
     pub(crate) method: String,
     /// The parameters.
     pub(crate) params: Map<String, Value>,
@@ -110,7 +108,6 @@ pub(crate) struct ProtocolError {
     pub(crate) cause: Cause,
     /// The code, and a sentence for people.
     pub(crate) code: i64,
-    /// The message.
     pub(crate) message: String,
     /// Further information, as the specification defines it.
     pub(crate) data: Option<Value>,

@@ -70,9 +70,7 @@ pub(crate) const MAX_BASE64: usize = 700_000;
 /// Where an argument goes in the request of the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The path.
     Path,
-    /// The query.
     Query,
     /// A field of the body.
     Body,
@@ -99,7 +97,6 @@ pub(crate) enum BodyKind {
 pub(crate) enum ToolList {
     /// The tools that the jobs of agents need, which `docs/mcp.md` names.
     Default,
-    /// All tools.
     All,
 }
 
@@ -129,7 +126,6 @@ impl ToolList {
 /// A tool.
 #[derive(Debug)]
 pub(crate) struct Tool {
-    /// The name.
     pub(crate) name: String,
     /// The scopes that a key needs.
     scopes: Vec<Scope>,

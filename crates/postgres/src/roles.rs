@@ -15,7 +15,6 @@ use crate::login::{inspect, map_error};
 /// A problem with the roles that an administrator should fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleProblem {
-    /// The problem.
     pub found: String,
     /// The fix: SQL, as far as SQL suffices.
     pub fix: String,

@@ -128,9 +128,7 @@ pub(crate) struct UnpackTarget<'a> {
 
 /// The verified content of an archive.
 pub(crate) struct Unpacked {
-    /// The manifest.
     pub(crate) manifest: Manifest,
-    /// The secret.
     pub(crate) secret: Option<Vec<u8>>,
     /// The files that have a row in the database.
     pub(crate) files: Vec<StoredFile>,

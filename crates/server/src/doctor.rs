@@ -23,7 +23,6 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Finding {
     /// The name of the check.
     pub(crate) check: &'static str,
-    /// The verdict.
     pub(crate) result: Verdict,
     /// A description of the result.
     pub(crate) found: String,

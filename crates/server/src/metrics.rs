@@ -213,9 +213,7 @@ impl Observer for Metrics {
 
 /// Sources of the gauges, which are read for each scrape.
 pub(crate) struct Sources {
-    /// The connection pools.
     pub(crate) connections: Vec<Arc<dyn ConnectionPools>>,
-    /// The outbox.
     pub(crate) queue: Arc<dyn OutboxQueue>,
     /// Writes, which continue when their client disconnects.
     pub(crate) detached: DetachedTasks,
@@ -296,7 +294,6 @@ fn seconds(millis: i64) -> f64 {
 /// The HTTP server for metrics.
 pub(crate) struct MetricsServer {
     handle: ServerHandle,
-    /// The URL of the metrics.
     pub(crate) url: String,
 }
 

@@ -89,7 +89,6 @@ pub(crate) struct Settings {
     pub(crate) base_url: Option<BaseUrl>,
     /// The folder for data.
     pub(crate) data_dir: PathBuf,
-    /// The database.
     pub(crate) database: Database,
     /// The role that runs statements on a database server.
     pub(crate) database_role: String,
@@ -153,7 +152,6 @@ pub(crate) struct Settings {
     pub(crate) shutdown_wait: Duration,
     /// The filter of the log.
     pub(crate) log: String,
-    /// The format of the log.
     pub(crate) log_format: LogFormat,
 }
 

@@ -62,7 +62,6 @@ pub(crate) struct Application {
     pub(crate) directory: Arc<dyn WorkspaceDirectory>,
     /// Generates ids.
     pub(crate) ids: Arc<dyn IdGenerator>,
-    /// The clock.
     pub(crate) clock: Arc<dyn Clock>,
     /// The outbox, as workers and operators see it.
     pub(crate) queue: Arc<dyn OutboxQueue>,

@@ -25,7 +25,6 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// An uploaded file, as described by its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredFile {
-    /// The key of its blob.
     pub key: BlobKey,
     /// Its size in bytes.
     pub byte_size: u64,

@@ -69,11 +69,9 @@ pub struct Subject {
     pub reader: Arc<dyn Reads>,
     /// Searches that found nothing.
     pub missed_searches: Arc<dyn MissedSearchStore>,
-    /// Search.
     pub search: Arc<dyn TextSearch>,
     /// Workspaces and keys.
     pub directory: Arc<dyn WorkspaceDirectory>,
-    /// Maintenance.
     pub maintenance: Arc<dyn Maintenance>,
     /// The outbox, as workers see it.
     pub queue: Arc<dyn OutboxQueue>,
@@ -106,7 +104,6 @@ pub struct Harness {
     pub subject: Subject,
     /// Runs operations on the store.
     pub executor: Executor,
-    /// The clock.
     pub clock: Arc<ManualClock>,
     ids: Arc<SequentialIds>,
 }
@@ -519,11 +516,8 @@ const RECORD_TABLES: [&str; 12] = [
 pub struct Shown {
     /// Its fields. The timestamp of its update is the one of its creation.
     pub detail: FeatureRequestDetail,
-    /// Its voters.
     pub voters: Vec<Voter>,
-    /// Its comments.
     pub comments: Vec<ListedComment>,
-    /// Its notes.
     pub notes: Vec<Note>,
     /// The titles that a search for its title finds.
     pub found: Vec<String>,

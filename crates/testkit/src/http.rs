@@ -13,7 +13,6 @@ pub struct Request {
     pub line: String,
     /// Headers in lower case, for example `content-type: application/json`.
     pub headers: Vec<String>,
-    /// The body.
     pub body: Vec<u8>,
 }
 

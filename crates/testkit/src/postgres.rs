@@ -42,7 +42,6 @@ pub fn server() -> String {
 pub struct Database {
     server: String,
     name: String,
-    /// The URL of the database.
     pub url: String,
 }
 

@@ -52,9 +52,7 @@ const ALWAYS_FITS: usize = 10_000;
 pub(crate) struct Typed {
     /// The ID of the text area.
     pub(crate) id: &'static str,
-    /// The label.
     pub(crate) label: String,
-    /// The text.
     pub(crate) text: String,
 }
 

@@ -49,21 +49,14 @@ use crate::text::Text;
 pub(crate) enum Entry {
     /// The inbox, and the pages of feature requests.
     Inbox,
-    /// The overview.
     Overview,
-    /// Changelogs.
     Changelogs,
-    /// Customers.
     Customers,
     /// Tracks and lanes.
     Tracks,
-    /// Members.
     Members,
-    /// API keys.
     ApiKeys,
-    /// Settings.
     Settings,
-    /// Mail.
     Mail,
     /// The audit log.
     Audit,

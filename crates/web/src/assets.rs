@@ -22,7 +22,6 @@ pub(crate) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
 /// The paths of all assets.
 pub(crate) struct Assets {
-    /// The stylesheet.
     pub(crate) stylesheet: String,
     /// The script, without which everything works.
     pub(crate) script: String,

@@ -33,7 +33,6 @@ use crate::theme::Theme;
 pub(crate) struct Context {
     /// The dependencies.
     pub(crate) state: web::Data<State>,
-    /// The request.
     pub(crate) request: HttpRequest,
     /// The workspace of the host.
     pub(crate) workspace: Workspace,

@@ -12,7 +12,6 @@ use roadmap_domain::model::session::BrowserSecret;
 /// A cookie with a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Secret {
-    /// The session.
     Session,
     /// The browser that has asked for a sign-in.
     SignIn,

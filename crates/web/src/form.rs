@@ -38,7 +38,6 @@ pub(crate) struct UploadedFile {
     pub(crate) field: String,
     /// The name and the media type that the browser declares.
     pub(crate) description: FileDescription,
-    /// The content.
     pub(crate) content: Bytes,
 }
 

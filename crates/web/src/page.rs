@@ -17,11 +17,9 @@ use crate::theme::Theme;
 /// The entries of the main navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nav {
-    /// The roadmap.
     Roadmap,
     /// The list of feature requests, and their pages.
     Requests,
-    /// Changelogs.
     Changelog,
     /// The admin panel.
     Admin,
@@ -41,7 +39,6 @@ pub(crate) struct AdminNav {
 /// A page in the navigation of the admin panel.
 #[derive(Debug, Clone)]
 pub(crate) struct NavEntry {
-    /// The path.
     pub(crate) path: &'static str,
     /// The key of its name.
     pub(crate) key: &'static str,
@@ -56,16 +53,13 @@ pub(crate) struct NavEntry {
 /// An Atom feed of a page.
 #[derive(Debug, Clone)]
 pub(crate) struct Feed {
-    /// The title.
     pub(crate) title: String,
-    /// The path.
     pub(crate) path: String,
 }
 
 /// The frame of a page. Templates read its fields.
 #[derive(Clone)]
 pub(crate) struct Page {
-    /// The texts.
     pub(crate) t: Text,
     /// The title of the page, without the name of the product.
     pub(crate) title: String,
@@ -79,7 +73,6 @@ pub(crate) struct Page {
     pub(crate) portal: Arc<Portal>,
     /// The session, if somebody is signed in.
     pub(crate) session: Option<Arc<Session>>,
-    /// The theme.
     pub(crate) theme: Theme,
     /// The canonical URL.
     pub(crate) canonical: Option<String>,
@@ -93,7 +86,6 @@ pub(crate) struct Page {
     pub(crate) image: Option<String>,
     /// Whether search engines may list the page.
     pub(crate) is_indexed: bool,
-    /// The feeds.
     pub(crate) feeds: Vec<Feed>,
     /// Whether the keyboard shortcuts are switched on.
     pub(crate) has_shortcuts: bool,

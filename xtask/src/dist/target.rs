@@ -10,7 +10,6 @@ use crate::run::{output, require_program, root, text};
 /// Compiler target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Target triple.
     pub(super) triple: String,
     host: String,
 }

@@ -28,9 +28,7 @@ pub(super) struct Metadata {
 pub(super) struct Package {
     /// Cargo's id of the package.
     pub(super) id: String,
-    /// Its name.
     pub(super) name: String,
-    /// Its version.
     pub(super) version: String,
     /// SPDX licence expression.
     pub(super) license: Option<String>,
@@ -51,7 +49,6 @@ pub(super) struct Resolve {
 pub(super) struct Node {
     /// Id of the crate.
     pub(super) id: String,
-    /// Its dependencies.
     pub(super) deps: Vec<ResolvedDependency>,
 }
 

@@ -134,7 +134,6 @@ impl InboxList {
 /// A row of the inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxRow {
-    /// The feature request.
     pub summary: FeatureRequestSummary,
     /// Whether it is hidden from everybody but members and its author.
     pub private: bool,
@@ -155,9 +154,7 @@ pub struct InboxRow {
 /// The numbers of feature requests on a track, without merged ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackCounts {
-    /// The track.
     pub track: Track,
-    /// All.
     pub all: i64,
     /// Those of [`InboxState::Unanswered`].
     pub unanswered: i64,
@@ -168,7 +165,6 @@ pub struct TrackCounts {
 /// The numbers of feature requests by track and state, in the team's order of tracks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InboxCounts {
-    /// The tracks.
     pub tracks: Vec<TrackCounts>,
     /// The number of feature requests that wait for approval.
     pub awaiting: i64,
@@ -277,7 +273,6 @@ pub struct Week {
 /// A feature request with the number of votes that it got lately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rising {
-    /// The feature request.
     pub request: FeatureRequestSummary,
     /// The number of its latest votes.
     pub new_votes: i64,
@@ -383,7 +378,6 @@ impl Activity {
 pub enum ActivityKind {
     /// A feature request.
     Request,
-    /// A vote.
     Vote,
     /// A comment of a customer.
     Comment,
@@ -404,7 +398,6 @@ impl ActivityKind {
 /// How many of a kind were written in a week, or before the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActivityCount {
-    /// The kind.
     pub kind: ActivityKind,
     /// The position of the week in [`OverviewTimes::weeks`]. `None` before the first one.
     pub week: Option<usize>,
@@ -445,7 +438,6 @@ impl Overview {
 /// The times that an overview is read by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OverviewTimes {
-    /// Now.
     pub now: Timestamp,
     /// The start of the period.
     pub since: Timestamp,

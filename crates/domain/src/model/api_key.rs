@@ -162,13 +162,10 @@ impl Scope {
 /// The stored metadata of an API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// ID.
     pub id: ApiKeyId,
-    /// Name.
     pub name: Name,
     /// The key's last four characters.
     pub last_four: String,
-    /// Scopes.
     pub scopes: Scopes,
     /// Timestamp of the creation.
     pub created_at: Timestamp,
@@ -202,9 +199,7 @@ pub const LAST_USE_PRECISION: time::Duration = time::Duration::MINUTE;
 /// An API key and its workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// The workspace.
     pub workspace: Workspace,
-    /// The key.
     pub key: ApiKey,
 }
 

@@ -15,7 +15,6 @@ pub const MAX_BYTES: u64 = 50 * 1024 * 1024;
 /// The metadata of an uploaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
-    /// ID.
     pub id: AttachmentId,
     /// Sanitized name.
     pub filename: Filename,
@@ -25,7 +24,6 @@ pub struct Attachment {
     pub byte_size: u64,
     /// MD5 of the content.
     pub checksum: Checksum,
-    /// Key of the blob.
     pub key: BlobKey,
     /// Name of the storage that holds the blob.
     pub service_name: String,
@@ -38,9 +36,7 @@ pub struct Attachment {
 /// Width and height of an image, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimensions {
-    /// Width.
     pub width: u32,
-    /// Height.
     pub height: u32,
 }
 
@@ -68,7 +64,6 @@ impl std::fmt::Display for Checksum {
 pub struct BlobKey {
     /// The workspace of the attachment.
     pub workspace: WorkspaceId,
-    /// The attachment.
     pub attachment: AttachmentId,
 }
 
@@ -95,7 +90,6 @@ impl std::fmt::Display for BlobKey {
 /// An unused file whose row was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnusedAttachment {
-    /// Key of the blob.
     pub key: BlobKey,
     /// Size in bytes.
     pub byte_size: u64,

@@ -50,7 +50,6 @@ impl ActorKind {
 /// Who runs an operation. The name is the one at that time. It is never an e-mail address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// The kind.
     pub kind: ActorKind,
     /// ID of the key, the member or the customer.
     pub id: Option<Uuid>,
@@ -162,7 +161,6 @@ pub struct Subject {
 /// A changed field. Values are never addresses, long texts or secrets; such a field has no values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The field.
     pub field: String,
     /// The old and the new value as JSON, where they are recorded. Null stands for an absent value.
     pub values: Option<(Value, Value)>,
@@ -206,7 +204,6 @@ pub enum OwnRecord {
     Vote,
     /// Somebody's own subscription on the pages, and its end.
     Subscription,
-    /// A comment.
     Comment,
     /// A new feature request.
     FeatureRequest,

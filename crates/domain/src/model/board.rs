@@ -38,7 +38,6 @@ pub struct TrackChange {
 /// A lane with its place on the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedLane {
-    /// The lane.
     pub lane: Lane,
     /// Its position, from 1.
     pub position: u64,
@@ -49,7 +48,6 @@ pub struct ListedLane {
 /// A lane of the public roadmap with its most voted feature requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoadmapLane {
-    /// The lane.
     pub lane: ListedLane,
     /// Public feature requests, most voted first.
     pub feature_requests: Vec<FeatureRequestSummary>,

@@ -11,9 +11,7 @@ use crate::model::timestamp::Timestamp;
 /// The validated fields of a new changelog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangelogDraft {
-    /// Title.
     pub title: Title,
-    /// Content.
     pub content: CleanHtml,
     /// The cover image.
     pub cover: Option<AttachmentId>,
@@ -37,7 +35,6 @@ pub enum Publication {
 /// The fields of a changelog as clients send them.
 #[derive(Debug, Clone, Default)]
 pub struct ChangelogFields {
-    /// Title.
     pub title: Option<String>,
     /// Content as HTML.
     pub content: Option<String>,
@@ -177,9 +174,7 @@ pub struct CoverImage {
 /// A changelog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changelog {
-    /// ID.
     pub id: ChangelogId,
-    /// Title.
     pub title: Title,
     /// The sanitized HTML.
     pub content: CleanHtml,
@@ -231,7 +226,6 @@ impl Changelog {
 /// A changelog with everything that its own page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangelogDetail {
-    /// The changelog.
     pub changelog: Changelog,
     /// The feature requests that it is about, in the team's order. A merged one is the one it was merged into.
     pub feature_requests: Vec<FeatureRequestSummary>,
@@ -240,7 +234,6 @@ pub struct ChangelogDetail {
 /// A changelog as a unit of work changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditableChangelog {
-    /// The changelog.
     pub changelog: Changelog,
     /// The feature requests that it is about.
     pub feature_requests: Vec<FeatureRequestId>,

@@ -115,9 +115,7 @@ pub struct ChangeEntry {
     pub was_public: bool,
     /// Whether the record is deleted.
     pub deleted: bool,
-    /// Timestamp of the change.
     pub updated_at: Timestamp,
-    /// The place of the change.
     pub place: ChangePlace,
 }
 
@@ -156,7 +154,6 @@ pub struct ChangedRequest {
 /// A comment in the list of all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedComment {
-    /// The comment.
     pub comment: ListedComment,
     /// The feature request that it was written on.
     pub request: RequestLink,

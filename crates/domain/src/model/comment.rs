@@ -12,9 +12,7 @@ use crate::model::timestamp::Timestamp;
 /// The validated fields of a new comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentDraft {
-    /// Content.
     pub content: CleanHtml,
-    /// Author.
     pub author: CommentAuthor<CustomerDraft>,
     /// Whether all subscribed voters are notified by mail.
     pub notify_all_voters: bool,
@@ -67,20 +65,15 @@ pub fn parse_content(content: Option<&str>) -> Validated<CleanHtml> {
 pub enum CommentAuthor<C> {
     /// A team member.
     Member(Author),
-    /// A customer.
     Customer(C),
 }
 
 /// A comment to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewComment {
-    /// ID.
     pub id: CommentId,
-    /// The feature request.
     pub request: FeatureRequestRef,
-    /// Content.
     pub content: CleanHtml,
-    /// Author.
     pub author: CommentAuthor<NewCustomer>,
     /// Timestamp of the creation.
     pub created_at: Timestamp,
@@ -89,7 +82,6 @@ pub struct NewComment {
 /// A published comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
-    /// ID.
     pub id: CommentId,
     /// The sanitized HTML.
     pub content: CleanHtml,

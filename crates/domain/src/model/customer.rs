@@ -36,7 +36,6 @@ impl CustomerDraft {
 /// A customer, as other records name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerName {
-    /// ID.
     pub id: CustomerId,
     /// Display name, if known.
     pub name: Option<Name>,

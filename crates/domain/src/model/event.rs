@@ -12,22 +12,18 @@ use crate::model::track::Placement;
 /// An event in the history of a feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// ID.
     pub id: EventId,
     /// What happened.
     pub content: EventContent,
     /// Who caused it.
     pub actor: Actor,
-    /// Timestamp of the event.
     pub created_at: Timestamp,
 }
 
 /// An event to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// The feature request.
     pub request: FeatureRequestId,
-    /// The event.
     pub event: Event,
 }
 

@@ -102,7 +102,6 @@ pub fn excerpt(text: &str) -> &str {
 /// A reference of a client to a feature request: a UUID or a slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureRequestRef {
-    /// The ID.
     Id(FeatureRequestId),
     /// The tag number at the start of a slug.
     Number(i64),
@@ -138,11 +137,8 @@ impl FeatureRequestRef {
 /// A feature request to be stored. The store assigns its tag number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFeatureRequest {
-    /// ID.
     pub id: FeatureRequestId,
-    /// Title.
     pub title: Title,
-    /// Description.
     pub description: Description,
     /// Tags in the given order.
     pub tags: Vec<Tag>,
@@ -163,11 +159,9 @@ pub struct NewFeatureRequest {
 /// The fields that all representations of a feature request share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureRequestSummary {
-    /// ID.
     pub id: FeatureRequestId,
     /// Tag number, unique in the workspace, from 1.
     pub tag_number: i64,
-    /// Title.
     pub title: Title,
     /// Track and public status.
     pub placement: Placement,
@@ -211,11 +205,8 @@ pub struct FeatureRequestDetail {
 /// A feature request, as other records refer to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestLink {
-    /// ID.
     pub id: FeatureRequestId,
-    /// Tag number.
     pub tag_number: i64,
-    /// Title.
     pub title: Title,
 }
 
@@ -236,11 +227,8 @@ impl From<&FeatureRequestSummary> for RequestLink {
 /// The fields of a feature request that can be edited, as they are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditableFields {
-    /// ID.
     pub id: FeatureRequestId,
-    /// Title.
     pub title: Title,
-    /// Description.
     pub description: Description,
     /// Tags in the given order.
     pub tags: Vec<Tag>,
@@ -292,7 +280,6 @@ impl Sort {
 /// A search result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundFeatureRequest {
-    /// The feature request.
     pub summary: FeatureRequestSummary,
     /// The complete description as plain text.
     pub description: String,
@@ -301,9 +288,7 @@ pub struct FoundFeatureRequest {
 /// The texts that a feature request is searched by, as they are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchableText {
-    /// Title.
     pub title: String,
-    /// Tags.
     pub tags: Vec<String>,
     /// Description as plain text.
     pub description: String,

@@ -18,11 +18,9 @@ use crate::model::workspace::Subdomain;
 /// What a notification is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Topic {
-    /// A comment.
     Comment(CommentId),
     /// A move that changed the public status of a feature request.
     StatusChange(EventId),
-    /// A changelog.
     Changelog(ChangelogId),
 }
 
@@ -39,7 +37,6 @@ impl std::fmt::Display for Topic {
 /// The identity of a notification. There is at most one for each topic and customer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MailId {
-    /// The topic.
     pub topic: Topic,
     /// The recipient.
     pub customer: CustomerId,
@@ -57,7 +54,6 @@ impl std::fmt::Display for MailId {
 pub struct LeasedMail {
     /// The identity of the mail.
     pub id: MailId,
-    /// The lease.
     pub lease: Lease,
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
@@ -84,7 +80,6 @@ pub enum About {
     Comment(RequestLink),
     /// The new status of this feature request. Without one, it is not on the roadmap any more.
     StatusChange(RequestLink, Option<Name>),
-    /// A changelog.
     Changelog(ChangelogId, Title),
 }
 
@@ -114,7 +109,6 @@ impl About {
 pub struct LeasedDigest {
     /// The identity of the digest.
     pub id: DigestId,
-    /// The lease.
     pub lease: Lease,
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
@@ -149,7 +143,6 @@ impl std::fmt::Display for DigestId {
 /// A test mail that one worker has leased, with all of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedTestMail {
-    /// The lease.
     pub lease: Lease,
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
@@ -157,20 +150,16 @@ pub struct LeasedTestMail {
     pub created_at: Timestamp,
     /// The recipient's address.
     pub to: EmailAddress,
-    /// The sender.
     pub sender: MailSender,
 }
 
 /// The mail of a sign-in that one worker has leased, with all of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedSignInMail {
-    /// The lease.
     pub lease: Lease,
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
-    /// The sign-in.
     pub sign_in: SignIn,
-    /// The sender.
     pub sender: MailSender,
 }
 
@@ -226,7 +215,6 @@ pub struct MailRecipient {
 /// The content of a topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicContent {
-    /// The topic.
     pub topic: Topic,
     /// The record that it is about. A merged feature request is the one it was merged into.
     pub about: About,
@@ -238,13 +226,11 @@ pub struct TopicContent {
 /// A message that is held for a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldMessage {
-    /// The digest.
     pub digest: MessageId,
     /// The kind, as it is stored.
     pub kind: String,
     /// The payload, as it is stored.
     pub payload: String,
-    /// The recipient.
     pub recipient: Recipient,
 }
 
@@ -277,7 +263,6 @@ pub struct Notification {
     pub to: EmailAddress,
     /// The product's name.
     pub product_name: Name,
-    /// The news.
     pub news: News,
     /// The title of the feature request or changelog.
     pub title: Title,
@@ -309,7 +294,6 @@ pub struct DigestNotification {
 /// The entry of a digest for one notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestNotificationEntry {
-    /// The news.
     pub news: News,
     /// The title of the feature request or changelog.
     pub title: Title,
@@ -375,7 +359,6 @@ pub enum SendError {
     },
     /// No attempt can succeed: the mail server rejected the mail (5xx), or the mail cannot be built.
     Permanent {
-        /// The reason.
         reason: String,
         /// Whether the mailbox does not exist. Then no other mail to it can be delivered either.
         no_such_mailbox: bool,
@@ -403,7 +386,6 @@ pub struct SubscribeOutcome {
 /// The state of a workspace's outgoing mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailStatus {
-    /// The workspace.
     pub workspace: WorkspaceId,
     /// The number of mails still to be sent, now or later.
     pub waiting: u64,
@@ -445,7 +427,6 @@ pub struct MailFailure {
     pub attempts: u32,
     /// The time of the next attempt; `None` if the mail is dead.
     pub next_attempt_at: Option<Timestamp>,
-    /// The reason.
     pub reason: String,
 }
 

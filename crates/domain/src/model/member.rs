@@ -9,13 +9,11 @@ use crate::model::timestamp::Timestamp;
 /// A team member of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// ID.
     pub id: MemberId,
     /// E-mail address, unique in the workspace (case-insensitive).
     pub email: EmailAddress,
     /// Display name.
     pub name: Name,
-    /// Role.
     pub role: Role,
     /// Timestamp of the creation. The oldest member is the default author.
     pub created_at: Timestamp,
@@ -62,9 +60,7 @@ impl Role {
 /// A reference to a team member: an ID or an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberRef {
-    /// The ID.
     Id(MemberId),
-    /// The address, folded.
     Address(FoldedEmail),
 }
 

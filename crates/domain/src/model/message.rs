@@ -242,9 +242,7 @@ fn topic_field(topic: Topic) -> (&'static str, String) {
 pub struct NewMessage {
     /// Its identity.
     pub id: MessageId,
-    /// Its content.
     pub content: MessageContent,
-    /// Its recipient.
     pub recipient: Recipient,
     /// When it was created. It is due at once.
     pub created_at: Timestamp,
@@ -255,7 +253,6 @@ pub struct NewMessage {
 /// The lease of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// The message.
     pub message: MessageId,
     /// The end of the lease; no other worker leases the message before. It also identifies the lease, because a later
     /// lease of the same message ends at another time.
@@ -268,7 +265,6 @@ pub struct Lease {
 /// A message that one worker has leased.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedMessage {
-    /// The lease.
     pub lease: Lease,
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
@@ -276,7 +272,6 @@ pub struct LeasedMessage {
     pub kind: String,
     /// The payload, as it is stored.
     pub payload: String,
-    /// Its recipient.
     pub recipient: Recipient,
     /// When it was created.
     pub created_at: Timestamp,
@@ -304,7 +299,6 @@ impl LeasedMessages {
 /// A leased row that cannot be read back into the model.
 #[derive(Debug)]
 pub struct UnreadableMessage {
-    /// The lease.
     pub lease: Lease,
     /// Why the row cannot be read.
     pub error: StoreError,
@@ -340,10 +334,7 @@ pub enum MessageOutcome {
         no_such_mailbox: bool,
     },
     /// Not attempted, because the recipient has reached the hourly limit. The message goes out with this digest.
-    Held {
-        /// The digest.
-        digest: DigestId,
-    },
+    Held { digest: DigestId },
     /// Not attempted: the message is in the same state as before the lease.
     Returned,
     /// Not attempted, because the recipient no longer wants the message. It is deleted.

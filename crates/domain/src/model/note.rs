@@ -14,7 +14,6 @@ use crate::model::timestamp::Timestamp;
 pub struct NoteDraft {
     /// Content.
     pub body: CleanHtml,
-    /// Author.
     pub author: Author,
 }
 
@@ -40,18 +39,15 @@ impl NoteDraft {
 /// A note to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNote {
-    /// ID.
     pub id: NoteId,
     /// Content.
     pub body: CleanHtml,
-    /// Author.
     pub author: Author,
 }
 
 /// A private note of the team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// ID.
     pub id: NoteId,
     /// The sanitized HTML.
     pub body: CleanHtml,

@@ -45,7 +45,6 @@ impl OperationKey {
 pub struct SavedResponse {
     /// HTTP status.
     pub status: u16,
-    /// Body.
     pub body: Vec<u8>,
 }
 

@@ -19,10 +19,8 @@ use url::{Host, Url};
 /// A language of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Language {
-    /// English.
     #[default]
     English,
-    /// German.
     German,
     /// Arabic, which is written from right to left.
     Arabic,
@@ -203,11 +201,8 @@ impl EmbedOrigin {
 /// A colour in sRGB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Color {
-    /// Red.
     pub red: u8,
-    /// Green.
     pub green: u8,
-    /// Blue.
     pub blue: u8,
 }
 
@@ -432,7 +427,6 @@ impl PortalList {
 /// A row of a list: a feature request with the beginning of its description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortalRow {
-    /// The feature request.
     pub summary: FeatureRequestSummary,
     /// The beginning of the description as plain text, at most 500 characters.
     pub excerpt: String,
@@ -494,9 +488,7 @@ impl RequestPage {
 pub struct HeldComment {
     /// ID, which it keeps.
     pub id: CommentId,
-    /// Content.
     pub content: CleanHtml,
-    /// The author.
     pub author: CustomerName,
     /// Timestamp of the submission.
     pub created_at: Timestamp,
@@ -518,13 +510,9 @@ pub struct HeldPost {
 /// A published changelog with the public feature requests that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishedChangelog {
-    /// ID.
     pub id: ChangelogId,
-    /// Title.
     pub title: Title,
-    /// Content.
     pub content: CleanHtml,
-    /// The cover image.
     pub cover: Option<CoverImage>,
     /// Timestamp of the publication.
     pub published_at: Timestamp,

@@ -83,7 +83,6 @@ pub struct TextCounts {
     pub requests: i64,
     /// Comments that are not removed, also those that wait for approval.
     pub comments: i64,
-    /// Removed texts.
     pub removed: i64,
     /// When the first of the removed texts was removed.
     pub removed_at: Option<Timestamp>,
@@ -100,7 +99,6 @@ impl TextCounts {
 /// A page of a customer's texts, newest first, with the numbers of all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerTexts {
-    /// The page.
     pub page: Listing<CustomerText>,
     /// The numbers.
     pub counts: TextCounts,

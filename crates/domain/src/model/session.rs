@@ -107,13 +107,11 @@ impl BrowserName {
 /// A session to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSession {
-    /// ID.
     pub id: SessionId,
     /// The digest of the cookie.
     pub digest: SecretDigest,
     /// The address that was confirmed.
     pub email: EmailAddress,
-    /// The browser.
     pub browser: Option<BrowserName>,
     /// Timestamp of the sign-in, also of the last use.
     pub created_at: Timestamp,
@@ -122,7 +120,6 @@ pub struct NewSession {
 /// A session with what its address means now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// ID.
     pub id: SessionId,
     /// The confirmed address.
     pub email: EmailAddress,
@@ -191,9 +188,7 @@ impl Session {
 /// A session, as its owner sees it in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionEntry {
-    /// ID.
     pub id: SessionId,
-    /// The browser.
     pub browser: Option<BrowserName>,
     /// Timestamp of the sign-in.
     pub created_at: Timestamp,

@@ -62,7 +62,6 @@ fn is_bidi_control(c: char) -> bool {
 /// The settings of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// Name of the product.
     pub product_name: Name,
     /// Website of the product.
     pub website_url: WebsiteUrl,

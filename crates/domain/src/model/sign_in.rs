@@ -39,13 +39,11 @@ impl LocalPath {
 /// What somebody does on a page of the portal. The feature request is a root, or was one when the page was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageAction {
-    /// Votes.
     Vote(FeatureRequestId),
     /// Removes the own vote.
     RemoveVote(FeatureRequestId),
     /// Posts a comment, written in Markdown.
     Comment {
-        /// The feature request.
         request: FeatureRequestId,
         /// The Markdown as typed.
         content: String,
@@ -216,7 +214,6 @@ pub enum AskedBy {
     },
     /// A browser in which the address was signed in before.
     KnownBrowser {
-        /// The ID of the browser.
         id: Uuid,
         /// Whether the portal is open to the owner of the address, who may be no member.
         is_admitted: bool,
@@ -256,7 +253,6 @@ pub enum Consumption {
 /// What was asked for on a page, with what is shown of it before it is confirmed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingAction {
-    /// The action.
     pub action: PageAction,
     /// The title of the feature request. `None` if it does not exist any more, or for a new idea.
     pub title: Option<Title>,

@@ -6,7 +6,6 @@ use crate::model::text::Name;
 /// A lane of the public roadmap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lane {
-    /// ID.
     pub id: LaneId,
     /// Name, unique in the workspace.
     pub name: Name,
@@ -15,7 +14,6 @@ pub struct Lane {
 /// A track: an internal stage of feature requests, optionally mapped to a lane of the public roadmap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Track {
-    /// ID.
     pub id: TrackId,
     /// Name, unique in the workspace.
     pub name: Name,

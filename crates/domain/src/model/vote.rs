@@ -34,13 +34,11 @@ impl VoteDraft {
 /// A vote to be cast.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVote {
-    /// The feature request.
     pub request: FeatureRequestRef,
     /// The voter, if any.
     pub customer: Option<NewCustomer>,
     /// The private note, if any.
     pub note: Option<NewNote>,
-    /// Timestamp of the vote.
     pub at: Timestamp,
 }
 
@@ -58,7 +56,6 @@ pub enum VoteOutcome {
 /// The result of a vote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoteCast {
-    /// The outcome of the vote.
     pub outcome: VoteOutcome,
     /// The feature request with the updated number of votes.
     pub request: FeatureRequestSummary,
@@ -90,7 +87,6 @@ pub struct VoteWithdrawn {
 /// An entry in the list of voters of a feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Voter {
-    /// ID of the customer.
     pub id: CustomerId,
     /// Display name, if known.
     pub name: Option<Name>,

@@ -52,9 +52,7 @@ impl std::fmt::Display for Subdomain {
 /// A workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// ID.
     pub id: WorkspaceId,
-    /// Subdomain.
     pub subdomain: Subdomain,
 }
 

@@ -66,7 +66,6 @@ pub enum MailCounter<'a> {
     KnownBrowser(Uuid),
     /// Invitations of a person, in all workspaces together.
     InvitedPerson(&'a EmailAddress),
-    /// Invitations of a workspace.
     Invitations(WorkspaceId),
     /// Mails of a workspace to addresses that it does not know.
     Strangers(WorkspaceId),
@@ -74,7 +73,6 @@ pub enum MailCounter<'a> {
     Customers(WorkspaceId),
     /// Ideas and comments of a workspace that nobody has confirmed.
     KeptPosts(WorkspaceId),
-    /// Test mails of a workspace.
     TestMails(WorkspaceId),
     /// Sign-ins that were asked for while a workspace had used up [`STRANGERS`] or [`CUSTOMERS`].
     UsedUp(WorkspaceId),

@@ -37,11 +37,8 @@ const VOTES_DAMPING: f64 = 0.15;
 /// A field of a feature request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
-    /// Title.
     Title,
-    /// Tags.
     Tags,
-    /// Description.
     Description,
 }
 

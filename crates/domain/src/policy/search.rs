@@ -26,7 +26,6 @@ pub fn should_continue_scan(rows: usize, matches: usize) -> bool {
 /// A result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// The feature request.
     pub request: FeatureRequestId,
     /// Its tag number. Newer feature requests have higher numbers.
     pub number: i64,

@@ -97,7 +97,6 @@ fn byte_len(text: &str) -> u64 {
 pub struct StorageLimits {
     /// Limit of database rows.
     pub records: Option<u64>,
-    /// Limit of files.
     pub files: Option<u64>,
 }
 

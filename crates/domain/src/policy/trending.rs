@@ -17,9 +17,7 @@ pub const HALF_LIFE: Duration = Duration::days(45);
 /// A feature request that may trend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
-    /// ID.
     pub id: FeatureRequestId,
-    /// Tag number.
     pub tag_number: i64,
     /// Number of votes.
     pub votes_count: i64,

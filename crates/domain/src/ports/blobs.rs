@@ -71,7 +71,6 @@ pub trait BlobListing: Send {
 /// An entry of a blob listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredBlob {
-    /// The key.
     pub key: BlobKey,
     /// Timestamp of the write.
     pub written_at: Timestamp,

@@ -38,7 +38,6 @@ pub trait SynonymSource: Send + Sync {
 /// An indexed feature request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexedRequest {
-    /// The feature request.
     pub id: FeatureRequestId,
     /// Its tag number. Newer feature requests have higher numbers.
     pub number: i64,

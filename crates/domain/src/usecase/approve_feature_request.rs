@@ -14,7 +14,6 @@ use crate::usecase::records::load_detail;
 /// Makes a feature request public that awaits approval. One that does not await it stays as it is.
 #[derive(Debug, Clone, Copy)]
 pub struct ApproveFeatureRequest {
-    /// The feature request.
     pub request: FeatureRequestRef,
 }
 
@@ -52,7 +51,6 @@ pub(crate) async fn approve(
 /// Ends the wait of a feature request for approval. It stays private. One that does not wait stays as it is.
 #[derive(Debug, Clone, Copy)]
 pub struct DeclineFeatureRequest {
-    /// The feature request.
     pub request: FeatureRequestRef,
 }
 

@@ -15,7 +15,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Blocks a customer, who is no member, or ends the block. With a block, all sessions and open sign-ins end.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockCustomer {
-    /// The customer.
     pub customer: CustomerId,
     /// Whether the customer is blocked afterwards.
     pub is_blocked: bool,
@@ -24,7 +23,6 @@ pub struct BlockCustomer {
 /// A customer who was blocked, or is not blocked any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerBlocked {
-    /// The customer.
     pub customer: CustomerName,
     /// Whether it was different before.
     pub has_changed: bool,

@@ -14,7 +14,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Casts a vote.
 #[derive(Debug, Clone)]
 pub struct CastVote {
-    /// The feature request.
     pub request: FeatureRequestRef,
     /// The voter and the note.
     pub draft: VoteDraft,

@@ -15,14 +15,12 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Adds a lane.
 #[derive(Debug, Clone)]
 pub struct AddLane {
-    /// The lane.
     pub draft: LaneDraft,
 }
 
 /// The validated fields of a new lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneDraft {
-    /// The name.
     pub name: Name,
     /// The position, from 1. `None` means the last.
     pub position: Option<u64>,
@@ -31,14 +29,12 @@ pub struct LaneDraft {
 /// Adds a track.
 #[derive(Debug, Clone)]
 pub struct AddTrack {
-    /// The track.
     pub draft: TrackDraft,
 }
 
 /// The validated fields of a new track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackDraft {
-    /// The name.
     pub name: Name,
     /// The lane that it maps to.
     pub lane: Option<LaneRef>,
@@ -49,7 +45,6 @@ pub struct TrackDraft {
 /// A reference to a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaneRef {
-    /// The ID.
     Id(LaneId),
     /// The name, regardless of case.
     Name(Name),
@@ -67,32 +62,26 @@ impl LaneRef {
 /// Changes name and position of a lane.
 #[derive(Debug, Clone)]
 pub struct ChangeLane {
-    /// The lane.
     pub lane: LaneId,
-    /// The change.
     pub change: LaneChange,
 }
 
 /// Changes name, lane and position of a track.
 #[derive(Debug, Clone)]
 pub struct ChangeTrack {
-    /// The track.
     pub track: TrackId,
-    /// The change.
     pub change: TrackChange,
 }
 
 /// Removes a lane. Its tracks are on the roadmap no more.
 #[derive(Debug, Clone, Copy)]
 pub struct RemoveLane {
-    /// The lane.
     pub lane: LaneId,
 }
 
 /// Removes a track. Its feature requests are moved to another one.
 #[derive(Debug, Clone)]
 pub struct RemoveTrack {
-    /// The track.
     pub track: TrackId,
     /// Where its feature requests go. Not needed if it has none.
     pub move_to: Option<TrackId>,
@@ -101,7 +90,6 @@ pub struct RemoveTrack {
 /// A changed lane or track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed<T> {
-    /// The record.
     pub record: T,
     /// The changed fields.
     pub changes: Vec<Change>,

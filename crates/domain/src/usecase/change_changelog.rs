@@ -18,16 +18,13 @@ use crate::usecase::notify::notify_subscribers;
 /// Changes the fields that were sent and keeps the others.
 #[derive(Debug, Clone)]
 pub struct EditChangelog {
-    /// The changelog.
     pub changelog: ChangelogId,
-    /// The change.
     pub change: ChangelogChange,
 }
 
 /// Publishes a changelog now, whether it is a draft or scheduled. A published one keeps its time.
 #[derive(Debug, Clone)]
 pub struct PublishChangelog {
-    /// The changelog.
     pub changelog: ChangelogId,
     /// Whether the voters of its feature requests are notified. They are notified once.
     pub notify_subscribers: bool,
@@ -36,21 +33,18 @@ pub struct PublishChangelog {
 /// Makes a changelog a draft again.
 #[derive(Debug, Clone, Copy)]
 pub struct UnpublishChangelog {
-    /// The changelog.
     pub changelog: ChangelogId,
 }
 
 /// Deletes a changelog. Its cover is kept until it is swept.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteChangelog {
-    /// The changelog.
     pub changelog: ChangelogId,
 }
 
 /// A changed changelog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangelogChanged {
-    /// The changelog.
     pub detail: ChangelogDetail,
     /// The changed fields.
     pub changes: Vec<Change>,
@@ -146,7 +140,6 @@ impl Operation for EditChangelog {
 /// Edits a changelog, unless somebody else has changed it since its editor read it.
 #[derive(Debug, Clone)]
 pub struct EditUnchangedChangelog {
-    /// The edit.
     pub edit: EditChangelog,
     /// What the editor has read.
     pub read: Fingerprint,

@@ -28,7 +28,6 @@ pub struct AddMember {
 /// Changes the role of a member, whose sessions end.
 #[derive(Debug, Clone)]
 pub struct ChangeRole {
-    /// The member.
     pub member: MemberRef,
     /// The new role.
     pub role: Role,
@@ -43,14 +42,12 @@ pub struct RoleChanged {
     pub member: Member,
     /// The role before.
     pub old: Role,
-    /// The revoked keys.
     pub revoked: Vec<ApiKey>,
 }
 
 /// Removes a member. Its comments and notes stay, with its name. Its sessions end.
 #[derive(Debug, Clone)]
 pub struct RemoveMember {
-    /// The member.
     pub member: MemberRef,
     /// Whether the API keys that the member made are revoked.
     pub revokes_keys: bool,
@@ -59,9 +56,7 @@ pub struct RemoveMember {
 /// A removed member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberRemoved {
-    /// The member.
     pub member: Member,
-    /// The revoked keys.
     pub revoked: Vec<ApiKey>,
 }
 

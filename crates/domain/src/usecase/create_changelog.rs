@@ -14,7 +14,6 @@ use serde_json::Value;
 /// Creates a changelog: a draft, scheduled or published.
 #[derive(Debug, Clone)]
 pub struct CreateChangelog {
-    /// The changelog.
     pub draft: ChangelogDraft,
 }
 

@@ -50,11 +50,8 @@ impl CreateFeatureRequest {
 /// The validated fields of a new feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureRequestDraft {
-    /// Title.
     pub title: Title,
-    /// Description.
     pub description: Description,
-    /// Tags.
     pub tags: Vec<Tag>,
     /// The initial track. `None` means the workspace's first track.
     pub track: Option<TrackId>,

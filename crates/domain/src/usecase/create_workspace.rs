@@ -16,16 +16,13 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Creates the workspace of the unit of work.
 #[derive(Debug, Clone)]
 pub struct CreateWorkspace {
-    /// The subdomain.
     pub subdomain: Subdomain,
-    /// The settings.
     pub setting: Setting,
 }
 
 /// The created workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceCreated {
-    /// The workspace.
     pub workspace: Workspace,
     /// Its tracks, in order.
     pub tracks: Vec<Track>,

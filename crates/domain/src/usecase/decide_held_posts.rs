@@ -14,7 +14,6 @@ use crate::usecase::triage_feature_requests::TriageFeatureRequests;
 /// which somebody else has decided meanwhile are left out.
 #[derive(Debug, Clone)]
 pub struct DecideHeldPosts {
-    /// The posts.
     pub posts: HeldSelection,
     /// Whether they are approved.
     pub approves: bool,

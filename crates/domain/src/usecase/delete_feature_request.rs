@@ -13,7 +13,6 @@ use crate::usecase::indexing::index;
 /// Deletes a feature request: itself, also if it is merged into another one.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteFeatureRequest {
-    /// The feature request.
     pub request: FeatureRequestRef,
     /// Whether what is merged into it is deleted, too.
     pub with_merged: bool,

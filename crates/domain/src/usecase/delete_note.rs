@@ -12,7 +12,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Deletes a note.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteNote {
-    /// The note.
     pub note: NoteId,
 }
 

@@ -14,7 +14,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Replaces the content of a comment. Mail about it that was not sent yet has the new content.
 #[derive(Debug, Clone)]
 pub struct EditComment {
-    /// The comment.
     pub comment: CommentId,
     /// The new content.
     pub content: CleanHtml,
@@ -23,7 +22,6 @@ pub struct EditComment {
 /// Deletes a comment, and mail about it that was not sent yet. One that waits for approval is deleted, too.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteComment {
-    /// The comment.
     pub comment: CommentId,
 }
 
@@ -74,7 +72,6 @@ impl Operation for DeleteComment {
 /// Finds the feature request of a comment. It changes nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct FindCommentRequest {
-    /// The comment.
     pub comment: CommentId,
 }
 

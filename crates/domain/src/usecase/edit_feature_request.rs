@@ -17,9 +17,7 @@ use crate::usecase::records::{load_detail, record_event};
 /// into.
 #[derive(Debug, Clone)]
 pub struct EditFeatureRequest {
-    /// The feature request.
     pub request: FeatureRequestRef,
-    /// The change.
     pub change: FeatureRequestChange,
 }
 
@@ -60,7 +58,6 @@ impl FeatureRequestChange {
 /// An edited feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureRequestEdited {
-    /// The feature request.
     pub detail: FeatureRequestDetail,
     /// The changed fields.
     pub changes: Vec<Change>,
@@ -127,7 +124,6 @@ pub(crate) async fn edit(
 /// Edits a feature request, unless somebody else has changed it since its editor read it.
 #[derive(Debug, Clone)]
 pub struct EditUnchangedRequest {
-    /// The edit.
     pub edit: EditFeatureRequest,
     /// What the editor has read.
     pub read: Fingerprint,

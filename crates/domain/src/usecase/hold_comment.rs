@@ -17,9 +17,7 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Stores a comment that is not public before it is approved.
 #[derive(Debug, Clone)]
 pub struct HoldComment {
-    /// The feature request.
     pub request: FeatureRequestRef,
-    /// The content.
     pub content: CleanHtml,
     /// The author.
     pub customer: CustomerDraft,
@@ -28,14 +26,12 @@ pub struct HoldComment {
 /// Publishes a comment that waits.
 #[derive(Debug, Clone, Copy)]
 pub struct ApproveComment {
-    /// The comment.
     pub comment: CommentId,
 }
 
 /// Deletes a comment that waits. One that was approved in the meantime stays.
 #[derive(Debug, Clone, Copy)]
 pub struct DiscardComment {
-    /// The comment.
     pub comment: CommentId,
 }
 

@@ -18,9 +18,7 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 pub struct IssueApiKey {
     /// The key. Only its digest and its last four characters are stored.
     pub key: KeyText,
-    /// The name.
     pub name: Name,
-    /// The scopes.
     pub scopes: Scopes,
     /// The lifetime. `None` means that the key does not expire.
     pub expires_in: Option<Duration>,

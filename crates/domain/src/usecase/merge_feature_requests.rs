@@ -19,7 +19,6 @@ use serde_json::Value;
 pub struct MergeFeatureRequests {
     /// The source, which becomes part of the target.
     pub source: FeatureRequestRef,
-    /// The target.
     pub target: FeatureRequestRef,
 }
 
@@ -28,7 +27,6 @@ pub struct MergeFeatureRequests {
 pub struct Merged {
     /// What the source was merged into.
     pub target: FeatureRequestDetail,
-    /// The source.
     pub source: RequestLink,
     /// Whether the source was there before.
     pub was_there: bool,

@@ -21,9 +21,7 @@ use crate::usecase::records::record_event;
 /// Moves a feature request to a track.
 #[derive(Debug, Clone)]
 pub struct MoveFeatureRequest {
-    /// The feature request.
     pub request: FeatureRequestRef,
-    /// The move.
     pub draft: MoveDraft,
 }
 

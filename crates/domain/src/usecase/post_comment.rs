@@ -16,18 +16,14 @@ use crate::usecase::notify::notify_subscribers;
 /// Posts a comment.
 #[derive(Debug, Clone)]
 pub struct PostComment {
-    /// The feature request.
     pub request: FeatureRequestRef,
-    /// The comment.
     pub draft: CommentDraft,
 }
 
 /// A posted comment and its feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentPosted {
-    /// The comment.
     pub comment: Comment,
-    /// The feature request.
     pub request: FeatureRequestSummary,
 }
 

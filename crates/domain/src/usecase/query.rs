@@ -62,7 +62,6 @@ pub struct QueryPorts {
     pub synonyms: Arc<dyn SynonymSource>,
     /// Stores files.
     pub blobs: Arc<dyn Blobs>,
-    /// The clock.
     pub clock: Arc<dyn Clock>,
 }
 

@@ -17,7 +17,6 @@ use crate::usecase::records::record_event;
 /// for [`RETENTION`](crate::model::removal::RETENTION).
 #[derive(Debug, Clone, Copy)]
 pub struct MoveTexts {
-    /// The customer.
     pub customer: CustomerId,
     /// Whether they are removed.
     pub removes: bool,

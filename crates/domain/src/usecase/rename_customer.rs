@@ -14,7 +14,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Replaces the name of a customer.
 #[derive(Debug, Clone)]
 pub struct RenameCustomer {
-    /// The customer.
     pub customer: CustomerId,
     /// The new name.
     pub name: Name,
@@ -23,7 +22,6 @@ pub struct RenameCustomer {
 /// A customer with a new name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerRenamed {
-    /// The customer.
     pub customer: Customer,
     /// Whether the name is another one than before.
     pub has_changed: bool,

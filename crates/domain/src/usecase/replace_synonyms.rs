@@ -11,7 +11,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Replaces all groups of synonyms. No groups delete them.
 #[derive(Debug, Clone)]
 pub struct ReplaceSynonyms {
-    /// The synonyms.
     pub synonyms: Synonyms,
 }
 

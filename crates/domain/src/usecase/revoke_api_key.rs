@@ -12,7 +12,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Revokes a key immediately. A key that was revoked before keeps its revocation timestamp.
 #[derive(Debug, Clone)]
 pub struct RevokeApiKey {
-    /// The key.
     pub id: ApiKeyId,
 }
 

@@ -14,7 +14,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Edits a changelog, unless somebody else has changed it since its editor read it, and publishes or unpublishes it.
 #[derive(Debug, Clone)]
 pub struct SaveChangelog {
-    /// The edit.
     pub edit: EditUnchangedChangelog,
     /// What follows it.
     pub then: ThenPublish,
@@ -23,7 +22,6 @@ pub struct SaveChangelog {
 /// What follows an edit.
 #[derive(Debug, Clone)]
 pub enum ThenPublish {
-    /// Nothing.
     Nothing,
     /// It is published.
     Publish(PublishChangelog),
@@ -54,7 +52,6 @@ impl Operation for SaveChangelog {
 /// Creates a changelog, and mails the voters if it is published at once.
 #[derive(Debug, Clone)]
 pub struct CreateAndNotify {
-    /// The changelog.
     pub create: CreateChangelog,
     /// Whether the voters of its feature requests are notified.
     pub notify_subscribers: bool,

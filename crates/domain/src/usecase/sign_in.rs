@@ -79,7 +79,6 @@ impl Operation for StartSignIn {
 /// sign-in without a mail looks like any other. It uses no storage of the workspace, because anybody can ask for one.
 #[derive(Debug, Clone)]
 pub struct AskForSignIn {
-    /// The sign-in.
     pub start: StartSignIn,
     /// Who asks.
     pub asked_by: AskedBy,
@@ -88,7 +87,6 @@ pub struct AskForSignIn {
 /// A sign-in that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInAsked {
-    /// The sign-in.
     pub sign_in: SignIn,
     /// If the workspace has used up its sign-in mails: the seconds until it sends all of them again. Then some sign-ins
     /// have no mail, and it is not said which.
@@ -240,7 +238,6 @@ impl Operation for AskForSignIn {
 /// Counts a typed code before it is compared, so that codes cannot be guessed. The output is whether it may be compared.
 #[derive(Debug, Clone, Copy)]
 pub struct CountCode {
-    /// The sign-in.
     pub sign_in: SignInId,
 }
 
@@ -261,7 +258,6 @@ impl Operation for CountCode {
 
 /// Uses a sign-in: creates a session, and does the action that was kept with it, in one unit of work.
 pub struct RedeemSignIn {
-    /// The sign-in.
     pub sign_in: SignInId,
     /// The confirmed address.
     pub email: EmailAddress,
@@ -336,7 +332,6 @@ impl Operation for RedeemSignIn {
 /// Makes a link in a mail useless, because the owner of the address has not asked for it. Its action is never done.
 #[derive(Debug, Clone, Copy)]
 pub struct DiscardSignIn {
-    /// The sign-in.
     pub sign_in: SignInId,
 }
 
@@ -360,7 +355,6 @@ impl Operation for DiscardSignIn {
 /// Ends one session of a person.
 #[derive(Debug, Clone)]
 pub struct EndSession {
-    /// The session.
     pub session: SessionId,
     /// The address to which it belongs.
     pub email: EmailAddress,
@@ -369,7 +363,6 @@ pub struct EndSession {
 /// Ends all sessions of a person, and makes links in mails useless that were not used yet.
 #[derive(Debug, Clone)]
 pub struct EndSessions {
-    /// The address.
     pub email: EmailAddress,
 }
 

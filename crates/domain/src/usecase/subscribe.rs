@@ -16,7 +16,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Subscribes a customer to a feature request, with or without a vote.
 #[derive(Debug, Clone)]
 pub struct Subscribe {
-    /// The feature request.
     pub request: FeatureRequestRef,
     /// The customer, who is found or created.
     pub customer: CustomerDraft,
@@ -25,7 +24,6 @@ pub struct Subscribe {
 /// Ends the subscription of a customer to a feature request.
 #[derive(Debug, Clone)]
 pub struct EndSubscription {
-    /// The feature request.
     pub request: FeatureRequestRef,
     /// The customer's address.
     pub customer: EmailAddress,
@@ -34,7 +32,6 @@ pub struct EndSubscription {
 /// Whether a customer is subscribed to a feature request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subscription {
-    /// The feature request.
     pub request: FeatureRequestId,
     /// Whether the customer is subscribed now.
     pub is_subscribed: bool,

@@ -39,11 +39,8 @@ pub struct SweepAttachments {
 /// The numbers of items that a sweep has deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SweepReport {
-    /// Orphaned blobs.
     pub orphaned_blobs: u64,
-    /// Unfinished uploads.
     pub unfinished_uploads: u64,
-    /// Unused attachments.
     pub unused_attachments: u64,
 }
 

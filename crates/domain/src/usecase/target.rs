@@ -10,19 +10,14 @@ use crate::ports::UnitOfWork;
 pub enum Target {
     /// The workspace itself, whose host was found before: there is nothing that could be missing.
     Workspace,
-    /// A feature request.
     FeatureRequest(FeatureRequestRef),
     /// A public comment.
     Comment(CommentId),
     /// A comment that waits for approval.
     HeldComment(CommentId),
-    /// A customer.
     Customer(CustomerId),
-    /// A changelog.
     Changelog(ChangelogId),
-    /// A lane.
     Lane(LaneId),
-    /// A track.
     Track(TrackId),
 }
 

@@ -20,7 +20,6 @@ use crate::usecase::move_feature_request::move_to;
 /// out: what would change are not they.
 #[derive(Debug, Clone)]
 pub struct TriageFeatureRequests {
-    /// The feature requests.
     pub selection: Selection,
     /// What is done.
     pub triage: Triage,

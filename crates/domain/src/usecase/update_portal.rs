@@ -13,14 +13,12 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Changes the settings that were sent and keeps the others.
 #[derive(Debug, Clone)]
 pub struct UpdatePortal {
-    /// The change.
     pub change: PortalChange,
 }
 
 /// The settings after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortalUpdated {
-    /// The settings.
     pub settings: PortalSettings,
     /// The logo's file name, if there is a logo.
     pub logo: Option<CoverImage>,

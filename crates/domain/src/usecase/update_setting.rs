@@ -11,14 +11,12 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Changes the settings that were sent and keeps the others.
 #[derive(Debug, Clone)]
 pub struct UpdateSetting {
-    /// The change.
     pub change: SettingChange,
 }
 
 /// The settings after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingUpdated {
-    /// The settings.
     pub setting: Setting,
     /// The changed fields.
     pub changes: Vec<Change>,

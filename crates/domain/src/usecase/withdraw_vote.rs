@@ -13,7 +13,6 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 /// Withdraws a vote, and with it the subscription that came with it. Without a vote it changes nothing.
 #[derive(Debug, Clone)]
 pub struct WithdrawVote {
-    /// The feature request.
     pub request: FeatureRequestRef,
     /// The voter's address.
     pub customer: EmailAddress,

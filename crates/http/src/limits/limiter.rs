@@ -70,7 +70,6 @@ pub(super) struct BucketState {
 
 /// Buckets with the same rate.
 pub(super) struct Limiter<K: Hash + Eq + Clone> {
-    /// The rate.
     pub(super) rate: Rate,
     governor: RateLimiter<BucketAccess<K>, Buckets<K>, StopwatchClock, StateInformationMiddleware>,
     sweep_above: AtomicUsize,

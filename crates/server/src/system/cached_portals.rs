@@ -31,7 +31,6 @@ impl PortalCache {
 pub(crate) struct CachedPortals {
     /// Reads what is not cached.
     pub(crate) reader: Arc<dyn SettingReader>,
-    /// The cache.
     pub(crate) cache: PortalCache,
 }
 

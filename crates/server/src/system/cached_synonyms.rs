@@ -32,7 +32,6 @@ impl SynonymCache {
 pub(crate) struct CachedSynonyms {
     /// Reads what is not cached.
     pub(crate) reader: Arc<dyn SettingReader>,
-    /// The cache.
     pub(crate) cache: SynonymCache,
 }
 

@@ -52,7 +52,6 @@ impl BoardObserver for TrackCache {
 pub(crate) struct CachedTracks {
     /// Reads what is not cached.
     pub(crate) reader: Arc<dyn TrackReader>,
-    /// The cache.
     pub(crate) cache: TrackCache,
 }
 

@@ -22,7 +22,6 @@ use crate::reply::PageResult;
 /// The image that a form has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ImageField {
-    /// The file.
     file: Option<AttachmentId>,
     /// The name of the file.
     name: String,

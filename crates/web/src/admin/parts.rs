@@ -26,9 +26,7 @@ use crate::text::{Text, machine_date};
 /// An option of a select.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// The value.
     pub(crate) value: String,
-    /// The label.
     pub(crate) label: String,
     /// Whether it is chosen.
     pub(crate) is_chosen: bool,

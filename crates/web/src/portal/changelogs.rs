@@ -44,15 +44,12 @@ struct ChangelogPage {
 
 /// A changelog.
 pub(crate) struct Entry {
-    /// The title.
     pub(crate) title: String,
-    /// The path.
     pub(crate) path: String,
     /// The date in words.
     pub(crate) date: String,
     /// The date for programs.
     pub(crate) machine_date: String,
-    /// The cover.
     pub(crate) cover: Option<Cover>,
     /// The content.
     pub(crate) html: String,
@@ -68,9 +65,7 @@ pub(crate) struct Cover {
 
 /// A feature request that a changelog is about.
 pub(crate) struct Closed {
-    /// The title.
     pub(crate) title: String,
-    /// The slug.
     pub(crate) slug: String,
     /// The number of votes.
     pub(crate) votes: Counted,

@@ -10,7 +10,6 @@ use crate::text::Text;
 
 /// A comment.
 pub(crate) struct CommentView {
-    /// The ID.
     pub(crate) id: String,
     /// The name of the author.
     pub(crate) author: String,

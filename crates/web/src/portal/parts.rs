@@ -82,9 +82,7 @@ impl Lanes {
 /// A feature request in a list, with the button to vote.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    /// The title.
     pub(crate) title: String,
-    /// The slug.
     pub(crate) slug: String,
     /// The lane.
     pub(crate) status: Option<Status>,

@@ -53,9 +53,7 @@ pub(crate) struct LaneView {
 
 /// A feature request in a lane.
 pub(crate) struct Card {
-    /// The title.
     pub(crate) title: String,
-    /// The slug.
     pub(crate) slug: String,
     /// The number of votes.
     pub(crate) votes: Counted,

@@ -27,7 +27,6 @@ static SIMILAR: LazyLock<SharedCache<(WorkspaceId, FeatureRequestId), Arc<Simila
 pub(crate) struct Similar {
     /// The feature requests, most similar first.
     pub(crate) requests: Vec<FeatureRequestId>,
-    /// The lanes.
     pub(crate) lanes: Lanes,
 }
 

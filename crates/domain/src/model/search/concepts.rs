@@ -52,7 +52,6 @@ impl Concept {
 /// The concepts of phrases.
 #[derive(Default)]
 struct Phrases {
-    /// By the key of a phrase.
     by_key: BTreeMap<String, Concept>,
     /// By a word that is matched without its inflections.
     by_word: HashMap<String, Concept>,

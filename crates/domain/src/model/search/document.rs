@@ -48,13 +48,17 @@ pub struct SearchDocument {
 /// An entry of a field of a [`SearchDocument`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry<'a> {
-    /// A word.
-    Word { stem: &'a str, surface: &'a str },
+    Word {
+        stem: &'a str,
+        surface: &'a str,
+    },
     /// Two joined words.
-    Joined { stem: &'a str, surface: &'a str },
+    Joined {
+        stem: &'a str,
+        surface: &'a str,
+    },
     /// Initials or a numeronym.
     Abbreviation(&'a str),
-    /// A concept.
     Concept(Concept),
 }
 

@@ -74,7 +74,6 @@ pub enum Alternative {
 /// A word of a query and its alternatives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryWord {
-    /// The word.
     pub word: Word,
     /// What matches as well as the word.
     pub alternatives: Vec<Alternative>,

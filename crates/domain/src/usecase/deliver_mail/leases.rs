@@ -41,18 +41,14 @@ pub enum LoadedMessage {
     Mail(LeasedMail),
     /// A digest of several notifications.
     Digest(LeasedDigest),
-    /// The mail of a sign-in.
     SignIn(LeasedSignInMail),
-    /// A test mail.
     Test(LeasedTestMail),
 }
 
 /// An audience that one worker has leased.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedAudience {
-    /// The lease.
     pub lease: Lease,
-    /// The audience.
     pub audience: Audience,
     /// When it was created.
     pub created_at: Timestamp,

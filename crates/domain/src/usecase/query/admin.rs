@@ -148,7 +148,6 @@ impl Query for ShowTeamRequest {
 /// Lists the customers who wrote comments, by comment. Comments of the team are left out.
 #[derive(Debug, Clone)]
 pub struct ListCommentCustomers {
-    /// The comments.
     pub comments: Vec<CommentId>,
 }
 
@@ -167,9 +166,7 @@ impl Query for ListCommentCustomers {
 /// Lists feature requests that match a filter, in the given order.
 #[derive(Debug, Clone)]
 pub struct ListInboxRows {
-    /// The filter.
     pub filter: InboxFilter,
-    /// The feature requests.
     pub requests: Vec<FeatureRequestId>,
 }
 
@@ -207,7 +204,6 @@ impl Query for PreviewMerge {
 /// Counts the people who would get mail about feature requests.
 #[derive(Debug, Clone)]
 pub struct CountSubscribers {
-    /// The feature requests.
     pub requests: Vec<FeatureRequestId>,
 }
 
@@ -226,7 +222,6 @@ impl Query for CountSubscribers {
 /// Whether the voters of a changelog were mailed.
 #[derive(Debug, Clone, Copy)]
 pub struct IsChangelogNotified {
-    /// The changelog.
     pub changelog: ChangelogId,
 }
 
@@ -242,7 +237,6 @@ impl Query for IsChangelogNotified {
 /// Shows a customer with all records.
 #[derive(Debug, Clone, Copy)]
 pub struct ShowCustomerRecords {
-    /// The customer.
     pub customer: CustomerId,
 }
 
@@ -260,7 +254,6 @@ impl Query for ShowCustomerRecords {
 /// Lists the texts of a customer, newest first.
 #[derive(Debug, Clone, Copy)]
 pub struct ListCustomerTexts {
-    /// The customer.
     pub customer: CustomerId,
     /// The page. Those after [`CustomerTexts::MAX_PAGE`] are the last one that is read.
     pub page: u64,
@@ -280,7 +273,6 @@ impl Query for ListCustomerTexts {
 /// Shows what has happened in a period. It reads all votes of the workspace, so that callers keep the result for a while.
 #[derive(Debug, Clone, Copy)]
 pub struct ShowOverview {
-    /// The period.
     pub period: Period,
 }
 

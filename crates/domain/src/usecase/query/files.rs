@@ -37,7 +37,6 @@ impl Query for ShowAttachment {
 /// Finds a file.
 #[derive(Debug, Clone, Copy)]
 pub struct FindFile {
-    /// The id of the file.
     pub file: AttachmentId,
 }
 
@@ -79,7 +78,6 @@ impl Query for FindFile {
 /// Locates the bytes of a file. The result is a URL of the storage, or one of this service if the storage has no URLs.
 #[derive(Debug, Clone)]
 pub struct LocateFile {
-    /// The id of the file.
     pub file: AttachmentId,
     /// The links of the workspace.
     pub links: Links,

@@ -12,7 +12,6 @@ use crate::usecase::query::{Query, QueryPorts};
 /// Lists the customers whose name or address contains the query, or all, oldest first.
 #[derive(Debug, Clone)]
 pub struct ListCustomers {
-    /// The query.
     pub query: Option<CustomerQuery>,
     /// The page to return.
     pub page: PageRequest,

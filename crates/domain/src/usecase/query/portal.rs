@@ -239,7 +239,6 @@ impl Query for ListSimilar {
 /// Lists public feature requests by their IDs, in the given order. Those that are not public any more are left out.
 #[derive(Debug, Clone)]
 pub struct ListPublicRequests {
-    /// The feature requests.
     pub requests: Vec<FeatureRequestId>,
 }
 
@@ -326,7 +325,6 @@ impl Query for ListPublishedChangelogs {
 /// Shows a published changelog.
 #[derive(Debug, Clone, Copy)]
 pub struct ShowPublishedChangelog {
-    /// The changelog.
     pub changelog: ChangelogId,
 }
 
@@ -343,7 +341,6 @@ impl Query for ShowPublishedChangelog {
 /// Finds an image that everybody may see: a cover of a published changelog, or the logo.
 #[derive(Debug, Clone, Copy)]
 pub struct FindPublicImage {
-    /// The image.
     pub image: AttachmentId,
 }
 
@@ -386,7 +383,6 @@ impl Query for ShowAccount {
 /// A sign-in as the page of its link shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownSignIn {
-    /// The sign-in.
     pub sign_in: SignIn,
     /// The action that was kept with it.
     pub pending: Option<PendingAction>,
@@ -399,7 +395,6 @@ pub struct ShownSignIn {
 /// Finds a sign-in that can be used or renewed: by the ID of its link.
 #[derive(Debug, Clone, Copy)]
 pub struct FindSignIn {
-    /// The sign-in.
     pub id: SignInId,
 }
 

@@ -14,7 +14,6 @@ use crate::usecase::query::{Query, QueryPorts};
 /// Shows a feature request, private ones included. A merged one is shown as what it was merged into.
 #[derive(Debug, Clone, Copy)]
 pub struct ShowFeatureRequest {
-    /// The feature request.
     pub request: FeatureRequestRef,
 }
 

@@ -14,7 +14,6 @@ use crate::usecase::query::{Query, QueryPorts};
 /// customer.
 #[derive(Debug, Clone)]
 pub struct ListVotes {
-    /// The customer.
     pub customer: EmailAddress,
     /// The page to return.
     pub page: PageRequest,
@@ -36,7 +35,6 @@ impl Query for ListVotes {
 /// Lists the voters, latest vote first.
 #[derive(Debug, Clone)]
 pub struct ListVoters {
-    /// The feature request.
     pub request: FeatureRequestRef,
     /// The page to return, or why it is invalid.
     pub page: Validated<PageRequest>,
