@@ -17,7 +17,7 @@ use roadmap_domain::usecase::rotate_api_key::RotateApiKey;
 use roadmap_http::error::HttpError;
 use time::Duration;
 
-use crate::admin::parts::{Choice, Moment};
+use crate::admin::parts::{Choice, DisplayTime};
 use crate::admin::{self, Entry, found, path_id, run_once, run_step};
 use crate::context::Context;
 use crate::digest::hex;
@@ -95,10 +95,10 @@ struct KeyRow {
     name: String,
     last_four: String,
     scopes: String,
-    created: Moment,
-    used: Option<Moment>,
-    expires: Option<Moment>,
-    revoked: Option<Moment>,
+    created: DisplayTime,
+    used: Option<DisplayTime>,
+    expires: Option<DisplayTime>,
+    revoked: Option<DisplayTime>,
 }
 
 impl KeyRow {
@@ -108,10 +108,10 @@ impl KeyRow {
             name: key.name.as_str().to_owned(),
             last_four: key.last_four.clone(),
             scopes: key.scopes.names().join(&t.get("list-separator")),
-            created: Moment::day(t, key.created_at),
-            used: key.last_used_at.map(|at| Moment::minute(t, at)),
-            expires: key.expires_at.map(|at| Moment::day(t, at)),
-            revoked: key.revoked_at.map(|at| Moment::minute(t, at)),
+            created: DisplayTime::day(t, key.created_at),
+            used: key.last_used_at.map(|at| DisplayTime::minute(t, at)),
+            expires: key.expires_at.map(|at| DisplayTime::day(t, at)),
+            revoked: key.revoked_at.map(|at| DisplayTime::minute(t, at)),
         }
     }
 }

@@ -23,7 +23,7 @@ use serde_json::Value;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::admin::parts::{Choice, CsvFile, Moment};
+use crate::admin::parts::{Choice, CsvFile, DisplayTime};
 use crate::admin::{self, Entry};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -170,7 +170,7 @@ struct AuditTemplate {
 
 /// An entry of the log.
 struct EntryRow {
-    at: Moment,
+    at: DisplayTime,
     actor: ActorCell,
     /// What was done, in words and as the API names it.
     action: String,
@@ -462,7 +462,7 @@ impl EntryRow {
             name => name.to_owned(),
         };
         Self {
-            at: Moment::minute(t, entry.at),
+            at: DisplayTime::minute(t, entry.at),
             actor: ActorCell { name, kind, channel: channel_key(origin.channel), path: Some(actor.path(PATH)) },
             action: words(t, &ACTIONS, &entry.action),
             code: entry.action.clone(),

@@ -18,7 +18,7 @@ use roadmap_http::error::HttpError;
 use crate::actions::with_done;
 use crate::admin::customers::{self, path_of};
 use crate::admin::inbox::team_path;
-use crate::admin::parts::{Moment, Person};
+use crate::admin::parts::{DisplayTime, Person};
 use crate::admin::{self, Entry, found, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -55,7 +55,7 @@ pub(crate) struct TextEntry {
     /// The key of what is special about it: that it waits, is private, or was removed.
     pub(crate) badge: Option<&'static str>,
     /// When it was written.
-    pub(crate) at: Moment,
+    pub(crate) at: DisplayTime,
     /// The content.
     pub(crate) html: String,
 }
@@ -73,7 +73,7 @@ impl TextEntry {
                 TextState::Held => Some("badge-awaiting"),
                 TextState::Removed(_) => Some("badge-removed"),
             },
-            at: Moment::minute(t, text.created_at),
+            at: DisplayTime::minute(t, text.created_at),
             html: prose::html(&text.content),
         }
     }

@@ -20,7 +20,7 @@ use roadmap_domain::usecase::rename_customer::{CustomerRenamed, RenameCustomer};
 use roadmap_http::error::HttpError;
 
 use crate::admin::customer_texts::Texts;
-use crate::admin::parts::{Moment, Person};
+use crate::admin::parts::{DisplayTime, Person};
 use crate::admin::{self, Entry, found, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -67,7 +67,7 @@ struct CustomerPage {
     notes: Vec<Written>,
     subscriptions: Vec<RequestEntry>,
     /// When all mail was stopped.
-    stopped: Option<Moment>,
+    stopped: Option<DisplayTime>,
     problems: Problems,
 }
 
@@ -103,9 +103,9 @@ struct CustomerRow {
     person: Person,
     votes: Counted,
     votes_count: i64,
-    since: Moment,
+    since: DisplayTime,
     /// Since when the customer is blocked.
-    blocked: Option<Moment>,
+    blocked: Option<DisplayTime>,
 }
 
 impl CustomerRow {
@@ -115,8 +115,8 @@ impl CustomerRow {
             person: Person::from(&customer.customer),
             votes: Counted::votes(t, customer.votes_count),
             votes_count: customer.votes_count,
-            since: Moment::day(t, customer.created_at),
-            blocked: customer.blocked_at.map(|at| Moment::day(t, at)),
+            since: DisplayTime::day(t, customer.created_at),
+            blocked: customer.blocked_at.map(|at| DisplayTime::day(t, at)),
         }
     }
 }
@@ -151,13 +151,13 @@ struct Written {
     on: RequestEntry,
     /// The member who wrote it, of a note.
     author: Option<String>,
-    at: Moment,
+    at: DisplayTime,
     html: String,
 }
 
 impl Written {
     fn comment(t: Text, (request, listed): &(RequestLink, ListedComment)) -> Self {
-        let at = Moment::minute(t, listed.comment.created_at);
+        let at = DisplayTime::minute(t, listed.comment.created_at);
         let html = prose::html(&listed.comment.content);
         Self { on: RequestEntry::of_link(request), author: None, at, html }
     }
@@ -166,7 +166,7 @@ impl Written {
         Self {
             on: RequestEntry::of_link(request),
             author: note.author.as_ref().map(|(name, _)| name.as_str().to_owned()),
-            at: Moment::minute(t, note.created_at),
+            at: DisplayTime::minute(t, note.created_at),
             html: prose::html(&note.body),
         }
     }
@@ -275,7 +275,7 @@ impl CustomerPage {
             comments: records.comments.iter().map(|comment| Written::comment(t, comment)).collect(),
             notes: records.notes.iter().map(|note| Written::note(t, note)).collect(),
             subscriptions: records.subscriptions.iter().map(RequestEntry::of_link).collect(),
-            stopped: records.unsubscribed_at.map(|at| Moment::day(t, at)),
+            stopped: records.unsubscribed_at.map(|at| DisplayTime::day(t, at)),
             problems,
             page,
         }

@@ -13,7 +13,7 @@ use roadmap_domain::usecase::retry_mail::RetryMail;
 use roadmap_http::error::HttpError;
 use uuid::Uuid;
 
-use crate::admin::parts::Moment;
+use crate::admin::parts::DisplayTime;
 use crate::admin::{self, Entry, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -34,7 +34,7 @@ struct MailPage {
     page: Page,
     numbers: Vec<Number>,
     /// Since when the oldest mail waits.
-    oldest: Option<Moment>,
+    oldest: Option<DisplayTime>,
     /// Whether there is failed mail, and mail that is tried again later.
     has_dead: bool,
     has_postponed: bool,
@@ -64,7 +64,7 @@ struct FailureRow {
     reason: String,
     attempts: String,
     /// When it is tried again. `None` if it is not.
-    next: Option<Moment>,
+    next: Option<DisplayTime>,
 }
 
 /// What the identity of a message says about it: the key of its kind, the page of what it is about, the customer.
@@ -98,7 +98,7 @@ impl FailureRow {
             customer: customer.map(|customer| format!("/admin/customers/{customer}")),
             reason: failure.reason.clone(),
             attempts: t.count("mail-attempts", failure.attempts),
-            next: failure.next_attempt_at.map(|at| Moment::minute(t, at)),
+            next: failure.next_attempt_at.map(|at| DisplayTime::minute(t, at)),
         }
     }
 }
@@ -156,7 +156,7 @@ impl MailPage {
                 number("mail-failed", shown(mail.dead), "mail-failed-hint"),
                 number("mail-sent", shown(mail.sent), "mail-sent-hint"),
             ],
-            oldest: mail.oldest.map(|at| Moment::minute(t, at)),
+            oldest: mail.oldest.map(|at| DisplayTime::minute(t, at)),
             has_dead: mail.dead > 0,
             has_postponed: postponed > 0,
             failures: mail.failures.iter().take(LISTED).map(|failure| FailureRow::new(t, failure)).collect(),

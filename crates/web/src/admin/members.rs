@@ -17,7 +17,7 @@ use roadmap_domain::usecase::query::people::ListMembers;
 use roadmap_domain::usecase::sign_in::{AskForSignIn, StartSignIn};
 use roadmap_http::error::HttpError;
 
-use crate::admin::parts::{Choice, Moment};
+use crate::admin::parts::{Choice, DisplayTime};
 use crate::admin::{self, Entry, path_id, run_once, run_step};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -69,7 +69,7 @@ struct MemberRow {
     email: String,
     role: &'static str,
     roles: Vec<Choice>,
-    since: Moment,
+    since: DisplayTime,
     /// The words of the button that sends a link, before and after the name.
     again: (String, String),
     /// Whether it is the one who looks.
@@ -102,7 +102,7 @@ impl MemberRow {
             email: member.email.as_str().to_owned(),
             role: role_key(member.role),
             roles: role_choices(t, member.role.name()),
-            since: Moment::day(t, member.created_at),
+            since: DisplayTime::day(t, member.created_at),
             is_own: member.id == own,
         }
     }

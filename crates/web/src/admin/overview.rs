@@ -11,7 +11,7 @@ use roadmap_domain::usecase::query::admin::{ShowMail, ShowUsedUpSignIns};
 use roadmap_http::error::HttpError;
 
 use crate::admin::inbox::{state_path, team_path, track_path};
-use crate::admin::parts::Moment;
+use crate::admin::parts::DisplayTime;
 use crate::admin::{self, Entry, frame};
 use crate::context::Context;
 use crate::page::{Nav, Page};
@@ -23,7 +23,7 @@ use crate::text::{self, Text};
 struct OverviewPage {
     page: Page,
     /// When sign-in mails to strangers or customers were used up, if that was within the last day.
-    used_up: Option<Moment>,
+    used_up: Option<DisplayTime>,
     periods: Vec<Tab>,
     stats: Vec<Stat>,
     charts: Vec<Chart>,
@@ -121,7 +121,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let failed = context.run(&ShowMail { failures: 0 }).await?.dead;
     let used_up = context.run(&ShowUsedUpSignIns).await?;
     let template = OverviewPage {
-        used_up: used_up.map(|at| Moment::minute(t, at)),
+        used_up: used_up.map(|at| DisplayTime::minute(t, at)),
         periods: periods(t, period),
         stats: stats(t, &overview, &counts, failed, member.role == Role::Admin),
         charts: charts(t, &overview.weeks),
@@ -339,7 +339,7 @@ mod tests {
         let counts = if is_empty { InboxCounts::default() } else { counts };
         let template = OverviewPage {
             page: sample_page(language, true, &t.get("admin-overview")),
-            used_up: is_admin.then(|| Moment::minute(t, at(1))),
+            used_up: is_admin.then(|| DisplayTime::minute(t, at(1))),
             periods: periods(t, Period::Month),
             stats: stats(t, &overview, &counts, failed, is_admin),
             charts: charts(t, &overview.weeks),

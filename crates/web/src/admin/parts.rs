@@ -50,14 +50,14 @@ pub(crate) fn track_choices(counts: &InboxCounts, chosen: Option<TrackId>) -> Ve
 
 /// A point in time, in words and for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct DisplayTime {
     /// In words.
     pub(crate) words: String,
     /// As in HTML's `datetime`.
     pub(crate) machine: String,
 }
 
-impl Moment {
+impl DisplayTime {
     /// Creates a date. UTC.
     pub(crate) fn day(t: Text, at: Timestamp) -> Self {
         Self { words: t.date(at), machine: machine_date(at) }

@@ -9,7 +9,7 @@ use roadmap_domain::model::changelog::{Changelog, ChangelogState};
 use roadmap_domain::model::id::ChangelogId;
 use roadmap_domain::model::timestamp::Timestamp;
 
-use crate::admin::parts::Moment;
+use crate::admin::parts::DisplayTime;
 use crate::portal::changelogs;
 use crate::text::Text;
 
@@ -30,7 +30,7 @@ struct State {
     name: String,
     /// What the time means.
     label: String,
-    at: Moment,
+    at: DisplayTime,
     /// The path on the portal, if it is published.
     portal: Option<String>,
 }
@@ -47,7 +47,7 @@ impl State {
         Self {
             name: t.get(name).into_owned(),
             label: t.get(label).into_owned(),
-            at: Moment::minute(t, at),
+            at: DisplayTime::minute(t, at),
             portal: is_published.then(|| changelogs::path(changelog.id)),
         }
     }
