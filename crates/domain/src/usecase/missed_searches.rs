@@ -79,9 +79,12 @@ mod tests {
         let mut store = MockMissedSearchStore::new();
         store
             .expect_add_missed_searches()
-            .withf(|of, at, searches, limit| {
+            .withf(|of, day, searches, limit| {
                 let seen: Vec<_> = searches.iter().map(|search| (search.words.as_str(), search.count)).collect();
-                *of == workspace() && *at == now() && *limit == 500 && seen == [("b", 2), ("a", 1), ("c", 1)]
+                *of == workspace()
+                    && *day == now().start_of_day()
+                    && *limit == 500
+                    && seen == [("b", 2), ("a", 1), ("c", 1)]
             })
             .times(1)
             .returning(|_, _, _, _| Ok(()));
