@@ -694,7 +694,9 @@ fn waiting_mail_survives_the_migration_to_messages() {
         "UPDATE outbox SET payload = {} WHERE kind = 'comment_audience'",
         json_with("payload", "request", &request)
     ));
-    app.data.execute(&migration_undone("20261122000500_queue_messages"));
+    for migration in ["20261125000610_name_requests_of_mail", "20261122000500_queue_messages"] {
+        app.data.execute(&migration_undone(migration));
+    }
     let count = |rows: &str| app.count(&format!("SELECT count(*) FROM {rows}"));
     assert_eq!(
         [
