@@ -12,7 +12,6 @@ use std::sync::Arc;
 use futures_util::future::{Either, join_all, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use time::Duration;
-use tracing::field::display;
 use tracing::{Instrument, Span};
 
 use crate::error::{ErrorChain, RoadmapError};
@@ -441,7 +440,7 @@ impl DeliverMail {
 /// the lines have it at any configured level.
 fn log_span(workspace: WorkspaceId, lease: &Lease) -> Span {
     let (mail, request_id) = (&lease.message, lease.request_id.as_deref());
-    tracing::error_span!("mail", request_id = request_id.map(display), %workspace, %mail)
+    tracing::error_span!("mail", request_id = request_id.map(tracing::field::display), %workspace, %mail)
 }
 
 /// Opens the span of a message in traces.
