@@ -214,6 +214,8 @@ impl Test {
         let threads = threads.to_string();
         let mut environment = vec![(SERVER_VARIABLE, server.url.as_str()), ("RUST_TEST_THREADS", &threads)];
         cargo_test(&["--all-targets", "--"], &self.arguments, &environment)?;
+        // Examples that must not compile. `--all-targets` leaves them out.
+        cargo_test(&["--doc", "--"], &self.arguments, &environment)?;
         environment.push(("TEST_STORE", "postgres"));
         let mut again = vec!["--test", "api", "--", "--skip", ON_POSTGRES];
         again.extend(ONCE.iter().flat_map(|name| ["--skip", name]));
