@@ -64,7 +64,7 @@ mod tests {
             assert_eq!(numbers(&format!("//! A module.\n\n/// An item.\n#[must_use]\npub {item}\n")), [] as [usize; 0]);
             assert_eq!(numbers(&format!("//! A module.\n\n{item}\npub(crate) {item}\n")), [] as [usize; 0]);
         }
-        // An attribute of many lines stands between.
+        // An attribute of many lines is between them.
         assert_eq!(numbers("//! M.\n\n/// A.\n#[derive(\n    Debug,\n)]\npub struct A;\npub struct B;\n"), [8]);
         // Functions of a public trait are public, those of others are not.
         assert_eq!(numbers("//! M.\n\n/// A.\npub trait A {\n    fn a();\n}\nimpl A for B {\n    fn a() {}\n}\n"), [5]);

@@ -3,7 +3,7 @@
 //! A bug that is found in one store gets a case here, so that every store is tested for it.
 
 /// Declares the cases of a file of this suite, so that a new case touches its file only: `cases!($ votes { a_case, })` at
-/// the end of `votes.rs`. The dollar sign stands for itself in the macro that this defines.
+/// the end of `votes.rs`. The dollar sign is passed on to the macro that this defines.
 macro_rules! cases {
     ($dollar:tt $module:ident { $($case:ident,)+ }) => {
         #[doc(hidden)]

@@ -145,7 +145,7 @@ impl Session {
     /// A member's session ends after this time without use, and after this time in all.
     pub const MEMBER_LIFETIME: (Duration, Duration) = (Duration::hours(24), Duration::days(14));
 
-    /// Returns the time before which sessions were last used that have ended at `now`, whoever they belong to.
+    /// Returns the time before which sessions were last used that have ended at `now`, those of customers and of members.
     #[must_use]
     pub fn ended_before(now: Timestamp) -> Timestamp {
         now.plus(-Self::CUSTOMER_LIFETIME.1)

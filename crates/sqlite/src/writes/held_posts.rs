@@ -17,7 +17,7 @@ use crate::schema::{comments, feature_requests, held_comments};
 use crate::unit::SqliteUnit;
 use crate::writes::votes::find_or_insert_customer;
 
-/// Stores a comment of a customer that waits for approval. Nobody else's comments wait.
+/// Stores a comment of a customer that waits for approval. Comments of members do not.
 fn hold(
     connection: &mut SqliteConnection,
     workspace: Id,
