@@ -24,6 +24,12 @@ mod settings;
 mod tracks;
 mod votes;
 
+use roadmap_domain::ports::Reads;
+
+use crate::PostgresReader;
+
 pub(crate) use changes::number_changes;
 pub(crate) use customers::SelectCustomer;
 pub(crate) use search::TermStatistics;
+
+impl Reads for PostgresReader {}

@@ -23,3 +23,9 @@ pub(crate) mod sessions;
 pub(crate) mod settings;
 mod tracks;
 mod votes;
+
+use roadmap_domain::ports::Reads;
+
+use crate::SqliteStore;
+
+impl Reads for SqliteStore {}

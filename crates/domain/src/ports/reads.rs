@@ -64,27 +64,6 @@ pub trait Reads:
 {
 }
 
-impl<T> Reads for T where
-    T: AccountReader
-        + AttachmentReader
-        + AuditReader
-        + ChangeReader
-        + ChangelogReader
-        + CommentReader
-        + CustomerReader
-        + FeatureRequestReader
-        + InboxReader
-        + MemberReader
-        + OverviewReader
-        + PortalListReader
-        + RequestPageReader
-        + SessionReader
-        + SettingReader
-        + TrackReader
-        + VoteReader
-{
-}
-
 /// Reads what people see of their own account.
 #[async_trait]
 pub trait AccountReader: Send + Sync {
@@ -498,6 +477,8 @@ pub trait VoteReader: Send + Sync {
 mockall::mock! {
     /// Double of [`Reads`].
     pub Reads {}
+
+    impl Reads for Reads {}
 
     #[async_trait]
     impl AccountReader for Reads {
