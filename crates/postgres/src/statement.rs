@@ -215,3 +215,19 @@ macro_rules! audience {
     };
 }
 pub(crate) use audience;
+
+/// The SQL of the common table expression `subscribed`: the feature requests that a customer gets mail about, before they
+/// are merged, in a statement with the parameters `workspace`, `customer` and `most`. Of very many, the newest ones are
+/// read.
+macro_rules! subscribed {
+    () => {
+        "subscribed AS MATERIALIZED (
+             (SELECT request_id FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer} AND subscribed
+              ORDER BY request_id DESC LIMIT {most})
+             UNION
+             (SELECT request_id FROM followers WHERE workspace_id = {workspace} AND customer_id = {customer}
+              ORDER BY request_id DESC LIMIT {most})
+         )"
+    };
+}
+pub(crate) use subscribed;

@@ -19,7 +19,7 @@ use crate::reads::portal_lists::{RowColumns, RowRow, portal_row, row};
 use crate::rows::{LinkColumns, LinkRow, SummaryColumns, SummaryRow, request_link};
 use crate::schema::sessions;
 use crate::session::Session;
-use crate::statement::{placed, statement, summary};
+use crate::statement::{placed, statement, subscribed, summary};
 
 statement! {
     /// Selects what a customer voted for, latest vote first. Of very many votes, those for the newest feature requests are
@@ -54,13 +54,7 @@ statement! {
     /// Selects what a customer gets mail about, newest first. Of very many, the newest ones are read.
     Subscriptions { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt, limit: i64 => BigInt }
         -> LinkColumns,
-    "WITH subscribed AS MATERIALIZED (
-         (SELECT request_id FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer} AND subscribed
-          ORDER BY request_id DESC LIMIT {most})
-         UNION
-         (SELECT request_id FROM followers WHERE workspace_id = {workspace} AND customer_id = {customer}
-          ORDER BY request_id DESC LIMIT {most})
-     ), roots AS MATERIALIZED (
+    concat!("WITH ", subscribed!(), ", roots AS MATERIALIZED (
          SELECT DISTINCT coalesce(root_id, subscribed.request_id) AS request_id FROM subscribed
          CROSS JOIN LATERAL (
              SELECT root_id FROM vote_tallies
@@ -74,7 +68,7 @@ statement! {
      ) AS requests
      WHERE EXISTS (
          SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer} AND mail_stopped_at IS NULL)
-     ORDER BY tag_number DESC LIMIT {limit}"
+     ORDER BY tag_number DESC LIMIT {limit}")
 }
 
 statement! {

@@ -27,7 +27,7 @@ use crate::rows::{
     customer, listed_comment, request_link, votes_of,
 };
 use crate::schema::counted_mails;
-use crate::statement::{placed, statement, summary};
+use crate::statement::{placed, statement, subscribed, summary};
 
 statement! {
     /// Selects the number of customers that match a pattern, with a page of them. Ids begin with the creation timestamp.
@@ -98,16 +98,10 @@ statement! {
     /// merged is listed once, as the root of its tree. Of very many, the newest ones are read.
     SubscribedTo { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt, limit: i64 => BigInt }
         -> (Nullable<Timestamptz>, Nullable<LinkColumns>),
-    "WITH customer AS MATERIALIZED (
+    concat!("WITH customer AS MATERIALIZED (
          SELECT mail_stopped_at, mail_stopped_because FROM customers
          WHERE workspace_id = {workspace} AND id = {customer}
-     ), subscribed AS MATERIALIZED (
-         (SELECT request_id FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer} AND subscribed
-          ORDER BY request_id DESC LIMIT {most})
-         UNION
-         (SELECT request_id FROM followers WHERE workspace_id = {workspace} AND customer_id = {customer}
-          ORDER BY request_id DESC LIMIT {most})
-     ), roots AS MATERIALIZED (
+     ), ", subscribed!(), ", roots AS MATERIALIZED (
          SELECT DISTINCT coalesce(root_id, subscribed.request_id) AS id FROM subscribed
          CROSS JOIN LATERAL (
              SELECT root_id FROM vote_tallies
@@ -122,7 +116,7 @@ statement! {
          ORDER BY tag_number DESC LIMIT {limit}
      )
      SELECT CASE WHEN mail_stopped_because <> 'blocked' THEN mail_stopped_at END, id, tag_number, title
-     FROM customer LEFT JOIN listed ON true ORDER BY tag_number DESC"
+     FROM customer LEFT JOIN listed ON true ORDER BY tag_number DESC")
 }
 
 statement! {
