@@ -134,9 +134,9 @@ fn in_days(app: &App, days: i64) -> (String, String) {
         true => format!("SELECT to_char(to_timestamp({minutes}) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI')"),
         false => format!("SELECT strftime('%Y-%m-%dT%H:%M', {minutes}, 'unixepoch')"),
     };
-    let typed = app.sql(&query).remove(0);
-    let shown = format!("{typed}:00.000Z");
-    (typed, shown)
+    let field_value = app.sql(&query).remove(0);
+    let timestamp = format!("{field_value}:00.000Z");
+    (field_value, timestamp)
 }
 
 fn mails(app: &App) -> i64 {
@@ -156,27 +156,32 @@ fn a_changelog_is_written_found_published_and_withdrawn() {
     let key = hidden(&page, "operation_key");
 
     // A search shows what can be linked, and keeps what was typed.
-    let typed = [("operation_key", key.as_str()), ("title", "Undo & more"), ("content", "**Ten** seconds")];
-    let found =
-        send(&olga, "/admin/changelogs/new", &[&typed[..], &[("query", "undo"), ("do", "find")]].concat(), None);
-    assert_eq!(found.status, 200);
-    let page = found.text();
+    let draft_fields = [("operation_key", key.as_str()), ("title", "Undo & more"), ("content", "**Ten** seconds")];
+    let response =
+        send(&olga, "/admin/changelogs/new", &[&draft_fields[..], &[("query", "undo"), ("do", "find")]].concat(), None);
+    assert_eq!(response.status, 200);
+    let page = response.text();
     shows(&page, &["value=\"Undo &#38; more\"", "**Ten** seconds</textarea>", "Undo send</bdi><small>1 vote</small>"]);
     assert!(page.contains(&format!("name=\"linked\" value=\"{undo}\">")) && !page.contains("Quokkas"), "{page}");
     assert_eq!(app.acme.get_changelogs("").is_ok()["total_count"], 0);
-    let nothing =
-        send(&olga, "/admin/changelogs/new", &[&typed[..], &[("query", "wombat"), ("do", "find")]].concat(), None);
+    let nothing = send(
+        &olga,
+        "/admin/changelogs/new",
+        &[&draft_fields[..], &[("query", "wombat"), ("do", "find")]].concat(),
+        None,
+    );
     shows(&nothing.text(), &["Nothing found for “wombat”"]);
 
     // A preview shows what visitors would read.
     let linked = [("linked", undo.as_str()), ("linked", other.as_str())];
-    let preview = send(&olga, "/admin/changelogs/new", &[&typed[..], &linked, &[("do", "preview")]].concat(), None);
+    let preview =
+        send(&olga, "/admin/changelogs/new", &[&draft_fields[..], &linked, &[("do", "preview")]].concat(), None);
     assert_eq!(preview.status, 200);
     shows(&preview.text(), &["<p><strong>Ten</strong> seconds</p>", "2 people would get it, each once.", "Quokkas"]);
     assert!(preview.text().contains(&format!("value=\"{other}\" checked>")), "{}", preview.text());
 
     // Saving makes a draft. The form sent twice makes one.
-    let fields = [&typed[..], &linked, &[("notify", "1"), ("do", "save")]].concat();
+    let fields = [&draft_fields[..], &linked, &[("notify", "1"), ("do", "save")]].concat();
     let saved = submit(&olga, "/admin/changelogs/new", &fields);
     assert_eq!(submit(&olga, "/admin/changelogs/new", &fields), saved);
     let id = id_of(&saved);
@@ -323,7 +328,7 @@ fn a_changelog_can_be_published_at_once_with_mail() {
 #[test]
 fn a_changelog_waits_for_its_time() {
     let (app, olga) = started();
-    let ((typed, shown), (past, _)) = (in_days(&app, 3), in_days(&app, -3));
+    let ((field_value, timestamp), (past, _)) = (in_days(&app, 3), in_days(&app, -3));
     let base = [("title", "New"), ("content", "Text")];
     let with = |more: &[(&'static str, &str)]| {
         let fields: Vec<(&str, String)> =
@@ -338,7 +343,7 @@ fn a_changelog_waits_for_its_time() {
     );
     shows(&page, &[&format!("value=\"{past}\""), "value=\"New\"", "Text</textarea>"]);
     is_refused(
-        &with(&[("publish-at", &typed), ("do", "publish")]),
+        &with(&[("publish-at", &field_value), ("do", "publish")]),
         "publish-at",
         "You have chosen a time and pressed Publish. Press Save to publish it at that time, or empty the field and press \
          Publish to publish it now.",
@@ -349,18 +354,18 @@ fn a_changelog_waits_for_its_time() {
         "This is not a time. It should look like 2026-03-31T09:00.",
     );
     is_refused(
-        &with(&[("publish-at", &typed), ("notify", "1"), ("do", "save")]),
+        &with(&[("publish-at", &field_value), ("notify", "1"), ("do", "save")]),
         "notify",
         "A changelog that waits for its time goes out without mail. Untick this, or empty the time and press Publish.",
     );
     assert_eq!(app.acme.get_changelogs("").is_ok()["total_count"], 0);
-    let scheduled = with(&[("publish-at", &typed), ("do", "save")]);
+    let scheduled = with(&[("publish-at", &field_value), ("do", "save")]);
     let path = scheduled.header("location").unwrap().to_owned();
     assert_eq!(notice(&olga, &path), "The changelog will be published at the time you have chosen.");
     let id = id_of(&path);
     let path = format!("/admin/changelogs/{id}");
     let stored = || (changelog(&app, &id)["status"].clone(), changelog(&app, &id)["publish_at"].clone());
-    assert_eq!(stored(), (json!("scheduled"), json!(shown)));
+    assert_eq!(stored(), (json!("scheduled"), json!(timestamp)));
     shows(&olga.page("/admin/changelogs"), &[">Scheduled</span>", "Public from"]);
 
     // A time that stays is no problem, an empty one makes a draft, and publishing does not wait.
@@ -370,13 +375,13 @@ fn a_changelog_waits_for_its_time() {
         let more = [("fingerprint", fingerprint.as_str()), ("publish-at", publish_at), ("do", action)];
         submit(&olga, &path, &[&base[..], &more].concat())
     };
-    shows(&olga.page(&path), &[&format!("value=\"{typed}\"")]);
-    assert_eq!(save(&typed, "save"), format!("{path}?done=changelog-saved"));
+    shows(&olga.page(&path), &[&format!("value=\"{field_value}\"")]);
+    assert_eq!(save(&field_value, "save"), format!("{path}?done=changelog-saved"));
     assert_eq!(stored().0, json!("scheduled"));
     assert_eq!(save("", "save"), format!("{path}?done=changelog-saved"));
     assert_eq!(stored(), (json!("draft"), Value::Null));
-    assert_eq!(save(&typed, "save"), format!("{path}?done=changelog-scheduled"));
-    assert_eq!(save(&typed, "publish"), format!("{path}?done=changelog-published"));
+    assert_eq!(save(&field_value, "save"), format!("{path}?done=changelog-scheduled"));
+    assert_eq!(save(&field_value, "publish"), format!("{path}?done=changelog-published"));
     assert_eq!(stored().0, json!("published"));
 
     // A published one is not scheduled again.
@@ -461,9 +466,9 @@ fn a_cover_is_kept_shown_and_removed() {
         "Title is missing. Please fill it in.",
     );
     let reference = hidden(&page, "cover-reference");
-    let shown = format!("/admin/covers/{reference}/a%20b.png");
-    shows(&page, &[&format!("src=\"{shown}\""), "name=\"cover-name\" value=\"a b.png\"", "Remove cover"]);
-    let image = olga.get(&shown);
+    let cover_path = format!("/admin/covers/{reference}/a%20b.png");
+    shows(&page, &[&format!("src=\"{cover_path}\""), "name=\"cover-name\" value=\"a b.png\"", "Remove cover"]);
+    let image = olga.get(&cover_path);
     assert_eq!((image.status, image.header("content-type"), &image.bytes[..]), (200, Some("image/png"), PNG));
     assert_eq!(image.header("cache-control"), Some("private, max-age=3600"));
     assert_eq!(image.header("cross-origin-resource-policy"), Some("same-origin"));
@@ -471,8 +476,8 @@ fn a_cover_is_kept_shown_and_removed() {
 
     // Only members see it, and nothing but what a page has signed is shown.
     let customer = Browser::signed_in(&app, "ann@example.com");
-    assert_eq!(customer.get(&shown).status, 404);
-    assert_eq!(Browser::new(&app).get(&shown).status, 303);
+    assert_eq!(customer.get(&cover_path).status, 404);
+    assert_eq!(Browser::new(&app).get(&cover_path).status, 303);
     let uploaded = app.acme.post_attachment(&form_with("other.txt", b"text")).json();
     let raw = uploaded["id"].as_str().unwrap();
     let signed = uploaded["signed_id"].as_str().unwrap();
@@ -483,18 +488,20 @@ fn a_cover_is_kept_shown_and_removed() {
     let gone = "This image cannot be used any more. Please choose it again.";
     is_refused(&send(&olga, path, &forged, None), "cover", gone);
 
-    let kept = [("title", "New"), ("content", "Text"), ("cover-reference", &reference), ("cover-name", "a b.png")];
-    let id = id_of(&submit(&olga, path, &[&kept[..], &[("do", "save")]].concat()));
+    let cover_fields =
+        [("title", "New"), ("content", "Text"), ("cover-reference", &reference), ("cover-name", "a b.png")];
+    let id = id_of(&submit(&olga, path, &[&cover_fields[..], &[("do", "save")]].concat()));
     let url = changelog(&app, &id)["cover_image_url"].as_str().unwrap().to_owned();
     assert!(url.ends_with("/a%20b.png"), "{url}");
     let path = format!("/admin/changelogs/{id}");
     let page = olga.page(&path);
-    shows(&page, &[&shown]);
+    shows(&page, &[&cover_path]);
     let fingerprint = hidden(&page, "fingerprint");
-    let kept = [&kept[..], &[("fingerprint", fingerprint.as_str())]].concat();
-    let preview = send(&olga, &path, &[&kept[..], &[("cover-removed", "1"), ("do", "preview")]].concat(), None).text();
-    shows(&preview, &["name=\"cover-removed\" value=\"1\" checked", &shown]);
-    submit(&olga, &path, &[&kept[..], &[("cover-removed", "1"), ("do", "save")]].concat());
+    let cover_fields = [&cover_fields[..], &[("fingerprint", fingerprint.as_str())]].concat();
+    let preview =
+        send(&olga, &path, &[&cover_fields[..], &[("cover-removed", "1"), ("do", "preview")]].concat(), None).text();
+    shows(&preview, &["name=\"cover-removed\" value=\"1\" checked", &cover_path]);
+    submit(&olga, &path, &[&cover_fields[..], &[("cover-removed", "1"), ("do", "save")]].concat());
     assert_eq!(changelog(&app, &id)["cover_image_url"], Value::Null);
     assert_eq!(audit(&app, 1), by_olga(&[("changelog.update", "cover_image")]));
     let page = olga.page(&path);
@@ -859,9 +866,9 @@ const SETTINGS: [(&str, &str); 9] = [
 /// The fields of the settings with some of them replaced, and others added.
 fn settings<'a>(changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let is_changed = |name: &str| changes.iter().any(|(changed, _)| *changed == name);
-    let kept = SETTINGS.into_iter().filter(|(name, _)| !is_changed(name));
+    let unchanged = SETTINGS.into_iter().filter(|(name, _)| !is_changed(name));
     // A box without a tick is not sent.
-    kept.chain(changes.iter().copied()).filter(|(_, value)| *value != "off").chain([("do", "save")]).collect()
+    unchanged.chain(changes.iter().copied()).filter(|(_, value)| *value != "off").chain([("do", "save")]).collect()
 }
 
 #[test]
@@ -957,11 +964,12 @@ fn all_settings_are_saved_by_one_form() {
 fn a_stale_form_of_the_settings_changes_what_was_typed() {
     let (app, olga) = started();
     let page = olga.page("/admin/settings");
-    let (key, shown) = (hidden(&page, "operation_key"), hidden(&page, "shown"));
+    let (key, fingerprints) = (hidden(&page, "operation_key"), hidden(&page, "shown"));
     // Meanwhile somebody else hides the portal, and adds synonyms.
     app.acme.patch_portal(&json!({ "portal": { "visibility": "off", "mail_domains": ["acme.example"] } })).is_ok();
     app.acme.put_synonyms(&json!({ "synonyms": [["2fa", "mfa"]] })).is_ok();
-    let stale = [("operation_key", key.as_str()), ("shown", &shown), ("indexed", "1"), ("product_name", "Acme 2")];
+    let stale =
+        [("operation_key", key.as_str()), ("shown", &fingerprints), ("indexed", "1"), ("product_name", "Acme 2")];
     let fields = settings(&stale);
     let response = send(&olga, "/admin/settings", &fields, Some(("logo", "logo.png", PNG)));
     assert_eq!(response.status, 303, "{}", response.text());
@@ -973,8 +981,12 @@ fn a_stale_form_of_the_settings_changes_what_was_typed() {
     assert_eq!(send(&olga, "/admin/settings", &fields, Some(("logo", "logo.png", PNG))).status, 303);
 
     // What both have changed is not overwritten unknowingly, and nothing else is saved.
-    let stale =
-        [("shown", shown.as_str()), ("access", "private"), ("synonyms", "2fa, two-factor"), ("product_name", "Acme 3")];
+    let stale = [
+        ("shown", fingerprints.as_str()),
+        ("access", "private"),
+        ("synonyms", "2fa, two-factor"),
+        ("product_name", "Acme 3"),
+    ];
     let count = app.count("SELECT count(*) FROM audit_entries");
     let refused = send(&olga, "/admin/settings", &settings(&stale), None);
     let sentence = |now: &str| {
@@ -987,8 +999,8 @@ fn a_stale_form_of_the_settings_changes_what_was_typed() {
     is_refused(&refused, "synonyms", &sentence("2fa,mfa"));
     is_refused(&refused, "product_name", &sentence("Acme 2"));
     assert_eq!(app.count("SELECT count(*) FROM audit_entries"), count);
-    let shown = hidden(&page, "shown");
-    submit(&olga, "/admin/settings", &settings(&[&[("shown", shown.as_str())], &stale[1..]].concat()));
+    let fingerprints = hidden(&page, "shown");
+    submit(&olga, "/admin/settings", &settings(&[&[("shown", fingerprints.as_str())], &stale[1..]].concat()));
     let expected = [
         ("synonyms.replace", "synonyms"),
         ("portal.update", "visibility indexing"),
@@ -1003,10 +1015,10 @@ fn of_two_forms_of_the_settings_at_once_one_is_saved_and_the_other_is_shown_agai
     let (app, olga) = started();
     let copies = [olga.duplicate(), olga.duplicate()].map(std::sync::Mutex::new);
     for round in 0..12 {
-        let shown = hidden(&olga.page("/admin/settings"), "shown");
+        let fingerprints = hidden(&olga.page("/admin/settings"), "shown");
         let names = ["One", "Two"].map(|name| format!("{name} {round}"));
         let responses = in_parallel(2, |number| {
-            let fields = settings(&[("shown", shown.as_str()), ("product_name", &names[number])]);
+            let fields = settings(&[("shown", fingerprints.as_str()), ("product_name", &names[number])]);
             let browser = copies[number].lock().unwrap();
             send(&browser, "/admin/settings", &fields, None)
         });
@@ -1077,8 +1089,8 @@ fn wrong_settings_change_nothing() {
     is_refused(&send(&olga, "/admin/settings", &forged, None), "logo", gone);
     let after = (app.acme.get_setting().is_ok(), app.acme.get_portal().is_ok(), app.acme.get_synonyms().is_ok());
     assert_eq!(after, before);
-    let kept = settings(&[("logo-reference", &reference), ("logo-name", "a.png"), ("indexed", "1")]);
-    submit(&olga, "/admin/settings", &kept);
+    let fields = settings(&[("logo-reference", &reference), ("logo-name", "a.png"), ("indexed", "1")]);
+    submit(&olga, "/admin/settings", &fields);
     assert_eq!(audit(&app, 1), by_olga(&[("portal.update", "logo")]));
 }
 

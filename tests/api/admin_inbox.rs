@@ -199,21 +199,21 @@ fn filters_are_addresses() {
     let planned = app.track("Planned");
     assert_eq!(app.acme.patch_track(&export, &json!({ "track_id": planned })).status, 200);
     app.acme.comment(&tagged, "Thank you.");
-    let found = |query: &str| titles(&olga.page(&format!("/admin?{query}")));
-    assert_eq!(found(&format!("track={planned}")), ["Export as PDF"]);
-    assert_eq!(found("tag=design"), ["Night shift"]);
-    assert_eq!(found("mine=1"), ["Night shift"]);
-    assert_eq!(found("sort=votes"), ["Dark mode", "Night shift", "Export as PDF"]);
-    assert_eq!(found("sort=oldest"), ["Dark mode", "Export as PDF", "Night shift"]);
-    assert_eq!(found("sort=nonsense&page=x"), ["Night shift", "Export as PDF", "Dark mode"]);
-    assert_eq!(found("query=export"), ["Export as PDF"]);
-    assert_eq!(found("query=%231"), ["Dark mode"]);
-    assert_eq!(found(&format!("query=export&track={}", app.track("Done"))), [""; 0]);
+    let titles_of = |query: &str| titles(&olga.page(&format!("/admin?{query}")));
+    assert_eq!(titles_of(&format!("track={planned}")), ["Export as PDF"]);
+    assert_eq!(titles_of("tag=design"), ["Night shift"]);
+    assert_eq!(titles_of("mine=1"), ["Night shift"]);
+    assert_eq!(titles_of("sort=votes"), ["Dark mode", "Night shift", "Export as PDF"]);
+    assert_eq!(titles_of("sort=oldest"), ["Dark mode", "Export as PDF", "Night shift"]);
+    assert_eq!(titles_of("sort=nonsense&page=x"), ["Night shift", "Export as PDF", "Dark mode"]);
+    assert_eq!(titles_of("query=export"), ["Export as PDF"]);
+    assert_eq!(titles_of("query=%231"), ["Dark mode"]);
+    assert_eq!(titles_of(&format!("query=export&track={}", app.track("Done"))), [""; 0]);
     let page = olga.page("/admin");
     assert!(page.contains(&format!("<option value=\"{planned}\">Planned (1)</option>")), "{page}");
     let lanes = between(&page, "id=\"filter-lane\"", "</select>");
     let lane = lanes.split("<option value=\"").find(|option| option.contains(">Planned<")).expect("the lane");
-    assert_eq!(found(&format!("lane={}", lane.split('"').next().expect("an id"))), ["Export as PDF"]);
+    assert_eq!(titles_of(&format!("lane={}", lane.split('"').next().expect("an id"))), ["Export as PDF"]);
     // A filter that nothing matches says so, and what was typed stays.
     for (query, sentence) in [
         ("tag=none", "Nothing matches"),
@@ -259,9 +259,9 @@ fn a_page_has_fifty_rows() {
         request(&app, &format!("Secret number {number}"), &json!({ "private": true }), "ann@example.com");
     }
     let page = olga.page("/admin?query=number");
-    let found = titles(&page).len();
-    assert!(found > 50, "{found}");
-    assert!(page.contains(&format!(">{found} results<")) && !page.contains("Page 1 of 2"), "{page}");
+    let count = titles(&page).len();
+    assert!(count > 50, "{count}");
+    assert!(page.contains(&format!(">{count} results<")) && !page.contains("Page 1 of 2"), "{page}");
 }
 
 #[test]
@@ -271,8 +271,8 @@ fn a_search_offers_the_orders_that_it_can_have() {
     let sorts = |query: &str| between(&olga.page(&format!("/admin?{query}")), "id=\"sort\"", "</select>").to_owned();
     let listed = sorts("sort=updated");
     assert!(listed.contains("<option value=\"updated\" selected>"), "{listed}");
-    let found = sorts("query=dark&sort=updated");
-    assert!(found.contains("<option value=\"newest\" selected>") && !found.contains("\"updated\""), "{found}");
+    let options = sorts("query=dark&sort=updated");
+    assert!(options.contains("<option value=\"newest\" selected>") && !options.contains("\"updated\""), "{options}");
 }
 
 #[test]

@@ -105,9 +105,9 @@ fn customers_are_listed_and_found() {
     has(&page, &[&row, "<bdi dir=\"ltr\">ann@example.com</bdi>", "2 customers", "aria-label=\"Search customers\""]);
     // Somebody without a name is known by the address.
     has(&page, &["<bdi>bob@example.com</bdi></a>"]);
-    let found = olga.page("/admin/customers?query=ANN");
-    assert!(found.contains("1 customer<") && !found.contains("bob@example.com"), "{found}");
-    has(&found, &["value=\"ANN\"", "Show all customers"]);
+    let page = olga.page("/admin/customers?query=ANN");
+    assert!(page.contains("1 customer<") && !page.contains("bob@example.com"), "{page}");
+    has(&page, &["value=\"ANN\"", "Show all customers"]);
     has(&olga.page("/admin/customers?query=nobody"), &["Nobody found", "value=\"nobody\""]);
     // A bad page is the first one, and one after the last is empty.
     has(&olga.page("/admin/customers?page=x"), &["ann@example.com"]);
@@ -145,8 +145,8 @@ fn a_customer_s_page_has_everything_that_is_known() {
     let region = |name: &str| between(&page, &format!("aria-labelledby=\"{name}\""), "</section>").to_owned();
     has(&page, &["<h1 dir=\"auto\">Ann</h1>", "ann@example.com", "value=\"Ann\"", "Merge with another customer"]);
     has(&region("votes"), &[">Votes</span>", "Night mode", "Dark mode", "/admin/feature_requests/2-night-mode"]);
-    let asked = region("requests");
-    assert!(asked.contains("Dark mode") && !asked.contains("Night mode"), "{asked}");
+    let requests = region("requests");
+    assert!(requests.contains("Dark mode") && !requests.contains("Night mode"), "{requests}");
     has(&region("comments"), &[">Comments</h2>", "Night mode", "<p>Me, too</p>"]);
     has(&region("notes"), &[">Private notes</h2>", "Olga", "<p>Calls <strong>often</strong></p>"]);
     has(&region("subscriptions"), &["Night mode"]);
@@ -189,11 +189,11 @@ fn two_customers_become_one() {
     let path = format!("/admin/customers/{ann}/merge");
     let page = olga.page(&path);
     has(&page, &["<h1>Merge two customers</h1>", "aria-label=\"Search customers\""]);
-    let found = olga.page(&format!("{path}?query=ann"));
+    let page = olga.page(&format!("{path}?query=ann"));
     let choose = format!("{path}?with={home}");
-    has(&found, &["ann@home.example", &format!("href=\"{choose}\"")]);
+    has(&page, &["ann@home.example", &format!("href=\"{choose}\"")]);
     // Nobody is merged with itself.
-    assert!(!found.contains(&format!("with={ann}")), "{found}");
+    assert!(!page.contains(&format!("with={ann}")), "{page}");
     has(&olga.page(&format!("{path}?query=nobody")), &["No other customer was found"]);
     refused(&olga.get(&format!("{path}?query={}", "a".repeat(255))), "query", "Search is too long");
     for with in [UNKNOWN, "nonsense", &ann] {
@@ -204,8 +204,8 @@ fn two_customers_become_one() {
         &ask,
         &["Keep Ann<", "Keep ann@home.example<", "This cannot be undone", "one vote counts", "belongs to nobody then"],
     );
-    let kept = |id: &str| format!("name=\"keep\" value=\"{id}\" checked");
-    assert!(ask.contains(&kept(&ann)) && !ask.contains(&kept(&home)), "{ask}");
+    let checked = |id: &str| format!("name=\"keep\" value=\"{id}\" checked");
+    assert!(ask.contains(&checked(&ann)) && !ask.contains(&checked(&home)), "{ask}");
     for keep in ["", "nonsense", UNKNOWN] {
         let response = send(&olga, &choose, &path, &[("with", &home), ("keep", keep)]);
         refused(&response, "keep-this", "Choose which of the two customers stays");
@@ -425,7 +425,7 @@ fn keys(app: &App) -> Vec<Value> {
 
 /// Returns the key that a page shows.
 #[track_caller]
-fn shown_key(response: &Response) -> String {
+fn displayed_key(response: &Response) -> String {
     assert_eq!((response.status, response.header("cache-control")), (200, Some("private, no-store")));
     let page = response.text();
     let key = between(&page, "<input class=\"input code\" id=\"key\" type=\"text\" value=\"", "\"").to_owned();
@@ -448,10 +448,10 @@ fn the_text_of_a_key_is_shown_once() {
         ("expires_in", "30"),
         ("operation_key", operation_key.as_str()),
     ];
-    let key = shown_key(&olga.post(path, &fields));
-    let shown = app.client("acme", &key).get_api_key().is_ok();
+    let key = displayed_key(&olga.post(path, &fields));
+    let api_key = app.client("acme", &key).get_api_key().is_ok();
     assert_eq!(
-        (&shown["api_key"]["name"], &shown["api_key"]["scopes"]),
+        (&api_key["api_key"]["name"], &api_key["api_key"]["scopes"]),
         (&json!("Sync <b>"), &json!(["read", "manage"]))
     );
     // The same form again, also after a reload, neither makes another key nor shows this one.
@@ -522,11 +522,11 @@ fn a_key_is_rotated_and_revoked() {
     let fields = [("overlap", "hour"), ("operation_key", operation_key.as_str())];
     let response = olga.post(&rotate, &fields);
     has(&response.text(), &["The old key still works for 1 hour."]);
-    let new = shown_key(&response);
+    let new = displayed_key(&response);
     assert_eq!(olga.submit(&rotate, &fields), "/admin/api-keys?done=key-created-before");
     for key in [&old, &new] {
-        let shown = app.client("acme", key).get_api_key().is_ok();
-        assert_eq!((&shown["api_key"]["name"], &shown["api_key"]["scopes"]), (&json!("another"), &json!(["read"])));
+        let api_key = app.client("acme", key).get_api_key().is_ok();
+        assert_eq!((&api_key["api_key"]["name"], &api_key["api_key"]["scopes"]), (&json!("another"), &json!(["read"])));
     }
     let listed = keys(&app);
     assert_eq!((listed.len(), listed[1]["expires_at"].is_null(), listed[2]["expires_at"].is_null()), (3, false, true));

@@ -354,17 +354,18 @@ fn an_edit_changes_only_what_was_touched() {
     let preview = panel.olga.post(&format!("{}/edit", panel.path), &preview);
     assert_eq!(preview.status, 200);
     shows(&preview.text(), &["<em>New</em>", "*New*</textarea>"]);
-    for (typed, sentence) in [
+    for (edited, sentence) in [
         (fields(" ", "Kept text", "ui"), "Title is missing."),
         (fields("Kept", "Kept text", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u"), "There can be 20 tags"),
     ] {
-        let page = panel.refused("edit", &[&typed[..], &known].concat());
+        let page = panel.refused("edit", &[&edited[..], &known].concat());
         shows(&page, &[sentence, "Kept text</textarea>"]);
     }
     assert_eq!(panel.detail()["title"], "Dark mode");
-    let typed = [&fields("Night mode", "Less **light**", "ui, \"a, b\"")[..], &known, &[("private", "1")]].concat();
+    let sent_fields =
+        [&fields("Night mode", "Less **light**", "ui, \"a, b\"")[..], &known, &[("private", "1")]].concat();
     for _ in 0..2 {
-        let location = panel.submit("edit", &typed);
+        let location = panel.submit("edit", &sent_fields);
         assert_eq!(location, "/admin/feature_requests/1-night-mode?done=request-saved");
     }
     let detail = panel.detail();
@@ -388,9 +389,9 @@ fn a_description_that_markdown_cannot_express_is_edited_as_html() {
     assert_eq!(hidden(&page, "format"), "html");
     shows(&page, &["Therefore it is shown as HTML."]);
     let print = hidden(&page, "fingerprint");
-    let typed = "<p>Water: H<sub>2</sub>O<script>alert(1)</script></p>";
+    let hostile = "<p>Water: H<sub>2</sub>O<script>alert(1)</script></p>";
     let fields =
-        [("title", "Dark mode"), ("description", typed), ("tags", "ui"), ("format", "html"), ("fingerprint", &print)];
+        [("title", "Dark mode"), ("description", hostile), ("tags", "ui"), ("format", "html"), ("fingerprint", &print)];
     panel.submit("edit", &fields);
     assert_eq!(panel.detail()["description"], html);
 }
@@ -406,8 +407,8 @@ fn the_second_of_two_editors_sees_what_the_first_has_saved() {
     let fields = [("title", "Dim mode"), ("description", "Of Max"), ("tags", "ui"), ("fingerprint", &print)];
     assert_eq!(max.submit(&form, &fields), "/admin/feature_requests/1-dim-mode?done=request-saved");
     let print = hidden(&of_olga, "fingerprint");
-    let typed = [("title", "Night mode"), ("description", "Of Olga"), ("tags", "ui, new")];
-    let refused = panel.olga.post(&form, &[&typed[..], &[("fingerprint", &print)]].concat());
+    let sent_fields = [("title", "Night mode"), ("description", "Of Olga"), ("tags", "ui, new")];
+    let refused = panel.olga.post(&form, &[&sent_fields[..], &[("fingerprint", &print)]].concat());
     assert_eq!(refused.status, 409);
     let page = refused.text();
     shows(
@@ -420,7 +421,7 @@ fn the_second_of_two_editors_sees_what_the_first_has_saved() {
     assert_eq!(panel.detail()["title"], "Dim mode");
     // Saved once more, it replaces what she has seen.
     let print = hidden(&page, "fingerprint");
-    panel.submit("edit", &[&typed[..], &[("fingerprint", &print)]].concat());
+    panel.submit("edit", &[&sent_fields[..], &[("fingerprint", &print)]].concat());
     let detail = panel.detail();
     assert_eq!(
         (&detail["title"], &detail["description"], &detail["tags"]),
@@ -429,7 +430,7 @@ fn the_second_of_two_editors_sees_what_the_first_has_saved() {
     // What was meant for a feature request that was merged meanwhile does not change its target.
     let (target, _) = request(&panel.app, "Theme", "bob@example.com", false);
     panel.app.acme.merge(&panel.id, &target);
-    let response = panel.olga.post(&form, &typed);
+    let response = panel.olga.post(&form, &sent_fields);
     assert_eq!(response.status, 404);
     shows(&response.text(), &["Of Olga</textarea>"]);
     assert_eq!(panel.app.acme.detail(&target)["title"], "Theme");
@@ -461,8 +462,8 @@ fn a_stale_page_does_not_act_on_the_target_of_a_merge() {
     }
     assert_eq!((panel.app.acme.detail(&target), panel.app.count("SELECT count(*) FROM audit_entries")), before);
     // What was done before the merge is still said after it.
-    let found = panel.olga.get(&format!("{}?done=noted", panel.path));
-    assert_eq!(found.header("location"), Some("/admin/feature_requests/2-theme?done=noted"));
+    let response = panel.olga.get(&format!("{}?done=noted", panel.path));
+    assert_eq!(response.header("location"), Some("/admin/feature_requests/2-theme?done=noted"));
     assert_eq!(panel.app.count("SELECT count(*) FROM outbox"), 0);
 }
 

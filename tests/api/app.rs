@@ -850,8 +850,8 @@ impl Response {
 /// Asserts that an object has exactly these keys.
 #[track_caller]
 pub fn has_keys(object: &Value, keys: &[&str]) {
-    let found: BTreeSet<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(found, keys.iter().copied().collect::<BTreeSet<&str>>());
+    let actual: BTreeSet<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(actual, keys.iter().copied().collect::<BTreeSet<&str>>());
 }
 
 /// Waits until a condition holds.

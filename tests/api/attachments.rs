@@ -422,13 +422,13 @@ fn parts_of_a_file_are_served_by_byte_range() {
     let tag = format!("\"{}\"", attachment["checksum"].as_str().unwrap());
     let whole = open(&app, &attachment["blob_url"], &[]);
     assert_eq!((whole.header("etag"), whole.header("accept-ranges")), (Some(tag.as_str()), Some("bytes")));
-    for (asked, range) in
+    for (header, range) in
         [("bytes=0-0", 0..1), ("bytes=300000-600000", 300_000..600_001), ("bytes=-5", 699_995..700_000)]
     {
-        let response = open(&app, &attachment["blob_url"], &[("Range", asked)]);
+        let response = open(&app, &attachment["blob_url"], &[("Range", header)]);
         let content_range = format!("bytes {}-{}/700000", range.start, range.end - 1);
         assert_eq!((response.status, response.header("content-range")), (206, Some(content_range.as_str())));
-        assert!(response.bytes == bytes[range], "{asked}");
+        assert!(response.bytes == bytes[range], "{header}");
         is_guarded(&response);
     }
     let beyond = open(&app, &attachment["blob_url"], &[("Range", "bytes=700000-")]);
@@ -554,8 +554,8 @@ fn the_sweep_removes_old_files_without_rows() {
     let app = App::start();
     let file = upload(&app.acme, "a.txt", b"text");
     let folder = app.data_dir().join("blobs");
-    let kept = blobs(&app).remove(0);
-    let yesterday = std::fs::metadata(&kept).unwrap().modified().unwrap() - Duration::from_secs(25 * 3_600);
+    let blob = blobs(&app).remove(0);
+    let yesterday = std::fs::metadata(&blob).unwrap().modified().unwrap() - Duration::from_secs(25 * 3_600);
     let place = |name: &str, old: bool| {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -565,7 +565,7 @@ fn the_sweep_removes_old_files_without_rows() {
         }
         path
     };
-    let workspace = kept.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    let workspace = blob.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
     let orphan = place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8057"), true);
     let elsewhere = place("01890a5d-ac96-774b-bcce-b302099a8058/01890a5d-ac96-774b-bcce-b302099a8057", true);
     let unfinished = place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8059#1"), true);
@@ -576,12 +576,12 @@ fn the_sweep_removes_old_files_without_rows() {
         place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8061#1"), false),
         place("notes.txt", true),
     ];
-    std::fs::File::options().write(true).open(&kept).unwrap().set_modified(yesterday).unwrap();
+    std::fs::File::options().write(true).open(&blob).unwrap().set_modified(yesterday).unwrap();
     let swept = app.roadmap(&["attachments", "sweep"]).json();
     has_keys(&swept, &["storage", "orphaned_removed", "unfinished_removed", "unused_removed"]);
     assert_eq!((&swept["orphaned_removed"], &swept["unfinished_removed"]), (&json!(1), &json!(1)));
     assert!(!orphan.exists() && !unfinished.exists());
-    assert!(kept.exists() && others.iter().all(|path| path.exists()));
+    assert!(blob.exists() && others.iter().all(|path| path.exists()));
     assert_eq!(open(&app, &file["blob_url"], &[]).bytes, b"text");
 }
 
@@ -694,13 +694,13 @@ fn a_bucket_serves_its_files_by_presigned_urls() {
         let location = redirect.header("location").unwrap();
         assert!(location.contains("X-Amz-Expires=300"), "{location}");
         let mut response = ureq::get(location).call().unwrap();
-        let shown = name == "ü.png";
-        let policy = if shown { "cross-origin" } else { "same-origin" };
+        let is_inline = name == "ü.png";
+        let policy = if is_inline { "cross-origin" } else { "same-origin" };
         assert_eq!(redirect.header("cross-origin-resource-policy"), Some(policy), "{name}");
-        let content_type = if shown { "image/png" } else { BYTES };
+        let content_type = if is_inline { "image/png" } else { BYTES };
         assert_eq!(response.headers()["content-type"], content_type);
         let disposition = response.headers()["content-disposition"].to_str().unwrap().to_owned();
-        assert!(disposition.starts_with(if shown { "inline; " } else { "attachment; " }), "{disposition}");
+        assert!(disposition.starts_with(if is_inline { "inline; " } else { "attachment; " }), "{disposition}");
         assert!(response.body_mut().with_config().limit(u64::MAX).read_to_vec().unwrap() == bytes);
     }
     assert_eq!(blobs(&app), Vec::<PathBuf>::new());
@@ -727,7 +727,7 @@ fn an_uploaded_file_is_shown_like_at_its_upload() {
 #[test]
 fn a_deleted_file_is_gone_with_its_content() {
     let app = App::start();
-    let (deleted, kept) = (upload(&app.acme, "a.txt", b"deleted"), upload(&app.acme, "b.txt", b"kept"));
+    let (deleted, other) = (upload(&app.acme, "a.txt", b"deleted"), upload(&app.acme, "b.txt", b"kept"));
     let id = deleted["id"].as_str().unwrap();
     app.acme.delete_attachment(id).is_empty();
     assert_eq!((rows(&app), blobs(&app).len()), (1, 1));
@@ -737,7 +737,7 @@ fn a_deleted_file_is_gone_with_its_content() {
     visitor.request("GET", &path_of(&deleted["blob_url"]), &[], None).unwrap().is_error(404, "Not found");
     let changelog = json!({ "title": "1.0", "content": "New", "cover_image_signed_id": deleted["signed_id"] });
     app.acme.post_changelog(&json!({ "changelog": changelog })).is_error(422, "Cover image is invalid");
-    assert_eq!(open(&app, &kept["blob_url"], &[]).bytes, b"kept");
+    assert_eq!(open(&app, &other["blob_url"], &[]).bytes, b"kept");
 }
 
 /// Addition 4.

@@ -231,16 +231,16 @@ fn entries_contain_no_addresses_texts_or_secrets() {
     ] {
         assert!(actions.contains(action), "{action} in {actions:?}");
     }
-    let shown = app.acme.get_audit_entries("page_size=100").is_ok().to_string();
+    let listed = app.acme.get_audit_entries("page_size=100").is_ok().to_string();
     let stored = app
         .sql("SELECT actor_name || ' ' || coalesce(request_id, '') || ' ' || action || ' ' || changes FROM audit_entries")
         .join("\n");
-    for text in [&shown, &stored] {
+    for text in [&listed, &stored] {
         for hidden in [secret, "rmk_", "@", key.as_str(), &key[4..20]] {
             assert!(!text.contains(hidden), "{hidden} in {text}");
         }
     }
-    assert!(shown.contains("Night mode"), "{shown}");
+    assert!(listed.contains("Night mode"), "{listed}");
 }
 
 /// Addition 6: commands have audit entries of their operator.
@@ -341,19 +341,19 @@ fn entries_come_in_parts_newest_first() {
     assert_eq!(entries(&app.acme, "action=feature_request.update").len(), 25);
     assert_eq!(entries(&app.acme, "action=feature_request.update&page_size=1000").len(), 30);
     for size in [7, 30] {
-        let mut found = Vec::new();
+        let mut entries = Vec::new();
         let mut query = format!("action=feature_request.update&page_size={size}");
         loop {
             let body = app.acme.get_audit_entries(&query).is_ok();
-            found.extend(body["audit_entries"].as_array().unwrap().clone());
+            entries.extend(body["audit_entries"].as_array().unwrap().clone());
             // Entries that are added meanwhile are on no later page.
             app.acme
-                .patch_feature_request("1", &json!({ "feature_request": { "title": format!("{}", found.len()) } }))
+                .patch_feature_request("1", &json!({ "feature_request": { "title": format!("{}", entries.len()) } }))
                 .is_ok();
             let Some(cursor) = body["next_cursor"].as_str() else { break };
             query = format!("action=feature_request.update&page_size={size}&cursor={cursor}");
         }
-        let former: Vec<Value> = found
+        let former: Vec<Value> = entries
             .into_iter()
             .filter(|entry| entry["changes"][0]["new"].as_str().unwrap().starts_with("Title "))
             .collect();

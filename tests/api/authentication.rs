@@ -779,7 +779,7 @@ fn every_response_carries_a_request_id() {
             let id = response.header("x-request-id").expect("an id").to_owned();
             assert!(!id.is_empty() && seen.insert(id), "{case}");
         }
-        for (given, is_kept) in [
+        for (sent, is_kept) in [
             ("abc-123", true),
             ("01a1fce0-145f-732f-bf30-cef26d2a8c45", true),
             ("!\"#$%&'()*+,./:;<=>?@[]^_`{|}~", true),
@@ -789,10 +789,10 @@ fn every_response_carries_a_request_id() {
             ("tab\tbed", false),
             ("", false),
         ] {
-            let response = client.request(method, path, &[("X-Request-Id", given)], None).expect("a response");
+            let response = client.request(method, path, &[("X-Request-Id", sent)], None).expect("a response");
             let id = response.header("x-request-id").expect("an id");
-            assert!(!id.is_empty(), "{case}: {given}");
-            assert_eq!(id == given, is_kept, "{case}: {given}");
+            assert!(!id.is_empty(), "{case}: {sent}");
+            assert_eq!(id == sent, is_kept, "{case}: {sent}");
         }
     }
 }

@@ -243,7 +243,7 @@ fn nothing_is_overwritten_without_force() {
     assert_eq!(std::fs::read(&file).unwrap(), b"precious");
     run(app.folder(), &["backup", path(&file), "--force"], &[]).json();
     app.client().feature_request("Second");
-    let found = |client: &Client| {
+    let match_count = |client: &Client| {
         client.get_feature_requests("query=second").json()["feature_requests"].as_array().expect("a list").len()
     };
 
@@ -257,7 +257,7 @@ fn nothing_is_overwritten_without_force() {
         format!("error: {} was not restored: the database ./roadmap.db is in use; stop the service first", path(&file));
     let force = [&restore[..], &["--force"]].concat();
     assert_eq!(failure(app.folder(), &force), in_use);
-    assert_eq!(found(&app.client()), 1);
+    assert_eq!(match_count(&app.client()), 1);
     // A killed service leaves its write-ahead log behind, which must not be applied to the restored database.
     app.stop();
     assert!(app.folder().join("roadmap.db-wal").exists());
@@ -265,7 +265,7 @@ fn nothing_is_overwritten_without_force() {
     app.data.is_sound();
     assert_eq!(app.data.rows("SELECT title FROM feature_requests"), ["First"]);
     let (_server, client) = app.serve_at(&app.data);
-    assert_eq!(found(&client), 0);
+    assert_eq!(match_count(&client), 0);
 }
 
 /// Restores from a pipe into an empty folder, and runs `between` when half of the archive has been read.

@@ -659,7 +659,7 @@ fn a_body_of_a_megabyte_is_not_too_large() {
 /// Decision 2.
 #[test]
 fn the_table_of_fields_is_complete() {
-    fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    fn pointers(value: &Value, at: &str, result: &mut Vec<String>) {
         let inside: Vec<(String, &Value)> = match value {
             Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), value)).collect(),
             Value::Array(list) => list.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect(),
@@ -667,18 +667,18 @@ fn the_table_of_fields_is_complete() {
         };
         for (name, value) in inside {
             let pointer = format!("{at}/{name}");
-            pointers(value, &pointer, found);
-            found.push(pointer);
+            pointers(value, &pointer, result);
+            result.push(pointer);
         }
     }
     let (_, writes) = started();
     for write in &writes {
-        let mut found = Vec::new();
-        pointers(&write.body, "", &mut found);
+        let mut listed_pointers = Vec::new();
+        pointers(&write.body, "", &mut listed_pointers);
         let mut listed: Vec<String> = write.fields().map(|(_, pointer, _)| (*pointer).to_owned()).collect();
-        found.sort();
+        listed_pointers.sort();
         listed.sort();
-        assert_eq!(listed, found, "{}", write.case());
+        assert_eq!(listed, listed_pointers, "{}", write.case());
     }
     // Every endpoint with a JSON body has a write. The fields of its body are those of the document.
     let (app, writes) = started();
@@ -863,9 +863,9 @@ fn only_plain_json_is_accepted_and_returned() {
             (406, "Accept must allow application/json", "Accept", "application/json;q=0, */*"),
             (406, "Accept must allow application/json", "Accept", "image/png, text/html;level=1"),
         ] {
-            let given = [(name, value)];
+            let header = [(name, value)];
             let json: &[(&str, &str)] = if name == "Content-Type" { &[] } else { &JSON };
-            let response = write.send_with(&app.acme, &[json, &given].concat(), body.as_bytes());
+            let response = write.send_with(&app.acme, &[json, &header].concat(), body.as_bytes());
             assert_rejects(&response, status, sentence, &format!("{}: {name}: {value}", write.case()));
         }
     }
@@ -1021,7 +1021,7 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
 #[test]
 fn syntax_of_query_languages_has_no_effect_in_a_search() {
     let (app, _) = started();
-    let found = |query: &str| {
+    let match_count = |query: &str| {
         let response = app.acme.get_feature_requests(&format!("query={}", encoded(query)));
         assert_eq!(response.status, 200, "{query}: {}", response.text());
         let body = response.json();
@@ -1061,7 +1061,7 @@ fn syntax_of_query_languages_has_no_effect_in_a_search() {
         "dark\u{200b}mode",
         "d\u{e4}rk mod",
     ] {
-        assert_eq!(found(query), 1, "{query}");
+        assert_eq!(match_count(query), 1, "{query}");
     }
     for query in [
         "",
@@ -1097,7 +1097,7 @@ fn syntax_of_query_languages_has_no_effect_in_a_search() {
         "\u{200b}",
         "\u{202e}",
     ] {
-        assert_eq!(found(query), 0, "{query}");
+        assert_eq!(match_count(query), 0, "{query}");
     }
     for query in [
         "AND",
@@ -1129,9 +1129,9 @@ fn syntax_of_query_languages_has_no_effect_in_a_search() {
         "{\"$gt\":\"\"}",
     ] {
         // Ordinary words without matches.
-        found(query);
+        match_count(query);
     }
-    assert_eq!(found("dark"), 1);
+    assert_eq!(match_count("dark"), 1);
     assert_still_serves(&app);
 }
 
@@ -1265,9 +1265,9 @@ fn naughty() -> Vec<String> {
 }
 
 /// Returns the visible line of a text. `None` if it is too long.
-fn kept(text: &str, most: usize) -> Option<Cow<'_, str>> {
+fn visible_line(text: &str, max: usize) -> Option<Cow<'_, str>> {
     let line = clean_line(text);
-    (line.chars().count() <= most).then_some(line)
+    (line.chars().count() <= max).then_some(line)
 }
 
 /// Whether sanitizing leaves a text unchanged.
@@ -1277,7 +1277,7 @@ fn is_plain(text: &str) -> bool {
 
 /// Asserts that a text was returned without what nobody can see, or sanitized, or that the field was rejected.
 #[track_caller]
-fn is_kept_or_harmless(response: &Response, content: impl Fn(&Value) -> Value, field: &str, sent: &str) {
+fn assert_returned_or_harmless(response: &Response, content: impl Fn(&Value) -> Value, field: &str, sent: &str) {
     let visible = drop_invisible(sent);
     if response.status != 201 {
         assert!(!is_plain(sent) || visible.trim().is_empty(), "{field}: {sent:?}: {}", response.text());
@@ -1303,7 +1303,7 @@ fn strange_titles_tags_and_descriptions_come_back_as_visible() {
     let (app, _) = started();
     for (number, text) in naughty().iter().enumerate() {
         let response = app.acme.post_feature_request(&json!({ "feature_request": { "title": text } }));
-        match kept(text, 200) {
+        match visible_line(text, 200) {
             Some(title) => {
                 assert_eq!(response.status, 201, "{text:?}: {}", response.text());
                 let request = &response.json()["feature_request"];
@@ -1321,7 +1321,7 @@ fn strange_titles_tags_and_descriptions_come_back_as_visible() {
         let word = format!("probe{number:03}");
         let body = |field: &str, value: Value| json!({ "feature_request": { "title": word, field: value } });
         let response = app.acme.post_feature_request(&body("tags", json!([text])));
-        match kept(text, 50) {
+        match visible_line(text, 50) {
             Some(tag) => {
                 assert_eq!(response.status, 201, "{text:?}: {}", response.text());
                 let tags = "SELECT tag FROM feature_request_tags JOIN feature_requests \
@@ -1333,11 +1333,11 @@ fn strange_titles_tags_and_descriptions_come_back_as_visible() {
         let response = app.acme.post_feature_request(&body("description", json!(text)));
         assert_eq!(response.status, 201, "{text:?}: {}", response.text());
         if is_plain(text.trim()) {
-            let found = app.acme.get_feature_requests(&format!("query={word}&per_page=15")).json();
-            let found = found["feature_requests"].as_array().expect("a list").clone();
-            let found = found.iter().find(|request| request["id"] == response.json()["feature_request"]["id"]);
+            let body = app.acme.get_feature_requests(&format!("query={word}&per_page=15")).json();
+            let body = body["feature_requests"].as_array().expect("a list").clone();
+            let body = body.iter().find(|request| request["id"] == response.json()["feature_request"]["id"]);
             let excerpt: String = drop_invisible(text.trim()).chars().take(500).collect();
-            assert_eq!(found.expect("the request")["description"], json!(excerpt));
+            assert_eq!(body.expect("the request")["description"], json!(excerpt));
         }
 
         let response = app.acme.post_feature_request(&body("track_id", json!(text)));
@@ -1352,15 +1352,15 @@ fn strange_notes_comments_and_changelogs_come_back_as_sent_or_harmless() {
     let (app, _) = started();
     for text in &naughty() {
         let response = app.acme.post_comment("1", &json!({ "comment": { "content": text } }));
-        is_kept_or_harmless(&response, |body| body["comment"]["content"].clone(), "content", text);
+        assert_returned_or_harmless(&response, |body| body["comment"]["content"].clone(), "content", text);
         let response = app.acme.post_changelog(&json!({ "changelog": { "title": "1.2", "content": text } }));
-        is_kept_or_harmless(&response, |body| body["changelog"]["content"].clone(), "content", text);
+        assert_returned_or_harmless(&response, |body| body["changelog"]["content"].clone(), "content", text);
         let response = app.acme.post_upvote("1", &json!({ "reference_note": { "body": text } }));
         let note = app.sql("SELECT body FROM notes ORDER BY id DESC LIMIT 1");
-        is_kept_or_harmless(&response, |_| json!(note[0]), "body", text);
+        assert_returned_or_harmless(&response, |_| json!(note[0]), "body", text);
 
         let response = app.acme.post_changelog(&json!({ "changelog": { "title": text, "content": "New" } }));
-        match kept(text, 200) {
+        match visible_line(text, 200) {
             Some(title) => {
                 assert_eq!((response.status, &response.json()["changelog"]["title"]), (201, &json!(title)), "{text:?}");
             }
@@ -1380,7 +1380,7 @@ fn strange_names_and_addresses_come_back_as_visible() {
     for (number, text) in naughty().iter().enumerate() {
         let email = format!("customer{number}@example.com");
         let response = app.acme.post_upvote("1", &json!({ "customer": { "email": email, "name": text } }));
-        match kept(text, 200) {
+        match visible_line(text, 200) {
             Some(name) => {
                 assert_eq!(response.status, 201, "{text:?}: {}", response.text());
                 let voters = app.acme.get_voters("1", "page_size=100").json();
@@ -1392,7 +1392,7 @@ fn strange_names_and_addresses_come_back_as_visible() {
         }
 
         let response = app.acme.patch_setting(&json!({ "setting": { "product_name": text } }));
-        match kept(text, 200) {
+        match visible_line(text, 200) {
             Some(name) => {
                 assert_eq!(response.status, 200, "{text:?}: {}", response.text());
                 assert_eq!(app.acme.get_setting().json()["setting"]["product_name"], *name);

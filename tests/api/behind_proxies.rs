@@ -63,7 +63,7 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
     assert_eq!(setting.status, 200);
     let attacks = attacks(&behind);
     let (is_over, requests) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let found = std::thread::scope(|scope| {
+    let received = std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 while !is_over.load(Ordering::SeqCst) {
@@ -81,12 +81,12 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
         })
     });
     let mut wrong = Vec::new();
-    for ((case, ..), found) in attacks.iter().zip(&found) {
+    for ((case, ..), received) in attacks.iter().zip(&received) {
         // Some servers respond without a head to a request without a version.
-        let statuses = if found.starts_with(b"HTTP/") { responses(found).0 } else { Vec::new() };
+        let statuses = if received.starts_with(b"HTTP/") { responses(received).0 } else { Vec::new() };
         // 501: the proxy does not support the encoding.
         if statuses.iter().any(|status| *status >= 500 && *status != 501) {
-            wrong.push(format!("{case}: {}", String::from_utf8_lossy(found)));
+            wrong.push(format!("{case}: {}", String::from_utf8_lossy(received)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

@@ -84,7 +84,7 @@ fn changelogs_are_listed_newest_first() {
         sql_timestamp("1767225600000 + CASE title WHEN 'One' THEN 1 WHEN 'Two' THEN 2 ELSE 3000 END"),
         sql_timestamp("CASE title WHEN 'One' THEN 1767225700000 WHEN 'Two' THEN 1767225600002 END"),
     ));
-    let shown = |id: &str, title: &str, status: &str, published_at: Value, created_at: &str| {
+    let listed = |id: &str, title: &str, status: &str, published_at: Value, created_at: &str| {
         json!({
             "id": id,
             "title": title,
@@ -105,9 +105,9 @@ fn changelogs_are_listed_newest_first() {
         response.json(),
         json!({
             "changelogs": [
-                shown(three, "Three", "draft", json!(null), "2026-01-01T00:00:03.000Z"),
-                shown(two, "Two", "published", json!("2026-01-01T00:00:00.002Z"), "2026-01-01T00:00:00.002Z"),
-                shown(one, "One", "published", json!("2026-01-01T00:01:40.000Z"), "2026-01-01T00:00:00.001Z"),
+                listed(three, "Three", "draft", json!(null), "2026-01-01T00:00:03.000Z"),
+                listed(two, "Two", "published", json!("2026-01-01T00:00:00.002Z"), "2026-01-01T00:00:00.002Z"),
+                listed(one, "One", "published", json!("2026-01-01T00:01:40.000Z"), "2026-01-01T00:00:00.001Z"),
             ],
             "page": 1,
             "page_size": 25,
@@ -230,7 +230,7 @@ fn created(client: &Client, fields: &Value) -> String {
     text(&create(client, &changelog).is_ok()["changelog"]["id"])
 }
 
-fn shown(client: &Client, id: &str) -> Value {
+fn changelog_of(client: &Client, id: &str) -> Value {
     client.get_changelog(id).is_ok()["changelog"].clone()
 }
 
@@ -305,7 +305,7 @@ fn a_scheduled_changelog_becomes_public_by_itself() {
         (" 2998-06-01T12:00:00Z ", "2998-06-01T12:00:00.000Z"),
     ] {
         let id = created(&app.acme, &json!({ "publish_at": sent }));
-        assert_eq!(state(&shown(&app.acme, &id)), ("scheduled".to_owned(), json!(null), json!(at)), "{sent}");
+        assert_eq!(state(&changelog_of(&app.acme, &id)), ("scheduled".to_owned(), json!(null), json!(at)), "{sent}");
     }
     let listed = app.acme.get_changelogs("").is_ok();
     assert_eq!(column(&listed, "changelogs", "status"), ["scheduled"; 3]);
@@ -319,9 +319,9 @@ fn a_scheduled_changelog_becomes_public_by_itself() {
         }
     ));
     let id = created(&app.acme, &json!({ "publish_at": soon[0] }));
-    assert_eq!(state(&shown(&app.acme, &id)).0, "scheduled");
-    eventually("it is published", || shown(&app.acme, &id)["status"] == "published");
-    let published = shown(&app.acme, &id);
+    assert_eq!(state(&changelog_of(&app.acme, &id)).0, "scheduled");
+    eventually("it is published", || changelog_of(&app.acme, &id)["status"] == "published");
+    let published = changelog_of(&app.acme, &id);
     assert_eq!(state(&published), ("published".to_owned(), json!(soon[0]), json!(null)));
 }
 
@@ -334,7 +334,7 @@ fn an_edit_changes_the_sent_fields_only() {
     let file = app.acme.post_attachment(&form_with("a.png", b"\x89PNG\r\n\x1a\n")).is_ok();
     let id = created(&app.acme, &json!({}));
     app.data.execute(&format!("UPDATE changelogs SET updated_at = {}", sql_timestamp("0")));
-    let mut expected = shown(&app.acme, &id);
+    let mut expected = changelog_of(&app.acme, &id);
     for unchanged in [json!({}), json!({ "title": "Release 1.2" }), json!({ "publish": true, "status": "published" })] {
         assert_eq!(app.acme.patch_changelog(&id, &edit(&unchanged)).is_ok()["changelog"], expected, "{unchanged}");
     }
@@ -366,7 +366,7 @@ fn an_edit_changes_the_sent_fields_only() {
         expected["updated_at"] = edited["changelog"]["updated_at"].clone();
         assert_ne!(expected["updated_at"], "1970-01-01T00:00:00.000Z", "{change}");
         assert_eq!(edited, edit(&expected), "{change}");
-        assert_eq!(shown(&app.acme, &id), expected, "{change}");
+        assert_eq!(changelog_of(&app.acme, &id), expected, "{change}");
     }
     // An empty text removes the cover, too.
     app.acme.patch_changelog(&id, &edit(&json!({ "cover_image_signed_id": file["signed_id"] }))).is_ok();
@@ -385,7 +385,7 @@ fn a_changelog_is_published_and_unpublished() {
     assert_eq!((text(&published["status"]), &published["publish_at"]), ("published".to_owned(), &json!(null)));
     is_timestamp(&published["published_at"]);
     assert_ne!(published["published_at"], FUTURE);
-    assert_eq!(shown(&app.acme, &id), published);
+    assert_eq!(changelog_of(&app.acme, &id), published);
     // A published one keeps its time.
     assert_eq!(app.acme.post_publish(&id, &json!({ "notify_subscribers": false })).is_ok()["changelog"], published);
     let refused = app.acme.patch_changelog(&id, &edit(&json!({ "publish_at": FUTURE })));
@@ -396,7 +396,7 @@ fn a_changelog_is_published_and_unpublished() {
         let unpublished = app.acme.post_unpublish(&id, &json!({}));
         assert_eq!(unpublished.status, 200);
         assert!(is_draft(&unpublished.is_ok()["changelog"]));
-        assert!(is_draft(&shown(&app.acme, &id)));
+        assert!(is_draft(&changelog_of(&app.acme, &id)));
     }
     // Unpublishing a scheduled one makes it a draft.
     app.acme.patch_changelog(&id, &edit(&json!({ "publish_at": FUTURE }))).is_ok();
@@ -424,7 +424,7 @@ fn new_fields_of_a_changelog_are_rejected_by_name() {
     let foreign_file = bolt.post_attachment(&form_with("a.png", b"x")).is_ok()["signed_id"].clone();
     let request = text(&app.acme.feature_request("Dark mode")["id"]);
     let id = created(&app.acme, &json!({}));
-    let before = shown(&app.acme, &id);
+    let before = changelog_of(&app.acme, &id);
     let many: Vec<String> = (0..51).map(|_| request.clone()).collect();
     let unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
     let no_time = "publish_at is not a timestamp as in RFC 3339, for example 2026-03-01T09:30:00Z";
@@ -466,7 +466,7 @@ fn new_fields_of_a_changelog_are_rejected_by_name() {
     ] {
         app.acme.patch_changelog(&id, &body).is_error(422, message);
     }
-    assert_eq!(shown(&app.acme, &id), before);
+    assert_eq!(changelog_of(&app.acme, &id), before);
     assert_eq!(app.acme.get_changelogs("").is_ok()["total_count"], 1);
 }
 
@@ -486,5 +486,5 @@ fn unknown_and_foreign_changelogs_do_not_exist() {
         is_unknown(&foreign, "Changelog", |id| app.acme.post_publish(id, &body));
         is_unknown(&foreign, "Changelog", |id| app.acme.post_unpublish(id, &body));
     }
-    assert!(is_draft(&shown(&bolt, &foreign)));
+    assert!(is_draft(&changelog_of(&bolt, &foreign)));
 }

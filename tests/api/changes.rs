@@ -63,11 +63,11 @@ fn all_feature_requests_are_listed_with_all_fields() {
     let listed = requests(&app.acme, "");
     assert_eq!(listed.len(), 3);
     let find = |id: &str| listed.iter().find(|item| item["id"] == id).expect("it is listed");
-    let mut shown = app.acme.detail(&dark);
-    shown["merged_into"] = json!(null);
-    assert_eq!(find(&dark), &shown);
+    let mut detail = app.acme.detail(&dark);
+    detail["merged_into"] = json!(null);
+    assert_eq!(find(&dark), &detail);
     let source = find(&night);
-    let link = json!({ "id": shown["id"], "title": "Dark mode", "url": shown["url"] });
+    let link = json!({ "id": detail["id"], "title": "Dark mode", "url": detail["url"] });
     assert_eq!(
         (&source["title"], &source["merged_into"], &source["merged"]),
         (&json!("Night mode"), &link, &json!([]))
@@ -143,9 +143,9 @@ fn all_comments_are_listed_with_their_feature_request() {
         .map(|(request, content)| app.acme.comment(request, content));
     let listed = comments(&app.acme, "");
     assert_eq!(ids(&listed), [first.as_str(), second.as_str(), third.as_str()]);
-    let mut shown = app.acme.get_comments(id, "").is_ok()["comments"][0].clone();
-    shown["feature_request"] = json!({ "id": id, "title": "Dark mode", "url": dark["url"] });
-    assert_eq!(listed[0], shown);
+    let mut comment = app.acme.get_comments(id, "").is_ok()["comments"][0].clone();
+    comment["feature_request"] = json!({ "id": id, "title": "Dark mode", "url": dark["url"] });
+    assert_eq!(listed[0], comment);
     app.acme.patch_comment(&first, &json!({ "comment": { "content": "<p>Edited</p>" } })).is_ok();
     app.acme.delete_comment(&second).is_empty();
     app.acme.delete_feature_request(&other, "").is_empty();

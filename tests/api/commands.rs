@@ -317,8 +317,8 @@ fn a_key_is_shown_once() {
     );
     let table = folder.lines(&["api-key", "list", "--workspace", "acme"]).concat();
     assert!(table.contains(&key[49..]), "{table}");
-    for shown in [listed.to_string(), table] {
-        assert!(!shown.contains(&key[..49]) && !shown.contains(&key[4..]), "{shown}");
+    for output in [listed.to_string(), table] {
+        assert!(!output.contains(&key[..49]) && !output.contains(&key[4..]), "{output}");
     }
     for (flags, scopes) in [
         (&["--scope", "read"][..], json!(["read"])),
@@ -378,7 +378,7 @@ fn without_json_a_record_is_a_table_of_its_fields() {
     let key = ["id", "name", "last_four", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at"];
     let database = url_for(folder.path()).unwrap_or_else(|| "./roadmap.db".to_owned());
     let database = format!("database {database}");
-    for (arguments, fields, shown) in [
+    for (arguments, fields, expected) in [
         (
             &["workspace", "create", "b", "--product-name", "Bee hive", "--website-url", website][..],
             &["id", "subdomain", "base_url", "product_name", "website_url"][..],
@@ -409,8 +409,8 @@ fn without_json_a_record_is_a_table_of_its_fields() {
         let words: Vec<Vec<&str>> = lines.iter().map(|line| line.split_whitespace().collect()).collect();
         let names: Vec<&str> = words.iter().map(|words| words[0]).collect();
         assert_eq!(names, fields, "{arguments:?}");
-        for shown in shown {
-            assert!(words.iter().any(|words| words.join(" ") == *shown), "{arguments:?}: {shown}: {lines:?}");
+        for expected in expected {
+            assert!(words.iter().any(|words| words.join(" ") == *expected), "{arguments:?}: {expected}: {lines:?}");
         }
     }
 }
@@ -419,7 +419,7 @@ fn without_json_a_record_is_a_table_of_its_fields() {
 #[test]
 fn without_json_a_list_is_a_table_with_a_row_for_each() {
     let folder = Folder::with_acme();
-    for (arguments, columns, rows, shown) in [
+    for (arguments, columns, rows, expected) in [
         (
             &["workspace", "list"][..],
             &["id", "subdomain", "base_url", "product_name", "website_url"][..],
@@ -449,7 +449,8 @@ fn without_json_a_list_is_a_table_with_a_row_for_each() {
         let lines = folder.lines(arguments);
         assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>(), columns, "{arguments:?}");
         assert_eq!(lines.len(), rows + 1, "{arguments:?}: {lines:?}");
-        let is_shown = lines.iter().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").contains(shown));
+        let is_shown =
+            lines.iter().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").contains(expected));
         assert!(is_shown, "{arguments:?}: {lines:?}");
     }
 }
@@ -838,7 +839,7 @@ fn a_variable_that_is_not_utf8_is_an_error_only_if_it_may_be_a_setting() {
 #[test]
 fn a_database_server_that_cannot_be_reached_is_named_without_its_password() {
     let folder = Folder::empty();
-    for (url, shown) in [
+    for (url, expected) in [
         ("postgres://roadmap:hunter2@127.0.0.1:9/roadmap", "postgres://roadmap@127.0.0.1:9/roadmap"),
         ("postgresql://roadmap:hunter2@127.0.0.1:9/roadmap?sslmode=require", "postgres://roadmap@127.0.0.1:9/roadmap"),
         ("postgres://roadmap:p/hunter2@127.0.0.1:9/roadmap", "postgres://roadmap@127.0.0.1:9/roadmap"),
@@ -860,7 +861,7 @@ fn a_database_server_that_cannot_be_reached_is_named_without_its_password() {
                 roadmap(folder.path(), &[command, &["--config", "file.toml"]].concat(), &[]),
             ] {
                 assert!(!finished.success, "{command:?} {url}: {}", finished.stdout);
-                assert!(finished.stderr.contains(shown), "{command:?} {url}: {}", finished.stderr);
+                assert!(finished.stderr.contains(expected), "{command:?} {url}: {}", finished.stderr);
                 let told = finished.stdout + &finished.stderr;
                 assert!(!told.contains("hunter2"), "{command:?} {url}: {told}");
             }
@@ -910,17 +911,17 @@ fn a_service_prints_how_to_add_the_first_member_of_at_most_three_workspaces() {
         printed.lines().map(str::to_owned).filter(|line| line.contains(" has no members. ")).collect()
     }
     ["d", "c", "b", "a"].iter().for_each(|subdomain| create(subdomain));
-    let found = hints(folder.path());
-    let named: Vec<&str> = found.iter().map(|line| line.split(' ').nth(2).unwrap()).collect();
+    let lines = hints(folder.path());
+    let named: Vec<&str> = lines.iter().map(|line| line.split(' ').nth(2).unwrap()).collect();
     assert_eq!(named, ["a", "b", "c"]);
     // The command as it would be pasted, with the path of the binary.
-    let command = found[1].split_once(": roadmap ").unwrap().1;
+    let command = lines[1].split_once(": roadmap ").unwrap().1;
     let line = format!("'{}' {command}", env!("CARGO_BIN_EXE_roadmap"));
     let pasted = Command::new("sh").current_dir(folder.path()).args(["-c", &line]).output().unwrap();
     assert!(pasted.status.success(), "{line}: {}", String::from_utf8_lossy(&pasted.stderr));
     assert_eq!(column(&folder.json(&["member", "list", "--workspace", "b"]), "role"), ["admin"]);
     add("a");
-    assert_eq!(hints(folder.path()), [found[2].clone()]);
+    assert_eq!(hints(folder.path()), [lines[2].clone()]);
     add("c");
     assert_eq!(hints(folder.path()), [] as [String; 0]);
 }
@@ -936,7 +937,7 @@ fn a_guessable_secret_prevents_the_start() {
         "error: the setting previous_secrets cannot be used: one of them has too few different characters to \
                     be random: remove it, because anyone who guesses it can forge references\n"
             .to_owned();
-    let kept = format!(
+    let expected = format!(
         "error: the secret in ./secret cannot be used: it has too few different characters to be random: {how}\n"
     );
     for command in
@@ -951,7 +952,7 @@ fn a_guessable_secret_prevents_the_start() {
         }
         let folder = Folder::empty();
         std::fs::write(folder.path().join("secret"), &guessable).unwrap();
-        assert_eq!(refusal(folder.path(), command, &[("ROADMAP_SECRET", "")]), kept, "{command:?}");
+        assert_eq!(refusal(folder.path(), command, &[("ROADMAP_SECRET", "")]), expected, "{command:?}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{command:?}");
         // The setting overrides the file.
         let server = Server::start(folder.path(), &[], &[("ROADMAP_SECRET".to_owned(), random.to_owned())]);

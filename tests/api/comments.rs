@@ -229,7 +229,7 @@ fn comments_are_listed_oldest_first() {
         let body = app.acme.post_comment("1", &body).is_ok();
         (body["comment"]["id"].clone(), body["comment"]["created_at"].clone())
     });
-    let shown = |index: usize, content: &str, kind: &str, name: &str| {
+    let expected = |index: usize, content: &str, kind: &str, name: &str| {
         json!({
             "id": ids[index].0,
             "content": content,
@@ -243,9 +243,9 @@ fn comments_are_listed_oldest_first() {
         listed,
         json!({
             "comments": [
-                shown(0, "<p>We are <b>on it</b></p>", "member", "Olga"),
-                shown(1, "Please", "customer", "Ann"),
-                shown(2, "Me too", "customer", "Customer"),
+                expected(0, "<p>We are <b>on it</b></p>", "member", "Olga"),
+                expected(1, "Please", "customer", "Ann"),
+                expected(2, "Me too", "customer", "Customer"),
             ],
             "page": 1,
             "page_size": 25,

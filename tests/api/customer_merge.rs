@@ -142,15 +142,15 @@ fn customers_who_have_become_double_are_found_and_merged() {
     assert_eq!([votes("bob@exämple.de"), votes("bob@xn--exmple-cua.de")], [1, 1]);
     let doctor = |result: &str| {
         let findings: Value = serde_json::from_str(&app.roadmap(&["doctor"]).stdout).unwrap();
-        let found =
+        let finding =
             findings.as_array().unwrap().iter().find(|finding| finding["check"] == "addresses").unwrap().clone();
-        assert_eq!(found["result"], result, "{found}");
-        found
+        assert_eq!(finding["result"], result, "{finding}");
+        finding
     };
-    let found = doctor("warning");
+    let finding = doctor("warning");
     let count = "customers with the same address, so that the votes of one are not found: 1 in acme";
-    assert_eq!(found["found"], count);
-    assert!(found["fix"].as_str().unwrap().contains("roadmap customer merge-doubles --workspace SUBDOMAIN"));
+    assert_eq!(finding["found"], count);
+    assert!(finding["fix"].as_str().unwrap().contains("roadmap customer merge-doubles --workspace SUBDOMAIN"));
     let merge = ["customer", "merge-doubles", "--workspace", "acme"];
     let listed = app.roadmap(&merge).json();
     assert_eq!(

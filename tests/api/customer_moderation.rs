@@ -34,7 +34,7 @@ fn comment(app: &App, request: &str, content: &str, email: &str) -> String {
 }
 
 /// Returns the titles that a search finds.
-fn found(app: &App, query: &str) -> Vec<String> {
+fn matching_titles(app: &App, query: &str) -> Vec<String> {
     let listed = app.acme.get_feature_requests(&format!("query={query}")).is_ok()["feature_requests"].clone();
     let listed = listed.as_array().expect("a list").iter();
     listed.map(|request| request["title"].as_str().expect("a title").to_owned()).collect()
@@ -161,15 +161,15 @@ fn all_texts_of_a_person_are_removed_and_restored() {
     let visitor = Browser::new(&app);
     assert_eq!(visitor.get("/feature_requests/1-watches").status, 404);
     for page in ["/", "/feature_requests", "/feature_requests.atom", "/feature_requests/2-dark-mode", "/sitemap.xml"] {
-        let shown = visitor.get(page).text();
-        assert!(!shown.contains("atches") && !shown.contains("Buy"), "{page}: {shown}");
+        let text = visitor.get(page).text();
+        assert!(!text.contains("atches") && !text.contains("Buy"), "{page}: {text}");
     }
     let now = app.acme.detail(&spam);
     assert_eq!((&now["title"], &now["description"], &now["private"]), (&json!("[removed]"), &json!(""), &json!(true)));
     assert_eq!((&now["votes_count"], &now["comments_count"]), (&json!(2), &json!(1)));
     assert_eq!(app.acme.get_comments(&dark, "").is_ok()["total_count"], 0);
     assert_eq!(app.acme.get_held_posts("").is_ok()["total_count"], 0);
-    assert_eq!(found(&app, "watches"), [""; 0]);
+    assert_eq!(matching_titles(&app, "watches"), [""; 0]);
     app.data.is_sound();
     // The team still sees the texts, and can bring them back.
     let page = olga.page(&path);
@@ -199,7 +199,7 @@ fn all_texts_of_a_person_are_removed_and_restored() {
     restored["updated_at"] = before["updated_at"].clone();
     assert_eq!((restored, app.acme.get_comments(&dark, "").is_ok()), (before, comments));
     assert_eq!(app.acme.get_held_posts("").is_ok()["total_count"], 1);
-    assert_eq!(found(&app, "watches"), ["Watches"]);
+    assert_eq!(matching_titles(&app, "watches"), ["Watches"]);
     assert_eq!(audited(&app, "customer.restore_texts"), [(json!(ann), changes)]);
     app.data.is_sound();
     for action in ["remove-texts", "restore-texts", "block", "unblock"] {
@@ -404,8 +404,8 @@ fn keys_of_whoever_leaves_are_listed_and_revoked() {
     // The commands do the same.
     let member = |arguments: &[&str]| app.roadmap(&[&["member"], arguments, &["--workspace", "acme"]].concat()).json();
     member(&["role", "eve@acme.example", "admin"]);
-    let kept = member(&["role", "eve@acme.example", "member", "--keep-api-keys"]);
-    assert_eq!(kept["revoked_api_keys"], json!([]));
+    let response = member(&["role", "eve@acme.example", "member", "--keep-api-keys"]);
+    assert_eq!(response["revoked_api_keys"], json!([]));
     let removed = member(&["remove", "eve@acme.example"]);
     assert_eq!(removed["revoked_api_keys"].as_array().expect("a list").len(), 1);
     revoked(&of_eve);

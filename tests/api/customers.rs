@@ -11,7 +11,7 @@ fn vote(client: &Client, id: &str, email: &str, name: Option<&str>) {
 }
 
 /// Addresses of the customers that a query finds.
-fn found(client: &Client, query: &str) -> Vec<Value> {
+fn matching_emails(client: &Client, query: &str) -> Vec<Value> {
     column(&client.get_customers(query).is_ok(), "customers", "email")
 }
 
@@ -85,7 +85,7 @@ fn a_renamed_customer_is_shown_with_the_new_name_everywhere() {
     }
     assert_eq!(app.acme.get_voters("1", "").is_ok()["voters"][0]["name"], "Ann Archer");
     assert_eq!(app.acme.get_comments("1", "").is_ok()["comments"][0]["author"]["name"], "Ann Archer");
-    assert_eq!(found(&app.acme, "query=archer"), ["ann@example.com"]);
+    assert_eq!(matching_emails(&app.acme, "query=archer"), ["ann@example.com"]);
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'customer.update'"), 1);
 }
 

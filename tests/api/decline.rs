@@ -58,8 +58,8 @@ fn a_declined_feature_request_stays_private_and_does_not_wait() {
     assert_eq!(app.acme.approve_feature_request(&declined).is_ok(), body);
     // The team can still publish it.
     app.acme.patch_feature_request(&declined, &json!({ "feature_request": { "private": false } })).is_ok();
-    let found = app.acme.get_feature_requests("query=quokka").is_ok();
-    assert_eq!(column(&found, "feature_requests", "id"), [json!(declined)]);
+    let results = app.acme.get_feature_requests("query=quokka").is_ok();
+    assert_eq!(column(&results, "feature_requests", "id"), [json!(declined)]);
 }
 
 /// Addition 7.

@@ -116,8 +116,8 @@ fn the_demo_is_filled_once_with_believable_content() {
     };
     let (server, lines) = demo(&data);
     let first = counts();
-    for (found, least) in first.iter().zip([60, 500, 80, 30, 9, 80, 4]) {
-        assert!(*found >= least, "{first:?}");
+    for (count, least) in first.iter().zip([60, 500, 80, 30, 9, 80, 4]) {
+        assert!(*count >= least, "{first:?}");
     }
     for (query, least) in [
         ("feature_requests WHERE merged_into_id IS NOT NULL", 7),
@@ -131,8 +131,8 @@ fn the_demo_is_filled_once_with_believable_content() {
         ("portal_settings WHERE accent IS NOT NULL AND logo_attachment_id IS NOT NULL", 1),
         ("audit_entries", 100),
     ] {
-        let found: u64 = counted(&format!("SELECT count(*) FROM {query}")).parse().unwrap();
-        assert!(found >= least, "{query}: {found}");
+        let count: u64 = counted(&format!("SELECT count(*) FROM {query}")).parse().unwrap();
+        assert!(count >= least, "{query}: {count}");
     }
     let (future, now) =
         (counted("SELECT max(published_at) FROM changelogs"), counted("SELECT max(created_at) FROM api_keys"));

@@ -66,12 +66,12 @@ fn run_doctor(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
 /// Returns the only finding of a check.
 #[track_caller]
 fn finding_of(check: &str, findings: &[Value]) -> Value {
-    let found: Vec<&Value> = findings.iter().filter(|finding| finding["check"] == check).collect();
-    assert_eq!(found.len(), 1, "{check}: {findings:?}");
-    found[0].clone()
+    let matching: Vec<&Value> = findings.iter().filter(|finding| finding["check"] == check).collect();
+    assert_eq!(matching.len(), 1, "{check}: {findings:?}");
+    matching[0].clone()
 }
 
-fn shown(data: &Data) -> String {
+fn database_name(data: &Data) -> String {
     url_for(data.path()).unwrap_or_else(|| "./roadmap.db".to_owned())
 }
 
@@ -94,7 +94,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
             warning("durability", found, "set fsync = on in postgresql.conf")
         };
         vec![
-            ok("database", &format!("{} is reachable", shown(data))),
+            ok("database", &format!("{} is reachable", database_name(data))),
             ok("schema", "it is up to date"),
             ok("role", role),
             durability,
@@ -106,7 +106,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
         ]
     } else {
         vec![
-            ok("database", &format!("{} is intact and can be written", shown(data))),
+            ok("database", &format!("{} is intact and can be written", database_name(data))),
             ok("schema", "it is up to date"),
             ok("usage", "no workspace is above 90 % of a budget"),
             ok("search", "all feature requests are indexed by this version"),
@@ -648,7 +648,7 @@ fn a_mail_server_that_would_refuse_mail_is_reported_with_the_fix() {
         (vec![("ROADMAP_SMTP_HELLO", "192.0.2.7")], "[192.0.2.7]"),
     ] {
         sink.script(move |step| match step {
-            Step::Hello(given) if *given != name => Reply::Custom("550 5.7.1 Helo command rejected"),
+            Step::Hello(hello_name) if *hello_name != name => Reply::Custom("550 5.7.1 Helo command rejected"),
             _ => Reply::Default,
         });
         assert_eq!(mail(&more)["result"], "ok", "{name}");

@@ -28,10 +28,10 @@ fn a_feature_request_is_shown_with_all_of_its_fields() {
     }));
     let created = created.is_ok()["feature_request"].clone();
     app.acme.comment("1", "Soon");
-    let shown = app.acme.get_feature_request(created["id"].as_str().unwrap()).is_ok();
+    let detail = app.acme.get_feature_request(created["id"].as_str().unwrap()).is_ok();
     let ann = app.acme.get_voters("1", "").json()["voters"][0]["id"].clone();
     assert_eq!(
-        shown,
+        detail,
         json!({
             "feature_request": {
                 "id": created["id"],
@@ -55,7 +55,7 @@ fn a_feature_request_is_shown_with_all_of_its_fields() {
     );
     let id = created["id"].as_str().unwrap();
     for reference in [&id.to_uppercase(), "1-facade-mode", "1-an-older-title", "1", "001"] {
-        assert_eq!(app.acme.get_feature_request(reference).is_ok(), shown, "{reference}");
+        assert_eq!(app.acme.get_feature_request(reference).is_ok(), detail, "{reference}");
     }
 }
 
@@ -65,10 +65,10 @@ fn a_feature_request_can_be_without_description_tags_and_author() {
     let app = App::start();
     let id = app.acme.feature_request_with(&json!({ "title": "Quokka", "private": true }));
     app.acme.post_upvote(&id, &json!({ "customer": { "email": "ann@example.com" } })).is_ok();
-    let shown = app.acme.detail("1-quokka");
-    assert_eq!((&shown["description"], &shown["tags"], &shown["author"]), (&json!(""), &json!([]), &json!(null)));
+    let detail = app.acme.detail("1-quokka");
+    assert_eq!((&detail["description"], &detail["tags"], &detail["author"]), (&json!(""), &json!([]), &json!(null)));
     assert_eq!(
-        (&shown["private"], &shown["comments_count"], &shown["votes_count"]),
+        (&detail["private"], &detail["comments_count"], &detail["votes_count"]),
         (&json!(true), &json!(0), &json!(1))
     );
 }
@@ -119,7 +119,7 @@ fn sent_fields_are_changed_and_others_stay() {
     let id = app.acme.feature_request_with(&fields);
     app.acme.vote(&id, "ann@example.com");
     let mut expected = app.acme.detail(&id);
-    for (change, shown) in [
+    for (change, changed_fields) in [
         (json!({ "title": " Night mode " }), json!({ "title": "Night mode" })),
         (json!({ "description": "<p onclick=x>Dark</p>" }), json!({ "description": "<p>Dark</p>" })),
         (json!({ "tags": ["Night", "night", "ui"] }), json!({ "tags": ["Night", "ui"] })),
@@ -133,7 +133,7 @@ fn sent_fields_are_changed_and_others_stay() {
     ] {
         age_feature_requests(&app);
         let edited = app.acme.patch_feature_request(&id, &edit(&change)).is_ok();
-        for (field, value) in shown.as_object().unwrap() {
+        for (field, value) in changed_fields.as_object().unwrap() {
             expected[field] = value.clone();
         }
         for (field, page) in [("url", "feature_requests"), ("admin_url", "admin/feature_requests")] {

@@ -8,7 +8,7 @@ fn create(client: &Client, request: &Value) -> Response {
     client.post_feature_request(&json!({ "feature_request": request }))
 }
 
-fn found(client: &Client, query: &str) -> usize {
+fn match_count(client: &Client, query: &str) -> usize {
     let body = client.get_feature_requests(&format!("query={query}")).json();
     body["feature_requests"].as_array().expect("a list").len()
 }
@@ -94,7 +94,7 @@ fn a_title_is_enough() {
     }
     assert_eq!(app.sql("SELECT description FROM feature_requests"), ["", "", ""]);
     assert_eq!(app.sql("SELECT author_id FROM feature_requests"), ["NULL", "NULL", "NULL"]);
-    assert_eq!(found(&app.acme, "dark"), 3);
+    assert_eq!(match_count(&app.acme, "dark"), 3);
     assert_eq!(app.count("SELECT count(*) FROM customers") + app.count("SELECT count(*) FROM notes"), 0);
 }
 
@@ -334,7 +334,10 @@ fn a_private_request_is_hidden_from_search_but_not_from_the_key_s_holder() {
     for title in ["Zebra", "Zebras"] {
         create(&app.acme, &json!({ "title": title, "private": false }));
     }
-    assert_eq!([found(&app.acme, "quokka"), found(&app.acme, "wombat"), found(&app.acme, "zebra")], [0, 0, 2]);
+    assert_eq!(
+        [match_count(&app.acme, "quokka"), match_count(&app.acme, "wombat"), match_count(&app.acme, "zebra")],
+        [0, 0, 2]
+    );
     for reference in [request["id"].as_str().unwrap(), "1-quokka", "1"] {
         let comment = app.acme.post_comment(reference, &json!({ "comment": { "content": "Soon" } }));
         assert_eq!((comment.status, &comment.json()["feature_request"]), (201, &request), "{reference}");
@@ -366,5 +369,5 @@ fn a_reference_note_is_kept_privately_and_attributed() {
         let expected = format!("{name}: <b>Confidential</b>");
         assert_eq!(app.sql(notes).last(), Some(&expected), "{author_email}");
     }
-    assert_eq!(found(&app.acme, "confidential"), 0);
+    assert_eq!(match_count(&app.acme, "confidential"), 0);
 }

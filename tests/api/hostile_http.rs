@@ -288,15 +288,15 @@ fn urls_are_built_from_settings_and_never_from_headers() {
             send("GET", "/api/external/v1/feature_requests/1/voters", json, ""),
         ];
         let bodies: Vec<Value> = responses.iter().map(|response| body(response)).chain([file.clone()]).collect();
-        let found: Vec<&str> = bodies.iter().flat_map(urls).collect();
-        assert!(found.len() >= 8, "{found:?}");
-        for url in &found {
+        let urls: Vec<&str> = bodies.iter().flat_map(urls).collect();
+        assert!(urls.len() >= 8, "{urls:?}");
+        for url in &urls {
             assert!(url.starts_with("https://acme.roadmap.example.com/"), "{url}");
         }
         let mails = wait_for_mail_files(&app, 1);
-        let found = links(&mails["a@b.example"]);
-        assert!(found.len() >= 3, "{found:?}");
-        for url in &found {
+        let urls = links(&mails["a@b.example"]);
+        assert!(urls.len() >= 3, "{urls:?}");
+        for url in &urls {
             assert!(url.starts_with("https://acme.roadmap.example.com/"), "{url}");
         }
         let blob = file["blob_url"].as_str().expect("a URL");
@@ -464,9 +464,9 @@ fn malformed_and_oversized_targets_and_heads_are_client_errors() {
     ] {
         let request = format!("{}{more}Connection: close\r\n\r\n", head(&app.acme, "GET", &target));
         let response = exchange(&app.acme, request.as_bytes(), case);
-        let found = responses(&response).0;
-        if found != [status] {
-            wrong.push(format!("{case}: {found:?}, not {status}"));
+        let statuses = responses(&response).0;
+        if statuses != [status] {
+            wrong.push(format!("{case}: {statuses:?}, not {status}"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -615,16 +615,16 @@ fn ambiguous_message_lengths_get_one_response_and_close_the_connection() {
     let app = App::start();
     let attacks = attacks(&app.acme);
     assert!(attacks.len() >= 60);
-    let found = in_parallel(attacks.len(), |number| {
+    let received = in_parallel(attacks.len(), |number| {
         let (case, bytes, ..) = &attacks[number];
         exchange(&app.acme, bytes.as_bytes(), case)
     });
     let mut wrong = Vec::new();
-    for ((case, _, statuses, end), found) in attacks.iter().zip(&found) {
-        let (all, last) = responses(found);
+    for ((case, _, statuses, end), received) in attacks.iter().zip(&received) {
+        let (all, last) = responses(received);
         let was_cut = *end == Cut && all.is_empty();
         if (all != *statuses && !was_cut) || (*end == Announced && !last) {
-            wrong.push(format!("{case}: {}", String::from_utf8_lossy(found)));
+            wrong.push(format!("{case}: {}", String::from_utf8_lossy(received)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -718,7 +718,7 @@ fn unauthenticated_slow_bodies_use_no_memory_and_time_out() {
 fn slow_bodies_have_one_deadline() {
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "1s")]);
     let part = |name: &str| format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
-    let found = in_parallel(3, |number| {
+    let statuses = in_parallel(3, |number| {
         let (target, media_type, begin) = [
             (REQUESTS, "application/json", "{".to_owned()),
             (ATTACHMENTS, FORM_TYPE, part("other")),
@@ -739,7 +739,7 @@ fn slow_bodies_have_one_deadline() {
             responses(&rest(stream, target)).0
         })
     });
-    assert_eq!(found, [[408]; 3]);
+    assert_eq!(statuses, [[408]; 3]);
 }
 
 /// Beyond the contract: a later head that stalls or trickles is aborted 5 s after its first byte, an unread response
@@ -753,7 +753,7 @@ fn a_stalled_later_head_times_out_like_the_first() {
         ("a whole head but for its end", format!("{request}{}", &request[..request.len() - 2]), ""),
         ("a head behind a response", request.clone(), "GET / HTTP/1.1\r\nHost:"),
     ];
-    let found = in_parallel(cases.len() + 1, |number| {
+    let statuses = in_parallel(cases.len() + 1, |number| {
         let mut stream = app.acme.connect();
         let Some((case, first, later)) = cases.get(number) else {
             // Trickling bytes does not extend the time limit.
@@ -772,7 +772,7 @@ fn a_stalled_later_head_times_out_like_the_first() {
         response.extend(rest(stream, case));
         responses(&response).0
     });
-    assert_eq!(found, [vec![200], vec![200], vec![200], vec![]]);
+    assert_eq!(statuses, [vec![200], vec![200], vec![200], vec![]]);
     assert_still_serves(&app);
 }
 

@@ -35,12 +35,12 @@ fn a_new_workspace_has_four_lanes_in_their_order() {
         app.acme.feature_request_with(&fields);
     }
     let body = app.acme.get_lanes().is_ok();
-    let shown = |index: usize, count: i64| {
+    let expected = |index: usize, count: i64| {
         let id = &body["lanes"][index]["id"];
         is_id(id);
         json!({ "id": id, "name": STARTING[index], "position": index + 1, "feature_requests_count": count })
     };
-    assert_eq!(body, json!({ "lanes": [shown(0, 0), shown(1, 2), shown(2, 0), shown(3, 0)] }));
+    assert_eq!(body, json!({ "lanes": [expected(0, 0), expected(1, 2), expected(2, 0), expected(3, 0)] }));
 }
 
 /// Addition 4: positions count from 1; a position in use shifts the others.
@@ -56,11 +56,11 @@ fn a_lane_is_added_last_or_at_a_position() {
         body,
         json!({ "lane": { "id": id, "name": "Beta & <more>", "position": 5, "feature_requests_count": 0 } })
     );
-    for (name, position, shown) in
+    for (name, position, expected) in
         [("First", json!(1), 1), ("Third", json!(3), 3), ("Far", json!(99), 8), ("Null", json!(null), 9)]
     {
         let body = app.acme.post_lane(&lane(&json!({ "name": name, "position": position }))).is_ok();
-        assert_eq!((&body["lane"]["name"], &body["lane"]["position"]), (&json!(name), &json!(shown)), "{name}");
+        assert_eq!((&body["lane"]["name"], &body["lane"]["position"]), (&json!(name), &json!(expected)), "{name}");
     }
     let expected =
         ["First", "Under consideration", "Third", "Planned", "In progress", "Done", "Beta & <more>", "Far", "Null"];
@@ -103,8 +103,8 @@ fn the_tracks_of_a_deleted_lane_show_nowhere() {
     app.acme.delete_lane(&id).is_empty();
     app.acme.delete_lane(&id).is_error(404, "Lane does not exist.");
     assert_eq!(names(&app), ["Under consideration", "In progress", "Done"]);
-    let shown = app.acme.detail("1");
-    assert_eq!((&shown["track"], &shown["status"]), (&json!("Planned"), &json!(null)));
+    let detail = app.acme.detail("1");
+    assert_eq!((&detail["track"], &detail["status"]), (&json!("Planned"), &json!(null)));
     let roadmap = app.acme.get_roadmap("").is_ok();
     assert!(column(&roadmap, "lanes", "feature_requests_count").iter().all(|count| *count == 0), "{roadmap}");
     // The last lane may be deleted, too.

@@ -76,17 +76,17 @@ fn is_linearizable<S: Scenario>(history: &[Event<S>]) -> bool {
 fn corrupted<S: Scenario>(history: &[Event<S>], rng: &mut SeededRng) -> Vec<Event<S>> {
     let from = usize::try_from(rng.below(history.len() as u64 / 2)).expect("few");
     let change = if rng.below(2) == 0 { 1 } else { -1 };
-    let mut asked = BTreeMap::new();
+    let mut operations = BTreeMap::new();
     let mut changed_responses = BTreeSet::new();
     let mut corrupt = |index: usize, event: &Event<S>| match event {
         Event::Invoked(client, operation) => {
-            asked.insert(*client, operation.clone());
+            operations.insert(*client, operation.clone());
             Event::Invoked(*client, operation.clone())
         }
         Event::Returned(client, reply) => {
             let mut reply = reply.clone();
             if let Some((votes, is_replay)) = S::count(&mut reply) {
-                let key = asked.get(client).and_then(S::key);
+                let key = operations.get(client).and_then(S::key);
                 // A replay repeats the first response.
                 let changes =
                     if is_replay { key.is_some_and(|key| changed_responses.contains(&key)) } else { index >= from };
@@ -163,10 +163,10 @@ fn record_history<S: Scenario>(app: &mut App, number: u64, kill: bool, rng: &mut
 }
 
 /// Runs histories and asserts that all are linearizable, and that the checker rejects corrupted ones.
-fn check_histories<S: Scenario>(histories: u64, found_percent: u64) {
+fn check_histories<S: Scenario>(histories: u64, min_percent: u64) {
     let mut rng = SeededRng::from_env();
     let mut app = App::start();
-    let (mut kills, mut open, mut found) = (0, 0, 0);
+    let (mut kills, mut open, mut rejected) = (0, 0, 0);
     for number in 0..histories {
         let kill = number % KILL_EVERY == KILL_EVERY - 1;
         let history = record_history::<S>(&mut app, number, kill, &mut rng);
@@ -175,14 +175,14 @@ fn check_histories<S: Scenario>(histories: u64, found_percent: u64) {
         let sent = history.iter().filter(|event| matches!(event, Event::Invoked(..))).count();
         open += 2 * sent - history.len();
         // The checker must reject corrupted histories.
-        found += u64::from(!is_linearizable(&corrupted(&history, &mut rng)));
+        rejected += u64::from(!is_linearizable(&corrupted(&history, &mut rng)));
     }
     println!(
-        "{histories} histories, {kills} kills that interrupted {open} requests; {found} of {histories} planted faults \
-         found"
+        "{histories} histories, {kills} kills that interrupted {open} requests; {rejected} of {histories} planted \
+         faults found"
     );
     assert!(open > 0, "no kill interrupted a request");
-    assert!(100 * found >= found_percent * histories, "{found} of {histories} planted faults were found");
+    assert!(100 * rejected >= min_percent * histories, "{rejected} of {histories} planted faults were found");
     app.data.is_sound();
 }
 

@@ -75,8 +75,8 @@ fn request_with_canaries(app: &App) -> usize {
     ];
     let statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
     assert_eq!(statuses, [201, 201, 422, 201, 201, 201, 200, 201, 200, 200, 422, 404, 404, 400, 401]);
-    let found = acme.get_votes("email=canaryemail@example.com").json();
-    assert_eq!(found["feature_requests"][0]["title"], "canarytitle");
+    let votes = acme.get_votes("email=canaryemail@example.com").json();
+    assert_eq!(votes["feature_requests"][0]["title"], "canarytitle");
     responses.len() + 1
 }
 
@@ -116,8 +116,8 @@ fn no_line_holds_a_canary(form: &str, level: &str) {
 fn a_line_of_json_has_these_fields_and_no_other() {
     let app = App::with(&[], &[("ROADMAP_LOG_FORMAT", "json")]);
     let requests = request_with_canaries(&app);
-    let given = [("X-Request-Id", "given-by-the-client")];
-    app.acme.request("GET", "/api/external/v1/feature_requests/1/voters", &given, None).unwrap();
+    let headers = [("X-Request-Id", "given-by-the-client")];
+    app.acme.request("GET", "/api/external/v1/feature_requests/1/voters", &headers, None).unwrap();
     let outside = app.acme.get("/healthz").header("x-request-id").unwrap().to_owned();
     let lines = after(&app, requests + 2);
     let lines: Vec<Value> =

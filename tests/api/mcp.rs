@@ -86,8 +86,8 @@ impl Agent {
 
     /// Calls a tool.
     #[track_caller]
-    pub fn call(&self, tool: &str, arguments: &Value) -> Called {
-        Called(self.result("tools/call", &json!({ "name": tool, "arguments": arguments })))
+    pub fn call(&self, tool: &str, arguments: &Value) -> ToolResult {
+        ToolResult(self.result("tools/call", &json!({ "name": tool, "arguments": arguments })))
     }
 
     fn tools(&self) -> Vec<Value> {
@@ -96,9 +96,9 @@ impl Agent {
 }
 
 /// The result of a call.
-pub struct Called(Value);
+pub struct ToolResult(Value);
 
-impl Called {
+impl ToolResult {
     /// Returns the text.
     #[track_caller]
     fn text(&self) -> &str {
@@ -287,16 +287,16 @@ fn ten_jobs_are_done_with_the_default_list() {
 
     let tracks = worker.call("ListTracks", json!({}));
     let (inbox, planned) = (tracks["tracks"][0]["id"].clone(), tracks["tracks"][2].clone());
-    let found = worker.call("SearchFeatureRequests", json!({ "query": "dark mode" }));
-    assert_eq!(found["feature_requests"][0]["id"], dark);
+    let results = worker.call("SearchFeatureRequests", json!({ "query": "dark mode" }));
+    assert_eq!(results["feature_requests"][0]["id"], dark);
     worker.call("ListSimilarFeatureRequests", json!({ "title": "A dark mode" }));
     let inside = worker.call("ListTrackFeatureRequests", json!({ "track_id": inbox }));
     assert_eq!(inside["feature_requests"][0]["id"], dark);
     worker.finishes("Find");
 
     let at = json!({ "feature_request_id": dark });
-    let shown = worker.call("ShowFeatureRequest", at.clone());
-    assert_eq!(shown["feature_request"]["title"], "Dark mode");
+    let detail = worker.call("ShowFeatureRequest", at.clone());
+    assert_eq!(detail["feature_request"]["title"], "Dark mode");
     worker.call("ListComments", at.clone());
     let notes = worker.call("ListReferenceNotes", at.clone());
     assert_eq!(notes["reference_notes"].as_array().map(Vec::len), Some(1));
@@ -389,9 +389,9 @@ fn every_field_of_the_api_is_an_argument_and_the_reverse() {
         let tool = &tools[&tool_of(&endpoint)];
         let mut expected: BTreeSet<String> = endpoint.parameters().into_iter().map(str::to_owned).collect();
         expected.extend(id_argument(endpoint.path));
-        let found = arguments_of(tool);
+        let actual = arguments_of(tool);
         for name in endpoint.fields().unwrap_or_default() {
-            if found.contains(name) {
+            if actual.contains(name) {
                 expected.insert(name.to_owned());
                 continue;
             }
@@ -404,7 +404,7 @@ fn every_field_of_the_api_is_an_argument_and_the_reverse() {
         if endpoint.path.ends_with("/attachments") {
             expected.extend(["filename", "content_base64", "content_type"].map(str::to_owned));
         }
-        assert_eq!(found, expected, "{}", endpoint.name());
+        assert_eq!(actual, expected, "{}", endpoint.name());
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{}", endpoint.name());
         assert_eq!(tool["outputSchema"]["type"], "object", "{}", endpoint.name());
     }
@@ -422,9 +422,9 @@ fn every_read_returns_the_bytes_of_the_api() {
         // The audit log and the overview have the time of the request.
         let expected = endpoint.send(&app.acme, &records, &[]);
         for agent in [Agent::modern(&app.acme), Agent::legacy(&app.acme)] {
-            let called = agent.call(&name, &arguments);
-            assert_eq!(called.text(), expected.text(), "{}", endpoint.name());
-            conforms(&tools[&name], &called.is_ok());
+            let result = agent.call(&name, &arguments);
+            assert_eq!(result.text(), expected.text(), "{}", endpoint.name());
+            conforms(&tools[&name], &result.is_ok());
             compared += 1;
         }
     }
@@ -451,29 +451,29 @@ fn every_write_does_what_the_api_does() {
         let tool = &tools[&name];
         let one = Records::create(&app, &app.acme, &format!("{number}a"));
         let other = Records::create(&app, &app.acme, &format!("{number}b"));
-        let mut given = arguments(&endpoint, tool, &one);
+        let mut sent_arguments = arguments(&endpoint, tool, &one);
         if endpoint.takes_key() {
-            given["operation_key"] = json!(format!("key {number}"));
+            sent_arguments["operation_key"] = json!(format!("key {number}"));
         }
-        let called = agent.call(&name, &given);
-        conforms(tool, &called.is_ok());
-        assert!(!called.is_replayed(), "{name}");
+        let result = agent.call(&name, &sent_arguments);
+        conforms(tool, &result.is_ok());
+        assert!(!result.is_replayed(), "{name}");
         // The same operation by the API, for other records.
         let by_api = endpoint.send(&app.acme, &other, &[]);
         assert_eq!(by_api.status, endpoint.success(), "{name}: {}", by_api.text());
         let expected = if by_api.bytes.is_empty() { json!({}) } else { by_api.json() };
-        assert_eq!(shape(&called.is_ok()), shape(&expected), "{name}");
+        assert_eq!(shape(&result.is_ok()), shape(&expected), "{name}");
         compared += 1;
         if !endpoint.takes_key() {
             continue;
         }
         // The API replays what the tool saved, and the tool what the API saved, byte for byte.
         let mut body = endpoint.example(&one).expect("a body");
-        body["operation_key"] = given["operation_key"].clone();
+        body["operation_key"] = sent_arguments["operation_key"].clone();
         let replay = endpoint.send_body(&app.acme, &one, &[], Some(&body));
         assert_eq!(
             (replay.text().as_str(), replay.header("idempotent-replayed")),
-            (called.text(), Some("true")),
+            (result.text(), Some("true")),
             "{name}"
         );
         body["operation_key"] = json!(format!("another key {number}"));
@@ -481,10 +481,10 @@ fn every_write_does_what_the_api_does() {
         let mut sent = endpoint.example(&third).expect("a body");
         sent["operation_key"] = body["operation_key"].clone();
         let first = endpoint.send_body(&app.acme, &third, &[], Some(&sent));
-        let mut given = arguments(&endpoint, tool, &third);
-        given["operation_key"] = sent["operation_key"].clone();
+        let mut sent_arguments = arguments(&endpoint, tool, &third);
+        sent_arguments["operation_key"] = sent["operation_key"].clone();
         for agent in [Agent::modern(&app.acme), Agent::legacy(&app.acme)] {
-            let again = agent.call(&name, &given);
+            let again = agent.call(&name, &sent_arguments);
             assert_eq!((again.text(), again.is_replayed()), (first.text().as_str(), true), "{name}");
         }
         replayed += 1;
@@ -516,9 +516,9 @@ fn a_key_sees_and_calls_the_tools_of_its_scopes() {
             let needed = endpoint.scope().into_iter().chain(is_final.then_some("manage"));
             let is_granted = needed.into_iter().all(|scope| scopes.contains(&scope));
             assert_eq!(listed.contains(&name), is_granted, "{name} {scopes:?}");
-            let called = agent.call(&name, &arguments(&endpoint, &tools[&name], &unknown));
-            let is_refused = called.text().starts_with(r#"{"error":"API Key does not have the required scope: "#);
-            assert_eq!(is_refused, !is_granted, "{name} {scopes:?}: {}", called.text());
+            let result = agent.call(&name, &arguments(&endpoint, &tools[&name], &unknown));
+            let is_refused = result.text().starts_with(r#"{"error":"API Key does not have the required scope: "#);
+            assert_eq!(is_refused, !is_granted, "{name} {scopes:?}: {}", result.text());
         }
     }
     // The three keys with `write` have created one each, for which no id is needed.
@@ -581,11 +581,11 @@ fn wrong_arguments_are_answered_with_a_sentence_and_change_nothing() {
             no_time("publish_at"),
         ),
     ] {
-        let called = agent.call(tool, &arguments);
+        let result = agent.call(tool, &arguments);
         if sentence.is_empty() {
-            assert!(called.text().contains("unknown argument feature_request; "), "{}", called.text());
+            assert!(result.text().contains("unknown argument feature_request; "), "{}", result.text());
         } else {
-            called.is_refused(status, &sentence);
+            result.is_refused(status, &sentence);
         }
     }
     assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 1);
@@ -656,9 +656,9 @@ fn messages_that_break_the_protocol_change_nothing() {
     for (what, headers, body, status, code) in &rows {
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let response = post(&app.acme, &headers, body);
-        let answer = response.json();
-        assert_eq!((response.status, &answer["error"]["code"]), (*status, &json!(code)), "{what}: {answer}");
-        assert_eq!((&answer["jsonrpc"], answer.get("result")), (&json!("2.0"), None), "{what}");
+        let body = response.json();
+        assert_eq!((response.status, &body["error"]["code"]), (*status, &json!(code)), "{what}: {body}");
+        assert_eq!((&body["jsonrpc"], body.get("result")), (&json!("2.0"), None), "{what}");
     }
     for (what, raw, code) in [
         ("no JSON", r#"{"jsonrpc""#.to_owned(), -32700),
@@ -772,9 +772,9 @@ fn both_eras_find_what_they_need() {
         ("prompts/list", "prompts", &["triage_feedback", "write_changelog"]),
     ] {
         let listed = legacy.result(method, &json!({}));
-        let found: Vec<&str> =
+        let actual: Vec<&str> =
             listed[list].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
-        assert_eq!(found, names);
+        assert_eq!(actual, names);
         let mut expected = listed;
         expected["resultType"] = json!("complete");
         expected["ttlMs"] = json!(300_000);
@@ -860,8 +860,8 @@ fn the_text_of_a_stranger_changes_nothing_but_its_field() {
     let list = json!({ "name": "ShowFeatureRequest", "arguments": { "feature_request_id": "1" } });
     let plain = agent.send("tools/call", &list).text();
     let list = json!({ "name": "ShowFeatureRequest", "arguments": { "feature_request_id": "2" } });
-    let shown = agent.send("tools/call", &list);
-    let result = shown.json()["result"].clone();
+    let response = agent.send("tools/call", &list);
+    let result = response.json()["result"].clone();
     assert_eq!(
         (&result["isError"], &result["structuredContent"]["feature_request"]["title"]),
         (&json!(false), &json!(hostile))
@@ -869,7 +869,7 @@ fn the_text_of_a_stranger_changes_nothing_but_its_field() {
     let members = |text: &str| -> Vec<String> {
         serde_json::from_str::<Value>(text).unwrap()["result"].as_object().unwrap().keys().cloned().collect()
     };
-    assert_eq!(members(&plain), members(&shown.text()));
+    assert_eq!(members(&plain), members(&response.text()));
     let lists = ["tools/list", "prompts/list", "resources/list", "server/discover"];
     let before: Vec<String> = lists.map(|method| agent.send(method, &json!({})).text()).to_vec();
     app.acme.patch_setting(&json!({ "setting": { "product_name": hostile } })).is_ok();

@@ -103,9 +103,9 @@ fn a_program_speaks_both_eras_through_the_bridge() {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let found = bridge.ask(&modern);
-    assert_eq!(found["result"]["resultType"], "complete");
-    assert_eq!(found["result"]["structuredContent"]["feature_requests"][0]["title"], "Dark mode");
+    let response = bridge.ask(&modern);
+    assert_eq!(response["result"]["resultType"], "complete");
+    assert_eq!(response["result"]["structuredContent"]["feature_requests"][0]["title"], "Dark mode");
     for (line, code) in [("{", -32700), ("[]", -32600), (r#"{"jsonrpc":"2.0","id":1,"method":"x"}"#, -32601)] {
         bridge.send(line);
         assert_eq!(bridge.read()["error"]["code"], code, "{line}");
@@ -132,10 +132,10 @@ fn a_thousand_calls_keep_their_ids() {
     });
     let mut ids = BTreeSet::new();
     for _ in 0..1_100 {
-        let answer = bridge.read();
-        let is_known = answer["result"]["isError"] == false;
-        assert_eq!(is_known, answer["id"].is_u64(), "{answer}");
-        assert!(ids.insert(answer["id"].to_string()), "{answer}");
+        let response = bridge.read();
+        let is_known = response["result"]["isError"] == false;
+        assert_eq!(is_known, response["id"].is_u64(), "{response}");
+        assert!(ids.insert(response["id"].to_string()), "{response}");
     }
     bridge.input = Some(writer.join().expect("all lines are written"));
     assert_eq!(ids.len(), 1_100);
@@ -176,9 +176,9 @@ fn the_key_comes_from_the_environment_or_a_file_and_refusals_are_sentences() {
     // The input stays open until the answer is there: after its end, calls have less than a second.
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    let answer: Value = serde_json::from_str(&line).unwrap();
+    let response: Value = serde_json::from_str(&line).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.success(), &answer["result"]["isError"]), (true, &json!(false)));
+    assert_eq!((output.status.success(), &response["result"]["isError"]), (true, &json!(false)));
     for (arguments, message) in [
         (&["mcp", "--url", "http://localhost"][..], "there is no API key: set ROADMAP_API_KEY or --key-file"),
         (
@@ -228,7 +228,7 @@ fn a_response_without_end_is_an_error_and_the_bridge_goes_on() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let service = std::thread::spawn(move || {
-        let answer = |body: &[u8], length: &str| {
+        let respond = |body: &[u8], length: &str| {
             let (mut stream, _) = listener.accept().unwrap();
             // The message is an object. A connection with unread bytes would be reset.
             let mut read = Vec::new();
@@ -243,17 +243,17 @@ fn a_response_without_end_is_an_error_and_the_bridge_goes_on() {
             // The bridge closes the connection of a response that is too long.
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
         };
-        answer(&vec![b' '; MAX_RESPONSE + 1], "");
+        respond(&vec![b' '; MAX_RESPONSE + 1], "");
         let mut longest = br#"{"jsonrpc":"2.0","id":2,"result":{}}"#.to_vec();
         longest.resize(MAX_RESPONSE, b' ');
-        answer(&longest, &format!("Content-Length: {MAX_RESPONSE}\r\n"));
+        respond(&longest, &format!("Content-Length: {MAX_RESPONSE}\r\n"));
     });
     let mut bridge = Bridge::start_at(&app, &url, "rmk_x");
     let message =
         format!("The response is longer than {MAX_RESPONSE} bytes; ask for less, for example for a smaller page");
     let failed = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32603, "message": message } });
     assert_eq!(bridge.ask(&call(&json!(1), "ListTracks", &json!({}))), failed);
-    let answer = bridge.ask(&call(&json!(2), "ListTracks", &json!({})));
-    assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": 2, "result": {} }));
+    let response = bridge.ask(&call(&json!(2), "ListTracks", &json!({})));
+    assert_eq!(response, json!({ "jsonrpc": "2.0", "id": 2, "result": {} }));
     service.join().unwrap();
 }

@@ -16,10 +16,10 @@ fn members_are_listed_oldest_first() {
     add("zed@acme.example", "Zed", &["--role", "admin"]);
     let body = app.acme.get_members().is_ok();
     let member = |index: usize, email: &str, name: &str, role: &str| {
-        let shown = &body["members"][index];
-        is_id(&shown["id"]);
-        is_timestamp(&shown["created_at"]);
-        json!({ "id": shown["id"], "email": email, "name": name, "role": role, "created_at": shown["created_at"] })
+        let record = &body["members"][index];
+        is_id(&record["id"]);
+        is_timestamp(&record["created_at"]);
+        json!({ "id": record["id"], "email": email, "name": name, "role": role, "created_at": record["created_at"] })
     };
     assert_eq!(
         body,
@@ -79,10 +79,10 @@ fn the_key_in_use_is_shown_to_every_scope() {
 fn the_expiry_of_the_key_in_use_is_shown() {
     let app = App::start();
     let client = app.client("acme", &app.key("acme", &["--expires-in", "90d"]));
-    let shown = client.get_api_key().is_ok();
-    is_timestamp(&shown["api_key"]["expires_at"]);
+    let key_body = client.get_api_key().is_ok();
+    is_timestamp(&key_body["api_key"]["expires_at"]);
     let listed = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
     let keys = listed.as_array().unwrap();
-    let key = keys.iter().find(|key| key["id"] == shown["api_key"]["id"]).expect("the key");
-    assert_eq!(shown["api_key"]["expires_at"], key["expires_at"]);
+    let key = keys.iter().find(|key| key["id"] == key_body["api_key"]["id"]).expect("the key");
+    assert_eq!(key_body["api_key"]["expires_at"], key["expires_at"]);
 }

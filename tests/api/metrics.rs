@@ -91,11 +91,11 @@ impl Exposition {
 
     /// Returns the series of a name, with labels as `a=b,c=d`.
     fn series(&self, name: &str) -> BTreeMap<String, f64> {
-        let of_name = self.samples.iter().filter(|((found, _), _)| found == name);
-        let shown = |labels: &Labels| {
+        let of_name = self.samples.iter().filter(|((series, _), _)| series == name);
+        let label_text = |labels: &Labels| {
             labels.iter().map(|(label, value)| format!("{label}={value}")).collect::<Vec<_>>().join(",")
         };
-        of_name.map(|((_, labels), value)| (shown(labels), *value)).collect()
+        of_name.map(|((_, labels), value)| (label_text(labels), *value)).collect()
     }
 
     /// Returns the only value of a name.
@@ -394,6 +394,6 @@ fn every_metric_is_documented() {
         _ => "",
     };
     let families = measured.exposition().families;
-    let shown: BTreeSet<String> = families.iter().map(|(name, kind)| format!("{name}{}", ending(kind))).collect();
-    assert_eq!(shown.iter().map(String::as_str).collect::<BTreeSet<&str>>(), documented);
+    let served: BTreeSet<String> = families.iter().map(|(name, kind)| format!("{name}{}", ending(kind))).collect();
+    assert_eq!(served.iter().map(String::as_str).collect::<BTreeSet<&str>>(), documented);
 }

@@ -55,9 +55,9 @@ fn what_waits_is_listed_oldest_first() {
     let later = app.data.hold_comment(&public, "bob@example.com", "<p>Me, too</p>", "61000");
     let first = app.data.hold_comment(&public, "bob@example.com", "<p>Please</p>", "1000");
     let body = app.acme.get_held_posts("").is_ok();
-    let (shown, created_at) = (app.acme.detail(&idea), &body["held_posts"][2]["created_at"]);
+    let (detail, created_at) = (app.acme.detail(&idea), &body["held_posts"][2]["created_at"]);
     let link = |request: &Value| json!({ "id": request["id"], "title": request["title"], "url": request["url"] });
-    let (of_idea, of_comments) = (link(&shown), link(&app.acme.detail(&public)));
+    let (of_idea, of_comments) = (link(&detail), link(&app.acme.detail(&public)));
     let bob = &app.acme.get_voters(&public, "").is_ok()["voters"][0];
     let bob = json!({ "id": bob["id"], "name": "Bob", "email": "bob@example.com" });
     assert_eq!(
@@ -85,7 +85,7 @@ fn what_waits_is_listed_oldest_first() {
                     "id": idea,
                     "feature_request": of_idea,
                     "content": null,
-                    "author": shown["author"],
+                    "author": detail["author"],
                     "created_at": created_at,
                 },
             ],
@@ -95,11 +95,11 @@ fn what_waits_is_listed_oldest_first() {
             "total_pages": 1,
         })
     );
-    assert_eq!(created_at, &shown["created_at"]);
+    assert_eq!(created_at, &detail["created_at"]);
     assert_eq!(body["held_posts"][2]["author"]["email"], "ann@example.com");
     // The whole record has the same keys as every other one.
     let keys: Vec<String> = app.acme.detail(&public).as_object().expect("an object").keys().cloned().collect();
-    has_keys(&shown, &keys.iter().map(String::as_str).collect::<Vec<_>>());
+    has_keys(&detail, &keys.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(comments(&app, &public), json!([]));
 }
 
@@ -121,11 +121,11 @@ fn what_waits_comes_in_pages() {
     let times = column(&body, "held_posts", "created_at");
     assert!(times.is_sorted_by_key(|time| time.as_str().expect("a timestamp").to_owned()), "{times:?}");
     let mut known = [&ids[..], &[idea]].concat();
-    let mut found = listed.clone();
-    for list in [&mut known, &mut found] {
+    let mut actual = listed.clone();
+    for list in [&mut known, &mut actual] {
         list.sort_by_key(Value::to_string);
     }
-    assert_eq!(found, known);
+    assert_eq!(actual, known);
     comes_in_pages("held_posts", "id", &listed, |query| app.acme.get_held_posts(query));
 }
 
@@ -134,12 +134,13 @@ fn what_waits_comes_in_pages() {
 fn an_approved_feature_request_is_public() {
     let (app, _) = started();
     let id = held_request(&app, "Quokka mode");
-    let found = || app.acme.get_feature_requests("query=quokka").is_ok()["feature_requests"].as_array().unwrap().len();
-    assert_eq!((found(), app.acme.detail(&id)["private"].clone()), (0, json!(true)));
+    let match_count =
+        || app.acme.get_feature_requests("query=quokka").is_ok()["feature_requests"].as_array().unwrap().len();
+    assert_eq!((match_count(), app.acme.detail(&id)["private"].clone()), (0, json!(true)));
     let approved = app.acme.approve_feature_request(&id).is_ok();
     assert_eq!(approved["feature_request"]["private"], json!(false));
     assert_eq!(approved["feature_request"], app.acme.detail(&id));
-    assert_eq!((found(), held(&app)), (1, Vec::new()));
+    assert_eq!((match_count(), held(&app)), (1, Vec::new()));
     let listed = app.acme.get_audit_entries(&format!("subject={id}")).is_ok();
     let entry = &listed["audit_entries"][0];
     assert_eq!(

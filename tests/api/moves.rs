@@ -26,7 +26,7 @@ fn moves_are_listed_newest_first_with_the_names_of_that_time() {
     app.roadmap(&["track", "rename", "--workspace", "acme", "Planned", "Next up"]).json();
     let listed = app.acme.get_moves(request["id"].as_str().unwrap(), "").is_ok();
     let moves = &listed["moves"];
-    let shown = |index: usize, from: (&str, Option<&str>), to: (&str, Option<&str>), by: (&str, &str)| {
+    let expected = |index: usize, from: (&str, Option<&str>), to: (&str, Option<&str>), by: (&str, &str)| {
         json!({
             "id": moves[index]["id"],
             "from_track": from.0,
@@ -42,9 +42,9 @@ fn moves_are_listed_newest_first_with_the_names_of_that_time() {
         listed,
         json!({
             "moves": [
-                shown(0, ("Declined", None), ("Done", Some("Done")), key),
-                shown(1, ("Planned", Some("Planned")), ("Declined", None), ("member", "Pia")),
-                shown(2, ("Inbox", None), ("Planned", Some("Planned")), key),
+                expected(0, ("Declined", None), ("Done", Some("Done")), key),
+                expected(1, ("Planned", Some("Planned")), ("Declined", None), ("member", "Pia")),
+                expected(2, ("Inbox", None), ("Planned", Some("Planned")), key),
             ],
             "page": 1,
             "page_size": 25,

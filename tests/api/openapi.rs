@@ -237,8 +237,8 @@ fn a_response_that_violates_the_document_is_detected() {
             "the document has no header Retry-After there",
         ),
     ] {
-        let found = problem(change);
-        assert!(found.starts_with(expected), "{found}");
+        let problem_text = problem(change);
+        assert!(problem_text.starts_with(expected), "{problem_text}");
     }
     assert_eq!(
         problem_of(&good, "GET", "/api/external/v1/nothing", |_| {}),
@@ -255,8 +255,8 @@ fn a_response_that_violates_the_document_is_detected() {
     let accepted = app.acme.post_feature_request(&json!({ "feature_request": { "title": "Dark mode" } }));
     let body = json!({ "feature_request": { "title": " " } }).to_string();
     let exchange = Exchange { method: "POST", path, body: Some(body.as_bytes()), response: &accepted };
-    let found = DOCUMENT.problem(&exchange).unwrap_err();
-    assert!(found.starts_with("the document does not allow its body: "), "{found}");
+    let problem_text = DOCUMENT.problem(&exchange).unwrap_err();
+    assert!(problem_text.starts_with("the document does not allow its body: "), "{problem_text}");
 }
 
 /// Beyond the contract.

@@ -230,8 +230,8 @@ fn a_failed_request_does_not_use_up_its_key() {
             assert_eq!(failed.header("idempotent-replayed"), None, "{case}");
         }
         assert_eq!(counts(&app), before, "{case}: {TABLES:?}");
-        let found = format!("SELECT count(*) FROM operations WHERE operation_key = '{key}'");
-        assert_eq!(app.count(&found), 0, "{case}");
+        let query = format!("SELECT count(*) FROM operations WHERE operation_key = '{key}'");
+        assert_eq!(app.count(&query), 0, "{case}");
 
         let corrected = upvote.send(&app.acme, &json!(key));
         assert_ran(&corrected, 201, case);
@@ -487,9 +487,9 @@ fn send_example(endpoint: &Endpoint, client: &Client, records: &Records, key: &V
 /// Addition 2: the new writes take operation keys.
 #[test]
 fn the_endpoints_with_keys_are_those_of_the_contract() {
-    let found: BTreeSet<String> =
+    let actual: BTreeSet<String> =
         taking_keys().map(|endpoint| endpoint.name().replace("/api/external/v1", "")).collect();
-    assert_eq!(found, TAKING_KEYS.map(str::to_owned).into());
+    assert_eq!(actual, TAKING_KEYS.map(str::to_owned).into());
 }
 
 /// Contract 4.10: rule 4, the key alone is matched.

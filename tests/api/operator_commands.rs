@@ -39,10 +39,10 @@ fn requests_are_shown_merged_unmerged_and_deleted() {
     app.acme.post_upvote("1", &ann);
     app.acme.post_upvote("2", &json!({ "customer": { "email": "bo@example.com" } }));
 
-    let mut shown = json(&app, &["request", "show", "2"]);
-    assert_eq!(shown["history"], json!([]));
-    shown.as_object_mut().unwrap().remove("history");
-    assert_eq!(shown, app.acme.get_feature_request("2").json()["feature_request"]);
+    let mut output = json(&app, &["request", "show", "2"]);
+    assert_eq!(output["history"], json!([]));
+    output.as_object_mut().unwrap().remove("history");
+    assert_eq!(output, app.acme.get_feature_request("2").json()["feature_request"]);
 
     let merged = json(&app, &["request", "merge", "2-night-theme", "--into", text(&target["id"])]);
     assert_eq!(merged["feature_request"], app.acme.get_feature_request("1").json()["feature_request"]);
@@ -50,9 +50,9 @@ fn requests_are_shown_merged_unmerged_and_deleted() {
     assert_eq!(merged["merged"]["id"], source["id"]);
     assert_eq!(json(&app, &["request", "merge", "2", "--into", "1"])["merged"], merged["merged"]);
 
-    let shown = json(&app, &["request", "show", "2"]);
-    assert_eq!(shown["id"], target["id"]);
-    let event = &shown["history"][0];
+    let output = json(&app, &["request", "show", "2"]);
+    assert_eq!(output["id"], target["id"]);
+    let event = &output["history"][0];
     has_keys(event, &["id", "kind", "feature_request", "by", "created_at"]);
     assert_eq!((&event["kind"], &event["feature_request"]), (&json!("merged"), &source["id"]));
     assert_eq!(event["by"]["kind"], "operator");
@@ -187,8 +187,8 @@ fn changelogs_are_listed_and_published() {
 #[test]
 fn the_portal_is_shown_and_set() {
     let app = App::start();
-    let shown = json(&app, &["portal", "show"]);
-    assert_eq!(shown, app.acme.get_portal().json()["portal"]);
+    let output = json(&app, &["portal", "show"]);
+    assert_eq!(output, app.acme.get_portal().json()["portal"]);
     let set = |flags: &[&str]| json(&app, &[&["portal", "set"], flags].concat());
     let changed = set(&[
         "--visibility",
@@ -308,8 +308,8 @@ fn texts_of_others_do_not_control_the_terminal() {
         assert!(!text.contains(controls), "{arguments:?}: {text:?}");
         text
     };
-    let shown = printed(&["request", "show", "1"]);
-    assert!(shown.contains("Dark\u{fffd}[2J mode") && shown.contains("\nFirst\u{fffd}31m\nSecond\n"), "{shown:?}");
+    let output = printed(&["request", "show", "1"]);
+    assert!(output.contains("Dark\u{fffd}[2J mode") && output.contains("\nFirst\u{fffd}31m\nSecond\n"), "{output:?}");
     assert!(printed(&["search", "explain", "mode"]).contains("Dark\u{fffd}[2J mode"));
     // JSON has the texts as they are.
     assert_eq!(json(&app, &["request", "show", "1"])["title"], title);
@@ -346,8 +346,8 @@ fn the_audit_log_is_listed_and_exported() {
         (&["--to", "2000-01-01T00:00:00Z"], vec![]),
         (&["--from", "9000-01-01T00:00:00Z"], vec![]),
     ] {
-        let found = json(&app, &[&["audit", "list"], flags].concat());
-        assert_eq!(found.as_array().unwrap().iter().collect::<Vec<_>>(), expected, "{flags:?}");
+        let entries = json(&app, &[&["audit", "list"], flags].concat());
+        assert_eq!(entries.as_array().unwrap().iter().collect::<Vec<_>>(), expected, "{flags:?}");
     }
     assert!(failure(&app, &["audit", "list", "--actor", "olga"]).contains("--actor is not a valid UUID or one of"));
 

@@ -193,9 +193,9 @@ fn retry_until_served(send: &dyn Fn() -> Response) -> Response {
 /// Returns the response, which must arrive in time.
 #[track_caller]
 fn within_limit(send: impl FnOnce() -> Response) -> Response {
-    let asked = Instant::now();
+    let start = Instant::now();
     let response = send();
-    assert!(asked.elapsed() < RESPONSE_LIMIT, "{:?}: {}", asked.elapsed(), response.text());
+    assert!(start.elapsed() < RESPONSE_LIMIT, "{:?}: {}", start.elapsed(), response.text());
     response
 }
 
@@ -389,9 +389,9 @@ fn a_locked_table_makes_requests_fail_in_time_and_leaves_the_connections_usable(
                             WHERE application_name = 'roadmap' AND datname = current_database()";
     let before = proxied.database.rows(SESSIONS);
     let lock = lock_votes(&proxied.database);
-    let asked = Instant::now();
+    let start = Instant::now();
     vote(1).is_error(503, UNAVAILABLE);
-    assert!(asked.elapsed() < Duration::from_secs(2) + Duration::from_secs(1), "{:?}", asked.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(2) + Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!(proxied.acme.get_lanes().status, 200);
     assert_eq!(proxied.acme.get_setting().status, 200);
     assert_eq!(proxied.acme.get_feature_requests("query=dark").status, 200);
@@ -414,8 +414,8 @@ fn when_all_connections_are_busy_requests_fail_in_time() {
             in_parallel(12, |number| {
                 let email = format!("ann{number}@example.com");
                 let body = json!({ "customer": { "email": email }, "operation_key": format!("storm {number}") });
-                let asked = Instant::now();
-                (proxied.acme.post_upvote("1", &body), asked.elapsed())
+                let start = Instant::now();
+                (proxied.acme.post_upvote("1", &body), start.elapsed())
             })
         });
         eventually("the only connection waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
@@ -504,12 +504,13 @@ fn two_processes_are_one_service() {
     assert_eq!(proxied.count("SELECT count(*) FROM customers WHERE email_folded = 'bob@example.com'"), 1);
     assert_eq!(proxied.count("SELECT votes_count FROM vote_tallies WHERE tag_number = 1"), 2);
     // Synonyms take effect in both.
-    let found = |client: &Client| client.get_feature_requests("query=twice").json()["feature_requests"][0].is_object();
-    assert!(clients.iter().all(|client| !found(client)));
+    let has_match =
+        |client: &Client| client.get_feature_requests("query=twice").json()["feature_requests"][0].is_object();
+    assert!(clients.iter().all(|client| !has_match(client)));
     let synonyms = json!({ "synonyms": [["twice", "once"]] });
     assert_eq!(proxied.acme.put_synonyms(&synonyms).status, 200);
     for client in clients {
-        eventually("the synonym is known", || found(client));
+        eventually("the synonym is known", || has_match(client));
     }
 }
 
@@ -526,9 +527,9 @@ fn many_requests_with_one_key_use_one_connection_and_delay_no_others() {
         let flood = scope.spawn(|| in_parallel(200, |_| proxied.acme.post_upvote("1", &body)));
         eventually("the first of them waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
         for _ in 0..30 {
-            let asked = Instant::now();
+            let start = Instant::now();
             assert_eq!(bolt.get_lanes().status, 200);
-            latencies.lock().expect("no panic").push(asked.elapsed());
+            latencies.lock().expect("no panic").push(start.elapsed());
             // Those that have just arrived read for a moment before they wait.
             eventually("one waiter holds a connection", || {
                 proxied.sessions("(wait_event_type = 'Lock' OR state LIKE 'idle in transaction%')") == 1
@@ -616,8 +617,8 @@ fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
                     );
                 }
                 2 => {
-                    let found = client.get_feature_requests("query=dark").json();
-                    let titles: Vec<&Value> = found["feature_requests"]
+                    let body = client.get_feature_requests("query=dark").json();
+                    let titles: Vec<&Value> = body["feature_requests"]
                         .as_array()
                         .expect("a list")
                         .iter()

@@ -77,11 +77,11 @@ fn comment(app: &App, id: &str, content: &str, days: i64) {
 #[test]
 fn an_empty_workspace_has_an_overview() {
     let app = App::start();
-    let shown = overview(&app, "");
-    let starts = column(&shown, "weeks", "start");
+    let overview_body = overview(&app, "");
+    let starts = column(&overview_body, "weeks", "start");
     let week = |start: &Value| json!({ "start": start, "requests": 0, "votes": 0, "comments": 0 });
     assert_eq!(
-        shown,
+        overview_body,
         json!({
             "activity": numbers(0, 0, 0),
             "activity_before": numbers(0, 0, 0),
@@ -99,7 +99,7 @@ fn an_empty_workspace_has_an_overview() {
     }
     assert!(starts.is_sorted_by_key(|start| start.as_str().map(str::to_owned)), "{starts:?}");
     for query in ["days=", "days=%20", "days=7", "days=365&days=7"] {
-        assert_eq!(overview(&app, query), shown, "{query}");
+        assert_eq!(overview(&app, query), overview_body, "{query}");
     }
 }
 
@@ -134,20 +134,20 @@ fn the_activity_of_a_period_and_of_the_one_before_is_counted() {
         (30, numbers(3, 5, 3), numbers(0, 1, 0), vec![rose(&dark, 3), rose(&export, 2)]),
         (365, numbers(3, 6, 3), numbers(1, 0, 0), vec![rose(&dark, 3), rose(&export, 2), rose(&import, 1)]),
     ] {
-        let shown = overview(&app, &format!("days={days}"));
+        let overview_body = overview(&app, &format!("days={days}"));
         let expected = json!({
             "activity": activity,
             "activity_before": before,
-            "weeks": shown["weeks"],
+            "weeks": overview_body["weeks"],
             "unanswered": [dark, export, import],
             "oldest_unanswered_at": import["created_at"],
             "rising": rising,
             "missed_searches": [],
         });
-        assert_eq!(shown, expected, "{days}");
-        assert_eq!(counts(&shown, "requests"), weeks(now, &[0, 10, 3]), "{days}");
-        assert_eq!(counts(&shown, "votes"), weeks(now, &[0, 3, 0, 10, 0, 40]), "{days}");
-        assert_eq!(counts(&shown, "comments"), weeks(now, &[0, 20, 5]), "{days}");
+        assert_eq!(overview_body, expected, "{days}");
+        assert_eq!(counts(&overview_body, "requests"), weeks(now, &[0, 10, 3]), "{days}");
+        assert_eq!(counts(&overview_body, "votes"), weeks(now, &[0, 3, 0, 10, 0, 40]), "{days}");
+        assert_eq!(counts(&overview_body, "comments"), weeks(now, &[0, 20, 5]), "{days}");
     }
 }
 

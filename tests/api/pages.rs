@@ -51,8 +51,8 @@ fn every_page_is_for_its_audience() {
     {
         set_portal(&app, &json!({ "visibility": visibility, "mail_domains": ["example.com"] }));
         let check = |path: &str, expected: [u16; 4]| {
-            let found = [&visitor, &customer, &guest, &member].map(|browser| browser.get(path).status);
-            assert_eq!(found, expected, "{visibility} {path}");
+            let statuses = [&visitor, &customer, &guest, &member].map(|browser| browser.get(path).status);
+            assert_eq!(statuses, expected, "{visibility} {path}");
         };
         audience.iter().chain([&changelog.as_str()]).for_each(|path| check(path, expected));
         programs.iter().for_each(|path| check(path, of_programs));
@@ -172,13 +172,13 @@ fn a_feature_request_has_one_address() {
     app.acme.merge(id, target["id"].as_str().unwrap());
     eventually("it leads to its target", || browser.get(&path).status == 302);
     for merged in [&path, "/feature_requests/1", &format!("/feature_requests/{id}")] {
-        let found = browser.get(merged);
-        assert_eq!(found.header("location"), Some(page_of(&target).as_str()), "{merged}");
-        assert_eq!((found.status, found.header("cache-control")), (302, Some("no-cache")));
+        let response = browser.get(merged);
+        assert_eq!(response.header("location"), Some(page_of(&target).as_str()), "{merged}");
+        assert_eq!((response.status, response.header("cache-control")), (302, Some("no-cache")));
     }
     // The notice of what was done before the merge comes along.
-    let found = browser.get(&format!("{path}?done=voted"));
-    assert_eq!(found.header("location"), Some(format!("{}?done=voted", page_of(&target)).as_str()));
+    let response = browser.get(&format!("{path}?done=voted"));
+    assert_eq!(response.header("location"), Some(format!("{}?done=voted", page_of(&target)).as_str()));
 }
 
 /// Decision 3: a private request is hidden from all public pages.
@@ -340,20 +340,20 @@ fn a_private_request_that_was_merged_is_unknown_to_those_who_could_not_see_it() 
     for path in ["2", "2-secret-plan", "2-x", "2.atom", "2-secret-plan.atom", "2/vote", "2-secret-plan/vote"] {
         let unknown = path.replace('2', "99");
         for browser in [&visitor, &other] {
-            let [found, unknown] = [path, &unknown].map(|path| browser.get(&format!("/feature_requests/{path}")));
-            assert_eq!((found.status, unknown.status), (404, 404), "{path}");
+            let [response, unknown] = [path, &unknown].map(|path| browser.get(&format!("/feature_requests/{path}")));
+            assert_eq!((response.status, unknown.status), (404, 404), "{path}");
         }
     }
     for browser in [&author, &member] {
         for path in ["2", "2-secret-plan", "2-x"] {
-            let found = browser.get(&format!("/feature_requests/{path}"));
-            assert_eq!((found.status, found.header("location")), (302, Some(target.as_str())), "{path}");
+            let response = browser.get(&format!("/feature_requests/{path}"));
+            assert_eq!((response.status, response.header("location")), (302, Some(target.as_str())), "{path}");
         }
     }
     // One that was public before leads everybody on.
     for browser in [&visitor, &other, &author, &member] {
-        let found = browser.get("/feature_requests/3-night-theme");
-        assert_eq!((found.status, found.header("location")), (302, Some(target.as_str())));
+        let response = browser.get("/feature_requests/3-night-theme");
+        assert_eq!((response.status, response.header("location")), (302, Some(target.as_str())));
     }
 }
 

@@ -51,11 +51,11 @@ impl Drop for RunningService {
 
 /// Returns a path and everything below it.
 fn all_below(path: &Path) -> Vec<PathBuf> {
-    let mut found = vec![path.to_owned()];
+    let mut paths = vec![path.to_owned()];
     if path.is_dir() {
-        found.extend(std::fs::read_dir(path).expect("a folder").flat_map(|entry| all_below(&entry.unwrap().path())));
+        paths.extend(std::fs::read_dir(path).expect("a folder").flat_map(|entry| all_below(&entry.unwrap().path())));
     }
-    found
+    paths
 }
 
 /// Asserts that only the owner has access to a path and everything below it, and that these names exist.
@@ -159,7 +159,7 @@ fn files_that_root_creates_belong_to_the_owner_of_their_folder() {
     let is_mail = |path: &PathBuf| path.extension().is_some_and(|end| end == "eml");
     eventually("a mail is written", || all_below(&data).iter().any(is_mail));
     let foreign = || -> Vec<PathBuf> {
-        let is_foreign = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| found.uid() != SERVICE);
+        let is_foreign = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|metadata| metadata.uid() != SERVICE);
         all_below(&data).into_iter().filter(is_foreign).collect()
     };
     let all = all_below(&data);
@@ -205,14 +205,14 @@ fn a_file_of_another_user_is_named_with_its_owner_and_the_command() {
             }
             assert!(!error.contains("temporarily unavailable") && !error.contains("backup"), "{error}");
         }
-        let (found, _) = run(&["doctor"]);
-        assert!(found.contains("problem  access     data/"), "{found}");
-        assert!(found.contains("chown -R 10001 data") && !found.contains("restore a backup"), "{found}");
+        let (output, _) = run(&["doctor"]);
+        assert!(output.contains("problem  access     data/"), "{output}");
+        assert!(output.contains("chown -R 10001 data") && !output.contains("restore a backup"), "{output}");
         // Root may use everything, and still reports it.
         let doctor = roadmap(folder.path(), "data", &["doctor"]).output().unwrap();
-        let found = String::from_utf8(doctor.stdout).unwrap();
+        let output = String::from_utf8(doctor.stdout).unwrap();
         let problem = format!("data/{name} belongs to root (user 0), but the data folder belongs to user 10001");
-        assert!(found.contains(&problem), "{found}");
+        assert!(output.contains(&problem), "{output}");
         // SQLite gives the owner of the database to its log.
         for file in std::fs::read_dir(&data).unwrap() {
             chown(file.unwrap().path(), Some(SERVICE), Some(SERVICE)).unwrap();
@@ -225,14 +225,14 @@ fn a_file_of_another_user_is_named_with_its_owner_and_the_command() {
     std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o500)).unwrap();
     let (_, error) = run(&CREATE);
     assert!(error.contains("mode 500, which does not allow its owner to use it; chmod -R u+rwX data"), "{error}");
-    let (found, _) = run(&["doctor"]);
-    assert!(found.contains("chmod -R u+rwX data") && !found.contains("restore a backup"), "{found}");
+    let (output, _) = run(&["doctor"]);
+    assert!(output.contains("chmod -R u+rwX data") && !output.contains("restore a backup"), "{output}");
     // A folder of somebody else, in which nothing can be seen.
     std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).unwrap();
     chown(&data, Some(10_002), Some(10_002)).unwrap();
     for arguments in [&["workspace", "list"][..], &["doctor"]] {
-        let (found, error) = run(arguments);
-        let said = format!("{found}{error}");
+        let (output, error) = run(arguments);
+        let said = format!("{output}{error}");
         assert!(said.contains("belongs to user 10002, mode 700, and this process runs as user 10001"), "{said}");
         assert!(!said.contains("there is no database") && !said.contains("restore a backup"), "{said}");
     }

@@ -48,7 +48,7 @@ fn a_new_portal_is_public_and_in_all_languages() {
 fn sent_fields_change_and_the_others_stay() {
     let app = App::start();
     let mut expected = defaults();
-    for (sent, field, shown) in [
+    for (sent, field, expected_value) in [
         (json!({ "visibility": "private" }), "visibility", json!("private")),
         (
             json!({ "mail_domains": [" Acme.example ", "@team.acme.example", "ACME.EXAMPLE"] }),
@@ -74,7 +74,7 @@ fn sent_fields_change_and_the_others_stay() {
         (json!({ "theme": "dark", "logo_url": "https://evil.example", "id": 5 }), "logo_url", json!(null)),
         (json!({}), "logo_url", json!(null)),
     ] {
-        expected[field] = shown;
+        expected[field] = expected_value;
         let response = change(&app.acme, &sent);
         assert_eq!((response.status, &response.json()["portal"]), (200, &expected), "{sent}");
         assert_eq!(settings(&app.acme), expected, "{sent}");
@@ -88,9 +88,9 @@ fn sent_fields_change_and_the_others_stay() {
         "moderation": false,
         "accent_color": "#17694f",
     });
-    let mut shown = all.clone();
-    shown["logo_url"] = json!(null);
-    assert_eq!(change(&app.acme, &all).is_ok(), json!({ "portal": shown }));
+    let mut expected = all.clone();
+    expected["logo_url"] = json!(null);
+    assert_eq!(change(&app.acme, &all).is_ok(), json!({ "portal": expected }));
 }
 
 /// Addition 7: invalid settings of the portal are 422 naming the field, and nothing changes.
@@ -128,11 +128,11 @@ fn an_invalid_field_is_named_and_changes_nothing() {
         change(&app.acme, &fields).is_error(422, &message);
     }
     assert_eq!(settings(&app.acme), defaults());
-    let most = json!({ "mail_domains": many(50, ".example"), "embed_origins": origins(20) });
-    let changed = change(&app.acme, &most).is_ok();
+    let limits = json!({ "mail_domains": many(50, ".example"), "embed_origins": origins(20) });
+    let changed = change(&app.acme, &limits).is_ok();
     assert_eq!(
         (&changed["portal"]["mail_domains"], &changed["portal"]["embed_origins"]),
-        (&most["mail_domains"], &most["embed_origins"])
+        (&limits["mail_domains"], &limits["embed_origins"])
     );
 }
 

@@ -38,14 +38,14 @@ fn the_roadmap_has_all_lanes_with_their_public_feature_requests() {
     app.acme.feature_request_with(&hidden);
     // Tracks without a lane are on no roadmap.
     create(&app, "Inbox", &[("New", 9)]);
-    let shown = |id: &str| {
-        let mut shown = app.acme.detail(id);
+    let summary_of = |id: &str| {
+        let mut detail = app.acme.detail(id);
         for field in
             ["tag_number", "description", "tags", "private", "comments_count", "author", "merged", "updated_at"]
         {
-            shown.as_object_mut().unwrap().remove(field);
+            detail.as_object_mut().unwrap().remove(field);
         }
-        shown
+        detail
     };
     let listed = app.acme.get_lanes().is_ok();
     let id = |index: usize| &listed["lanes"][index]["id"];
@@ -65,7 +65,7 @@ fn the_roadmap_has_all_lanes_with_their_public_feature_requests() {
         json!({
             "lanes": [
                 lane(0, "Under consideration", 0, &[]),
-                lane(1, "Planned", 2, &[shown("2"), shown("1")]),
+                lane(1, "Planned", 2, &[summary_of("2"), summary_of("1")]),
                 lane(2, "In progress", 0, &[]),
                 lane(3, "Done", 0, &[]),
             ],
@@ -82,7 +82,7 @@ fn a_lane_shows_ten_unless_asked_and_at_most_fifty() {
         app.acme.feature_request_with(&json!({ "title": format!("Number {number}"), "track_id": track }));
     }
     let titles: Vec<Value> = (1..=55).rev().map(|number| json!(format!("Number {number}"))).collect();
-    for (query, shown) in [
+    for (query, count) in [
         ("", 10),
         ("per_lane=1", 1),
         ("per_lane=49", 49),
@@ -92,7 +92,7 @@ fn a_lane_shows_ten_unless_asked_and_at_most_fifty() {
         ("page=2&page_size=1", 10),
     ] {
         let lanes = lanes(&app.acme.get_roadmap(query).is_ok());
-        assert_eq!(lanes[3], (json!("Done"), 55, titles[..shown].to_vec()), "{query}");
+        assert_eq!(lanes[3], (json!("Done"), 55, titles[..count].to_vec()), "{query}");
     }
 }
 
@@ -107,15 +107,15 @@ fn feature_requests_of_a_track_are_listed_with_private_ones() {
     app.acme.feature_request_with(&hidden);
     app.acme.vote("2", "ann@example.com");
     create(&app, "Inbox", &[("Elsewhere", 1)]);
-    let shown = |id: &str| {
-        let mut shown = app.acme.detail(id);
+    let summary_of = |id: &str| {
+        let mut detail = app.acme.detail(id);
         for field in ["description", "tags", "private", "comments_count", "author", "merged", "updated_at"] {
-            shown.as_object_mut().unwrap().remove(field);
+            detail.as_object_mut().unwrap().remove(field);
         }
-        shown
+        detail
     };
     let expected = json!({
-        "feature_requests": [shown("2"), shown("1")],
+        "feature_requests": [summary_of("2"), summary_of("1")],
         "page": 1,
         "page_size": 25,
         "total_count": 2,

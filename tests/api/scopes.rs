@@ -45,8 +45,8 @@ fn key(app: &App, subdomain: &str, scopes: &[&str]) -> String {
 
 /// All combinations of scopes.
 fn combinations() -> Vec<Vec<&'static str>> {
-    let chosen = |bits: usize| SCOPES.into_iter().enumerate().filter(move |(bit, _)| bits & (1 << bit) != 0);
-    (0..1 << SCOPES.len()).map(|bits| chosen(bits).map(|(_, scope)| scope).collect()).collect()
+    let of_bits = |bits: usize| SCOPES.into_iter().enumerate().filter(move |(bit, _)| bits & (1 << bit) != 0);
+    (0..1 << SCOPES.len()).map(|bits| of_bits(bits).map(|(_, scope)| scope).collect()).collect()
 }
 
 /// Decision 1: a key with `manage` does not get `write` by itself.

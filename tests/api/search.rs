@@ -22,7 +22,7 @@ fn titles(body: &Value) -> Vec<String> {
 }
 
 /// Returns the titles of the matches in order.
-fn found(client: &Client, query: &str) -> Vec<String> {
+fn matching_titles(client: &Client, query: &str) -> Vec<String> {
     let response = client.get_feature_requests(&format!("query={}", encoded(query)));
     assert_eq!(response.status, 200, "{query}: {}", response.text());
     titles(&response.json())
@@ -178,7 +178,7 @@ fn title_description_and_tags_are_searched_and_nothing_else() {
         ("script", false),
         ("amp", false),
     ] {
-        assert_eq!(found(&app.acme, query) == ["Dark mode"], is_found, "{query}");
+        assert_eq!(matching_titles(&app.acme, query) == ["Dark mode"], is_found, "{query}");
     }
 }
 
@@ -188,7 +188,7 @@ fn title_description_and_tags_are_searched_and_nothing_else() {
 fn a_broken_index_takes_down_search_alone() {
     let app = App::start();
     create(&app.acme, "Dark mode", &[], "");
-    assert_eq!(found(&app.acme, "dark"), ["Dark mode"]);
+    assert_eq!(matching_titles(&app.acme, "dark"), ["Dark mode"]);
     let index = if *ON_POSTGRES { "DROP FUNCTION search_matches" } else { "DROP TABLE search_index" };
     app.data.execute(index);
     for query in ["query=dark", "query=nothing+of+the+kind"] {

@@ -34,8 +34,9 @@ pub fn comes_in_pages(list: &str, field: &str, items: &[Value], get: impl Fn(&st
         let response = get(query);
         assert_eq!(response.status, 200, "{query}");
         let mut body = response.json();
-        let found: Vec<Value> = body[list].as_array().expect("a list").iter().map(|item| item[field].clone()).collect();
-        assert_eq!(found, items[listed], "{query}");
+        let values: Vec<Value> =
+            body[list].as_array().expect("a list").iter().map(|item| item[field].clone()).collect();
+        assert_eq!(values, items[listed], "{query}");
         body[list] = json!("as above");
         let envelope = json!({
             list: "as above",

@@ -57,6 +57,6 @@ fn searches_that_found_nothing_are_written_at_the_end() {
     app.terminate();
     let status = app.wait_for_exit();
     assert!(status.success(), "{status}");
-    let written = app.sql("SELECT words || ': ' || count FROM missed_searches");
-    assert_eq!(written, ["gantt: 2"]);
+    let searches = app.sql("SELECT words || ': ' || count FROM missed_searches");
+    assert_eq!(searches, ["gantt: 2"]);
 }

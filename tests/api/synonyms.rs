@@ -19,21 +19,21 @@ fn synonyms_are_replaced_and_take_effect_within_a_second() {
     for client in [&app.acme, &bolt] {
         client.feature_request("Second factor at the login");
     }
-    let found = |client: &Client| {
-        let found = client.get_feature_requests("query=yubikeys").json();
-        found["feature_requests"].as_array().expect("a list").len()
+    let match_count = |client: &Client| {
+        let match_count = client.get_feature_requests("query=yubikeys").json();
+        match_count["feature_requests"].as_array().expect("a list").len()
     };
-    assert_eq!((app.acme.get_synonyms().json(), found(&app.acme)), (synonyms(&json!([])), 0));
+    assert_eq!((app.acme.get_synonyms().json(), match_count(&app.acme)), (synonyms(&json!([])), 0));
     let groups = json!([["pen", "pencil"], ["YubiKey ", "second factor", "hardware token"]]);
     let trimmed = json!([["pen", "pencil"], ["YubiKey", "second factor", "hardware token"]]);
     let response = app.acme.put_synonyms(&synonyms(&groups));
     assert_eq!((response.status, response.json()), (200, synonyms(&trimmed)));
     assert_eq!(app.acme.get_synonyms().json(), synonyms(&trimmed));
     let changed = Instant::now();
-    eventually("the synonym is found", || found(&app.acme) == 1);
+    eventually("the synonym is found", || match_count(&app.acme) == 1);
     println!("in effect after {:?}", changed.elapsed());
     // They are of one workspace only.
-    assert_eq!((bolt.get_synonyms().json(), found(&bolt)), (synonyms(&json!([])), 0));
+    assert_eq!((bolt.get_synonyms().json(), match_count(&bolt)), (synonyms(&json!([])), 0));
     let similar = app.acme.get("/api/external/v1/feature_requests/similar?title=yubikey").json();
     assert_eq!(similar["feature_requests"].as_array().expect("a list").len(), 1);
     let explained = app.roadmap(&["search", "explain", "--workspace", "acme", "yubikey"]).json();
@@ -41,15 +41,15 @@ fn synonyms_are_replaced_and_take_effect_within_a_second() {
     assert!(matched.starts_with("yubikey: title (synonym, 0.90) "), "{matched}");
     // An empty list deletes them.
     assert_eq!(app.acme.put_synonyms(&synonyms(&json!([]))).json(), synonyms(&json!([])));
-    eventually("the synonym is not found any more", || found(&app.acme) == 0);
+    eventually("the synonym is not found any more", || match_count(&app.acme) == 0);
 }
 
 /// Decision 4: there are at most 500 groups of two to eight synonyms, and errors name the group.
 #[test]
 fn invalid_synonyms_name_their_group_and_change_nothing() {
     let app = App::start();
-    let kept = synonyms(&json!([["pen", "pencil"]]));
-    assert_eq!(app.acme.put_synonyms(&kept).status, 200);
+    let valid = synonyms(&json!([["pen", "pencil"]]));
+    assert_eq!(app.acme.put_synonyms(&valid).status, 200);
     let many: Vec<Value> = (0..501).map(|number| json!([format!("a{number}"), format!("b{number}")])).collect();
     for (groups, message) in [
         (json!([["pen", "pencil"], ["ink", " "]]), "group 2 of synonyms has a blank phrase"),
@@ -61,7 +61,7 @@ fn invalid_synonyms_name_their_group_and_change_nothing() {
         (json!(many), "synonyms must have at most 500 items"),
     ] {
         app.acme.put_synonyms(&synonyms(&groups)).is_error(422, message);
-        assert_eq!(app.acme.get_synonyms().json(), kept);
+        assert_eq!(app.acme.get_synonyms().json(), valid);
     }
     app.acme.put_synonyms(&json!({})).is_error(422, "param is missing or the value is empty or invalid: synonyms");
     app.has_logged_no_failure();

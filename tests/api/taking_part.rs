@@ -22,12 +22,12 @@ fn a_visitor_s_vote_comes_along_with_the_sign_in() {
     let app = App::start();
     let (id, path) = request(&app, "Dark mode");
     let browser = Browser::new(&app);
-    let asked = browser.post(&format!("{path}/vote"), &[]);
-    assert_eq!(asked.status, 200);
-    assert!(asked.text().contains("E-mail address") && asked.text().contains("Send link"), "{}", asked.text());
-    assert!(asked.text().contains("your vote counts when you confirm it there."), "{}", asked.text());
-    let asked = browser.post(&format!("{path}/unvote"), &[]).text();
-    assert!(asked.contains("the vote is removed when you confirm it there."), "{asked}");
+    let response = browser.post(&format!("{path}/vote"), &[]);
+    assert_eq!(response.status, 200);
+    assert!(response.text().contains("E-mail address") && response.text().contains("Send link"), "{}", response.text());
+    assert!(response.text().contains("your vote counts when you confirm it there."), "{}", response.text());
+    let response = browser.post(&format!("{path}/unvote"), &[]).text();
+    assert!(response.contains("the vote is removed when you confirm it there."), "{response}");
     let sent = browser.submit(&format!("{path}/vote"), &[("email", "Ann@Example.com")]);
     assert_eq!(sent, "/sign-in/sent");
     let mail = sign_in_mails(&app, "Ann@Example.com", 1).remove(0);
@@ -79,8 +79,8 @@ fn a_code_works_in_the_browser_that_asked() {
     }
     assert_eq!(other.post("/sign-in/sent", &[("code", &mail.code)]).status, 422);
     // As phones and mail programs write it.
-    let typed = format!("\u{2068}{}\u{2069}\u{a0}", mail.code.to_lowercase().replace('-', "\u{2013}"));
-    let next = browser.submit("/sign-in/sent", &[("code", &typed)]);
+    let code = format!("\u{2068}{}\u{2069}\u{a0}", mail.code.to_lowercase().replace('-', "\u{2013}"));
+    let next = browser.submit("/sign-in/sent", &[("code", &code)]);
     assert_eq!(next, format!("{path}?done=commented"));
     let comments = app.acme.get_comments(&id, "").json();
     assert_eq!(comments["comments"][0]["content"], "<p><strong>Please!</strong></p>\n");
@@ -262,39 +262,39 @@ fn nothing_typed_is_lost() {
     let app = App::start();
     let (id, path) = request(&app, "Dark mode");
     let visitor = Browser::new(&app);
-    let typed = "My <careful> \"words\" & more";
-    let shown = "My &#60;careful&#62; &#34;words&#34; &#38; more";
+    let words = "My <careful> \"words\" & more";
+    let escaped = "My &#60;careful&#62; &#34;words&#34; &#38; more";
     // A missing or invalid address.
     for email in ["", "nonsense"] {
-        let page = visitor.post(&format!("{path}/comments"), &[("content", typed), ("email", email)]);
+        let page = visitor.post(&format!("{path}/comments"), &[("content", words), ("email", email)]);
         assert_eq!(page.status, 422);
-        for part in [shown, "There is a problem", "href=\"#email\"", "aria-invalid=\"true\"", "<title>Error: "] {
+        for part in [escaped, "There is a problem", "href=\"#email\"", "aria-invalid=\"true\"", "<title>Error: "] {
             assert!(page.text().contains(part), "{part}: {}", page.text());
         }
         let page =
-            visitor.post("/feature_requests/new", &[("title", "Moon"), ("description", typed), ("email", email)]);
+            visitor.post("/feature_requests/new", &[("title", "Moon"), ("description", words), ("email", email)]);
         assert_eq!(page.status, 422);
-        assert!(page.text().contains(shown) && page.text().contains("value=\"Moon\""), "{}", page.text());
+        assert!(page.text().contains(escaped) && page.text().contains("value=\"Moon\""), "{}", page.text());
     }
     // Too long.
-    let long = format!("{typed}{}", "a".repeat(20_000));
+    let long = format!("{words}{}", "a".repeat(20_000));
     let page = visitor.post(&format!("{path}/comments"), &[("content", &long), ("email", "ann@example.com")]);
-    assert!(page.status == 422 && page.text().contains("too long") && page.text().contains(shown));
+    assert!(page.status == 422 && page.text().contains("too long") && page.text().contains(escaped));
     // A session that has ended.
     let ann = Browser::signed_in(&app, "ann@example.com");
     let key = hidden(&ann.page(&path), "operation_key");
     app.data.execute("DELETE FROM sessions");
-    let page = ann.post(&format!("{path}/comments"), &[("content", typed), ("operation_key", &key)]);
+    let page = ann.post(&format!("{path}/comments"), &[("content", words), ("operation_key", &key)]);
     assert_eq!(page.status, 422);
-    assert!(page.text().contains(shown) && page.text().contains("E-mail address"), "{}", page.text());
+    assert!(page.text().contains(escaped) && page.text().contains("E-mail address"), "{}", page.text());
     // A feature request that is deleted while the mail is on its way.
-    visitor.submit(&format!("{path}/comments"), &[("content", typed), ("email", "cid@example.com")]);
+    visitor.submit(&format!("{path}/comments"), &[("content", words), ("email", "cid@example.com")]);
     let mail = sign_in_mails(&app, "cid@example.com", 1).remove(0);
     assert_eq!(app.acme.delete_feature_request(&id, "").status, 204);
     let page = visitor.page(&mail.path);
     assert!(page.contains("careful") && !page.contains("Sign in and post"), "{page}");
     let page = visitor.post(&mail.path, &[("choice", "act")]);
-    assert!(page.text().contains(shown), "{} {}", page.status, page.text());
+    assert!(page.text().contains(escaped), "{} {}", page.status, page.text());
     // A body that is larger than any form.
     let huge = "a".repeat(600 * 1024);
     let page = visitor.post("/feature_requests/new", &[("title", "Moon"), ("description", &huge)]);
@@ -453,8 +453,8 @@ fn programs_are_stopped_by_the_limits() {
     let program = Browser::new(&app);
     // Three mails to one address in 15 minutes.
     for number in 1..=4 {
-        let answer = program.post("/sign-in", &[("email", "ann@example.com")]);
-        assert_eq!(answer.status, if number == 4 { 429 } else { 303 }, "{number}");
+        let response = program.post("/sign-in", &[("email", "ann@example.com")]);
+        assert_eq!(response.status, if number == 4 { 429 } else { 303 }, "{number}");
     }
     // The typed text of a visitor is shown again.
     let limited = program.post(&format!("{path}/comments"), &[("email", "ann@example.com"), ("content", "My words")]);
@@ -465,8 +465,8 @@ fn programs_are_stopped_by_the_limits() {
     assert_eq!((statuses.first(), statuses.last()), (Some(&303), Some(&429)), "{statuses:?}");
     let bob = Browser::signed_in(&app, "bob@example.com");
     for number in 1..=5 {
-        let answer = bob.post(&format!("{path}/comments"), &[("content", &format!("Number {number}"))]);
-        assert_eq!(answer.status, if number == 5 { 429 } else { 303 }, "{number}");
+        let response = bob.post(&format!("{path}/comments"), &[("content", &format!("Number {number}"))]);
+        assert_eq!(response.status, if number == 5 { 429 } else { 303 }, "{number}");
     }
     assert_eq!(app.acme.get_comments(&id, "").json()["total_count"], 4);
     // A vote counts as a quarter of a comment.
@@ -475,8 +475,8 @@ fn programs_are_stopped_by_the_limits() {
     let cyd = Browser::signed_in(&app, "cyd@example.com");
     let toggle = |number: i32| if number % 2 == 0 { "vote" } else { "unvote" };
     for number in 0..=16 {
-        let answer = cyd.post(&format!("{path}/{}", toggle(number)), &[]);
-        assert_eq!(answer.status, if number == 16 { 429 } else { 303 }, "{number}");
+        let response = cyd.post(&format!("{path}/{}", toggle(number)), &[]);
+        assert_eq!(response.status, if number == 16 { 429 } else { 303 }, "{number}");
     }
 }
 

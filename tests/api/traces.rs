@@ -40,8 +40,8 @@ fn spans(requests: &[Request]) -> Vec<(BTreeMap<String, String>, Span)> {
         assert!(request.headers.contains(&"content-type: application/x-protobuf".to_owned()), "{request:?}");
         for resource in ExportTraceServiceRequest::decode(&*request.body).expect("an export").resource_spans {
             let of = attributes(resource.resource.expect("a resource").attributes);
-            let found = resource.scope_spans.into_iter().flat_map(|scope| scope.spans);
-            spans.extend(found.map(|span| (of.clone(), span)));
+            let new_spans = resource.scope_spans.into_iter().flat_map(|scope| scope.spans);
+            spans.extend(new_spans.map(|span| (of.clone(), span)));
         }
     }
     spans
@@ -89,7 +89,7 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
             assert!(!is_there, "{secret}: {request:?}");
         }
     }
-    let mut found = Vec::new();
+    let mut summaries = Vec::new();
     for (of, span) in spans(&received) {
         let service = [("service.name", "roadmap"), ("service.version", "0.1.0")];
         assert_eq!(of, service.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
@@ -99,9 +99,9 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
             continue;
         }
         let is_error = span.status.is_some_and(|status| status.code() == StatusCode::Error);
-        found.push(SpanSummary { name: span.name, is_error, attributes: attributes(span.attributes) });
+        summaries.push(SpanSummary { name: span.name, is_error, attributes: attributes(span.attributes) });
     }
-    found.sort_by_key(|span| span.attributes.get("request_id").cloned());
+    summaries.sort_by_key(|span| span.attributes.get("request_id").cloned());
     let expected = [
         span_summary(
             "POST /api/external/v1/feature_requests/{id}/upvotes",
@@ -144,7 +144,7 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
             ],
         ),
     ];
-    assert_eq!(found, expected);
+    assert_eq!(summaries, expected);
 }
 
 fn named(name: &'static str) -> impl Fn(&&Span) -> bool {

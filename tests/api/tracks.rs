@@ -141,8 +141,8 @@ fn a_track_is_changed() {
         let response = app.acme.patch_track_itself(&inbox, &track(&change));
         assert_eq!(response.status, 200, "{change}");
         assert_eq!(response.is_ok(), track(&json!({ "id": inbox, "name": name, "status": status })), "{change}");
-        let shown = app.acme.detail("1");
-        assert_eq!((&shown["track"], &shown["status"]), (&json!(name), &status), "{change}");
+        let detail = app.acme.detail("1");
+        assert_eq!((&detail["track"], &detail["status"]), (&json!(name), &status), "{change}");
     }
     let listed = app.acme.get_tracks().is_ok();
     assert_eq!(
@@ -179,8 +179,8 @@ fn the_feature_requests_of_a_deleted_track_go_to_another_one() {
     app.acme.delete_track(&planned, "").is_error(404, "Track does not exist.");
     app.acme.unmerge("3");
     for id in ["1", "2", "3", "4"] {
-        let shown = app.acme.detail(id);
-        assert_eq!((&shown["track"], &shown["status"]), (&json!("Done"), &json!("Done")), "{id}");
+        let detail = app.acme.detail(id);
+        assert_eq!((&detail["track"], &detail["status"]), (&json!("Done"), &json!("Done")), "{id}");
     }
     assert!(placed(&app.acme.get_tracks().is_ok()).iter().all(|(name, _)| *name != "Planned"));
     assert_eq!(app.acme.get_track_requests(&done, "").is_ok()["total_count"], 4);

@@ -30,10 +30,10 @@ fn request(app: &App) -> (String, String) {
 /// Asks for a sign-in from a browser that nobody knows. Returns the status, where it leads, and what the page says.
 fn ask(app: &App, email: &str) -> (u16, String, String) {
     let browser = Browser::new(app);
-    let answer = browser.post("/sign-in", &[("email", email)]);
-    match answer.header("location") {
-        Some(location) => (answer.status, location.to_owned(), browser.page(location)),
-        None => (answer.status, String::new(), answer.text()),
+    let response = browser.post("/sign-in", &[("email", email)]);
+    match response.header("location") {
+        Some(location) => (response.status, location.to_owned(), browser.page(location)),
+        None => (response.status, String::new(), response.text()),
     }
 }
 
@@ -45,7 +45,7 @@ fn strangers_lock_nobody_out_whom_the_workspace_knows() {
     ann.submit("/sign-out", &[]);
     let olga = Browser::signed_in(&app, OLGA);
     assert!(!olga.page("/admin/overview").contains("strangers"));
-    let asked = in_parallel(4, |thread| {
+    let counts = in_parallel(4, |thread| {
         let browser = Browser::new(&app);
         (0..75)
             .filter(|number| {
@@ -54,7 +54,7 @@ fn strangers_lock_nobody_out_whom_the_workspace_knows() {
             })
             .count()
     });
-    assert_eq!(asked.iter().sum::<usize>(), 300);
+    assert_eq!(counts.iter().sum::<usize>(), 300);
     // From now on all get the same response, but strangers get no mail.
     let stranger = ask(&app, "eve@example.com");
     let expected = (303, format!("{SENT}?wait=60"));
@@ -125,8 +125,8 @@ fn one_mailbox_gets_ten_mails_an_hour_over_the_whole_installation() {
     for _ in 0..4 {
         for workspace in workspaces.into_iter().chain(["acme"]) {
             let browser = Browser::at(&app, workspace);
-            let answer = browser.post("/sign-in", &[("email", &format!("ann+{sent}@example.com"))]);
-            sent += u32::from(answer.status == 303);
+            let response = browser.post("/sign-in", &[("email", &format!("ann+{sent}@example.com"))]);
+            sent += u32::from(response.status == 303);
         }
         age(&app, 15);
     }
@@ -160,7 +160,7 @@ fn posts_that_nobody_confirms_use_up_nothing_of_the_team_s() {
     let app = App::with(&[], &[("ROADMAP_STORAGE_RECORDS", "1MB")]);
     let (_, path) = request(&app);
     let content = "words ".repeat(1_500);
-    let kept = in_parallel(4, |thread| {
+    let counts = in_parallel(4, |thread| {
         let browser = Browser::new(&app);
         (0..50)
             .filter(|number| {
@@ -169,7 +169,7 @@ fn posts_that_nobody_confirms_use_up_nothing_of_the_team_s() {
             })
             .count()
     });
-    assert_eq!(kept.iter().sum::<usize>(), 200);
+    assert_eq!(counts.iter().sum::<usize>(), 200);
     // What one more visitor has typed is shown with a way on.
     let visitor = Browser::new(&app);
     let fields = [("email", "ann@example.com"), ("content", "My words")];
@@ -275,13 +275,13 @@ fn a_filled_honeypot_loses_nothing_and_is_not_on_the_sign_in() {
         (format!("{path}/vote"), vec![email, filled]),
         (format!("{path}/subscription"), vec![email, ("state", "on"), filled]),
     ] {
-        let shown = browser.post(&form, &fields);
-        assert_eq!(shown.status, 422, "{form}");
-        assert!(shown.text().contains("Please leave this field empty."), "{form}: {}", shown.text());
-        for (name, typed) in fields.iter().filter(|(name, _)| !matches!(*name, "state" | "leave_blank")) {
-            assert!(shown.text().contains(typed), "{form} {name}: {}", shown.text());
+        let response = browser.post(&form, &fields);
+        assert_eq!(response.status, 422, "{form}");
+        assert!(response.text().contains("Please leave this field empty."), "{form}: {}", response.text());
+        for (name, value) in fields.iter().filter(|(name, _)| !matches!(*name, "state" | "leave_blank")) {
+            assert!(response.text().contains(value), "{form} {name}: {}", response.text());
         }
-        assert!(!shown.text().contains("https://x.example"), "{form}");
+        assert!(!response.text().contains("https://x.example"), "{form}");
         let emptied: Vec<_> = fields.into_iter().filter(|field| *field != filled).collect();
         let again = [&emptied[..], &[("leave_blank", ""), ("website", "https://x.example")][..]].concat();
         if form.ends_with("/comments") {

@@ -91,9 +91,9 @@ impl Attack {
             runtime.block_on(async {
                 let attacking = attack.map(|attack| tokio::spawn(attack(attacker.clone(), port, time)));
                 let watched = tokio::spawn(neighbour.clone().watch(port, time));
-                let mut most = before;
+                let mut peak = before;
                 while !watched.is_finished() {
-                    most = most.max(process.resident_mb()?);
+                    peak = peak.max(process.resident_mb()?);
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
                 let figures = watched.await.context("the neighbour")??;
@@ -101,7 +101,7 @@ impl Attack {
                     Some(attacking) => attacking.await.context("the attack")?,
                     None => String::new(),
                 };
-                Ok((figures, most - before, outcome))
+                Ok((figures, peak - before, outcome))
             })
         };
         // Warm-up.

@@ -178,8 +178,8 @@ impl Bench {
 
     /// Returns the chosen workloads with each number of connections.
     fn workloads(&self) -> impl Iterator<Item = (&'static Workload, usize)> {
-        let chosen = WORKLOADS.iter().filter(|workload| self.wants(workload.name));
-        chosen.flat_map(|workload| self.connections.iter().map(move |connections| (workload, *connections)))
+        let selected = WORKLOADS.iter().filter(|workload| self.wants(workload.name));
+        selected.flat_map(|workload| self.connections.iter().map(move |connections| (workload, *connections)))
     }
 
     /// Measures workloads in turns with two services.

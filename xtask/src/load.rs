@@ -76,9 +76,9 @@ pub(crate) fn closed_loop(
         let mut latencies = Vec::new();
         while began.elapsed() < time {
             let request = next(&mut random);
-            let asked = Instant::now();
+            let start = Instant::now();
             let status = send(&mut connection, &request).await?;
-            latencies.push(asked.elapsed());
+            latencies.push(start.elapsed());
             let (method, path, _) = request;
             ensure!(matches!(status, 200 | 201 | 304), "{method} {path} returned {status}");
         }

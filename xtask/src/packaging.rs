@@ -75,8 +75,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     );
     let example = text("packaging/.env.example")?;
     let compose = text("packaging/compose.yaml")?;
-    let asked = compose.split("${").skip(1).filter_map(|rest| rest.split_once(':')).map(|(name, _)| name);
-    let unknown = asked.filter(|name| !example.lines().any(|line| line == format!("{name}=")));
+    let variables = compose.split("${").skip(1).filter_map(|rest| rest.split_once(':')).map(|(name, _)| name);
+    let unknown = variables.filter(|name| !example.lines().any(|line| line == format!("{name}=")));
     problems.extend(unknown.map(|name| format!("compose.yaml: {name} is not in .env.example")));
     ensure!(problems.is_empty(), "the files in packaging/ do not fit:\n  {}", problems.join("\n  "));
     by_their_programs()
@@ -96,7 +96,7 @@ fn undocumented(file: &str, text: &str, documentation: &str) -> Vec<String> {
 }
 
 fn missing(file: &str, text: &str, lines: &[&str]) -> Vec<String> {
-    let absent = lines.iter().filter(|wanted| !text.lines().any(|line| line == **wanted));
+    let absent = lines.iter().filter(|expected| !text.lines().any(|line| line == **expected));
     absent.map(|line| format!("{file}: the line `{line}` is missing")).collect()
 }
 

@@ -25,9 +25,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
 
 /// Returns the public items without a doc comment, with the numbers of their lines. The first line is the module.
 fn undocumented(code: &str) -> Vec<(usize, &str)> {
-    let (mut found, mut has_doc, mut in_attribute, mut in_trait) = (Vec::new(), false, false, false);
+    let (mut items, mut has_doc, mut in_attribute, mut in_trait) = (Vec::new(), false, false, false);
     if !code.starts_with("//!") {
-        found.push((1, code.lines().next().unwrap_or_default()));
+        items.push((1, code.lines().next().unwrap_or_default()));
     }
     for (number, line) in (1..).zip(code.lines()) {
         let item = line.trim_start();
@@ -40,12 +40,12 @@ fn undocumented(code: &str) -> Vec<(usize, &str)> {
         } else {
             let public = item.strip_prefix("pub ").or_else(|| line.strip_prefix("    ").filter(|_| in_trait));
             if !has_doc && public.is_some_and(|item| ITEMS.iter().any(|words| item.starts_with(words))) {
-                found.push((number, item));
+                items.push((number, item));
             }
             has_doc = false;
         }
     }
-    found
+    items
 }
 
 #[cfg(test)]

@@ -14,11 +14,11 @@ pub(crate) fn root() -> PathBuf {
 
 /// Returns the files with Rust code in folders of the project and below, in order.
 pub(crate) fn rust_files(folders: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut found: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
+    let mut paths: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
     let mut files = Vec::new();
-    while let Some(path) = found.pop() {
+    while let Some(path) = paths.pop() {
         if path.is_dir() {
-            fs::read_dir(path)?.try_for_each(|entry| entry.map(|entry| found.push(entry.path())))?;
+            fs::read_dir(path)?.try_for_each(|entry| entry.map(|entry| paths.push(entry.path())))?;
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             files.push(path);
         }
@@ -84,8 +84,8 @@ pub(crate) fn in_release(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::R
         return work();
     }
     let again = ["run", "--release", "--locked", "--package", "xtask", "--features", "servers", "--"];
-    let given = std::env::args_os().skip(1);
-    finish(by_hand().args(again).args(given).current_dir(root()), "cargo run --release")
+    let arguments = std::env::args_os().skip(1);
+    finish(by_hand().args(again).args(arguments).current_dir(root()), "cargo run --release")
 }
 
 /// Returns `cargo metadata` of the workspace.

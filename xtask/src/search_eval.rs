@@ -92,16 +92,16 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, relevant: &[String], found: &[String]) {
+    fn add(&mut self, relevant: &[String], results: &[String]) {
         let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
-        let matches = relevant.iter().filter(|request| found.contains(request)).count();
-        let rank = found.iter().position(|request| relevant.contains(request));
+        let matches = relevant.iter().filter(|request| results.contains(request)).count();
+        let rank = results.iter().position(|request| relevant.contains(request));
         self.queries += 1.0;
         self.recall += count(matches) / count(relevant.len()).max(1.0);
         self.hits += f64::from(u8::from(matches > 0));
         self.reciprocal_rank += rank.map_or(0.0, |rank| 1.0 / count(rank + 1));
-        self.results += count(found.len());
-        self.empty += f64::from(u8::from(found.is_empty()));
+        self.results += count(results.len());
+        self.empty += f64::from(u8::from(results.is_empty()));
     }
 
     fn merge(self, other: Self) -> Self {
@@ -147,10 +147,10 @@ impl SearchEval {
         for store in &self.store {
             let mut service = Service::new(binary.clone(), store.cluster(Durability::None)?)?;
             service.start(&WITHOUT_LIMITS)?;
-            let found = block_on(search(&service, &requests, &queries))?;
-            let absent_similar = found.similar.iter().filter(|similar| **similar == Some(0)).count();
-            let summary = self.print(&format!("{store}: this service"), &queries, &found.results);
-            if let Some(all) = found.similar.iter().copied().collect::<Option<Vec<usize>>>() {
+            let outcome = block_on(search(&service, &requests, &queries))?;
+            let absent_similar = outcome.similar.iter().filter(|similar| **similar == Some(0)).count();
+            let summary = self.print(&format!("{store}: this service"), &queries, &outcome.results);
+            if let Some(all) = outcome.similar.iter().copied().collect::<Option<Vec<usize>>>() {
                 #[expect(clippy::cast_precision_loss)]
                 let share = absent_similar as f64 / all.len() as f64;
                 println!("titles of something that is not there without similar feature requests: {share:.2}");
@@ -173,8 +173,8 @@ impl SearchEval {
             match &service.cluster {
                 None => self.print("plain bm25 of FTS5, any word", &queries, &bm25(&requests, &queries)?),
                 Some(cluster) => {
-                    let found = websearch(&cluster.url(), &requests, &queries)?;
-                    self.print("plain websearch_to_tsquery", &queries, &found)
+                    let results = websearch(&cluster.url(), &requests, &queries)?;
+                    self.print("plain websearch_to_tsquery", &queries, &results)
                 }
             };
         }
@@ -183,11 +183,11 @@ impl SearchEval {
     }
 
     /// Prints a table, in which the queries in other scripts than Latin are a group of their own.
-    fn print(&self, name: &str, queries: &[Query], found: &[Vec<String>]) -> Summary {
+    fn print(&self, name: &str, queries: &[Query], results: &[Vec<String>]) -> Summary {
         let (mut kinds, mut scripts): (BTreeMap<&str, Sums>, BTreeMap<&str, Sums>) = Default::default();
-        for (query, found) in queries.iter().zip(found) {
+        for (query, results) in queries.iter().zip(results) {
             let group = if query.half == BOTH_HALVES { &mut scripts } else { &mut kinds };
-            group.entry(&query.kind).or_default().add(&query.relevant, found);
+            group.entry(&query.kind).or_default().add(&query.relevant, results);
         }
         println!("\n## {name}\n");
         println!("| kind | queries | recall@{RESULTS} | hit rate | MRR | results | without results |");
@@ -209,10 +209,10 @@ impl SearchEval {
         let in_scripts = scripts.values().copied().fold(Sums::default(), Sums::merge);
         row("**all in other scripts**", in_scripts);
         if self.misses {
-            for (query, found) in queries.iter().zip(found) {
-                let missing: Vec<&String> = query.relevant.iter().filter(|wanted| !found.contains(wanted)).collect();
+            for (query, results) in queries.iter().zip(results) {
+                let missing: Vec<&String> = query.relevant.iter().filter(|id| !results.contains(id)).collect();
                 if !missing.is_empty() {
-                    println!("{}: {:?} misses {missing:?}, found {found:?}", query.kind, query.query);
+                    println!("{}: {:?} misses {missing:?}, found {results:?}", query.kind, query.query);
                 }
             }
         }
@@ -232,7 +232,7 @@ fn read<T: for<'a> Deserialize<'a>>(name: &str) -> anyhow::Result<Vec<T>> {
 }
 
 /// What the service found.
-struct Found {
+struct SearchOutcome {
     /// The ids of the results of each query.
     results: Vec<Vec<String>>,
     /// The number of similar feature requests of each query for something that is not there. `None` without
@@ -241,7 +241,7 @@ struct Found {
 }
 
 /// Loads the feature requests and runs the queries.
-async fn search(service: &Service, requests: &[Request], queries: &[Query]) -> anyhow::Result<Found> {
+async fn search(service: &Service, requests: &[Request], queries: &[Query]) -> anyhow::Result<SearchOutcome> {
     let mut connection = service.connect().await?;
     let mut ids: HashMap<String, String> = HashMap::new();
     for request in requests {
@@ -260,14 +260,14 @@ async fn search(service: &Service, requests: &[Request], queries: &[Query]) -> a
     for query in queries {
         let text = percent_encoded(&query.query);
         let path = format!("/feature_requests?query={text}&per_page={RESULTS}");
-        let found = feature_requests(&mut connection, &path).await?.with_context(|| query.query.clone())?;
-        results.push(found.iter().filter_map(|id| ids.get(id).cloned()).collect());
+        let response_ids = feature_requests(&mut connection, &path).await?.with_context(|| query.query.clone())?;
+        results.push(response_ids.iter().filter_map(|id| ids.get(id).cloned()).collect());
         if query.kind == ABSENT {
             let path = format!("/feature_requests/similar?title={text}");
-            similar.push(feature_requests(&mut connection, &path).await?.map(|found| found.len()));
+            similar.push(feature_requests(&mut connection, &path).await?.map(|response_ids| response_ids.len()));
         }
     }
-    Ok(Found { results, similar })
+    Ok(SearchOutcome { results, similar })
 }
 
 /// Returns the ids of the feature requests of a response, or `None` if there is no such endpoint.
@@ -310,11 +310,11 @@ fn bm25(requests: &[Request], queries: &[Query]) -> anyhow::Result<Vec<Vec<Strin
     for query in queries {
         let words = query.query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let terms: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
-        let found: Vec<Id> =
+        let rows: Vec<Id> =
             diesel::sql_query("SELECT id FROM requests WHERE requests MATCH ? ORDER BY bm25(requests) LIMIT 8")
                 .bind::<Text, _>(terms.join(" OR "))
                 .load(&mut connection)?;
-        all.push(found.into_iter().map(|row| row.id).collect());
+        all.push(rows.into_iter().map(|row| row.id).collect());
     }
     Ok(all)
 }
@@ -334,13 +334,13 @@ fn websearch(url: &str, requests: &[Request], queries: &[Query]) -> anyhow::Resu
     let mut all = Vec::with_capacity(queries.len());
     for query in queries {
         let words = format!("websearch_to_tsquery('english', {})", quoted(&query.query));
-        let found = execute(
+        let rows = execute(
             url,
             &format!(
                 "SELECT id FROM public.plain_requests WHERE terms @@ {words} ORDER BY ts_rank(terms, {words}) DESC LIMIT 8"
             ),
         )?;
-        all.push(found.into_iter().flatten().flatten().collect());
+        all.push(rows.into_iter().flatten().flatten().collect());
     }
     Ok(all)
 }

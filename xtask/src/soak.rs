@@ -234,8 +234,8 @@ fn mixed(corpus: &Corpus, random: &mut SmallRng) -> Request {
 fn judge(minutes: &[Minute]) {
     let span = SPAN.min(minutes.len().div_ceil(2));
     let after = minutes.iter().skip(span.min(minutes.len() - 1)).map(|minute| minute.memory_mb);
-    let (least, most) = (after.clone().fold(f64::MAX, f64::min), after.fold(0.0, f64::max));
-    println!("\nmemory after {span} minutes: {least:.1} to {most:.1} MB (target: a difference of {MEMORY_TARGET})");
+    let (min, max) = (after.clone().fold(f64::MAX, f64::min), after.fold(0.0, f64::max));
+    println!("\nmemory after {span} minutes: {min:.1} to {max:.1} MB (target: a difference of {MEMORY_TARGET})");
     let p99 = |skipped: usize| {
         let measured = minutes.iter().skip(skipped).take(span);
         measured.flat_map(|minute| minute.latencies.iter()).collect::<Latencies>().millis(99)

@@ -52,6 +52,6 @@ fn browser() -> anyhow::Result<String> {
 
 fn find() -> Option<String> {
     let paths = std::env::var_os("PATH")?;
-    let found = BROWSERS.iter().flat_map(|name| std::env::split_paths(&paths).map(move |path| path.join(name)));
-    found.into_iter().find(|path| path.is_file())?.to_str().map(str::to_owned)
+    let candidates = BROWSERS.iter().flat_map(|name| std::env::split_paths(&paths).map(move |path| path.join(name)));
+    candidates.into_iter().find(|path| path.is_file())?.to_str().map(str::to_owned)
 }

@@ -128,12 +128,12 @@ impl de::Error for TypeMismatch {
         Self { expected: None }
     }
 
-    fn invalid_type(_found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+    fn invalid_type(_unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self { expected: Some(expected.to_string()) }
     }
 
-    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::invalid_type(found, expected)
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::invalid_type(unexpected, expected)
     }
 }
 
@@ -211,7 +211,7 @@ pub fn operation_key(body: &Map<String, Value>) -> Validated<Option<OperationKey
 }
 
 /// How much of the name of an unknown parameter an error shows, in characters.
-const MAX_SHOWN_NAME: usize = 100;
+const MAX_NAME_LENGTH: usize = 100;
 
 /// The parameters of a query string, in the encoding of HTML forms. The last of repeated parameters counts.
 #[derive(Debug)]
@@ -250,7 +250,7 @@ impl Query {
             None => Ok(()),
             Some((name, _)) => {
                 let problem = FieldProblem::UnknownParameter { known: known.join(", ") };
-                Err(FieldError::new(truncate(name, MAX_SHOWN_NAME), problem))
+                Err(FieldError::new(truncate(name, MAX_NAME_LENGTH), problem))
             }
         }
     }

@@ -16,7 +16,7 @@ use roadmap_domain::model::attachment::ContentHeaders;
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::policy::signed_reference::Purpose;
-use roadmap_domain::usecase::query::files::{FindFile, FoundFile, LocateFile};
+use roadmap_domain::usecase::query::files::{FindFile, LocateFile, ReadableFile};
 use roadmap_http::content::{body_stream, is_not_modified};
 use roadmap_http::workspace::resolve_reference;
 
@@ -45,8 +45,8 @@ pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Resul
 pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (workspace, file) = resolve_reference(&state.http, &request, Purpose::File).await?;
     let query = FindFile { file: AttachmentId::new(file) };
-    let found = state.queries.run(workspace.id, &query).await.map_err(ApiError::of_page)?;
-    let FoundFile { attachment, content_headers, .. } = &found;
+    let file = state.queries.run(workspace.id, &query).await.map_err(ApiError::of_page)?;
+    let ReadableFile { attachment, content_headers, .. } = &file;
     let tag = EntityTag::new_strong(attachment.checksum.to_string());
     let mut response = response_with_security_headers(StatusCode::OK, content_headers);
     response.insert_header((ETAG, tag.clone())).insert_header((ACCEPT_RANGES, "bytes"));
@@ -54,7 +54,7 @@ pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Resul
         return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
     }
     let range = requested_range(&request, &tag, attachment.byte_size)?;
-    let chunks = found.read(range.clone()).await.map_err(ApiError::of_page)?;
+    let chunks = file.read(range.clone()).await.map_err(ApiError::of_page)?;
     response.content_type(content_headers.content_type.as_str());
     response.insert_header((CONTENT_DISPOSITION, content_headers.content_disposition()));
     let length = match range {
@@ -106,7 +106,7 @@ mod tests {
     /// Beyond the contract.
     #[test]
     fn a_single_byte_range_is_served() {
-        for (asked, cut) in [
+        for (range, cut) in [
             ("bytes=0-0", Some(0..1)),
             ("bytes=0-9", Some(0..10)),
             ("bytes=5-", Some(5..10)),
@@ -118,13 +118,13 @@ mod tests {
             ("bytes=9-0", None),
             ("nonsense", None),
         ] {
-            let request = TestRequest::get().insert_header((header::RANGE, asked)).to_http_request();
-            assert_eq!(requested_range(&request, &tag(), 10).unwrap(), cut, "{asked}");
+            let request = TestRequest::get().insert_header((header::RANGE, range)).to_http_request();
+            assert_eq!(requested_range(&request, &tag(), 10).unwrap(), cut, "{range}");
         }
         assert_eq!(requested_range(&TestRequest::get().to_http_request(), &tag(), 10).unwrap(), None);
-        for asked in ["bytes=10-", "bytes=-0", "bytes=99-100"] {
-            let request = TestRequest::get().insert_header((header::RANGE, asked)).to_http_request();
-            assert!(matches!(requested_range(&request, &tag(), 10), Err(ApiError::RangeNotSatisfiable(10))), "{asked}");
+        for range in ["bytes=10-", "bytes=-0", "bytes=99-100"] {
+            let request = TestRequest::get().insert_header((header::RANGE, range)).to_http_request();
+            assert!(matches!(requested_range(&request, &tag(), 10), Err(ApiError::RangeNotSatisfiable(10))), "{range}");
         }
     }
 

@@ -289,7 +289,7 @@ mod tests {
     /// Adds the schemas of a request, with all that it refers to, and the places of what client generators cannot
     /// read in them.
     fn unusable_in_requests(document: &Value) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut places = Vec::new();
         let mut schemas: Vec<(String, &Value)> = Vec::new();
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
@@ -310,16 +310,16 @@ mod tests {
             let is_object = schema.get("properties").is_some() || !place.contains('.');
             for keyword in ["anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas", "dependentRequired"] {
                 let is_top_level = is_object && schema.get(keyword).is_some();
-                found.extend(is_top_level.then(|| format!("{place}: {keyword}")));
+                places.extend(is_top_level.then(|| format!("{place}: {keyword}")));
             }
-            found.extend(schema.get("default").map(|_| format!("{place}: default")));
+            places.extend(schema.get("default").map(|_| format!("{place}: default")));
             let alternatives = ["anyOf", "oneOf", "allOf"].map(|keyword| schema[keyword].as_array());
             schemas.extend(alternatives.into_iter().flatten().flatten().map(|part| (format!("{place}."), part)));
             schemas.extend(schema.get("items").map(|items| (format!("{place}[]."), items)));
             let properties = schema["properties"].as_object().into_iter().flatten();
             schemas.extend(properties.map(|(name, property)| (format!("{place}.{name}"), property)));
         }
-        found
+        places
     }
 
     /// Beyond the contract: generators of clients can read the document, and the clients work

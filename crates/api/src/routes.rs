@@ -252,15 +252,15 @@ mod tests {
         .into_iter()
         .map(|(endpoint, access)| (endpoint.split_once(' ').unwrap(), access))
         .collect();
-        let mut found = 0;
+        let mut exception_count = 0;
         for endpoint in endpoints() {
             let usual = Access::Key(if endpoint.method == Method::GET { Scope::Read } else { Scope::Write });
             let exception = exceptions.get(&(endpoint.method.as_str(), endpoint.path.as_str()));
-            found += usize::from(exception.is_some());
+            exception_count += usize::from(exception.is_some());
             let expected = exception.copied().unwrap_or(usual);
             assert_eq!(endpoint.access, expected, "{} {}", endpoint.method, endpoint.path);
         }
-        assert_eq!(found, exceptions.len());
+        assert_eq!(exception_count, exceptions.len());
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub(crate) async fn submit(
     let (body, _memory) = state.http.bodies.read_body(&mut payload.into_inner(), FORM_LIMIT).await?;
     let form = Query::parse(&String::from_utf8_lossy(&body));
     let only_one = form.get(SCOPE_FIELD).is_ok_and(|about| about == Some(REQUEST));
-    let what = UnsubscribeOptions { request: feature_request_in_query(&request) }.chosen(only_one);
+    let what = UnsubscribeOptions { request: feature_request_in_query(&request) }.unsubscription(only_one);
     let origin = Origin { actor: Actor::customer(customer), channel: Channel::Page, request_id: id_of(&request) };
     let (executor, operation) = (state.executor.acting_as(origin), Unsubscribe { customer, what });
     let done = state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await?;

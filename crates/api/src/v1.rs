@@ -166,7 +166,7 @@ mod tests {
         sent: Value,
         parse: fn(Option<Object<B>>) -> Validated<Option<T>>,
     ) -> Validated<bool> {
-        parse(serde_json::from_value(sent).unwrap()).map(|found| found.is_some())
+        parse(serde_json::from_value(sent).unwrap()).map(|record| record.is_some())
     }
 
     /// Beyond the contract.

@@ -86,17 +86,17 @@ impl Blobs for LocalBlobs {
     }
 
     async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError> {
-        let found = match self.files.get(&path_of(key)).await {
-            Ok(found) => found,
+        let object = match self.files.get(&path_of(key)).await {
+            Ok(object) => object,
             Err(error) if is_missing(&error) => return Ok(None),
             Err(error) => return Err(store_error(error)),
         };
-        let range = range.unwrap_or(0..found.meta.size);
-        if range.start > range.end || range.end > found.meta.size {
+        let range = range.unwrap_or(0..object.meta.size);
+        if range.start > range.end || range.end > object.meta.size {
             return Err(misuse_error("a range that does not lie within the blob"));
         }
         // object_store's own stream reads 8 KiB at a time.
-        let GetResultPayload::File(file, _) = found.payload else {
+        let GetResultPayload::File(file, _) = object.payload else {
             return Err(misuse_error("object_store opened no file"));
         };
         Ok(Some(Box::new(LocalChunks { file: Some(file), next: range })))
@@ -346,9 +346,9 @@ fn path_of(key: BlobKey) -> object_store::path::Path {
 }
 
 /// Returns `None` if the file does not exist any more.
-fn if_present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
-    match found {
-        Ok(found) => Ok(Some(found)),
+fn if_present<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

@@ -169,15 +169,15 @@ impl Blobs for S3Blobs {
         let range = range.filter(|range| !range.is_empty()).map(GetRange::Bounded);
         let options = GetOptions { range, head: is_empty, ..GetOptions::default() };
         let (store, path) = (Arc::clone(&self.store), self.path_of(key));
-        let found = run_on(&self.runtime, async move {
+        let object = run_on(&self.runtime, async move {
             match store.get_opts(&path, options).await {
-                Ok(found) => Ok(Some(found)),
+                Ok(object) => Ok(Some(object)),
                 Err(error) if is_missing(&error) => Ok(None),
                 Err(error) => Err(store_error(error)),
             }
         });
-        let Some(found) = found.await? else { return Ok(None) };
-        let pieces = found.into_stream().take(if is_empty { 0 } else { usize::MAX });
+        let Some(object) = object.await? else { return Ok(None) };
+        let pieces = object.into_stream().take(if is_empty { 0 } else { usize::MAX });
         Ok(Some(Box::new(ForwardedStream::new(&self.runtime, pieces.map_err(store_error)))))
     }
 
@@ -422,8 +422,8 @@ mod tests {
             ("s3://bucket/", "bucket", ""),
             ("s3://my.bucket-1/a/b%20c/", "my.bucket-1", "a/b c"),
         ] {
-            let (found, path) = parse_bucket_url(url).unwrap();
-            assert_eq!((found.as_str(), path.as_ref()), (bucket, prefix), "{url}");
+            let (name, path) = parse_bucket_url(url).unwrap();
+            assert_eq!((name.as_str(), path.as_ref()), (bucket, prefix), "{url}");
         }
         for url in [
             "",

@@ -152,16 +152,16 @@ async fn until<F: Future<Output = bool>>(mut condition: impl FnMut() -> F) {
 
 /// All files below a folder.
 fn files(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(files(&path));
+            paths.extend(files(&path));
         } else {
-            found.push(path.to_str().unwrap().to_owned());
+            paths.push(path.to_str().unwrap().to_owned());
         }
     }
-    found
+    paths
 }
 
 fn is_unavailable<T>(outcome: &Result<T, StoreError>) -> bool {
@@ -420,12 +420,12 @@ async fn staging_files_are_removed_when_they_are_old() {
     let young = format!("{}#1", key(1, 3));
     storage.put_foreign(&young).await;
     storage.upload(key(1, 4), b"blob", 4).await;
-    let kept = [key(1, 4).to_string(), format!("{}/x#1", key(1, 1).workspace), format!("{}#a", key(1, 1))];
-    for name in &kept[1..] {
+    let remaining = [key(1, 4).to_string(), format!("{}/x#1", key(1, 1).workspace), format!("{}#a", key(1, 1))];
+    for name in &remaining[1..] {
         storage.put_foreign(name).await;
     }
-    let mut kept: Vec<PathBuf> = kept.map(age).into();
-    kept.push(folder.path().join(young));
+    let mut remaining: Vec<PathBuf> = remaining.map(age).into();
+    remaining.push(folder.path().join(young));
 
     assert_eq!(
         storage.blobs.delete_unfinished_uploads(Timestamp::from_millis(1_000_000_000).unwrap()).await.unwrap(),
@@ -434,7 +434,7 @@ async fn staging_files_are_removed_when_they_are_old() {
     assert_eq!(storage.blobs.delete_unfinished_uploads(before).await.unwrap(), 2);
     assert_eq!(storage.blobs.delete_unfinished_uploads(before).await.unwrap(), 0);
     let left: BTreeSet<PathBuf> = files(folder.path()).into_iter().map(PathBuf::from).collect();
-    assert_eq!(left, kept.into_iter().collect());
+    assert_eq!(left, remaining.into_iter().collect());
 }
 
 #[tokio::test]
@@ -495,9 +495,9 @@ async fn an_unresponsive_s3_is_unavailable_in_time() {
             upload.finish().await
         };
         let mut listing = blobs.list();
-        let (written, read, listed, deleted) =
+        let (uploaded, read, listed, deleted) =
             tokio::join!(upload, blobs.read(key(1, 1), None), listing.next(), blobs.delete(key(1, 1)));
-        assert!(is_unavailable(&written) && is_unavailable(&read), "{written:?}");
+        assert!(is_unavailable(&uploaded) && is_unavailable(&read), "{uploaded:?}");
         assert!(is_unavailable(&listed) && is_unavailable(&deleted), "{listed:?} {deleted:?}");
         assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
     }

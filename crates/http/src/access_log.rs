@@ -180,8 +180,8 @@ pub(crate) mod tests {
             .route("/panic", web::get().to(panicking))
             .route("/good", web::get().to(HttpResponse::Ok));
         let app = test::init_service(App::new().app_data(web::Data::new(dependencies())).service(routes)).await;
-        let asked = test::TestRequest::get().uri("/panic").to_request();
-        let error = test::try_call_service(&app, asked).await.unwrap_err();
+        let request = test::TestRequest::get().uri("/panic").to_request();
+        let error = test::try_call_service(&app, request).await.unwrap_err();
         let response = error.error_response();
         assert_eq!(response.status(), 500);
         assert_eq!(response.headers().get(REQUEST_ID).unwrap(), Uuid::from_u128(7).to_string().as_str());

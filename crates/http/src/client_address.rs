@@ -138,8 +138,8 @@ fn address_of(node: &str) -> Option<IpAddr> {
 /// Returns the value of a parameter of a `Forwarded` entry.
 fn parameter<'a>(entry: &'a str, name: &str) -> Option<&'a str> {
     entry.split(';').find_map(|pair| {
-        let (found, value) = pair.split_once('=')?;
-        found.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
+        let (key, value) = pair.split_once('=')?;
+        key.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
     })
 }
 

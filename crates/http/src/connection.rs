@@ -297,8 +297,8 @@ mod tests {
                 theirs.read_exact(&mut [0; 16]).await.unwrap();
             }
         };
-        let (written, ()) = within_an_hour(async { tokio::join!(ours.write_all(&[b'x'; 128]), reading) }).await;
-        written.unwrap();
+        let (outcome, ()) = within_an_hour(async { tokio::join!(ours.write_all(&[b'x'; 128]), reading) }).await;
+        outcome.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

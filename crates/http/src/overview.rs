@@ -112,8 +112,8 @@ mod tests {
             // Clones share what is kept.
             let cache = cache.clone();
             for (number, period, read) in [(1, Period::Week, 2), (1, Period::Year, 3), (2, Period::Week, 4)] {
-                let shown = cache.show(&queries, workspace(number), period).await.unwrap();
-                assert_eq!(*shown, overview(read), "{number} {period:?}");
+                let entry = cache.show(&queries, workspace(number), period).await.unwrap();
+                assert_eq!(*entry, overview(read), "{number} {period:?}");
             }
         }
     }

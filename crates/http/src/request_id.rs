@@ -24,10 +24,10 @@ pub fn id_of(request: &HttpRequest) -> Option<String> {
 
 /// Returns the client's id if it has at most 128 visible ASCII characters, otherwise a new one.
 pub(crate) fn request_id(headers: &HeaderMap, ids: &dyn IdGenerator, clock: &dyn Clock) -> HeaderValue {
-    let given = headers
+    let client_id = headers
         .get(REQUEST_ID)
         .filter(|id| (1..=MAX_REQUEST_ID_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(u8::is_ascii_graphic));
-    given.cloned().unwrap_or_else(|| {
+    client_id.cloned().unwrap_or_else(|| {
         let new = ids.next(clock.now()).to_string();
         HeaderValue::try_from(new).unwrap_or_else(|_| HeaderValue::from_static("none"))
     })

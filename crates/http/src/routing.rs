@@ -176,8 +176,8 @@ mod tests {
             assert_eq!(response.status().as_u16(), status, "{path}");
             let allowed = response.headers().get(ALLOW).map(|value| value.to_str().unwrap().to_owned());
             let body = actix_web::body::to_bytes(response.into_body()).await.unwrap();
-            let found = allowed.unwrap_or_else(|| String::from_utf8_lossy(&body).into_owned());
-            assert_eq!(found, content, "{path}");
+            let actual = allowed.unwrap_or_else(|| String::from_utf8_lossy(&body).into_owned());
+            assert_eq!(actual, content, "{path}");
         }
     }
 }

@@ -71,11 +71,11 @@ mod tests {
     /// Counts the lookups of the workspace for these references at this host.
     async fn lookups(host: &str, references: &[String]) -> usize {
         let mut directory = MockWorkspaceDirectory::new();
-        let asked = Arc::new(AtomicUsize::new(0));
+        let lookups = Arc::new(AtomicUsize::new(0));
         directory.expect_workspace().returning({
-            let asked = asked.clone();
+            let lookups = lookups.clone();
             move |_| {
-                asked.fetch_add(1, Ordering::Relaxed);
+                lookups.fetch_add(1, Ordering::Relaxed);
                 Ok(None)
             }
         });
@@ -87,7 +87,7 @@ mod tests {
                 assert!(matches!(refused, HttpError::NotFound), "{reference}: {refused}");
             }
         }
-        asked.load(Ordering::Relaxed)
+        lookups.load(Ordering::Relaxed)
     }
 
     /// Beyond the contract.

@@ -81,7 +81,7 @@ impl Composer {
         let _writer =
             self.0.writers.acquire().await.map_err(|closed| transient(format!("the composer is closed: {closed}")))?;
         let shared = self.0.clone();
-        let written = tokio::task::spawn_blocking(move || write(&shared)).await;
-        written.map_err(|panic| transient(format!("the mail could not be built: {panic}")))?
+        let message = tokio::task::spawn_blocking(move || write(&shared)).await;
+        message.map_err(|panic| transient(format!("the mail could not be built: {panic}")))?
     }
 }

@@ -70,12 +70,12 @@ impl FileMailer {
     async fn write(&self, message: lettre::Message, name: String) -> Result<String, SendError> {
         let (folder, on_created) = (self.folder.clone(), self.on_created);
         let response = format!("written to {}", folder.join(&name).display());
-        let written =
+        let outcome =
             tokio::task::spawn_blocking(move || write(&folder, &name, &message.formatted(), on_created)).await;
         let transient = |reason: String| SendError::Transient { reason };
-        let written = written.map_err(|panic| transient(format!("the mail could not be written: {panic}")))?;
+        let outcome = outcome.map_err(|panic| transient(format!("the mail could not be written: {panic}")))?;
         let failed = |error| transient(format!("the mail cannot be written to {}: {error}", self.folder.display()));
-        written.map_err(failed).map(|()| response)
+        outcome.map_err(failed).map(|()| response)
     }
 }
 
@@ -156,8 +156,8 @@ mod tests {
                 (mailer.clone(), Notification { content: content.clone(), ..sample_notification(number) });
             async move { mailer.composer.notification(&mail).await }
         });
-        let mut written = tokio::task::JoinSet::from_iter(mails);
-        while let Some(mail) = written.join_next().await {
+        let mut tasks = tokio::task::JoinSet::from_iter(mails);
+        while let Some(mail) = tasks.join_next().await {
             mail.unwrap().unwrap();
         }
         let used = processor_time().zip(before).map(|(after, before)| after - before);
@@ -184,8 +184,8 @@ mod tests {
         let file = folder.path().join("sign_in.00000000-0000-0000-0000-000000000007.eml");
         assert_eq!(mailer.send_sign_in(&mail).await.unwrap(), format!("written to {}", file.display()));
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        let written = std::fs::read_to_string(&file).unwrap();
-        assert!(written.contains("https://acme.example/sign-in/token"), "{written}");
+        let raw = std::fs::read_to_string(&file).unwrap();
+        assert!(raw.contains("https://acme.example/sign-in/token"), "{raw}");
     }
 
     /// Decision 6, 7.

@@ -438,9 +438,9 @@ mod tests {
 
     #[test]
     fn a_mail_has_these_headers_and_no_others() {
-        let written =
+        let raw =
             formatted_mail(&sample_notification("Dark mode", "<p>Soon</p>", "ann@example.com"), "hello@acme.example");
-        let (head, _) = written.split_once("\r\n\r\n").unwrap();
+        let (head, _) = raw.split_once("\r\n\r\n").unwrap();
         let headers: Vec<&str> = head.split("\r\n").filter(|line| !line.starts_with(' ')).collect();
         let expected = [
             "Message-ID: <00000000-0000-0000-0000-0000000000c0.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>",
@@ -459,7 +459,7 @@ mod tests {
         for (header, expected) in headers.iter().zip(expected) {
             assert!(header.starts_with(expected), "{header}, not {expected}");
         }
-        assert!(written.contains("\r\nFrom: "));
+        assert!(raw.contains("\r\nFrom: "));
     }
 
     #[test]
@@ -470,8 +470,8 @@ mod tests {
             product_name: Name::from_stored("Acme".to_owned()),
             workspace_url: "https://acme.roadmap.example.com:8443".to_owned(),
         };
-        let written = String::from_utf8(test_mail(&mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
-        let (head, body) = written.split_once("\r\n\r\n").unwrap();
+        let raw = String::from_utf8(test_mail(&mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
+        let (head, body) = raw.split_once("\r\n\r\n").unwrap();
         let expected = [
             "Message-ID: <test.00000000-0000-0000-0000-000000000007@acme.roadmap.example.com>",
             "Date: ",
@@ -487,7 +487,7 @@ mod tests {
         let headers: Vec<&str> = head.split("\r\n").collect();
         assert_eq!(headers.len(), expected.len(), "{head}");
         for header in expected {
-            assert!(headers.iter().any(|found| found.starts_with(header)), "{header} in {head}");
+            assert!(headers.iter().any(|line| line.starts_with(header)), "{header} in {head}");
         }
         assert!(body.replace("=\r\n", "").contains("for https://acme.roadmap.example.com:8443"), "{body}");
         let nobody = TestMail { to: EmailAddress::from_stored("nobody".to_owned()), ..mail };
@@ -509,8 +509,8 @@ mod tests {
             browser: None,
             asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
         };
-        let written = String::from_utf8(sign_in(&mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
-        let (head, body) = written.split_once("\r\n\r\n").unwrap();
+        let raw = String::from_utf8(sign_in(&mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
+        let (head, body) = raw.split_once("\r\n\r\n").unwrap();
         let head = head.replace("\r\n ", " ");
         let names: Vec<&str> = head.split("\r\n").map(|line| line.split_once(": ").unwrap().0).collect();
         let expected = [
@@ -543,9 +543,9 @@ mod tests {
 
     #[test]
     fn a_sender_with_a_name_keeps_it() {
-        let written =
+        let raw =
             formatted_mail(&sample_notification("Dark mode", "Soon", "ann@example.com"), "Bolt <hello@bolt.example>");
-        assert!(written.contains("From: \"Bolt\" <hello@bolt.example>"), "{written}");
+        assert!(raw.contains("From: \"Bolt\" <hello@bolt.example>"), "{raw}");
     }
 
     #[test]
@@ -568,8 +568,8 @@ mod tests {
                 product_name: Name::from_stored(product.to_owned()),
                 ..sample_notification("Dark mode", "Soon", "ann@example.com")
             };
-            let written = formatted_mail(&sample, "hello@acme.example");
-            let (head, _) = written.split_once("\r\n\r\n").unwrap();
+            let raw = formatted_mail(&sample, "hello@acme.example");
+            let (head, _) = raw.split_once("\r\n\r\n").unwrap();
             let from: Vec<&str> = head.split("\r\n").filter(|line| line.starts_with("From:")).collect();
             assert_eq!(from, [format!("From: \"{name}\" <hello@acme.example>")]);
         }
@@ -577,9 +577,9 @@ mod tests {
             product_name: Name::from_stored("Müller und Söhne".to_owned()),
             ..sample_notification("Dark mode", "Soon", "ann@example.com")
         };
-        let written = formatted_mail(&sample, "hello@acme.example");
-        let (name, address) = written.split_once("From: ").unwrap().1.split_once(" <").unwrap();
-        assert!(name.starts_with("=?utf-8?B?") && address.starts_with("hello@acme.example>\r\n"), "{written}");
+        let raw = formatted_mail(&sample, "hello@acme.example");
+        let (name, address) = raw.split_once("From: ").unwrap().1.split_once(" <").unwrap();
+        assert!(name.starts_with("=?utf-8?B?") && address.starts_with("hello@acme.example>\r\n"), "{raw}");
     }
 
     /// The notification with other news. The content of a change of the status is empty.
@@ -672,13 +672,13 @@ You get this mail from Acme because you voted for a feature request that it is a
             ),
         ] {
             let sample = sample_of(topic, news);
-            let (found_text, found_html) = bodies(&sample);
-            assert_eq!(found_text, format!("{text}\nUnsubscribe: {}", sample.unsubscribe_url));
-            assert_eq!(found_html, html);
-            let written = formatted_mail(&sample, "hello@acme.example");
-            assert!(written.contains(&format!("Message-ID: <{topic}.")), "{written}");
-            assert!(written.contains(&format!("Subject: [Acme] {}\r\n", sample.title)), "{written}");
-            assert!(written.contains("List-Unsubscribe: <"), "{written}");
+            let (text_body, html_body) = bodies(&sample);
+            assert_eq!(text_body, format!("{text}\nUnsubscribe: {}", sample.unsubscribe_url));
+            assert_eq!(html_body, html);
+            let raw = formatted_mail(&sample, "hello@acme.example");
+            assert!(raw.contains(&format!("Message-ID: <{topic}.")), "{raw}");
+            assert!(raw.contains(&format!("Subject: [Acme] {}\r\n", sample.title)), "{raw}");
+            assert!(raw.contains("List-Unsubscribe: <"), "{raw}");
         }
     }
 
@@ -717,7 +717,7 @@ You get this mail from Acme because you voted for a feature request that it is a
             unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token".to_owned(),
         };
         let message = digest(&mail, &sender("hello@acme.example")).unwrap();
-        let written = String::from_utf8(message.formatted()).unwrap();
+        let raw = String::from_utf8(message.formatted()).unwrap();
         for header in [
             "Message-ID: <digest.1770001200000.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>\r\n",
             "Subject: [Acme] 14 new notifications\r\n",
@@ -725,7 +725,7 @@ You get this mail from Acme because you voted for a feature request that it is a
             "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n",
             "From: \"Acme via Roadmap\" <hello@acme.example>\r\n",
         ] {
-            assert!(written.contains(header), "{header} in {written}");
+            assert!(raw.contains(header), "{header} in {raw}");
         }
         let (text, html, _) = digest_parts(&mail).unwrap();
         let expected = format!(
@@ -784,21 +784,21 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
     #[test]
     fn a_long_comment_is_cut_and_linked() {
         let sample = sample_notification("Dark mode", &"<p>Soon</p>".repeat(5_000), "ann@example.com");
-        let written = formatted_mail(&sample, "hello@acme.example").replace("=\r\n", "").replace("=3D", "=");
+        let raw = formatted_mail(&sample, "hello@acme.example").replace("=\r\n", "").replace("=3D", "=");
         let link = "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode";
         for part in
             [format!("Read the whole comment: {link}\r\n"), format!("<a href=\"{link}\">Read the whole comment</a>")]
         {
-            assert!(written.contains(&part), "{part} in {written}");
+            assert!(raw.contains(&part), "{part} in {raw}");
         }
-        assert!(written.len() < 3 * crate::content::MAX_SHOWN_BYTES, "{}", written.len());
+        assert!(raw.len() < 3 * crate::content::MAX_SHOWN_BYTES, "{}", raw.len());
     }
 
     /// Decision 6.
     #[test]
     fn both_parts_have_the_same_content_and_client_text_is_escaped() {
         let sample = sample_notification("<b>Dark</b> & \"mode\"", "<p>Soon <b>enough</b></p>", "ann@example.com");
-        let written = formatted_mail(&sample, "hello@acme.example");
+        let raw = formatted_mail(&sample, "hello@acme.example");
         for part in [
             "<p>Soon <b>enough</b></p>",
             "\r\nSoon enough\r\n",
@@ -806,7 +806,7 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
             "\r\n<b>Dark</b> & \"mode\"\r\n",
             "Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token?request=id",
         ] {
-            assert!(written.replace("=\r\n", "").replace("=3D", "=").contains(part), "{part} in {written}");
+            assert!(raw.replace("=\r\n", "").replace("=3D", "=").contains(part), "{part} in {raw}");
         }
     }
 

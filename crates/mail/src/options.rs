@@ -279,12 +279,12 @@ mod tests {
 
     #[test]
     fn the_address_of_a_server_has_brackets_in_messages() {
-        for (url, shown) in [
+        for (url, redacted) in [
             ("smtp://[::1]:25", "smtp://[::1]:25"),
             ("smtps://ann:x@[2001:db8::7]", "smtps://ann@[2001:db8::7]:465"),
             ("smtp://192.0.2.7", "smtp://192.0.2.7:587"),
         ] {
-            assert_eq!(parse(url).unwrap().redacted(), shown);
+            assert_eq!(parse(url).unwrap().redacted(), redacted);
         }
     }
 

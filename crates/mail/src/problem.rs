@@ -180,13 +180,13 @@ pub(crate) fn is_issuer_as_server(error: &Error) -> bool {
 fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {
-        if let Some(found) = error.downcast_ref::<E>() {
+        if let Some(cause) = error.downcast_ref::<E>() {
             // An I/O error that only wraps another error says nothing itself.
             let is_wrapper = error
                 .downcast_ref::<std::io::Error>()
                 .is_some_and(|io| io.get_ref().is_some_and(|inner| inner.is::<E>()));
             if !is_wrapper {
-                return Some(found);
+                return Some(cause);
             }
         }
         let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);

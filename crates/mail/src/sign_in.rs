@@ -60,7 +60,7 @@ struct Words {
     /// Where to ask for a new link, if the recipient has not asked before.
     again: Option<&'static str>,
     /// Who asked, and when. `None` if the recipient has not asked.
-    asked: Option<String>,
+    origin: Option<String>,
     /// What to do with a mail that somebody else asked for.
     ignore: &'static str,
 }
@@ -86,7 +86,7 @@ impl Words {
             code: Some("Or type this code where you asked for this mail:"),
             validity: format!("They are valid for {minutes} minutes and for one sign-in."),
             again: None,
-            asked: Some(match browser {
+            origin: Some(match browser {
                 Some(browser) => format!("Asked from {browser} on {at}."),
                 None => format!("Asked on {at}."),
             }),
@@ -103,7 +103,7 @@ impl Words {
             code: None,
             validity: format!("It is valid for {minutes} minutes and for one sign-in."),
             again: Some("Ask for a new one here:"),
-            asked: None,
+            origin: None,
             ignore: "If this is a mistake, ignore this mail: nothing happens.",
         }
     }
@@ -116,7 +116,7 @@ impl Words {
             code: Some("Oder geben Sie diesen Code dort ein, wo Sie diese E-Mail angefordert haben:"),
             validity: format!("Beide gelten {minutes} Minuten lang und für eine Anmeldung."),
             again: None,
-            asked: Some(match browser {
+            origin: Some(match browser {
                 Some(browser) => format!("Angefordert mit {browser} am {at}."),
                 None => format!("Angefordert am {at}."),
             }),
@@ -133,7 +133,7 @@ impl Words {
             code: None,
             validity: format!("Er gilt {minutes} Minuten lang und für eine Anmeldung."),
             again: Some("Einen neuen fordern Sie hier an:"),
-            asked: None,
+            origin: None,
             ignore: "Wenn das ein Irrtum ist, ignorieren Sie diese E-Mail: Es geschieht nichts.",
         }
     }
@@ -147,7 +147,7 @@ impl Words {
             code: Some("أو اكتب هذا الرمز حيث طلبت هذه الرسالة:"),
             validity: format!("كلاهما صالح لمدة {minutes} دقيقة ولتسجيل دخول واحد."),
             again: None,
-            asked: Some(match browser {
+            origin: Some(match browser {
                 Some(browser) => format!("طُلبت من \u{2068}{browser}\u{2069} في \u{2068}{at}\u{2069}."),
                 None => format!("طُلبت في \u{2068}{at}\u{2069}."),
             }),
@@ -163,7 +163,7 @@ impl Words {
             code: None,
             validity: format!("هو صالح لمدة {minutes} دقيقة ولتسجيل دخول واحد."),
             again: Some("اطلب رابطًا جديدًا هنا:"),
-            asked: None,
+            origin: None,
             ignore: "إذا كان هذا خطأً فتجاهل هذه الرسالة: لن يحدث شيء.",
         }
     }
@@ -421,13 +421,13 @@ https://acme.example/sign-in
 
     #[test]
     fn an_unknown_browser_is_left_out() {
-        for (language, asked) in [
+        for (language, origin) in [
             (Language::English, "\nAsked on 2026-02-02 02:40 UTC.\n"),
             (Language::German, "\nAngefordert am 2026-02-02 02:40 UTC.\n"),
             (Language::Arabic, "\nطُلبت في \u{2068}2026-02-02 02:40 UTC\u{2069}.\n"),
         ] {
             let (_, text, _) = render(&SignInMail { browser: None, ..sample(language) });
-            assert!(text.contains(asked), "{text}");
+            assert!(text.contains(origin), "{text}");
         }
     }
 

@@ -35,8 +35,8 @@ import email, json, os, sys
 from email import policy
 
 def part(message, kind):
-    found = [p for p in message.walk() if p.get_content_type() == kind]
-    return found[0].get_content() if len(found) == 1 else None
+    parts = [p for p in message.walk() if p.get_content_type() == kind]
+    return parts[0].get_content() if len(parts) == 1 else None
 
 read = {}
 for name in sorted(os.listdir(sys.argv[1])):
@@ -136,7 +136,7 @@ async fn no_client_text_becomes_a_header() {
 async fn assert_no_injected_headers(mut dice: Dice) {
     let folder = tempfile::tempdir().unwrap();
     let mailer = FileMailer::new(folder.path(), "hello@acme.example").unwrap();
-    let mut written = BTreeMap::new();
+    let mut mail_by_name = BTreeMap::new();
     for number in 1..=mails() {
         let (title, product, content, status) = (dice.text(), dice.text(), dice.text(), dice.text());
         let uuid = Uuid::from_u128(number);
@@ -160,18 +160,18 @@ async fn assert_no_injected_headers(mut dice: Dice) {
             unsubscribe_url: format!("https://acme.example/unsubscribe/{}?request=7", "t".repeat(200)),
         };
         mailer.send(&mail).await.unwrap();
-        written.insert(format!("{}.eml", mail.id), mail);
+        mail_by_name.insert(format!("{}.eml", mail.id), mail);
     }
 
     let read = read(folder.path());
-    assert_eq!(read.len(), written.len());
+    assert_eq!(read.len(), mail_by_name.len());
     let mut problems = BTreeMap::<&str, Vec<String>>::new();
-    for (name, mail) in &written {
-        let found = &read[name];
+    for (name, mail) in &mail_by_name {
+        let message = &read[name];
         let subject = expected_header(&format!("[{}] {}", mail.product_name, mail.title), 300);
         let mut check = |what: &'static str, holds: bool| {
             if !holds {
-                let example = format!("{subject:?} of {:?}, {:?}: {found}", mail.product_name, mail.title);
+                let example = format!("{subject:?} of {:?}, {:?}: {message}", mail.product_name, mail.title);
                 problems.entry(what).or_default().push(example);
             }
         };
@@ -188,18 +188,18 @@ async fn assert_no_injected_headers(mut dice: Dice) {
             "To",
             "X-Auto-Response-Suppress",
         ];
-        check("these headers and no others", found["names"] == serde_json::json!(names));
-        check("one recipient", found["to"] == serde_json::json!(["ann@example.com"]));
-        check("one sender", found["from"] == serde_json::json!(["hello@acme.example"]));
+        check("these headers and no others", message["names"] == serde_json::json!(names));
+        check("one recipient", message["to"] == serde_json::json!(["ann@example.com"]));
+        check("one sender", message["from"] == serde_json::json!(["hello@acme.example"]));
         // Word joiners prevent text that looks like an encoded word from being decoded.
-        let parsed = found["subject"].as_str().unwrap_or_default().replace('\u{2060}', "");
+        let parsed = message["subject"].as_str().unwrap_or_default().replace('\u{2060}', "");
         check("the subject", parsed == subject);
-        check("the unsubscribe URL", found["unsubscribe"] == format!("<{}>", mail.unsubscribe_url));
-        check("both parts", found["text"].is_string() && found["html"].is_string());
-        check("no defects", found["defects"] == serde_json::json!([]));
-        check("lines that fit", found["longest"].as_u64().is_some_and(|longest| longest <= 998));
-        check("lines that end in CR LF only", found["stray"] == 0);
-        check("no NUL", found["nul"] == 0);
+        check("the unsubscribe URL", message["unsubscribe"] == format!("<{}>", mail.unsubscribe_url));
+        check("both parts", message["text"].is_string() && message["html"].is_string());
+        check("no defects", message["defects"] == serde_json::json!([]));
+        check("lines that fit", message["longest"].as_u64().is_some_and(|longest| longest <= 998));
+        check("lines that end in CR LF only", message["stray"] == 0);
+        check("no NUL", message["nul"] == 0);
     }
     let report: Vec<String> =
         problems.iter().map(|(what, all)| format!("{what}: {} times, for example {}", all.len(), all[0])).collect();

@@ -101,7 +101,7 @@ async fn a_mail_arrives_as_it_was_composed() {
         "To: ann@example.com",
         "X-Auto-Response-Suppress: OOF, AutoReply",
     ] {
-        assert!(head.lines().any(|written| written == line), "{line} is not in {head}");
+        assert!(head.lines().any(|header| header == line), "{line} is not in {head}");
     }
     // The name may be quoted.
     let from = head.lines().find_map(|line| line.strip_prefix("From: ")).unwrap().replace('"', "");
@@ -525,7 +525,7 @@ async fn the_name_of_the_options_is_in_ehlo() {
     for (name, expected) in [("roadmap.example.com", "roadmap.example.com"), ("192.0.2.7", "[192.0.2.7]")] {
         let sink = Sink::start();
         sink.script(move |step| match step {
-            Step::Hello(given) if *given != expected => Reply::Custom("504 5.5.2 Another name was expected"),
+            Step::Hello(name) if *name != expected => Reply::Custom("504 5.5.2 Another name was expected"),
             _ => Reply::Default,
         });
         let hello = HelloName::parse(name).unwrap();

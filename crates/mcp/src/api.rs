@@ -25,7 +25,7 @@ pub(crate) struct Api(BoxService<Request, ServiceResponse, Error>);
 
 /// The response of an operation.
 #[derive(Debug)]
-pub(crate) struct ApiAnswer {
+pub(crate) struct ApiResponse {
     pub(crate) status: StatusCode,
     /// The body: JSON, or empty.
     pub(crate) body: Bytes,
@@ -65,7 +65,7 @@ impl Api {
     }
 
     /// Calls an operation on behalf of a caller.
-    pub(crate) async fn call(&self, caller: &Caller, call: ApiCall) -> Result<ApiAnswer, HttpError> {
+    pub(crate) async fn call(&self, caller: &Caller, call: ApiCall) -> Result<ApiResponse, HttpError> {
         let ApiCall { method, target, body } = call;
         let mut request = Request::new();
         request.head_mut().method = method;
@@ -89,6 +89,6 @@ impl Api {
         let (status, replayed) = (response.status(), response.headers().contains_key(IDEMPOTENT_REPLAYED));
         let retry_after = response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
         let body = to_bytes(response.into_body()).await.map_err(|_| HttpError::HandlerPanicked)?;
-        Ok(ApiAnswer { status, body, replayed, retry_after, budget })
+        Ok(ApiResponse { status, body, replayed, retry_after, budget })
     }
 }

@@ -89,12 +89,12 @@ pub(crate) fn request(tool: &Tool, arguments: Map<String, Value>) -> Result<ApiC
 fn unknown_arguments(tool: &Tool, unknown: &[String]) -> String {
     let known: Vec<&str> = tool.arguments.iter().map(|(name, _)| name.as_str()).collect();
     let known = if known.is_empty() { "no arguments".to_owned() } else { known.join(", ") };
-    let (shown, rest) = unknown.split_at(unknown.len().min(5));
+    let (names, rest) = unknown.split_at(unknown.len().min(5));
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
     let plural = if unknown.len() == 1 { "argument" } else { "arguments" };
     // A name comes from the client and may be long.
-    let shown: Vec<String> = shown.iter().map(|name| name.chars().take(60).collect()).collect();
-    format!("unknown {plural} {}{more}; {} takes {known}", shown.join(", "), tool.name)
+    let names: Vec<String> = names.iter().map(|name| name.chars().take(60).collect()).collect();
+    format!("unknown {plural} {}{more}; {} takes {known}", names.join(", "), tool.name)
 }
 
 fn missing(name: &str) -> InvalidArguments {
@@ -311,8 +311,8 @@ mod tests {
         let expected = "--roadmap-file-0\r\nContent-Disposition: form-data; name=\"file\"; \
                         filename*=UTF-8''a%20%22%C3%BC%22%2Epng\r\n\r\nhi\r\n--roadmap-file-0--\r\n";
         assert_eq!(form, expected.as_bytes());
-        let typed = json!({ "filename": "a", "content_base64": "aGk=", "content_type": "text/plain" });
-        let (_, form) = call("UploadAttachment", typed).unwrap().body.unwrap();
+        let with_type = json!({ "filename": "a", "content_base64": "aGk=", "content_type": "text/plain" });
+        let (_, form) = call("UploadAttachment", with_type).unwrap().body.unwrap();
         assert!(String::from_utf8_lossy(&form).contains("UTF-8''a\r\nContent-Type: text/plain\r\n\r\nhi\r\n"));
         assert_eq!(boundary(b"x roadmap-file-0 roadmap-file-1"), "roadmap-file-2");
         let missing = |name: &str| format!("param is missing or the value is empty or invalid: {name}");

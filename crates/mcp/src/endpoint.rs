@@ -17,7 +17,7 @@ use crate::message::{self, Message, ProtocolError, Request};
 use crate::registry::ToolList;
 use crate::server::{self, Reply};
 
-/// Answers a message. Authentication, rate limits and the host are checked before.
+/// Responds to a message. Authentication, rate limits and the host are checked before.
 pub(crate) async fn post(
     state: web::Data<State>,
     request: HttpRequest,
@@ -33,45 +33,45 @@ pub(crate) async fn post(
     drop(body);
     match message {
         Ok(Message::Notification) => Ok(HttpResponse::Accepted().finish()),
-        Ok(Message::Request(asked)) => {
-            let answered = match ToolList::of_query(request.query_string()) {
-                Ok(list) => answer(&state, &caller, list, asked).await,
-                Err(problem) => refused(&state, Some(&asked.id), &ProtocolError::tools(problem)),
+        Ok(Message::Request(message)) => {
+            let response = match ToolList::of_query(request.query_string()) {
+                Ok(list) => respond(&state, &caller, list, message).await,
+                Err(problem) => refused(&state, Some(&message.id), &ProtocolError::tools(problem)),
             };
             // The arguments take the memory until now.
             drop(memory);
-            Ok(answered)
+            Ok(response)
         }
         Err((id, error)) => Ok(refused(&state, id.as_ref(), &error)),
     }
 }
 
-async fn answer(state: &State, caller: &Caller, list: ToolList, mut asked: Request) -> HttpResponse {
+async fn respond(state: &State, caller: &Caller, list: ToolList, mut message: Request) -> HttpResponse {
     let started = Instant::now();
-    let answered = async {
+    let reply = async {
         let api = state.operations().await.map_err(|_| ProtocolError::internal())?;
-        server::answer(api, caller, list, &mut asked).await
+        server::respond(api, caller, list, &mut message).await
     };
-    let answered = AssertUnwindSafe(answered).catch_unwind().await;
-    match answered.unwrap_or_else(|_panic| Err(ProtocolError::internal())) {
+    let outcome = AssertUnwindSafe(reply).catch_unwind().await;
+    match outcome.unwrap_or_else(|_panic| Err(ProtocolError::internal())) {
         Ok(reply) => {
             if let Some((tool, outcome)) = reply.call {
                 state.api.http.observer.tool_called(&tool.name, outcome, started.elapsed());
             }
-            answered_with(&reply, reply.body(asked.era, &asked.id))
+            http_response(&reply, reply.body(message.era, &message.id))
         }
-        Err(error) => refused(state, Some(&asked.id), &error),
+        Err(error) => refused(state, Some(&message.id), &error),
     }
 }
 
-fn answered_with(reply: &Reply, body: String) -> HttpResponse {
+fn http_response(reply: &Reply, body: String) -> HttpResponse {
     let mut response = HttpResponse::Ok();
     response.insert_header(ContentType::json());
     if reply.replayed {
         response.insert_header((IDEMPOTENT_REPLAYED, "true"));
     }
     let mut response = response.body(body);
-    if let Some(budget) = reply.answer.as_ref().and_then(|answer| answer.budget) {
+    if let Some(budget) = reply.response.as_ref().and_then(|response| response.budget) {
         response.extensions_mut().insert(budget);
     }
     response

@@ -80,7 +80,7 @@ pub(crate) fn list() -> Value {
 pub(crate) fn get(name: &str, arguments: &Map<String, Value>) -> Result<Value, String> {
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
     let prompt = prompt.ok_or_else(|| format!("Unknown prompt: {}", name.chars().take(60).collect::<String>()))?;
-    if let Some(unknown) = arguments.keys().find(|given| prompt.arguments.iter().all(|known| known.name != *given)) {
+    if let Some(unknown) = arguments.keys().find(|name| prompt.arguments.iter().all(|known| known.name != *name)) {
         return Err(format!("Unknown argument: {}", unknown.chars().take(60).collect::<String>()));
     }
     let mut text = prompt.task.to_owned();

@@ -8,7 +8,7 @@ use roadmap_http::error::HttpError;
 use roadmap_http::observer::ToolOutcome;
 use serde_json::{Map, Value, json};
 
-use crate::api::{Api, ApiAnswer, Caller};
+use crate::api::{Api, ApiResponse, Caller};
 use crate::call::{self, InvalidArguments};
 use crate::message::{Era, LEGACY, MODERN, ProtocolError, Request};
 use crate::registry::{self, TOOLS, Tool, ToolList};
@@ -38,12 +38,12 @@ pub(crate) struct Reply {
     /// What metrics count.
     pub(crate) call: Option<(&'static Tool, ToolOutcome)>,
     /// The response of the API, of which the budget is reported.
-    pub(crate) answer: Option<ApiAnswer>,
+    pub(crate) response: Option<ApiResponse>,
 }
 
 impl Reply {
     fn new(members: String) -> Self {
-        Self { members, ttl: None, replayed: false, call: None, answer: None }
+        Self { members, ttl: None, replayed: false, call: None, response: None }
     }
 
     fn of(fields: &Value) -> Self {
@@ -86,8 +86,8 @@ fn capabilities() -> Value {
     json!({ "prompts": {}, "resources": {}, "tools": {} })
 }
 
-/// Answers a request. `list` is the list of tools that the client's URL asks for.
-pub(crate) async fn answer(
+/// Responds to a request. `list` is the list of tools that the client's URL asks for.
+pub(crate) async fn respond(
     api: &Api,
     caller: &Caller,
     list: ToolList,
@@ -194,16 +194,16 @@ async fn call_tool(api: &Api, caller: &Caller, params: &mut Map<String, Value>) 
         Ok(call) => call,
         Err(InvalidArguments(problem)) => return Ok(refused(422, &problem, None)),
     };
-    let answer = called(api.call(caller, call).await)?;
-    if !answer.status.is_success() {
-        let reply = refused(answer.status.as_u16(), &error_message(&answer), answer.retry_after);
-        return Ok(Reply { answer: Some(answer), ..reply });
+    let response = map_call_error(api.call(caller, call).await)?;
+    if !response.status.is_success() {
+        let reply = refused(response.status.as_u16(), &error_message(&response), response.retry_after);
+        return Ok(Reply { response: Some(response), ..reply });
     }
-    let body = if answer.body.is_empty() { "{}" } else { utf8(&answer)? };
+    let body = if response.body.is_empty() { "{}" } else { utf8(&response)? };
     let text = Value::from(body);
     let members = format!(r#""content":[{{"type":"text","text":{text}}}],"structuredContent":{body},"isError":false"#);
     let call = Some((tool, ToolOutcome::Succeeded));
-    Ok(Reply { replayed: answer.replayed, call, answer: Some(answer), ..Reply::new(members) })
+    Ok(Reply { replayed: response.replayed, call, response: Some(response), ..Reply::new(members) })
 }
 
 /// Returns the members of the result of a call that a model can correct.
@@ -211,23 +211,23 @@ fn tool_error(text: &str) -> String {
     format!(r#""content":[{{"type":"text","text":{}}}],"isError":true"#, Value::from(text))
 }
 
-/// A failure to call the API at all, which no model can correct.
-fn called(answer: Result<ApiAnswer, HttpError>) -> Result<ApiAnswer, ProtocolError> {
-    answer.map_err(|error| {
+/// Maps a failure to call the API at all, which no model can correct.
+fn map_call_error(response: Result<ApiResponse, HttpError>) -> Result<ApiResponse, ProtocolError> {
+    response.map_err(|error| {
         tracing::error!(cause = %error, "an operation could not be called");
         ProtocolError::internal()
     })
 }
 
-fn utf8(answer: &ApiAnswer) -> Result<&str, ProtocolError> {
-    std::str::from_utf8(&answer.body).map_err(|_| ProtocolError::internal())
+fn utf8(response: &ApiResponse) -> Result<&str, ProtocolError> {
+    std::str::from_utf8(&response.body).map_err(|_| ProtocolError::internal())
 }
 
 /// Returns the message of an error of the API.
-fn error_message(answer: &ApiAnswer) -> String {
-    let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+fn error_message(response: &ApiResponse) -> String {
+    let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
     let message = body.get("error").and_then(Value::as_str);
-    message.unwrap_or_else(|| answer.status.canonical_reason().unwrap_or_default()).to_owned()
+    message.unwrap_or_else(|| response.status.canonical_reason().unwrap_or_default()).to_owned()
 }
 
 async fn read_resource(
@@ -237,20 +237,20 @@ async fn read_resource(
     params: &Map<String, Value>,
 ) -> Result<Reply, ProtocolError> {
     let uri = name_of(params, "uri")?;
-    let (text, answer) = match resources::source(uri) {
+    let (text, response) = match resources::source(uri) {
         None => return Err(ProtocolError::resource(era, uri)),
         Some(Source::OpenApi) => (roadmap_api::openapi::document().to_owned(), None),
         Some(Source::Api(call)) => {
-            let answer = called(api.call(caller, call).await)?;
-            match answer.status {
-                StatusCode::OK => (utf8(&answer)?.to_owned(), Some(answer)),
+            let response = map_call_error(api.call(caller, call).await)?;
+            match response.status {
+                StatusCode::OK => (utf8(&response)?.to_owned(), Some(response)),
                 StatusCode::NOT_FOUND => return Err(ProtocolError::resource(era, uri)),
-                status => return Err(ProtocolError::api(status, error_message(&answer))),
+                status => return Err(ProtocolError::api(status, error_message(&response))),
             }
         }
     };
     let contents = json!([{ "uri": uri, "mimeType": resources::MEDIA_TYPE, "text": text }]);
-    Ok(Reply { ttl: Some(0), answer, ..Reply::new(format!("\"contents\":{contents}")) })
+    Ok(Reply { ttl: Some(0), response, ..Reply::new(format!("\"contents\":{contents}")) })
 }
 
 fn get_prompt(params: &mut Map<String, Value>) -> Result<Reply, ProtocolError> {

@@ -94,14 +94,14 @@ fn verify(inspected: &SessionProperties, options: &PostgresOptions) -> Result<bo
         ("synchronous_commit", "on"),
         ("default_transaction_isolation", "read committed"),
     ];
-    let mut found = settings.iter().map(String::as_str);
+    let mut values = settings.iter().map(String::as_str);
     for (name, expected) in expected {
-        let found = found.next().unwrap_or_default();
-        if found != expected {
-            return refused(format!("{name} is {found} on the connection instead of {expected}"));
+        let value = values.next().unwrap_or_default();
+        if value != expected {
+            return refused(format!("{name} is {value} on the connection instead of {expected}"));
         }
     }
-    Ok(found.next() == Some("on"))
+    Ok(values.next() == Some("on"))
 }
 
 #[cfg(test)]

@@ -48,10 +48,10 @@ impl Connector {
     /// Creates a connector for the service, with its role and its time limits.
     pub(crate) fn new(options: &PostgresOptions) -> Result<Self, ConnectError> {
         let mut connector = Self::for_login(&options.url)?;
-        let given = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
+        let flags = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
         let millis = |limit: Duration| limit.as_millis();
         connector.config.options(format!(
-            "{given} -c role={} -c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} \
+            "{flags} -c role={} -c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} \
              -c synchronous_commit=on -c default_transaction_isolation=read\\ committed -c jit=off \
              -c plan_cache_mode=force_generic_plan",
             options.role,
@@ -74,9 +74,9 @@ impl Connector {
     /// Creates a connector for inspections, with the login itself and the service's time limits.
     pub(crate) fn for_inspection(options: &PostgresOptions) -> Result<Self, ConnectError> {
         let mut connector = Self::for_login(&options.url)?;
-        let given = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
+        let flags = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
         let (statement, lock) = (options.statement_timeout.as_millis(), options.lock_timeout().as_millis());
-        connector.config.options(format!("{given} -c statement_timeout={statement} -c lock_timeout={lock}"));
+        connector.config.options(format!("{flags} -c statement_timeout={statement} -c lock_timeout={lock}"));
         connector.set_connect_timeout(options.connection_wait);
         Ok(connector)
     }
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn redacted_urls_contain_no_password() {
-        for (url, shown) in [
+        for (url, expected) in [
             (
                 "postgres://ann:s3cret@db.example.com:5432/roadmap?sslmode=require",
                 "postgres://ann@db.example.com:5432/roadmap",
@@ -397,7 +397,7 @@ mod tests {
             ("host=db user=ann password='s3 cret/' dbname=roadmap port=6000", "postgres://ann@db:6000/roadmap"),
             ("postgres://ann@/roadmap?hostaddr=127.0.0.1", "postgres://ann@127.0.0.1:5432/roadmap"),
         ] {
-            assert_eq!(redacted(url), shown, "{url}");
+            assert_eq!(redacted(url), expected, "{url}");
         }
     }
 

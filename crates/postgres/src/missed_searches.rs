@@ -17,13 +17,13 @@ use crate::session::{LastStatement, NO_WORKSPACE, Session};
 use crate::statement::statement;
 
 statement! {
-    /// Adds to the counts of a day (UTC). New texts are added, in order, until the day has `most` of them.
+    /// Adds to the counts of a day (UTC). New texts are added, in order, until the day has `limit` of them.
     AddMissedSearches {
         workspace: Uuid => SqlUuid,
         day: TimestampColumn => Timestamptz,
         words: Vec<String> => Array<Text>,
         counts: Vec<i64> => Array<BigInt>,
-        most: i64 => BigInt,
+        limit: i64 => BigInt,
     } -> Untyped,
     "WITH today AS MATERIALIZED (
          SELECT ({day} AT TIME ZONE 'UTC')::date AS day
@@ -39,7 +39,7 @@ statement! {
      )
      INSERT INTO missed_searches (workspace_id, day, words, count)
      SELECT {workspace}, (SELECT day FROM today), words, count FROM ranked
-     WHERE is_stored OR rank + (SELECT count(*) FROM stored) <= {most}
+     WHERE is_stored OR rank + (SELECT count(*) FROM stored) <= {limit}
      ON CONFLICT (workspace_id, day, words) DO UPDATE SET count = missed_searches.count + excluded.count"
 }
 
@@ -51,11 +51,15 @@ statement! {
 
 statement! {
     /// Deletes a workspace's oldest counts of days (UTC) before one.
-    PurgeMissedSearches { workspace: Uuid => SqlUuid, day: TimestampColumn => Timestamptz, most: i64 => BigInt } -> Untyped,
+    PurgeMissedSearches {
+        workspace: Uuid => SqlUuid,
+        day: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+    } -> Untyped,
     "DELETE FROM missed_searches WHERE workspace_id = {workspace} AND (day, words) IN (
          SELECT day, words FROM missed_searches
          WHERE workspace_id = {workspace} AND day < ({day} AT TIME ZONE 'UTC')::date
-         ORDER BY day, words LIMIT {most}
+         ORDER BY day, words LIMIT {limit}
      )"
 }
 
@@ -78,7 +82,7 @@ impl MissedSearchStore for PostgresStore {
             day: day.into(),
             words: searches.iter().map(|search| search.words.as_str().to_owned()).collect(),
             counts: searches.iter().map(|search| search.count).collect(),
-            most: i64::from(limit),
+            limit: i64::from(limit),
         };
         session.run(add.execute(&mut session.connection()?)).await?;
         session.commit(None::<(LastStatement, AddMissedSearches)>).await
@@ -94,12 +98,12 @@ impl MissedSearchStore for PostgresStore {
         };
         let mut purged: u64 = 0;
         for workspace in outdated {
-            let most = u64::from(limit).saturating_sub(purged).cast_signed();
-            if most == 0 {
+            let remaining = u64::from(limit).saturating_sub(purged).cast_signed();
+            if remaining == 0 {
                 break;
             }
             let session = self.session(WorkspaceId::new(workspace)).await?;
-            let purge = PurgeMissedSearches { workspace, day: day.into(), most };
+            let purge = PurgeMissedSearches { workspace, day: day.into(), limit: remaining };
             purged += session.run(purge.execute(&mut session.connection()?)).await? as u64;
         }
         Ok(purged)

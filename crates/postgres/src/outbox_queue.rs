@@ -68,11 +68,11 @@ statement! {
         priority: i16 => SmallInt,
         now: TimestampColumn => Timestamptz,
         until: TimestampColumn => Timestamptz,
-        most: i64 => BigInt,
+        limit: i64 => BigInt,
     } -> (Text, Text, Text, Nullable<SqlUuid>, Nullable<Text>, Timestamptz, Integer, Nullable<Text>),
     "WITH due AS MATERIALIZED (
          SELECT id, due_at FROM outbox WHERE workspace_id = {workspace} AND priority = {priority} AND due_at <= {now}
-         ORDER BY due_at LIMIT {most} FOR UPDATE SKIP LOCKED
+         ORDER BY due_at LIMIT {limit} FOR UPDATE SKIP LOCKED
      ), leased AS (
          UPDATE outbox SET due_at = {until}, leased_until = {until}, attempts = least(attempts, 2147483646) + 1
          FROM due WHERE outbox.workspace_id = {workspace} AND outbox.id = due.id
@@ -101,7 +101,7 @@ statement! {
         payload: String => Text,
         after: Uuid => SqlUuid,
         at: TimestampColumn => Timestamptz,
-        most: i64 => BigInt,
+        limit: i64 => BigInt,
         now: TimestampColumn => Timestamptz,
         request_id: Option<String> => Nullable<Text>,
     } -> BigInt,
@@ -117,7 +117,7 @@ statement! {
          FROM audience
          ON CONFLICT (workspace_id, id) DO NOTHING RETURNING id
      ), reached AS MATERIALIZED (
-         SELECT customer_id FROM audience ORDER BY customer_id OFFSET {most} - 1
+         SELECT customer_id FROM audience ORDER BY customer_id OFFSET {limit} - 1
      ), moved AS (
          UPDATE outbox SET payload = payload || jsonb_build_object('after', (SELECT customer_id FROM reached)),
                            leased_until = NULL, due_at = {now}, attempts = 0
@@ -234,11 +234,11 @@ statement! {
 
 statement! {
     /// Selects the latest failures of a workspace's mail. A digest yields each mail that is held for it.
-    Failures { workspace: Uuid => SqlUuid, most: i64 => BigInt } -> (Text, Integer, Nullable<Timestamptz>, Text),
+    Failures { workspace: Uuid => SqlUuid, limit: i64 => BigInt } -> (Text, Integer, Nullable<Timestamptz>, Text),
     "SELECT coalesce(held.id, message.id), message.attempts, message.due_at, message.failure FROM outbox message
      LEFT JOIN outbox held ON held.workspace_id = {workspace} AND held.digest_id = message.id
      WHERE message.workspace_id = {workspace} AND message.failure IS NOT NULL
-     ORDER BY message.tried_at DESC, message.id, held.id LIMIT {most}"
+     ORDER BY message.tried_at DESC, message.id, held.id LIMIT {limit}"
 }
 
 statement! {
@@ -249,9 +249,9 @@ statement! {
 
 statement! {
     /// Deletes a workspace's messages that were sent before a timestamp, and the messages that were held for them.
-    PurgeSent { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> Untyped,
+    PurgeSent { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, limit: i64 => BigInt } -> Untyped,
     "DELETE FROM outbox WHERE workspace_id = {workspace} AND id IN (
-         SELECT id FROM outbox WHERE workspace_id = {workspace} AND sent_at < {before} LIMIT {most}
+         SELECT id FROM outbox WHERE workspace_id = {workspace} AND sent_at < {before} LIMIT {limit}
      )"
 }
 
@@ -288,10 +288,10 @@ pub(crate) fn recipient(customer: Option<Uuid>, address: Option<String>) -> Reci
 impl OutboxQueue for PostgresStore {
     async fn due_workspaces(&self, now: Timestamp) -> Result<Vec<(WorkspaceId, Priority)>, StoreError> {
         let session = self.mail_session(NO_WORKSPACE).await?;
-        let found = DueWorkspaces { now: now.into() };
-        let found: Vec<(Uuid, i16)> = session.run(found.load(&mut session.connection()?)).await?;
+        let due = DueWorkspaces { now: now.into() };
+        let rows: Vec<(Uuid, i16)> = session.run(due.load(&mut session.connection()?)).await?;
         let known = |(id, number)| Some((WorkspaceId::new(id), Priority::from_number(number)?));
-        Ok(found.into_iter().filter_map(known).collect())
+        Ok(rows.into_iter().filter_map(known).collect())
     }
 
     async fn lease(
@@ -308,7 +308,7 @@ impl OutboxQueue for PostgresStore {
             priority: priority.number(),
             now: now.into(),
             until: until.into(),
-            most: i64::from(limit),
+            limit: i64::from(limit),
         };
         let rows: Vec<MessageRow> = session.run(lease.load(&mut session.connection()?)).await?;
         let mut messages = LeasedMessages::default();
@@ -343,7 +343,7 @@ impl OutboxQueue for PostgresStore {
             payload: notification.payload(),
             after: audience.after.uuid(),
             at: created_at.into(),
-            most: i64::from(limit),
+            limit: i64::from(limit),
             now: now.into(),
             request_id: lease.request_id.clone(),
         };
@@ -443,7 +443,7 @@ impl OutboxQueue for PostgresStore {
         let status = Status { workspace: workspace.uuid() };
         let counts: (i64, i64, Option<TimestampColumn>, i64, i64) =
             session.run(status.get_result(&mut session.connection()?)).await?;
-        let latest = Failures { workspace: workspace.uuid(), most: i64::from(failures) };
+        let latest = Failures { workspace: workspace.uuid(), limit: i64::from(failures) };
         let latest: Vec<FailureRow> = session.run(latest.load(&mut session.connection()?)).await?;
         let failure = |(id, attempts, next, reason): FailureRow| {
             let next_attempt_at = timestamp(next, "due_at", &id)?;
@@ -481,12 +481,12 @@ impl OutboxQueue for PostgresStore {
     async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let mut purged: u64 = 0;
         for workspace in self.workspaces().await? {
-            let most = u64::from(limit).saturating_sub(purged).cast_signed();
-            if most == 0 {
+            let remaining = u64::from(limit).saturating_sub(purged).cast_signed();
+            if remaining == 0 {
                 break;
             }
             let session = self.mail_session(workspace.id).await?;
-            let purge = PurgeSent { workspace: workspace.id.uuid(), before: before.into(), most };
+            let purge = PurgeSent { workspace: workspace.id.uuid(), before: before.into(), limit: remaining };
             purged += session.run(purge.execute(&mut session.connection()?)).await? as u64;
         }
         Ok(purged)

@@ -8,7 +8,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Scopes};
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
 use roadmap_domain::model::changelog::{Changelog, CoverImage};
-use roadmap_domain::model::comment::{Comment, ListedComment, ShownAuthor};
+use roadmap_domain::model::comment::{Comment, ListedComment, PublicAuthor};
 use roadmap_domain::model::customer::{Customer, CustomerName};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestSummary, RequestLink, Tag, Title};
@@ -280,7 +280,7 @@ pub(crate) fn listed_comment(row: CommentRow) -> Result<ListedComment, StoreErro
             content: CleanHtml::from_stored(content),
             created_at: created_at.into_timestamp("comments", "created_at", id)?,
         },
-        author: if is_customer { ShownAuthor::Customer(name) } else { ShownAuthor::Member(name) },
+        author: if is_customer { PublicAuthor::Customer(name) } else { PublicAuthor::Member(name) },
         from: from.map(request_link),
         updated_at: updated_at.into_timestamp("comments", "updated_at", id)?,
     })

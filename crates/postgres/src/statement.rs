@@ -189,7 +189,7 @@ pub(crate) fn topic_ids(topic: Topic) -> (Option<Uuid>, Option<Uuid>, Option<Uui
 }
 
 /// The SQL of the subscribed customers of `members`, in a statement with the parameters `workspace`, `after`, `at` and
-/// `most`: the next ones after a customer, in order. Of each feature request, no more are read than are returned: the
+/// `limit`: the next ones after a customer, in order. Of each feature request, no more are read than are returned: the
 /// subqueries with an offset are read in the order of the primary key.
 macro_rules! audience {
     () => {
@@ -201,7 +201,7 @@ macro_rules! audience {
               ) AS votes
               JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
               WHERE subscribed AND votes.created_at <= {at} AND mail_stopped_at IS NULL
-              ORDER BY customer_id LIMIT {most})
+              ORDER BY customer_id LIMIT {limit})
              UNION ALL
              (SELECT customer_id FROM (
                   SELECT customer_id, created_at FROM followers
@@ -210,23 +210,23 @@ macro_rules! audience {
               ) AS followers
               JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
               WHERE followers.created_at <= {at} AND mail_stopped_at IS NULL
-              ORDER BY customer_id LIMIT {most})
-         ) AS subscribers ORDER BY customer_id LIMIT {most}"
+              ORDER BY customer_id LIMIT {limit})
+         ) AS subscribers ORDER BY customer_id LIMIT {limit}"
     };
 }
 pub(crate) use audience;
 
 /// The SQL of the common table expression `subscribed`: the feature requests that a customer gets mail about, before they
-/// are merged, in a statement with the parameters `workspace`, `customer` and `most`. Of very many, the newest ones are
-/// read.
+/// are merged, in a statement with the parameters `workspace`, `customer` and `scan_limit`. Of very many, the newest
+/// ones are read.
 macro_rules! subscribed {
     () => {
         "subscribed AS MATERIALIZED (
              (SELECT request_id FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer} AND subscribed
-              ORDER BY request_id DESC LIMIT {most})
+              ORDER BY request_id DESC LIMIT {scan_limit})
              UNION
              (SELECT request_id FROM followers WHERE workspace_id = {workspace} AND customer_id = {customer}
-              ORDER BY request_id DESC LIMIT {most})
+              ORDER BY request_id DESC LIMIT {scan_limit})
          )"
     };
 }

@@ -124,13 +124,13 @@ async fn migrations_go_up_down_and_up_to_the_same_schema() {
     assert!(!pending_migrations(&options).await.unwrap().is_empty());
     assert!(!migrate(&options).await.unwrap().is_empty());
     // Without pending migrations nothing is written, not even privileges that exist already.
-    let written = || {
+    let catalog_rows = || {
         database
             .rows("SELECT oid::text, xmin::text FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY oid")
     };
-    let before = written();
+    let before = catalog_rows();
     assert_eq!((pending_migrations(&options).await.unwrap(), migrate(&options).await.unwrap()), (vec![], vec![]));
-    assert_eq!(written(), before);
+    assert_eq!(catalog_rows(), before);
     let first = schema(&database);
     for part in
         ["column feature_requests.title text NO", "index CREATE INDEX votes_by_age", "policy votes own_workspace"]
@@ -840,9 +840,9 @@ async fn a_change_that_commits_late_is_listed_late() {
         });
         (items.collect::<Vec<_>>(), listing.next)
     };
-    let shown = |request: FeatureRequestId, title: &str| (request.uuid(), title.to_owned());
+    let entry = |request: FeatureRequestId, title: &str| (request.uuid(), title.to_owned());
     let all = ChangesFilter::default();
-    assert_eq!(list(all, None).await, (vec![shown(early, "Early"), shown(late, "Late")], None));
+    assert_eq!(list(all, None).await, (vec![entry(early, "Early"), entry(late, "Late")], None));
     let (first, second) = block_in_place(|| {
         let (first, second) = (Connection::open(&database.url), Connection::open(&database.url));
         first.execute(&change(late, 1));
@@ -852,7 +852,7 @@ async fn a_change_that_commits_late_is_listed_late() {
     });
     // The reader does not wait for the open transaction.
     let (items, next) = list(all, None).await;
-    assert_eq!((items, next), (vec![shown(late, "Late"), shown(early, "Early!")], None));
+    assert_eq!((items, next), (vec![entry(late, "Late"), entry(early, "Early!")], None));
     let third = harness.request(workspace, "Third").await.id;
     let (_, next) = list(all, None).await;
     assert!(next.is_some());
@@ -860,12 +860,12 @@ async fn a_change_that_commits_late_is_listed_late() {
         first.execute("COMMIT");
         drop((first, second));
     });
-    let expected = vec![shown(third, "Third"), shown(late, "Late!")];
+    let expected = vec![entry(third, "Third"), entry(late, "Late!")];
     assert_eq!(list(all, next).await, (expected, None));
     let seen = harness.detail(workspace, early).await.updated_at;
     let (items, next) = list(ChangesFilter { since: Some(seen), ..all }, None).await;
-    assert_eq!(items, [shown(early, "Early!"), shown(third, "Third")]);
-    assert_eq!(list(ChangesFilter { since: Some(seen), ..all }, next).await, (vec![shown(late, "Late!")], None));
+    assert_eq!(items, [entry(early, "Early!"), entry(third, "Third")]);
+    assert_eq!(list(ChangesFilter { since: Some(seen), ..all }, next).await, (vec![entry(late, "Late!")], None));
 }
 
 /// Readers that number changes at the same time, and writers in between, list every change once, and each reader gets

@@ -221,7 +221,7 @@ fn decompressor(start: &[u8]) -> Option<&'static str> {
 
 /// Returns a filter that accepts only the entry with this name.
 fn entry_named<E>(name: &str) -> impl FnOnce((String, E)) -> Option<E> {
-    move |(found, entry)| (found == name).then_some(entry)
+    move |(entry_name, entry)| (entry_name == name).then_some(entry)
 }
 
 /// Writes a new file durably.

@@ -195,8 +195,8 @@ impl WorkspaceArgument {
 /// Finds the workspace of a subdomain that an operator has entered.
 async fn find_workspace(application: &Application, raw: &str) -> anyhow::Result<Workspace> {
     let subdomain = Subdomain::parse("--workspace", raw)?;
-    let found = application.directory.workspace(&subdomain).await?;
-    found
+    let workspace = application.directory.workspace(&subdomain).await?;
+    workspace
         .ok_or(RoadmapError::NotFound(Resource::Workspace))
         .with_context(|| format!("there is no workspace `{subdomain}`; `roadmap workspace list` lists all workspaces"))
 }

@@ -745,8 +745,8 @@ mod tests {
     fn links_to_sign_in_are_for_somebody_with_content() {
         let data = read_data().unwrap();
         assert_eq!(data.members[EXAMPLE_MEMBER].role, "admin");
-        let written = data.requests.iter().filter(|request| request.author == EXAMPLE_CUSTOMER);
-        assert!(written.count() > 0 && data.customer_email(EXAMPLE_CUSTOMER).is_ok());
+        let requests = data.requests.iter().filter(|request| request.author == EXAMPLE_CUSTOMER);
+        assert!(requests.count() > 0 && data.customer_email(EXAMPLE_CUSTOMER).is_ok());
         let comments = data.requests.iter().flat_map(|request| &request.comments);
         assert!(comments.filter(|comment| comment.customer == Some(EXAMPLE_CUSTOMER)).count() > 0);
     }

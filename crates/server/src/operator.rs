@@ -28,9 +28,9 @@ mod tests {
     use roadmap_domain::model::audit::ActorKind;
 
     fn name(variables: &[(&str, &str)]) -> String {
-        let origin = origin_of(|wanted| {
-            let found = variables.iter().find(|(variable, _)| *variable == wanted);
-            found.map(|(_, value)| (*value).into())
+        let origin = origin_of(|name| {
+            let value = variables.iter().find(|(variable, _)| *variable == name);
+            value.map(|(_, value)| (*value).into())
         });
         assert_eq!((origin.actor.kind, origin.channel), (ActorKind::Operator, Channel::Command));
         assert_eq!((origin.actor.id, origin.request_id), (None, None));

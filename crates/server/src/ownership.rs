@@ -66,7 +66,7 @@ pub(crate) fn find_foreign(settings: &Settings) -> Option<Obstacle> {
     if !geteuid().is_root() {
         return find_permission(settings);
     }
-    let owner = |path: &Path| std::fs::metadata(path).ok().map(|found| found.uid());
+    let owner = |path: &Path| std::fs::metadata(path).ok().map(|metadata| metadata.uid());
     let service = owner(&settings.data_dir).filter(|owner| *owner != 0)?;
     let below = places(settings).into_iter().filter(|place| place.path.starts_with(&settings.data_dir));
     let (path, foreign) = below
@@ -152,14 +152,14 @@ fn examine(place: &Place, settings: &Settings) -> Option<Obstacle> {
         }),
         Err(Errno::ACCESS | Errno::PERM) => {
             let me = geteuid().as_raw();
-            let Ok(found) = std::fs::metadata(path) else {
+            let Ok(metadata) = std::fs::metadata(path) else {
                 // A folder above it hides it.
                 let access = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
                 return examine(&Place { path: nearest_folder(path), access, missing: None }, settings);
             };
-            let mode = found.permissions().mode() & 0o777;
-            let (shown, owner) = (path.display(), found.uid());
-            let belongs = format!("{shown} belongs to {}, mode {mode:o}", user(owner));
+            let mode = metadata.permissions().mode() & 0o777;
+            let (path_text, owner) = (path.display(), metadata.uid());
+            let belongs = format!("{path_text} belongs to {}, mode {mode:o}", user(owner));
             if let Some(missing) = &place.missing {
                 let (missing, service) = (missing.display(), name_or_number(me));
                 return Some(Obstacle {
@@ -170,7 +170,7 @@ fn examine(place: &Place, settings: &Settings) -> Option<Obstacle> {
             if owner == me {
                 return Some(Obstacle {
                     found: format!("{belongs}, which does not allow its owner to use it"),
-                    fix: format!("chmod -R u+rwX {shown}"),
+                    fix: format!("chmod -R u+rwX {path_text}"),
                 });
             }
             Some(Obstacle {
@@ -212,8 +212,8 @@ fn full_disk(path: &Path) -> Option<Obstacle> {
 /// The path itself, or the nearest folder above it that exists and can be seen.
 fn nearest_folder(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let found = absolute.ancestors().find(|folder| std::fs::metadata(folder).is_ok());
-    found.map_or_else(|| PathBuf::from("/"), Path::to_owned)
+    let nearest = absolute.ancestors().find(|folder| std::fs::metadata(folder).is_ok());
+    nearest.map_or_else(|| PathBuf::from("/"), Path::to_owned)
 }
 
 fn parent(path: &Path) -> PathBuf {
@@ -263,8 +263,8 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let owner = |path: &Path| {
-            let found = std::fs::metadata(path).unwrap();
-            (found.uid(), found.gid())
+            let metadata = std::fs::metadata(path).unwrap();
+            (metadata.uid(), metadata.gid())
         };
         let (below, file) = (folder.path().join("a/b"), folder.path().join("a/b/roadmap.db"));
         create_folder(&below).unwrap();

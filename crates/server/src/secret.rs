@@ -54,8 +54,8 @@ pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
         let Database::File(_) = settings.database else { return Ok(None) };
         let path = settings.data_dir.join(FILE);
         let failed = || format!("the secret in {} cannot be read or created", path.display());
-        let written = read_if_present(&path).with_context(failed)?;
-        let parsed = written.map(|text| Secret::parse(&format!("the content of {}", path.display()), &text));
+        let content = read_if_present(&path).with_context(failed)?;
+        let parsed = content.map(|text| Secret::parse(&format!("the content of {}", path.display()), &text));
         Ok(parsed.transpose()?)
     };
     let (place, current) = match &settings.secret {
@@ -104,8 +104,8 @@ pub(crate) fn references(settings: &Settings) -> anyhow::Result<ReferenceSigner>
 fn load_or_create(folder: &Path) -> anyhow::Result<Secret> {
     let path = folder.join(FILE);
     let failed = || format!("the secret in {} cannot be read or created", path.display());
-    if let Some(written) = read_if_present(&path).with_context(failed)? {
-        return Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?);
+    if let Some(content) = read_if_present(&path).with_context(failed)? {
+        return Ok(Secret::parse(&format!("the content of {}", path.display()), &content)?);
     }
     ownership::create_folder(folder).with_context(failed)?;
     // Created atomically and readable by its owner only. Of concurrent starts, the first one's secret is used by all.
@@ -118,8 +118,8 @@ fn load_or_create(folder: &Path) -> anyhow::Result<Secret> {
     }
     ownership::adopt(&path);
     File::open(folder).and_then(|folder| folder.sync_all()).with_context(failed)?;
-    let written = read_if_present(&path).with_context(failed)?.unwrap_or_default();
-    Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?)
+    let content = read_if_present(&path).with_context(failed)?.unwrap_or_default();
+    Ok(Secret::parse(&format!("the content of {}", path.display()), &content)?)
 }
 
 /// Reads the secret's file, if it exists.

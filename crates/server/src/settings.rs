@@ -186,8 +186,8 @@ impl Settings {
     /// The settings, and the names of all that exist.
     fn read(flags: &SettingFlags, environment: Vec<(String, String)>) -> anyhow::Result<(Self, Vec<&'static str>)> {
         let file = flags.config.as_deref().unwrap_or(Path::new(DEFAULT_FILE));
-        let given = serde_json::from_value(serde_json::to_value(flags)?)?;
-        let mut source = Source::new(given, environment, file, flags.config.is_some())?;
+        let flag_values = serde_json::from_value(serde_json::to_value(flags)?)?;
+        let mut source = Source::new(flag_values, environment, file, flags.config.is_some())?;
         let settings = Self::from_source(&mut source)?;
         Ok((settings, source.finish()?))
     }
@@ -279,10 +279,10 @@ fn utf8_variables(variables: impl Iterator<Item = (OsString, OsString)>) -> anyh
     let mut valid = Vec::new();
     for (name, value) in variables {
         let may_be_setting = name.as_encoded_bytes().starts_with(PREFIX.as_bytes());
-        let shown = name.to_string_lossy().into_owned();
+        let printable = name.to_string_lossy().into_owned();
         match utf8_variable((name, value)) {
             Some(variable) => valid.push(variable),
-            None if may_be_setting => bail!("the environment variable {shown} is not valid UTF-8"),
+            None if may_be_setting => bail!("the environment variable {printable} is not valid UTF-8"),
             None => {}
         }
     }

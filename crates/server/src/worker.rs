@@ -25,14 +25,14 @@ impl Worker {
         let mut signals = ShutdownSignals::listen()?;
         let signalled = stop.clone();
         let running = tokio::spawn(async move {
-            let asked = async {
+            let signal = async {
                 signals.wait().await;
                 signalled.send_replace(true);
                 std::future::pending::<()>().await;
             };
             tokio::select! {
                 () = deliver_until_stopped(deliver, stopped) => {}
-                () = asked => {}
+                () = signal => {}
             }
         });
         Ok(Self { stop, running })

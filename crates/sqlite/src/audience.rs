@@ -58,7 +58,7 @@ statement! {
 /// voters and followers are read as customers are wanted.
 macro_rules! next_customers {
     () => {
-        "WITH scope (workspace, after, at, most) AS (SELECT ?, ?, ?, ?),
+        "WITH scope (workspace, after, at, row_limit) AS (SELECT ?, ?, ?, ?),
          requests (id) AS (SELECT unhex(value) FROM json_each(?)),
          audience (customer) AS (
              SELECT customers.id FROM scope CROSS JOIN requests
@@ -68,7 +68,7 @@ macro_rules! next_customers {
                  WHERE votes.workspace_id = scope.workspace AND votes.request_id = requests.id
                    AND votes.customer_id > scope.after AND votes.subscribed AND votes.created_at <= scope.at
                    AND voter.mail_stopped_at IS NULL
-                 ORDER BY votes.customer_id LIMIT (SELECT most FROM scope)
+                 ORDER BY votes.customer_id LIMIT (SELECT row_limit FROM scope)
              )
              UNION
              SELECT customers.id FROM scope CROSS JOIN requests
@@ -79,9 +79,9 @@ macro_rules! next_customers {
                  WHERE followers.workspace_id = scope.workspace AND followers.request_id = requests.id
                    AND followers.customer_id > scope.after AND followers.created_at <= scope.at
                    AND follower.mail_stopped_at IS NULL
-                 ORDER BY followers.customer_id LIMIT (SELECT most FROM scope)
+                 ORDER BY followers.customer_id LIMIT (SELECT row_limit FROM scope)
              )
-             ORDER BY 1 LIMIT (SELECT most FROM scope)
+             ORDER BY 1 LIMIT (SELECT row_limit FROM scope)
          )"
     };
 }

@@ -174,7 +174,7 @@ mod tests {
     }
 
     /// A database whose log has this number of pages, and the connection that wrote them.
-    fn written(pages: i32) -> (tempfile::TempDir, Connector, SqliteConnection) {
+    fn database_with_log(pages: i32) -> (tempfile::TempDir, Connector, SqliteConnection) {
         let folder = tempfile::tempdir().unwrap();
         let connector = Connector::new(&folder.path().join("test.db"), LIMIT);
         let mut writer = connector.open_writer().unwrap();
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_long_log_is_copied_while_the_writing_connection_has_a_transaction_open() {
-        let (_folder, connector, mut writer) = written(MIN_PAGES);
+        let (_folder, connector, mut writer) = database_with_log(MIN_PAGES);
         writer.batch_execute("BEGIN IMMEDIATE; INSERT INTO entries VALUES (zeroblob(4000))").unwrap();
         let checkpointer = Checkpointer::start(connector.clone()).unwrap();
         checkpointer.notify_commit();
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_short_log_is_left_alone() {
-        let (_folder, connector, mut writer) = written(MIN_PAGES / 2);
+        let (_folder, connector, mut writer) = database_with_log(MIN_PAGES / 2);
         let mut open = Open::default();
         assert!(checkpoint(&connector, &mut open).unwrap().is_none());
         assert_eq!(log(&mut writer).checkpointed, 0);
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_dropped_checkpointer_closes_its_connection() {
-        let (folder, connector, mut writer) = written(MIN_PAGES);
+        let (folder, connector, mut writer) = database_with_log(MIN_PAGES);
         let checkpointer = Checkpointer::start(connector).unwrap();
         checkpointer.notify_commit();
         wait_for_checkpoint(&mut writer);
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_dropped_checkpointer_ends_its_pause_and_looks_at_no_log() {
-        let (_folder, connector, mut writer) = written(MIN_PAGES);
+        let (_folder, connector, mut writer) = database_with_log(MIN_PAGES);
         let checkpointer = Checkpointer::start_with(connector, Duration::from_secs(3_600)).unwrap();
         checkpointer.notify_commit();
         checkpointer.notify_commit();
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_cannot_be_opened_is_opened_again_for_the_next_checkpoint() {
-        let (folder, connector, mut writer) = written(MIN_PAGES);
+        let (folder, connector, mut writer) = database_with_log(MIN_PAGES);
         let mut open = Open::default();
         let missing = Connector::new(&folder.path().join("none/test.db"), LIMIT);
         assert!(checkpoint(&missing, &mut open).is_err());

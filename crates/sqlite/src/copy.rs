@@ -65,8 +65,8 @@ pub fn integrity_errors(path: &Path) -> Result<Vec<String>, StoreError> {
     );
     let mut faults: Vec<String> = Vec::new();
     for query in [structure, references] {
-        let found: Vec<IntegrityError> = diesel::sql_query(query).load(&mut connection).map_err(SqlError::from)?;
-        faults.extend(found.into_iter().map(|row| row.fault).filter(|fault| fault != "ok"));
+        let rows: Vec<IntegrityError> = diesel::sql_query(query).load(&mut connection).map_err(SqlError::from)?;
+        faults.extend(rows.into_iter().map(|row| row.fault).filter(|fault| fault != "ok"));
     }
     Ok(faults)
 }
@@ -225,7 +225,9 @@ mod tests {
             };
             set(spoiled);
             match stored_files(&options.path) {
-                Err(StoreError::Inconsistent { table: "attachments", column: found, .. }) => assert_eq!(found, column),
+                Err(StoreError::Inconsistent { table: "attachments", column: actual, .. }) => {
+                    assert_eq!(actual, column)
+                }
                 other => panic!("{column}: {other:?}"),
             }
             set(&right);

@@ -95,9 +95,9 @@ pub fn newest_timestamp(path: &Path) -> Result<Option<Timestamp>, StoreError> {
 }
 
 #[derive(QueryableByName)]
-struct Found {
+struct ServedRow {
     #[diesel(sql_type = Bool)]
-    found: bool,
+    was_served: bool,
 }
 
 /// Whether the data is of a service that has run: there are customers, sign-ins or uploaded files, to all of which signed
@@ -108,9 +108,9 @@ struct Found {
 pub fn has_been_served(path: &Path) -> Result<bool, StoreError> {
     let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
     let query = "SELECT EXISTS (SELECT 1 FROM customers) OR EXISTS (SELECT 1 FROM sign_ins)
-                        OR EXISTS (SELECT 1 FROM attachments) AS found";
-    let row: Found = diesel::sql_query(query).get_result(&mut connection).map_err(SqlError::from)?;
-    Ok(row.found)
+                        OR EXISTS (SELECT 1 FROM attachments) AS was_served";
+    let row: ServedRow = diesel::sql_query(query).get_result(&mut connection).map_err(SqlError::from)?;
+    Ok(row.was_served)
 }
 
 #[cfg(test)]

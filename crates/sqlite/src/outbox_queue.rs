@@ -202,10 +202,10 @@ fn hold(
 impl OutboxQueue for SqliteStore {
     async fn due_workspaces(&self, now: Timestamp) -> Result<Vec<(WorkspaceId, Priority)>, StoreError> {
         let due = DueWorkspaces { now: now.millis() };
-        let found: Vec<(Id, i32)> = self.readers.run(move |connection| Ok(due.load(connection)?)).await?;
+        let rows: Vec<(Id, i32)> = self.readers.run(move |connection| Ok(due.load(connection)?)).await?;
         let priority = |number: i32| i16::try_from(number).ok().and_then(Priority::from_number);
         let known = |(id, number): (Id, i32)| Some((WorkspaceId::new(id.0), priority(number)?));
-        Ok(found.into_iter().filter_map(known).collect())
+        Ok(rows.into_iter().filter_map(known).collect())
     }
 
     async fn lease(

@@ -11,7 +11,7 @@ use diesel::{Queryable, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::model::changelog::{Changelog, CoverImage};
-use roadmap_domain::model::comment::{Comment, ListedComment, ShownAuthor};
+use roadmap_domain::model::comment::{Comment, ListedComment, PublicAuthor};
 use roadmap_domain::model::customer::{Customer, CustomerName};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{
@@ -282,7 +282,7 @@ impl TryFrom<CommentRow> for ListedComment {
                 content: CleanHtml::from_stored(row.content),
                 created_at: timestamp(row.created_at, "comments", "created_at", row.id)?,
             },
-            author: if row.is_customer { ShownAuthor::Customer(author) } else { ShownAuthor::Member(author) },
+            author: if row.is_customer { PublicAuthor::Customer(author) } else { PublicAuthor::Member(author) },
             from: from.map(|((id, tag_number), title)| request_link((id, tag_number, title))),
             updated_at: timestamp(row.updated_at, "comments", "updated_at", row.id)?,
         })

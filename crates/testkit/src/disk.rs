@@ -146,8 +146,8 @@ impl Disk {
     /// There is no such file.
     pub fn lose_unsynced(&self, path: &Path) -> std::io::Result<()> {
         let mut state = self.state();
-        let found = state.paths().into_iter().find(|(_, found)| found == path);
-        let (number, _) = found.ok_or(std::io::ErrorKind::NotFound)?;
+        let entry = state.paths().into_iter().find(|(_, known)| known == path);
+        let (number, _) = entry.ok_or(std::io::ErrorKind::NotFound)?;
         state.lose_unsynced(number);
         Ok(())
     }
@@ -551,10 +551,10 @@ impl State {
         self.open.clear();
         self.failed.clear();
         let unsynced = self.journal.len();
-        let kept = Keep::choose(random).count(unsynced, random);
-        let mut losses = Losses { names: unsynced - kept, ..Losses::default() };
+        let written_count = Keep::choose(random).count(unsynced, random);
+        let mut losses = Losses { names: unsynced - written_count, ..Losses::default() };
         let paths = self.paths();
-        self.commit(kept);
+        self.commit(written_count);
         self.journal.clear();
         self.names.clone_from(&self.durable);
         for (number, inode) in &mut self.inodes {
@@ -702,7 +702,7 @@ mod tests {
     #[test]
     fn other_writes_are_kept_by_sectors() {
         let sectors = |contents: &str| contents.bytes().flat_map(|byte| [byte; SECTOR]).collect::<Vec<_>>();
-        let found = contents(&sectors("aaa"), |file| {
+        let outcomes = contents(&sectors("aaa"), |file| {
             file.write(0, &sectors("bb")).unwrap();
             file.write(SECTOR as u64, &sectors("cc")).unwrap();
         });
@@ -712,33 +712,33 @@ mod tests {
                 possible.extend(["a", "c"].map(|third| sectors(&[first, second, third].concat())));
             }
         }
-        assert_eq!(found, possible);
+        assert_eq!(outcomes, possible);
     }
 
     #[test]
     fn new_sectors_may_be_zeros() {
-        let found = contents(b"", |file| {
+        let outcomes = contents(b"", |file| {
             file.write(0, &[b'a'; PAGE]).unwrap();
             file.write(PAGE as u64, b"b").unwrap();
         });
-        let sizes: BTreeSet<usize> = found.iter().map(Vec::len).collect();
+        let sizes: BTreeSet<usize> = outcomes.iter().map(Vec::len).collect();
         assert_eq!(sizes, [0, PAGE, PAGE + 1].into());
-        assert!(found.contains(&vec![0; PAGE + 1]));
-        assert!(found.contains(&[&[b'a'; PAGE][..], b"b"].concat()));
-        assert!(found.iter().any(|content| content.ends_with(b"b") && content.contains(&0)));
+        assert!(outcomes.contains(&vec![0; PAGE + 1]));
+        assert!(outcomes.contains(&[&[b'a'; PAGE][..], b"b"].concat()));
+        assert!(outcomes.iter().any(|content| content.ends_with(b"b") && content.contains(&0)));
         let is_whole = |sector: &[u8]| sector.iter().all(|byte| byte == &sector[0]);
-        assert!(found.iter().all(|content| content.chunks(SECTOR).all(is_whole)));
+        assert!(outcomes.iter().all(|content| content.chunks(SECTOR).all(is_whole)));
     }
 
     #[test]
     fn writes_do_not_survive_without_an_earlier_truncation() {
-        let found = contents(b"old", |file| {
+        let outcomes = contents(b"old", |file| {
             file.resize(0).unwrap();
             file.write(0, b"n").unwrap();
             file.write(1, b"ew").unwrap();
         });
         let possible = ["old", "", "\0", "n", "\0\0\0", "n\0\0", "new"];
-        assert_eq!(found, possible.map(|content| content.as_bytes().to_vec()).into());
+        assert_eq!(outcomes, possible.map(|content| content.as_bytes().to_vec()).into());
     }
 
     #[test]
@@ -749,18 +749,18 @@ mod tests {
             disk.rename("a", "b");
             disk.state().remove(ROOT, OsStr::new("b")).unwrap();
         };
-        let found = outcomes(fill, |disk, losses| (losses.names, disk.names(ROOT).concat()));
+        let actual = outcomes(fill, |disk, losses| (losses.names, disk.names(ROOT).concat()));
         let possible = [(4, ""), (3, "a"), (2, "ab"), (1, "b"), (0, "")];
-        assert_eq!(found, possible.map(|(lost, names)| (lost, names.to_owned())).into());
+        assert_eq!(actual, possible.map(|(lost, names)| (lost, names.to_owned())).into());
     }
 
     #[test]
     fn a_file_that_did_not_grow_may_have_later_writes() {
-        let found = contents(b"old", |file| {
+        let actual = contents(b"old", |file| {
             file.resize(5).unwrap();
             file.write(0, b"new").unwrap();
         });
-        assert_eq!(found, ["old", "new", "old\0\0", "new\0\0"].map(|content| content.as_bytes().to_vec()).into());
+        assert_eq!(actual, ["old", "new", "old\0\0", "new\0\0"].map(|content| content.as_bytes().to_vec()).into());
     }
 
     #[test]
@@ -773,8 +773,8 @@ mod tests {
             disk.sync_file(after);
             disk.state().sync_folder(folder);
         };
-        let found = outcomes(fill, |disk, _| disk.names(ROOT).join(" "));
-        assert_eq!(found, ["before folder", "before folder other"].map(ToOwned::to_owned).into());
+        let actual = outcomes(fill, |disk, _| disk.names(ROOT).join(" "));
+        assert_eq!(actual, ["before folder", "before folder other"].map(ToOwned::to_owned).into());
     }
 
     #[test]
@@ -785,9 +785,9 @@ mod tests {
             disk.rename("temporary", "final");
             disk.state().sync_folder(ROOT);
         };
-        let found = outcomes(fill, |disk, losses| (disk.content("final").unwrap(), losses.bytes));
+        let actual = outcomes(fill, |disk, losses| (disk.content("final").unwrap(), losses.bytes));
         let lost = || BTreeMap::from([(PathBuf::from("final"), 7)]);
-        assert_eq!(found, [(vec![], lost()), (vec![0; 7], lost()), (b"content".to_vec(), BTreeMap::new())].into());
+        assert_eq!(actual, [(vec![], lost()), (vec![0; 7], lost()), (b"content".to_vec(), BTreeMap::new())].into());
     }
 
     #[test]
@@ -860,8 +860,8 @@ mod tests {
     #[test]
     fn a_mounted_disk_keeps_what_programs_sync() {
         assert!((0..20).all(|seed| is_kept(true, seed)));
-        let kept = (0..20).filter(|seed| is_kept(false, *seed)).count();
-        assert!((1..15).contains(&kept), "{kept} of 20");
+        let kept_count = (0..20).filter(|seed| is_kept(false, *seed)).count();
+        assert!((1..15).contains(&kept_count), "{kept_count} of 20");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use roadmap_domain::model::customer::{CustomerDraft, CustomerName, CustomerQuery
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::Event;
 use roadmap_domain::model::feature_request::{
-    Description, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, Sort, Tag, Title,
+    Description, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, SearchResult, Sort, Tag, Title,
 };
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{
@@ -126,8 +126,8 @@ impl Harness {
 
     /// An executor with a limit of mails per day.
     #[must_use]
-    pub fn with_mail_budget(&self, mails_per_day: u64) -> Executor {
-        self.executor.clone().with_mail_budget(Some(mails_per_day))
+    pub fn with_mail_budget(&self, mail_per_day: u64) -> Executor {
+        self.executor.clone().with_mail_budget(Some(mail_per_day))
     }
 
     /// The current time of the clock.
@@ -300,9 +300,10 @@ impl Harness {
     /// The customer with this address.
     pub async fn customer(&self, workspace: WorkspaceId, email: &str) -> CustomerName {
         let query = CustomerQuery::parse("query", Some(email)).unwrap();
-        let found = self.subject.reader.customers(workspace, query.as_ref(), largest_page()).await.expect("customers");
+        let listing =
+            self.subject.reader.customers(workspace, query.as_ref(), largest_page()).await.expect("customers");
         let address = EmailAddress::parse("email", email).unwrap();
-        let mut customers = found.items.into_iter().map(|found| found.customer);
+        let mut customers = listing.items.into_iter().map(|listing| listing.customer);
         customers.find(|customer| customer.email.folded() == address.folded()).expect("the customer")
     }
 
@@ -340,8 +341,8 @@ impl Harness {
 
     /// A feature request with all of its fields; of a merged one, what it was merged into.
     pub async fn detail(&self, workspace: WorkspaceId, request: FeatureRequestId) -> FeatureRequestDetail {
-        let found = self.subject.reader.feature_request(workspace, &FeatureRequestRef::Id(request)).await;
-        found.expect("the reader").expect("the feature request")
+        let detail = self.subject.reader.feature_request(workspace, &FeatureRequestRef::Id(request)).await;
+        detail.expect("the reader").expect("the feature request")
     }
 
     /// The comments of a feature request.
@@ -398,21 +399,21 @@ impl Harness {
     }
 
     /// Everything that clients see of feature requests, without the timestamps of their updates.
-    pub async fn shown(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Vec<Shown> {
-        let mut shown = Vec::new();
+    pub async fn snapshots(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Vec<RequestSnapshot> {
+        let mut snapshots = Vec::new();
         for request in requests {
             let mut detail = self.detail(workspace, *request).await;
             detail.updated_at = detail.summary.created_at;
-            let found = self.search(workspace, detail.summary.title.as_str()).await;
-            shown.push(Shown {
+            let matches = self.search(workspace, detail.summary.title.as_str()).await;
+            snapshots.push(RequestSnapshot {
                 detail,
                 voters: self.voters(workspace, *request).await,
                 comments: self.comments(workspace, *request).await,
                 notes: self.notes(workspace, *request).await,
-                found,
+                matches,
             });
         }
-        shown
+        snapshots
     }
 
     /// Sends postponed mail again, or also dead mail. Returns its number.
@@ -450,14 +451,14 @@ impl Harness {
 
     /// What a search finds: titles, best first.
     pub async fn search(&self, workspace: WorkspaceId, query: &str) -> Vec<String> {
-        let found = self.results(workspace, query).await;
-        found.into_iter().map(|found| found.summary.title.to_string()).collect()
+        let results = self.results(workspace, query).await;
+        results.into_iter().map(|results| results.summary.title.to_string()).collect()
     }
 
     /// What a search finds, best first.
-    pub async fn results(&self, workspace: WorkspaceId, query: &str) -> Vec<FoundFeatureRequest> {
-        let found = self.try_search(workspace, query).await.expect("a search");
-        self.subject.search.load_results(workspace, &found).await.expect("the results")
+    pub async fn results(&self, workspace: WorkspaceId, query: &str) -> Vec<SearchResult> {
+        let ids = self.try_search(workspace, query).await.expect("a search");
+        self.subject.search.load_results(workspace, &ids).await.expect("the results")
     }
 
     /// Runs an operation with a key and a response with `body`.
@@ -513,14 +514,14 @@ const RECORD_TABLES: [&str; 12] = [
 
 /// Everything that clients see of a feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct RequestSnapshot {
     /// Its fields. The timestamp of its update is the one of its creation.
     pub detail: FeatureRequestDetail,
     pub voters: Vec<Voter>,
     pub comments: Vec<ListedComment>,
     pub notes: Vec<Note>,
     /// The titles that a search for its title finds.
-    pub found: Vec<String>,
+    pub matches: Vec<String>,
 }
 
 /// Parses an operation key.

@@ -357,8 +357,8 @@ impl<'a> Session<'a> {
         let (mechanism, first) = how.split_once(' ').unwrap_or((how, ""));
         let is_right = match mechanism.to_ascii_uppercase().as_str() {
             "PLAIN" => {
-                let given = if first.is_empty() { self.challenge("334 ")? } else { Some(first.to_owned()) };
-                given == Some(base64(format!("\0{user}\0{password}").as_bytes()))
+                let credentials = if first.is_empty() { self.challenge("334 ")? } else { Some(first.to_owned()) };
+                credentials == Some(base64(format!("\0{user}\0{password}").as_bytes()))
             }
             "LOGIN" => {
                 let name = if first.is_empty() { self.challenge("334 VXNlcm5hbWU6")? } else { Some(first.to_owned()) };
@@ -416,7 +416,7 @@ impl<'a> Session<'a> {
         let data = self.message()?;
         let Some(mut mail) = self.mail.take() else { return Ok(false) };
         mail.data = data;
-        let (line, is_kept) = match self.scripted_reply(&Step::Message(&mail)) {
+        let (line, is_accepted) = match self.scripted_reply(&Step::Message(&mail)) {
             Reply::Default => (Some("250 2.0.0 Accepted"), true),
             Reply::Custom(line) => (Some(line), !is_error_reply(line)),
             Reply::Stall(time) => {
@@ -425,7 +425,7 @@ impl<'a> Session<'a> {
             }
             Reply::HangUp { keep } => (None, keep),
         };
-        if is_kept {
+        if is_accepted {
             // Before the reply, so that a client with the reply finds the mail here.
             self.shared.state().received.push(mail);
             self.shared.changed.notify_all();

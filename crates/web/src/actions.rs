@@ -14,7 +14,7 @@ use roadmap_domain::model::feature_request::{FeatureRequestRef, RequestLink};
 use roadmap_domain::model::id::SessionId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::session::{BrowserSecret, Session};
-use roadmap_domain::model::sign_in::{AskedBy, LocalPath, PageAction, SignIn};
+use roadmap_domain::model::sign_in::{LocalPath, PageAction, SignIn, SignInRequester};
 use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActionDone, PageActor, PageOutcome};
 use roadmap_domain::usecase::executor::Operation;
 use roadmap_domain::usecase::query::portal::FindVisibleRequest;
@@ -49,7 +49,7 @@ const SAVED: u16 = 200;
 const ALWAYS_FITS: usize = 10_000;
 
 /// A part of what somebody typed, which is shown again.
-pub(crate) struct Typed {
+pub(crate) struct UnsavedText {
     /// The ID of the text area.
     pub(crate) id: &'static str,
     pub(crate) label: String,
@@ -64,13 +64,13 @@ struct NotDonePage {
     sentence: String,
     /// Whether the person is signed in now, by the same request.
     is_signed_in: bool,
-    typed: Vec<Typed>,
+    texts: Vec<UnsavedText>,
     /// Where to go on.
     next: String,
 }
 
 /// Returns a text field with the line breaks that were typed. Browsers send two characters for each.
-pub(crate) fn typed_text(fields: &Fields, name: &str) -> String {
+pub(crate) fn multiline_text(fields: &Fields, name: &str) -> String {
     fields.get(name).replace("\r\n", "\n")
 }
 
@@ -201,7 +201,7 @@ pub(crate) async fn act(
     let key = operation_key(session.id, fields.get(OperationKey::FIELD), &action);
     match run(context, &actor, &action, key, next.clone()).await {
         Ok(location) => Ok(Reply::see_other(location)),
-        Err(error) if typed(context.text(), &action).is_empty() => Err(error),
+        Err(error) if unsaved_texts(context.text(), &action).is_empty() => Err(error),
         Err(error) => Ok(not_done(context, &error, &action, next)),
     }
 }
@@ -241,9 +241,9 @@ pub(crate) fn read_email(context: &Context, fields: &Fields, problems: &mut Prob
 ///
 /// # Errors
 /// The first invalid field.
-pub(crate) fn check(action: &PageAction, is_kept: bool) -> Validated<()> {
+pub(crate) fn check(action: &PageAction, is_pending: bool) -> Validated<()> {
     ActOnPage::check(action)?;
-    if is_kept && action.to_json().len() > SignIn::MAX_ACTION_BYTES {
+    if is_pending && action.to_json().len() > SignIn::MAX_ACTION_BYTES {
         let field = if matches!(action, PageAction::Comment { .. }) { "content" } else { "description" };
         return Err(FieldError::new(field, FieldProblem::TooLong { max: ALWAYS_FITS }));
     }
@@ -260,9 +260,9 @@ pub(crate) async fn keep(
     let known = Secret::SignIn.read(&context.request, context.is_https());
     let browser = known.map_or_else(|| new_secret(context), Ok)?;
     let is_admitted = context.is_public() || context.portal.settings.admits(email.folded(), false);
-    let asked_by = match known_browser::find(context, &email) {
-        Some(id) => AskedBy::KnownBrowser { id, is_admitted },
-        None => AskedBy::Visitor { is_admitted },
+    let requester = match known_browser::find(context, &email) {
+        Some(id) => SignInRequester::KnownBrowser { id, is_admitted },
+        None => SignInRequester::Visitor { is_admitted },
     };
     let start = StartSignIn {
         email,
@@ -272,28 +272,28 @@ pub(crate) async fn keep(
         next: next.clone(),
         language: context.language,
     };
-    let limited = match asked_by {
-        AskedBy::Visitor { .. } => {
+    let limited = match requester {
+        SignInRequester::Visitor { .. } => {
             client_address(context).and_then(|address| context.state.http.limits.admit_sign_in(address))
         }
         // Neighbours of the same network must not lock anybody out.
-        AskedBy::KnownBrowser { .. } | AskedBy::Member => Ok(()),
+        SignInRequester::KnownBrowser { .. } | SignInRequester::Member => Ok(()),
     };
     let started = match limited {
-        Ok(()) => execute(context, AskForSignIn { start, asked_by }).await,
+        Ok(()) => execute(context, AskForSignIn { start, requester }).await,
         Err(error) => Err(error),
     };
     let next = next.map_or_else(|| "/".to_owned(), |next| next.as_str().to_owned());
     match (started, action) {
-        (Ok(asked), _) => {
+        (Ok(sign_in), _) => {
             let observer = &context.state.http.observer;
             observer.sign_in(SignInStep::Asked);
-            if asked.used_up_for.is_some() {
+            if sign_in.used_up_for.is_some() {
                 observer.budget_exceeded(WORKSPACE_SIGN_INS);
             }
-            Ok(sent(context, &browser, asked.used_up_for))
+            Ok(sent(context, &browser, sign_in.used_up_for))
         }
-        (Err(error), Some(action)) if !typed(context.text(), &action).is_empty() => {
+        (Err(error), Some(action)) if !unsaved_texts(context.text(), &action).is_empty() => {
             Ok(not_done(context, &error, &action, next))
         }
         (Err(error), _) => Err(error),
@@ -324,8 +324,8 @@ fn client_address(context: &Context) -> Result<IpAddr, HttpError> {
 }
 
 /// Returns what was typed for an action.
-pub(crate) fn typed(text: Text, action: &PageAction) -> Vec<Typed> {
-    let part = |id, label, typed: &String| Typed { id, label, text: typed.clone() };
+pub(crate) fn unsaved_texts(text: Text, action: &PageAction) -> Vec<UnsavedText> {
+    let part = |id, label, text: &String| UnsavedText { id, label, text: text.clone() };
     let parts = match action {
         PageAction::Comment { content, .. } => vec![part("content", text.get("field-content").into_owned(), content)],
         PageAction::Submit { title, description } => vec![
@@ -364,7 +364,7 @@ pub(crate) fn not_done_after(
     };
     let page = Page::new(context, Nav::Other, text.get("not-done-title")).not_indexed();
     let page = Page { notice: None, here: next.clone(), ..page };
-    let template = NotDonePage { page, sentence, is_signed_in, typed: typed(text, action), next };
+    let template = NotDonePage { page, sentence, is_signed_in, texts: unsaved_texts(text, action), next };
     // Rendering to memory cannot fail.
     let html = template.render().unwrap_or_default();
     let mut response = error.error_response();
@@ -378,16 +378,16 @@ pub(crate) fn not_done_after(
 pub(crate) fn signed_out(context: &Context, fields: &Fields) -> Option<Reply> {
     let text = context.text();
     let label = |id| text.get(&format!("field-{id}")).into_owned();
-    let part = |id| Typed { id, label: label(id), text: typed_text(fields, id) };
+    let part = |id| UnsavedText { id, label: label(id), text: multiline_text(fields, id) };
     let parts = ["content", "title", "description", "note", "vote_note"].map(part).into_iter();
-    let typed: Vec<Typed> = parts.filter(|part| !part.text.trim().is_empty()).collect();
-    if typed.is_empty() {
+    let texts: Vec<UnsavedText> = parts.filter(|part| !part.text.trim().is_empty()).collect();
+    if texts.is_empty() {
         return None;
     }
     let page = Page::new(context, Nav::Other, text.get("not-done-title")).not_indexed();
     let (page, next) = (Page { here: "/".to_owned(), ..page }, "/sign-in?next=%2F".to_owned());
     let sentence = text.get("not-done-signed-out").into_owned();
-    let template = NotDonePage { page, sentence, is_signed_in: false, typed, next };
+    let template = NotDonePage { page, sentence, is_signed_in: false, texts, next };
     Some(Reply::page_with(StatusCode::UNPROCESSABLE_ENTITY, &template).not_indexed())
 }
 
@@ -460,7 +460,7 @@ mod tests {
 
     #[test]
     fn line_breaks_count_once() {
-        assert_eq!(typed_text(&fields("content=a%0D%0Ab%0Ac"), "content"), "a\nb\nc");
+        assert_eq!(multiline_text(&fields("content=a%0D%0Ab%0Ac"), "content"), "a\nb\nc");
     }
 
     #[test]

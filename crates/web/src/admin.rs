@@ -131,11 +131,19 @@ pub(crate) fn is_fresh(context: &Context) -> bool {
     context.session.as_ref().is_some_and(|session| session.is_fresh_at(now))
 }
 
-/// Creates the frame of a page of the panel. Returns the numbers of feature requests, too.
+/// Creates the frame of a page of the panel.
 ///
 /// # Errors
 /// The store fails.
-pub(crate) async fn frame(
+pub(crate) async fn frame(context: &Context, entry: Entry, title: impl Into<String>) -> Result<Page, HttpError> {
+    frame_with_counts(context, entry, title).await.map(|(page, _)| page)
+}
+
+/// Creates the frame of a page of the panel. Returns the counts of feature requests, which its navigation needs, too.
+///
+/// # Errors
+/// The store fails.
+pub(crate) async fn frame_with_counts(
     context: &Context,
     entry: Entry,
     title: impl Into<String>,
@@ -170,7 +178,7 @@ fn operation_key(context: &Context, fields: &Fields, step: &str) -> Option<Opera
 const SAVED: u16 = 200;
 
 /// A record that does not exist has no page.
-pub(crate) fn found(done: PageResult) -> PageResult {
+pub(crate) fn missing_record_as_404(done: PageResult) -> PageResult {
     match done {
         Err(HttpError::Domain(RoadmapError::NotFound(_))) => Err(HttpError::NotFound),
         done => done,

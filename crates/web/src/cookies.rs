@@ -82,7 +82,7 @@ pub(crate) const ON: &str = "on";
 pub(crate) fn value<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
     let headers = request.headers().get_all(COOKIE).filter_map(|header| header.to_str().ok());
     let pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let mut values = pairs.filter(|(found, _)| *found == name).map(|(_, value)| value);
+    let mut values = pairs.filter(|(key, _)| *key == name).map(|(_, value)| value);
     // Of two cookies with one name, one may be that of a neighbour: neither is believed.
     values.next().filter(|_| values.next().is_none())
 }

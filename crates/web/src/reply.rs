@@ -52,7 +52,7 @@ pub(crate) struct CacheKey {
 }
 
 /// A rendered page of visitors.
-pub(crate) struct KeptPage {
+pub(crate) struct CachedPage {
     html: Bytes,
     compressed: Bytes,
     tag: EntityTag,
@@ -61,7 +61,7 @@ pub(crate) struct KeptPage {
 
 /// Keeps rendered pages of visitors for a second, so that many visitors cost as much as one.
 #[derive(Clone)]
-pub struct PageCache(Cache<CacheKey, Arc<KeptPage>>);
+pub struct PageCache(Cache<CacheKey, Arc<CachedPage>>);
 
 impl Default for PageCache {
     fn default() -> Self {
@@ -73,13 +73,13 @@ impl PageCache {
     /// Creates an empty cache.
     #[must_use]
     pub fn new() -> Self {
-        let size = |_: &CacheKey, page: &Arc<KeptPage>| {
+        let size = |_: &CacheKey, page: &Arc<CachedPage>| {
             u32::try_from(page.html.len() + page.compressed.len() + 1_024).unwrap_or(u32::MAX)
         };
         Self(Cache::builder().max_capacity(CACHE_BYTES).weigher(size).time_to_live(PAGE_LIFETIME).build())
     }
 
-    pub(crate) fn get(&self, key: &CacheKey) -> Option<Arc<KeptPage>> {
+    pub(crate) fn get(&self, key: &CacheKey) -> Option<Arc<CachedPage>> {
         self.0.get(key)
     }
 }
@@ -182,18 +182,18 @@ impl Reply {
             Content::Redirect { status, location } => {
                 let mut response = HttpResponseBuilder::new(status);
                 // A permanent redirect is kept by browsers; any other one is asked for again.
-                let kept = if is_private { "private, no-store" } else { "no-cache" };
-                response.insert_header((CACHE_CONTROL, kept)).insert_header((REFERRER_POLICY, "same-origin"));
+                let cache_control = if is_private { "private, no-store" } else { "no-cache" };
+                response.insert_header((CACHE_CONTROL, cache_control)).insert_header((REFERRER_POLICY, "same-origin"));
                 match HeaderValue::try_from(location) {
                     Ok(location) => response.insert_header((LOCATION, location)).finish(),
                     Err(_) => HttpResponse::InternalServerError().finish(),
                 }
             }
             Content::Page { status, html, headers } => {
-                let is_kept = status == StatusCode::OK && !is_private && cookies.is_empty();
-                match key.filter(|_| is_kept && request.method() != Method::POST) {
+                let is_cacheable = status == StatusCode::OK && !is_private && cookies.is_empty();
+                match key.filter(|_| is_cacheable && request.method() != Method::POST) {
                     Some(key) => {
-                        let page = Arc::new(KeptPage::new(html, headers));
+                        let page = Arc::new(CachedPage::new(html, headers));
                         cache.0.insert(key, page.clone());
                         page.response(request)
                     }
@@ -238,7 +238,7 @@ fn once(request: &HttpRequest, status: StatusCode, html: String, headers: &Heade
     }
 }
 
-impl KeptPage {
+impl CachedPage {
     fn new(html: String, headers: Headers) -> Self {
         let compressed = compress(html.as_bytes(), Compression::new(4));
         let tag = EntityTag::new_strong(digest::short(&html));

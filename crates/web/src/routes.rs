@@ -193,7 +193,7 @@ pub fn unknown_path() -> Route {
     web::to(|request: HttpRequest| async move {
         match request.app_data::<web::Data<State>>().cloned() {
             Some(state) if !state.http.error_formats.is_for_programs(request.path()) => {
-                answer(state, request, Who::Everybody, |_, _| async { Err(HttpError::NotFound) }, None).await
+                respond(state, request, Who::Everybody, |_, _| async { Err(HttpError::NotFound) }, None).await
             }
             _ => HttpError::NotFound.error_response(),
         }
@@ -208,7 +208,7 @@ where
 {
     Endpoint::new(Method::GET, path, Access::Anonymous, move |state: web::Data<State>, request: HttpRequest| {
         let handler = handler.clone();
-        async move { answer(state, request, who, |context, _| handler(context), None).await }
+        async move { respond(state, request, who, |context, _| handler(context), None).await }
     })
 }
 
@@ -220,13 +220,13 @@ where
 {
     let take = move |state: web::Data<State>, request: HttpRequest, payload: web::Payload| {
         let handler = handler.clone();
-        async move { answer(state, request, who, handler, Some(payload.into_inner())).await }
+        async move { respond(state, request, who, handler, Some(payload.into_inner())).await }
     };
     Endpoint::new(Method::POST, path, Access::Anonymous, take)
 }
 
 /// Runs the handler of a page and builds its response. Errors become pages.
-async fn answer<F, T>(
+async fn respond<F, T>(
     state: web::Data<State>,
     request: HttpRequest,
     who: Who,
@@ -255,9 +255,9 @@ where
         language: context.language,
         theme: context.theme,
     });
-    let is_kept = matches!(who, Who::Audience) && context.is_public() && payload.is_none();
-    if let Some(kept) = key.as_ref().filter(|_| is_kept).and_then(|key| state.cache.get(key)) {
-        return kept.response(&request);
+    let is_cacheable = matches!(who, Who::Audience) && context.is_public() && payload.is_none();
+    if let Some(cached) = key.as_ref().filter(|_| is_cacheable).and_then(|key| state.cache.get(key)) {
+        return cached.response(&request);
     }
     let began = Instant::now();
     let reply = match admit(&context, who) {
@@ -280,9 +280,9 @@ where
     };
     match reply {
         Ok(reply) => {
-            let reply = if context.session.is_some() || !is_kept { reply.private() } else { reply };
+            let reply = if context.session.is_some() || !is_cacheable { reply.private() } else { reply };
             let reply = if context.portal.settings.is_indexed { reply } else { reply.not_indexed() };
-            reply.into_response(&request, &state.cache, key.filter(|_| is_kept))
+            reply.into_response(&request, &state.cache, key.filter(|_| is_cacheable))
         }
         Err(error) => problem::page(&context, &error),
     }

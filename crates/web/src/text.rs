@@ -264,8 +264,8 @@ mod tests {
         };
         let unused: Vec<_> = english.iter().filter(|key| !is_used(key)).collect();
         assert!(unused.is_empty(), "{unused:?}");
-        let called = used.split("t.get(\"").skip(1).filter_map(|rest| rest.split_once('"'));
-        for (key, _) in called {
+        let used_keys = used.split("t.get(\"").skip(1).filter_map(|rest| rest.split_once('"'));
+        for (key, _) in used_keys {
             assert!(english.contains(key), "{key}");
         }
     }

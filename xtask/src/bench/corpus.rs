@@ -50,7 +50,7 @@ impl Corpus {
     /// The customer and the feature request of a loaded vote.
     pub(crate) fn vote(&self, number: u64) -> (u64, u64) {
         let mut random = SmallRng::seed_from_u64(number);
-        (random.random_range(0..self.customers), self.wanted_request(&mut random))
+        (random.random_range(0..self.customers), self.skewed_request(&mut random))
     }
 
     /// Random feature request, uniformly distributed.
@@ -59,7 +59,7 @@ impl Corpus {
     }
 
     /// Random feature request from a skewed distribution.
-    fn wanted_request(&self, random: &mut SmallRng) -> u64 {
+    fn skewed_request(&self, random: &mut SmallRng) -> u64 {
         skewed(self.requests, random) + 1
     }
 

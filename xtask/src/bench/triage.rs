@@ -25,11 +25,11 @@ pub(super) fn measure(service: &Service) -> anyhow::Result<()> {
         for page in 1.. {
             let path = format!("/tracks/{one}/feature_requests?sort=newest&page={page}");
             connection.expect("GET", &path, "", 200).await?;
-            let found = connection.ids("feature_requests")?;
-            if found.is_empty() || selected.len() >= SELECTED {
+            let ids = connection.ids("feature_requests")?;
+            if ids.is_empty() || selected.len() >= SELECTED {
                 break;
             }
-            selected.extend(found);
+            selected.extend(ids);
         }
         selected.truncate(SELECTED);
         let selection: String = selected.iter().map(|id| format!("id={id}&")).collect();

@@ -61,16 +61,16 @@ mod tests {
     fn packed_files_come_out_with_mode_timestamp_and_no_owner() {
         let packed = pack("x-1.0", &[entry("b", 0o644, "two"), entry("a", 0o755, "one")], 1_000).unwrap();
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
-        let mut found = Vec::new();
+        let mut entries = Vec::new();
         for file in archive.entries().unwrap() {
             let mut file = file.unwrap();
             let head = file.header().clone();
             assert_eq!((head.uid().unwrap(), head.gid().unwrap(), head.mtime().unwrap()), (0, 0, 1_000));
             let mut text = String::new();
             file.read_to_string(&mut text).unwrap();
-            found.push((file.path().unwrap().display().to_string(), head.mode().unwrap(), text));
+            entries.push((file.path().unwrap().display().to_string(), head.mode().unwrap(), text));
         }
         let expected = [("x-1.0/", 0o755, ""), ("x-1.0/a", 0o755, "one"), ("x-1.0/b", 0o644, "two")];
-        assert_eq!(found, expected.map(|(name, mode, text)| (name.to_owned(), mode, text.to_owned())));
+        assert_eq!(entries, expected.map(|(name, mode, text)| (name.to_owned(), mode, text.to_owned())));
     }
 }

@@ -29,10 +29,10 @@ pub(super) fn for_binary(metadata: &Metadata, binary: &[u8], timestamp: u64) -> 
     let bom = bill(metadata, &lock_checksums()?, binary, timestamp)?;
     let validation = bom.validate_version(SpecVersion::V1_5);
     ensure!(validation.passed(), "the bill of materials is not CycloneDX 1.5: {validation:?}");
-    let mut written = Vec::new();
-    bom.output_as_json(&mut written, SpecVersion::V1_5)?;
-    written.push(b'\n');
-    Ok(written)
+    let mut json = Vec::new();
+    bom.output_as_json(&mut json, SpecVersion::V1_5)?;
+    json.push(b'\n');
+    Ok(json)
 }
 
 fn bill(
@@ -135,7 +135,7 @@ mod tests {
     use crate::dist::third_party;
 
     /// Builds the SBOM of this project, for a placeholder binary.
-    fn written() -> (Value, Vec<u8>) {
+    fn serialized_bill() -> (Value, Vec<u8>) {
         let metadata = third_party::metadata("x86_64-unknown-linux-musl").unwrap();
         let bytes = for_binary(&metadata, b"abc", 1_000).unwrap();
         (serde_json::from_slice(&bytes).unwrap(), bytes)
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_sbom_of_this_project_is_valid_and_lists_each_linked_crate() {
-        let (bill, bytes) = written();
+        let (bill, bytes) = serialized_bill();
         let read = Bom::parse_from_json(bytes.as_slice()).unwrap();
         assert!(read.validate_version(SpecVersion::V1_5).passed());
         assert_eq!((&bill["bomFormat"], &bill["specVersion"]), (&json!("CycloneDX"), &json!("1.5")));
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn every_crate_is_a_dependency_of_the_binary() {
-        let (bill, _) = written();
+        let (bill, _) = serialized_bill();
         let needs: BTreeMap<&str, Vec<&str>> = bill["dependencies"]
             .as_array()
             .unwrap()
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn the_same_binary_has_the_same_sbom_on_every_machine() {
-        let (one, other) = (written().1, written().1);
+        let (one, other) = (serialized_bill().1, serialized_bill().1);
         assert_eq!(one, other);
         let text = String::from_utf8(one).unwrap();
         assert!(!text.contains(&root().display().to_string()) && !text.contains("serialNumber"), "{text}");

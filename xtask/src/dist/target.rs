@@ -16,9 +16,9 @@ pub(super) struct Target {
 
 impl Target {
     /// Returns the requested target, otherwise the one with the fewest requirements that can be built here.
-    pub(super) fn choose(asked: Option<&str>) -> anyhow::Result<Self> {
+    pub(super) fn choose(requested: Option<&str>) -> anyhow::Result<Self> {
         let host = host()?;
-        if let Some(triple) = asked {
+        if let Some(triple) = requested {
             let target = Self { triple: triple.to_owned(), host };
             target.prepare().with_context(|| format!("{triple} cannot be built for on this machine"))?;
             return Ok(target);

@@ -140,9 +140,12 @@ impl Client {
                 problems()
             );
         }
-        let (called, tools, seconds) = (count("called")?, count("tools")?, started.elapsed().as_secs_f64());
-        ensure!(called == named && calls.refused > 0, "{name}: {called} of {named} tools in the table, {calls}");
-        println!("{name}, {protocol}: {called} of {tools} tools, {calls}, {seconds:.1} s");
+        let (call_count, tools, seconds) = (count("called")?, count("tools")?, started.elapsed().as_secs_f64());
+        ensure!(
+            call_count == named && calls.refused > 0,
+            "{name}: {call_count} of {named} tools in the table, {calls}"
+        );
+        println!("{name}, {protocol}: {call_count} of {tools} tools, {calls}, {seconds:.1} s");
         Ok(calls)
     }
 }

@@ -55,9 +55,9 @@ pub(super) fn measure(demo: &DemoService) -> anyhow::Result<()> {
         for _ in 0..ROUNDS {
             for (by_tool, times) in [false, true].into_iter().zip(&mut times) {
                 for _ in 0..SINGLE_CALLS {
-                    let asked = Instant::now();
+                    let start = Instant::now();
                     send(&mut connection, by_tool).await?;
-                    times.push(asked.elapsed());
+                    times.push(start.elapsed());
                 }
             }
             for (by_tool, count) in [false, true].into_iter().zip(&mut counts) {

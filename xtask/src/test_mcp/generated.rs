@@ -104,23 +104,23 @@ async fn call(
     }
     let body = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string();
     let status = connection.request_with("POST", "/mcp", &headers, &body).await?;
-    let shown: String = body.chars().take(2_000).collect();
-    let response = connection.json().with_context(|| shown.clone())?;
-    ensure!(status < 500, "{status}: {shown} {response}");
-    ensure!(response.get("id") == Some(&json!(id)), "the id of {shown} {response}");
+    let excerpt: String = body.chars().take(2_000).collect();
+    let response = connection.json().with_context(|| excerpt.clone())?;
+    ensure!(status < 500, "{status}: {excerpt} {response}");
+    ensure!(response.get("id") == Some(&json!(id)), "the id of {excerpt} {response}");
     if let Some(error) = response.get("error") {
-        ensure!(error.get("code") != Some(&json!(-32603)), "{shown} {response}");
+        ensure!(error.get("code") != Some(&json!(-32603)), "{excerpt} {response}");
         return Ok("protocol errors".to_owned());
     }
-    let result = response.get("result").with_context(|| format!("no result: {shown} {response}"))?;
+    let result = response.get("result").with_context(|| format!("no result: {excerpt} {response}"))?;
     let text = result.pointer("/content/0/text").and_then(Value::as_str).context("no text")?;
     let parsed: Value = serde_json::from_str(text).context("the text is no JSON")?;
     if result.get("isError") == Some(&Value::Bool(true)) {
         let status = parsed.get("status").and_then(Value::as_u64).context("no status")?;
-        ensure!(status < 500, "{shown} {response}");
+        ensure!(status < 500, "{excerpt} {response}");
         return Ok(format!("refused with {status}"));
     }
-    ensure!(result.get("structuredContent") == Some(&parsed), "{shown} {response}");
+    ensure!(result.get("structuredContent") == Some(&parsed), "{excerpt} {response}");
     Ok("successful".to_owned())
 }
 

@@ -414,8 +414,8 @@ fn count(default: u64) -> Object {
 }
 
 fn page_size(default: u64, max: u64) -> Parameter {
-    let most = format!("Items per page. Values above {max} are lowered to {max}.");
-    parameter("page_size", ParameterIn::Query, count(default), &most).build()
+    let description = format!("Items per page. Values above {max} are lowered to {max}.");
+    parameter("page_size", ParameterIn::Query, count(default), &description).build()
 }
 
 fn page() -> [Parameter; 3] {
@@ -564,10 +564,10 @@ parameters! {
              parameters are an error.",
             SearchQuery::MAX_WORDS
         );
-        let most = format!("Maximum number of results. Values above {MAX_PER_PAGE} are lowered to {MAX_PER_PAGE}.");
+        let limits = format!("Maximum number of results. Values above {MAX_PER_PAGE} are lowered to {MAX_PER_PAGE}.");
         vec![
             parameter("query", ParameterIn::Query, words, &what).build(),
-            parameter("per_page", ParameterIn::Query, count(DEFAULT_PER_PAGE), &most).build(),
+            parameter("per_page", ParameterIn::Query, count(DEFAULT_PER_PAGE), &limits).build(),
         ]
     };
 }

@@ -16,7 +16,7 @@ use crate::wire;
     path = "/api/external/v1/api_key",
     operation_id = "showApiKey",
     tag = "Settings",
-    responses((status = 200, description = "The key of the request.", body = wire::api_key::Shown), CommonErrors)
+    responses((status = 200, description = "The key of the request.", body = wire::api_key::Response), CommonErrors)
 )]
 pub(crate) async fn show(
     state: web::Data<State>,
@@ -25,5 +25,5 @@ pub(crate) async fn show(
 ) -> Result<HttpResponse, ApiError> {
     let credential = credential(&request)?;
     let base_url = state.http.base_url.workspace_url(&credential.workspace.subdomain);
-    Ok(wire::ok(&wire::api_key::shown(&credential, base_url)))
+    Ok(wire::ok(&wire::api_key::response(&credential, base_url)))
 }

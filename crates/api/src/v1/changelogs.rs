@@ -154,7 +154,7 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     tag = "Changelogs",
     params(described::RecordIdParameter),
     responses(
-        (status = 200, description = "The changelog.", body = wire::changelog::Shown),
+        (status = 200, description = "The changelog.", body = wire::changelog::Response),
         CommonErrors, ChangelogErrors
     )
 )]
@@ -165,7 +165,7 @@ pub(crate) async fn show(
 ) -> Result<HttpResponse, ApiError> {
     let query = ShowChangelog { changelog: record_id(&request, ChangelogId::new) };
     let detail = state.queries.run(input.workspace, &query).await?;
-    Ok(wire::ok(&wire::changelog::shown(&detail, &input.links, state.http.clock.now())))
+    Ok(wire::ok(&wire::changelog::response(&detail, &input.links, state.http.clock.now())))
 }
 
 /// Update a changelog
@@ -182,7 +182,7 @@ pub(crate) async fn show(
         example = json!({ "changelog": { "title": "Dark mode for everybody", "cover_image_signed_id": null } })
     ),
     responses(
-        (status = 200, description = "The changelog.", body = wire::changelog::Shown),
+        (status = 200, description = "The changelog.", body = wire::changelog::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, ChangelogOrFeatureRequestErrors
     )
 )]
@@ -232,7 +232,7 @@ pub(crate) async fn delete(
     params(described::RecordIdParameter),
     request_body(content = Option<PublishBody>, example = json!({ "notify_subscribers": false })),
     responses(
-        (status = 200, description = "The changelog.", body = wire::changelog::Shown),
+        (status = 200, description = "The changelog.", body = wire::changelog::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, ChangelogErrors
     )
 )]
@@ -257,7 +257,7 @@ pub(crate) async fn publish(
     params(described::RecordIdParameter),
     request_body(content = Option<NoFields>, example = json!({})),
     responses(
-        (status = 200, description = "The changelog.", body = wire::changelog::Shown),
+        (status = 200, description = "The changelog.", body = wire::changelog::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, ChangelogErrors
     )
 )]
@@ -278,7 +278,7 @@ fn render_changed(
     input: &WriteRequest,
 ) -> impl Fn(ChangelogChanged) -> SavedResponse + Clone + Send + Sync + use<> {
     let (links, clock): (_, Arc<dyn Clock>) = (input.links.clone(), state.http.clock.clone());
-    move |changed| wire::saved_ok(&wire::changelog::shown(&changed.detail, &links, clock.now()))
+    move |changed| wire::saved_ok(&wire::changelog::response(&changed.detail, &links, clock.now()))
 }
 
 fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Validated<ChangelogDraft> {

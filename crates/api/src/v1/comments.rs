@@ -168,7 +168,7 @@ pub(crate) async fn create(
     params(described::RecordIdParameter),
     request_body(content = ChangeBody, example = json!({ "comment": { "content": "<p>We start in May.</p>" } })),
     responses(
-        (status = 200, description = "The comment.", body = wire::comment::Shown),
+        (status = 200, description = "The comment.", body = wire::comment::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, CommentErrors
     )
 )]
@@ -180,7 +180,7 @@ pub(crate) async fn update(
     let links = input.links.clone();
     let comment = record_id_or_nil(&request, CommentId::new);
     let operation = move |content| EditComment { comment, content };
-    let render = move |edited: ListedComment| wire::saved_ok(&wire::comment::shown(&edited, &links));
+    let render = move |edited: ListedComment| wire::saved_ok(&wire::comment::response(&edited, &links));
     execute_operation(&state, input, Target::Comment(comment), content, operation, render).await
 }
 

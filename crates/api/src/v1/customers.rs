@@ -90,7 +90,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     tag = "People",
     params(described::RecordIdParameter),
     responses(
-        (status = 200, description = "The customer.", body = wire::customer::Shown),
+        (status = 200, description = "The customer.", body = wire::customer::Response),
         CommonErrors, CustomerErrors
     )
 )]
@@ -101,7 +101,7 @@ pub(crate) async fn show(
 ) -> Result<HttpResponse, ApiError> {
     let query = ShowCustomer { customer: record_id(&request, CustomerId::new) };
     let customer = state.queries.run(input.workspace, &query).await?;
-    Ok(wire::ok(&wire::customer::shown(&customer)))
+    Ok(wire::ok(&wire::customer::response(&customer)))
 }
 
 /// Rename a customer
@@ -113,7 +113,7 @@ pub(crate) async fn show(
     params(described::RecordIdParameter),
     request_body(content = Body, example = json!({ "customer": { "name": "Ann Example" } })),
     responses(
-        (status = 200, description = "The customer.", body = wire::customer::Shown),
+        (status = 200, description = "The customer.", body = wire::customer::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, CustomerErrors
     )
 )]
@@ -124,7 +124,7 @@ pub(crate) async fn update(
 ) -> Result<HttpResponse, ApiError> {
     let customer = record_id_or_nil(&request, CustomerId::new);
     let operation = move |name| RenameCustomer { customer, name };
-    let render = |renamed: CustomerRenamed| wire::saved_ok(&wire::customer::shown(&renamed.customer));
+    let render = |renamed: CustomerRenamed| wire::saved_ok(&wire::customer::response(&renamed.customer));
     execute_operation(&state, input, Target::Customer(customer), name, operation, render).await
 }
 

@@ -102,8 +102,8 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     }
     let query = SearchQuery::parse("query", query.unwrap_or_default())?;
     let search = SearchFeatureRequests::parse(query, input.query.get("per_page")?)?;
-    let found = state.queries.run(input.workspace, &search).await?;
-    Ok(wire::ok(&wire::feature_request::found(&found, &input.links)))
+    let results = state.queries.run(input.workspace, &search).await?;
+    Ok(wire::ok(&wire::feature_request::results(&results, &input.links)))
 }
 
 /// List similar feature requests
@@ -122,8 +122,8 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
 )]
 pub(crate) async fn similar(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let title = SearchQuery::parse("title", input.query.get("title")?.unwrap_or_default())?;
-    let found = state.queries.run(input.workspace, &SearchFeatureRequests::similar(title)).await?;
-    Ok(wire::ok(&wire::feature_request::similar(&found, &input.links)))
+    let results = state.queries.run(input.workspace, &SearchFeatureRequests::similar(title)).await?;
+    Ok(wire::ok(&wire::feature_request::similar(&results, &input.links)))
 }
 
 /// List all feature requests
@@ -255,7 +255,7 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     tag = "Feature requests",
     params(described::FeatureRequestIdParameter),
     responses(
-        (status = 200, description = "The feature request.", body = wire::feature_request::Shown),
+        (status = 200, description = "The feature request.", body = wire::feature_request::Response),
         CommonErrors, FeatureRequestErrors
     )
 )]
@@ -265,8 +265,8 @@ pub(crate) async fn show(
     input: ReadRequest,
 ) -> Result<HttpResponse, ApiError> {
     let query = ShowFeatureRequest { request: feature_request_ref(&request) };
-    let shown = state.queries.run(input.workspace, &query).await?;
-    Ok(wire::ok(&wire::feature_request::shown(&shown, &input.links)))
+    let detail = state.queries.run(input.workspace, &query).await?;
+    Ok(wire::ok(&wire::feature_request::response(&detail, &input.links)))
 }
 
 /// Update a feature request
@@ -283,7 +283,7 @@ pub(crate) async fn show(
         example = json!({ "feature_request": { "title": "Dark mode for everything", "tags": ["ui", "design"] } })
     ),
     responses(
-        (status = 200, description = "The feature request.", body = wire::feature_request::Shown),
+        (status = 200, description = "The feature request.", body = wire::feature_request::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, FeatureRequestErrors
     )
 )]
@@ -296,7 +296,7 @@ pub(crate) async fn update(
     let request = feature_request_ref(&request);
     let operation = move |change| EditFeatureRequest { request, change };
     let render =
-        move |edited: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::shown(&edited.detail, &links));
+        move |edited: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::response(&edited.detail, &links));
     execute_operation(&state, input, Target::FeatureRequest(request), change, operation, render).await
 }
 

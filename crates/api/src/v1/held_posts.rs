@@ -52,7 +52,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     params(described::FeatureRequestIdParameter),
     request_body(content = Option<NoFields>, example = json!({})),
     responses(
-        (status = 200, description = "The feature request.", body = wire::feature_request::Shown),
+        (status = 200, description = "The feature request.", body = wire::feature_request::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, FeatureRequestErrors
     )
 )]
@@ -64,8 +64,9 @@ pub(crate) async fn approve_feature_request(
     let links = input.links.clone();
     let request = feature_request_ref(&request);
     let operation = move |NoFields {}| ApproveFeatureRequest { request };
-    let render =
-        move |approved: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::shown(&approved.detail, &links));
+    let render = move |approved: FeatureRequestEdited| {
+        wire::saved_ok(&wire::feature_request::response(&approved.detail, &links))
+    };
     execute_operation(&state, input, Target::FeatureRequest(request), Ok, operation, render).await
 }
 
@@ -80,7 +81,7 @@ pub(crate) async fn approve_feature_request(
     params(described::FeatureRequestIdParameter),
     request_body(content = Option<NoFields>, example = json!({})),
     responses(
-        (status = 200, description = "The feature request.", body = wire::feature_request::Shown),
+        (status = 200, description = "The feature request.", body = wire::feature_request::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, FeatureRequestErrors
     )
 )]
@@ -92,8 +93,9 @@ pub(crate) async fn decline_feature_request(
     let links = input.links.clone();
     let request = feature_request_ref(&request);
     let operation = move |NoFields {}| DeclineFeatureRequest { request };
-    let render =
-        move |declined: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::shown(&declined.detail, &links));
+    let render = move |declined: FeatureRequestEdited| {
+        wire::saved_ok(&wire::feature_request::response(&declined.detail, &links))
+    };
     execute_operation(&state, input, Target::FeatureRequest(request), Ok, operation, render).await
 }
 

@@ -78,7 +78,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
         (
             status = 201,
             description = "The lane.",
-            body = wire::lane::Shown,
+            body = wire::lane::Response,
             links(
                 ("update" = (operation_id = "updateLane", parameters(("id" = "$response.body#/lane/id")))),
                 ("delete" = (operation_id = "deleteLane", parameters(("id" = "$response.body#/lane/id"))))
@@ -88,7 +88,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     )
 )]
 pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
-    let render = |lane: ListedLane| wire::saved_created(&wire::lane::shown(&lane));
+    let render = |lane: ListedLane| wire::saved_created(&wire::lane::response(&lane));
     execute_operation(&state, input, Target::Workspace, draft, |draft| AddLane { draft }, render).await
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     params(described::RecordIdParameter),
     request_body(content = ChangeBody, example = json!({ "lane": { "position": 1 } })),
     responses(
-        (status = 200, description = "The lane.", body = wire::lane::Shown),
+        (status = 200, description = "The lane.", body = wire::lane::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, LaneErrors
     )
 )]
@@ -114,7 +114,7 @@ pub(crate) async fn update(
 ) -> Result<HttpResponse, ApiError> {
     let lane = record_id_or_nil(&request, LaneId::new);
     let operation = move |change| ChangeLane { lane, change };
-    let render = |changed: Changed<ListedLane>| wire::saved_ok(&wire::lane::shown(&changed.record));
+    let render = |changed: Changed<ListedLane>| wire::saved_ok(&wire::lane::response(&changed.record));
     execute_operation(&state, input, Target::Lane(lane), change, operation, render).await
 }
 

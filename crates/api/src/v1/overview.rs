@@ -22,14 +22,14 @@ use crate::wire;
     tag = "Feature requests",
     params(described::OverviewParameters),
     responses(
-        (status = 200, description = "The overview.", body = wire::overview::Shown),
+        (status = 200, description = "The overview.", body = wire::overview::Response),
         CommonErrors, QueryErrors
     )
 )]
 pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let period = period(input.query.get("days")?)?;
     let overview = state.overviews.show(&state.queries, input.workspace, period).await?;
-    Ok(wire::ok(&wire::overview::shown(&overview, &input.links)))
+    Ok(wire::ok(&wire::overview::response(&overview, &input.links)))
 }
 
 /// Parses the parameter `days`. Absent or blank means the default.

@@ -61,11 +61,11 @@ struct PortalBody {
     path = "/api/external/v1/portal",
     operation_id = "getPortal",
     tag = "Settings",
-    responses((status = 200, description = "The settings.", body = wire::portal::Shown), CommonErrors)
+    responses((status = 200, description = "The settings.", body = wire::portal::Response), CommonErrors)
 )]
 pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let portal = state.queries.run(input.workspace, &ShowPortalSettings).await?;
-    Ok(wire::ok(&wire::portal::shown(&portal.settings, portal.logo.as_ref(), &input.links)))
+    Ok(wire::ok(&wire::portal::response(&portal.settings, portal.logo.as_ref(), &input.links)))
 }
 
 /// Update the settings of the portal
@@ -83,7 +83,7 @@ pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<
         })
     ),
     responses(
-        (status = 200, description = "The settings.", body = wire::portal::Shown),
+        (status = 200, description = "The settings.", body = wire::portal::Response),
         CommonErrors, BodyErrors, OperationKeyErrors
     )
 )]
@@ -91,7 +91,7 @@ pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Resu
     let links = input.links.clone();
     let referred = resolve_file(&state, input.workspace);
     let render = move |updated: PortalUpdated| {
-        wire::saved_ok(&wire::portal::shown(&updated.settings, updated.logo.as_ref(), &links))
+        wire::saved_ok(&wire::portal::response(&updated.settings, updated.logo.as_ref(), &links))
     };
     let change = |body| change(body, referred);
     execute_operation(&state, input, Target::Workspace, change, |change| UpdatePortal { change }, render).await

@@ -44,7 +44,7 @@ struct SettingBody {
 )]
 pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let setting = state.queries.run(input.workspace, &ShowSetting).await?;
-    Ok(wire::ok(&wire::setting::shown(&setting)))
+    Ok(wire::ok(&wire::setting::response(&setting)))
 }
 
 /// Update the settings
@@ -65,7 +65,7 @@ pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Resu
     let executor = state.executor.acting_as(origin);
     let updated =
         state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await??;
-    Ok(wire::ok(&wire::setting::shown(&updated.setting)))
+    Ok(wire::ok(&wire::setting::response(&updated.setting)))
 }
 
 /// Update the settings, as PATCH does

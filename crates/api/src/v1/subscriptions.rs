@@ -50,7 +50,7 @@ pub(crate) async fn update(
 ) -> Result<HttpResponse, ApiError> {
     let request = feature_request_ref(&request);
     let operation = move |customer| Subscribe { request, customer };
-    let render = |subscription: Subscription| wire::saved_ok(&wire::subscription::shown(subscription));
+    let render = |subscription: Subscription| wire::saved_ok(&wire::subscription::response(subscription));
     execute_operation(&state, input, Target::FeatureRequest(request), customer, operation, render).await
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn delete(
     let operation = input.query.email().map(|customer| EndSubscription { request, customer });
     let operation = Checked { target: Target::FeatureRequest(request), operation };
     let subscription = execute_deletion(&state, input, operation).await?;
-    Ok(wire::ok(&wire::subscription::shown(subscription)))
+    Ok(wire::ok(&wire::subscription::response(subscription)))
 }
 
 fn customer(body: Body) -> Validated<CustomerDraft> {

@@ -27,7 +27,7 @@ struct Body {
 /// The synonyms of the workspace.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SynonymsShown)]
-struct Shown<'a> {
+struct Response<'a> {
     #[schema(schema_with = described::synonyms)]
     synonyms: &'a [Vec<String>],
 }
@@ -40,11 +40,11 @@ struct Shown<'a> {
     path = "/api/external/v1/synonyms",
     operation_id = "listSynonyms",
     tag = "Settings",
-    responses((status = 200, description = "All groups.", body = Shown), CommonErrors)
+    responses((status = 200, description = "All groups.", body = Response), CommonErrors)
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let synonyms = state.queries.run(input.workspace, &ListSynonyms).await?;
-    Ok(wire::ok(&Shown { synonyms: synonyms.groups() }))
+    Ok(wire::ok(&Response { synonyms: synonyms.groups() }))
 }
 
 /// Replace the synonyms
@@ -56,10 +56,13 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     operation_id = "replaceSynonyms",
     tag = "Settings",
     request_body(content = Body, example = json!({ "synonyms": [["2fa", "two-factor", "mfa"]] })),
-    responses((status = 200, description = "All groups.", body = Shown), CommonErrors, BodyErrors, OperationKeyErrors)
+    responses(
+        (status = 200, description = "All groups.", body = Response),
+        CommonErrors, BodyErrors, OperationKeyErrors
+    )
 )]
 pub(crate) async fn replace(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
-    let render = |synonyms: Synonyms| wire::saved_ok(&Shown { synonyms: synonyms.groups() });
+    let render = |synonyms: Synonyms| wire::saved_ok(&Response { synonyms: synonyms.groups() });
     let operation = |synonyms| ReplaceSynonyms { synonyms };
     execute_operation(&state, input, Target::Workspace, parse, operation, render).await
 }

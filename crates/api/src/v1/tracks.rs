@@ -105,7 +105,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
         (
             status = 201,
             description = "The track.",
-            body = wire::track::Shown,
+            body = wire::track::Response,
             links(
                 ("feature_requests" = (
                     operation_id = "listTrackFeatureRequests",
@@ -119,7 +119,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     )
 )]
 pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
-    let render = |track: Track| wire::saved_created(&wire::track::shown(&track));
+    let render = |track: Track| wire::saved_created(&wire::track::response(&track));
     execute_operation(&state, input, Target::Workspace, draft, |draft| AddTrack { draft }, render).await
 }
 
@@ -134,7 +134,7 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     params(described::RecordIdParameter),
     request_body(content = ChangeBody, example = json!({ "track": { "position": 1 } })),
     responses(
-        (status = 200, description = "The track.", body = wire::track::Shown),
+        (status = 200, description = "The track.", body = wire::track::Response),
         CommonErrors, BodyErrors, OperationKeyErrors, TrackOrLaneErrors
     )
 )]
@@ -145,7 +145,7 @@ pub(crate) async fn update(
 ) -> Result<HttpResponse, ApiError> {
     let track = record_id_or_nil(&request, TrackId::new);
     let operation = move |change| ChangeTrack { track, change };
-    let render = |changed: Changed<Track>| wire::saved_ok(&wire::track::shown(&changed.record));
+    let render = |changed: Changed<Track>| wire::saved_ok(&wire::track::response(&changed.record));
     execute_operation(&state, input, Target::Track(track), change, operation, render).await
 }
 

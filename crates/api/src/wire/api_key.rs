@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 /// The key of the request.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ApiKeyShown)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Response<'a> {
     api_key: Fields<'a>,
 }
 
@@ -51,8 +51,8 @@ pub(crate) struct Workspace<'a> {
     base_url: String,
 }
 
-pub(crate) fn shown(Credential { workspace, key }: &Credential, base_url: String) -> impl Serialize {
-    Shown {
+pub(crate) fn response(Credential { workspace, key }: &Credential, base_url: String) -> impl Serialize {
+    Response {
         api_key: Fields {
             id: key.id.to_string(),
             name: key.name.as_str(),

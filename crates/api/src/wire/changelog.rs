@@ -70,7 +70,7 @@ enum Status {
 /// A single changelog.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ChangelogShown)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Response<'a> {
     changelog: Detail<'a>,
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn listed<'a>(
     cursors: &CursorList,
 ) -> impl Serialize + use<'a> {
     let envelope = Envelope::with_cursor(changelogs, cursors, Placed::place);
-    let items = changelogs.shown().iter().map(|changelog| fields(changelog, links, now)).collect();
+    let items = changelogs.page_items().iter().map(|changelog| fields(changelog, links, now)).collect();
     Page { changelogs: items, envelope }
 }
 
@@ -157,13 +157,13 @@ pub(crate) fn created(changelog: &Changelog, links: &Links) -> SavedResponse {
 }
 
 /// Renders a changelog with its state at `now`.
-pub(crate) fn shown<'a>(detail: &'a ChangelogDetail, links: &Links, now: Timestamp) -> impl Serialize + use<'a> {
+pub(crate) fn response<'a>(detail: &'a ChangelogDetail, links: &Links, now: Timestamp) -> impl Serialize + use<'a> {
     let ChangelogDetail { changelog, feature_requests } = detail;
     let publish_at = match state(changelog, now) {
         ChangelogState::Scheduled(at) => Some(at.to_string()),
         ChangelogState::Draft | ChangelogState::Published(_) => None,
     };
-    Shown {
+    Response {
         changelog: Detail {
             changelog: fields(changelog, links, now),
             feature_requests: feature_requests.iter().map(|request| linked(request, links)).collect(),

@@ -46,7 +46,7 @@ pub(crate) struct Page<'a> {
 /// A single comment.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CommentShown)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Response<'a> {
     comment: Fields<'a>,
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn listed<'a>(
     cursors: &CursorList,
 ) -> impl Serialize + use<'a> {
     let envelope = Envelope::with_cursor(comments, cursors, Placed::place);
-    let items = comments.shown().iter().map(|comment| fields(comment, links)).collect();
+    let items = comments.page_items().iter().map(|comment| fields(comment, links)).collect();
     Page { comments: items, envelope }
 }
 
@@ -159,8 +159,8 @@ pub(crate) fn all<'a>(
     }
 }
 
-pub(crate) fn shown<'a>(comment: &'a ListedComment, links: &Links) -> impl Serialize + use<'a> {
-    Shown { comment: fields(comment, links) }
+pub(crate) fn response<'a>(comment: &'a ListedComment, links: &Links) -> impl Serialize + use<'a> {
+    Response { comment: fields(comment, links) }
 }
 
 fn fields<'a>(listed: &'a ListedComment, links: &Links) -> Fields<'a> {

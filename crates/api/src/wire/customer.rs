@@ -35,7 +35,7 @@ pub(crate) struct Page<'a> {
 /// A single customer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CustomerShown)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Response<'a> {
     customer: Fields<'a>,
 }
 
@@ -81,11 +81,11 @@ pub(crate) fn reference(customer: &CustomerName) -> CustomerReference<'_> {
 /// Customers are listed by ID.
 pub(crate) fn listed(customers: &Listing<Customer>, cursors: &CursorList) -> impl Serialize {
     let envelope = Envelope::with_cursor(customers, cursors, Placed::place);
-    Page { customers: customers.shown().iter().map(fields).collect(), envelope }
+    Page { customers: customers.page_items().iter().map(fields).collect(), envelope }
 }
 
-pub(crate) fn shown(customer: &Customer) -> impl Serialize {
-    Shown { customer: fields(customer) }
+pub(crate) fn response(customer: &Customer) -> impl Serialize {
+    Response { customer: fields(customer) }
 }
 
 pub(crate) fn merged(merged: &CustomersMerged) -> impl Serialize {

@@ -3,7 +3,7 @@
 use roadmap_domain::model::changes::{Changed, ChangedRequest, ChangesListing};
 use roadmap_domain::model::cursor::{CursorList, Place};
 use roadmap_domain::model::feature_request::{
-    FeatureRequestDetail, FeatureRequestSummary, FoundFeatureRequest, RequestLink, Tag, excerpt,
+    FeatureRequestDetail, FeatureRequestSummary, RequestLink, SearchResult, Tag, excerpt,
 };
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
@@ -58,7 +58,7 @@ pub(crate) struct Listed {
 // Column "Search" of the contract.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FoundFeatureRequest)]
-pub(crate) struct Found<'a> {
+pub(crate) struct SearchItem<'a> {
     #[serde(flatten)]
     summary: Summary,
     /// Plain text, truncated.
@@ -78,7 +78,7 @@ pub(crate) struct Moved {
 #[schema(as = SearchResults)]
 pub(crate) struct Results<'a> {
     #[schema(max_items = 15)]
-    feature_requests: Vec<Found<'a>>,
+    feature_requests: Vec<SearchItem<'a>>,
 }
 
 /// Similar feature requests.
@@ -86,7 +86,7 @@ pub(crate) struct Results<'a> {
 #[schema(as = SimilarFeatureRequests)]
 pub(crate) struct Similar<'a> {
     #[schema(max_items = 5)]
-    feature_requests: Vec<Found<'a>>,
+    feature_requests: Vec<SearchItem<'a>>,
 }
 
 /// A page of feature requests.
@@ -194,7 +194,7 @@ pub(crate) struct Link<'a> {
 /// A single feature request.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FeatureRequestShown)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Response<'a> {
     feature_request: Detail<'a>,
 }
 
@@ -239,7 +239,7 @@ pub(crate) fn voted(
 fn page(requests: &Listing<FeatureRequestSummary>, links: &Links, envelope: Envelope) -> Page {
     let listed =
         |request: &FeatureRequestSummary| Listed { summary: summary(request, links), tag_number: request.tag_number };
-    Page { feature_requests: requests.shown().iter().map(listed).collect(), envelope }
+    Page { feature_requests: requests.page_items().iter().map(listed).collect(), envelope }
 }
 
 pub(crate) fn link<'a>(request: &'a RequestLink, links: &Links) -> Link<'a> {
@@ -260,8 +260,8 @@ pub(crate) fn detail<'a>(request: &'a FeatureRequestDetail, links: &Links) -> De
     }
 }
 
-pub(crate) fn shown<'a>(request: &'a FeatureRequestDetail, links: &Links) -> impl Serialize + use<'a> {
-    Shown { feature_request: detail(request, links) }
+pub(crate) fn response<'a>(request: &'a FeatureRequestDetail, links: &Links) -> impl Serialize + use<'a> {
+    Response { feature_request: detail(request, links) }
 }
 
 pub(crate) fn all<'a>(
@@ -282,20 +282,20 @@ pub(crate) fn all<'a>(
     }
 }
 
-pub(crate) fn found<'a>(found: &'a [FoundFeatureRequest], links: &Links) -> impl Serialize + use<'a> {
-    Results { feature_requests: items(found, links) }
+pub(crate) fn results<'a>(results: &'a [SearchResult], links: &Links) -> impl Serialize + use<'a> {
+    Results { feature_requests: items(results, links) }
 }
 
-pub(crate) fn similar<'a>(found: &'a [FoundFeatureRequest], links: &Links) -> impl Serialize + use<'a> {
-    Similar { feature_requests: items(found, links) }
+pub(crate) fn similar<'a>(results: &'a [SearchResult], links: &Links) -> impl Serialize + use<'a> {
+    Similar { feature_requests: items(results, links) }
 }
 
-fn items<'a>(found: &'a [FoundFeatureRequest], links: &Links) -> Vec<Found<'a>> {
-    let item = |found: &'a FoundFeatureRequest| Found {
-        summary: summary(&found.summary, links),
-        description: excerpt(&found.description),
+fn items<'a>(results: &'a [SearchResult], links: &Links) -> Vec<SearchItem<'a>> {
+    let item = |result: &'a SearchResult| SearchItem {
+        summary: summary(&result.summary, links),
+        description: excerpt(&result.description),
     };
-    found.iter().map(item).collect()
+    results.iter().map(item).collect()
 }
 
 pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedResponse {

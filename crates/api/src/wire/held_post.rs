@@ -90,7 +90,7 @@ pub(crate) fn listed<'a>(
     cursors: &CursorList,
 ) -> impl Serialize + use<'a> {
     let envelope = Envelope::with_cursor(posts, cursors, Placed::place);
-    Page { held_posts: posts.shown().iter().map(|post| fields(post, links)).collect(), envelope }
+    Page { held_posts: posts.page_items().iter().map(|post| fields(post, links)).collect(), envelope }
 }
 
 pub(crate) fn comment_approved(request: &FeatureRequestSummary, links: &Links) -> SavedResponse {

@@ -17,7 +17,7 @@ pub(crate) struct Body<'a> {
 /// A single lane.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = LaneShown)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Response<'a> {
     lane: Fields<'a>,
 }
 
@@ -66,8 +66,8 @@ pub(crate) fn listed(lanes: &[ListedLane]) -> impl Serialize {
     Body { lanes: lanes.iter().map(fields).collect() }
 }
 
-pub(crate) fn shown(lane: &ListedLane) -> impl Serialize {
-    Shown { lane: fields(lane) }
+pub(crate) fn response(lane: &ListedLane) -> impl Serialize {
+    Response { lane: fields(lane) }
 }
 
 pub(crate) fn roadmap<'a>(lanes: &'a [RoadmapLane], links: &Links) -> impl Serialize + use<'a> {

@@ -84,5 +84,5 @@ pub(crate) fn listed<'a>(events: &'a Listing<Event>, cursors: &CursorList) -> im
         EventContent::Moved(moved) => Some(fields(event, moved)),
         _ => None,
     };
-    Page { moves: events.shown().iter().filter_map(fields).collect(), envelope }
+    Page { moves: events.page_items().iter().filter_map(fields).collect(), envelope }
 }

@@ -10,7 +10,7 @@ use super::feature_request::{self, Summary, summary};
 /// The overview of a workspace.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OverviewShown)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Response<'a> {
     overview: Fields<'a>,
 }
 
@@ -105,8 +105,8 @@ fn missed_search(search: &MissedSearch) -> MissedSearchFields<'_> {
     MissedSearchFields { query: search.words.as_str(), count: search.count }
 }
 
-pub(crate) fn shown<'a>(overview: &'a Overview, links: &Links) -> impl Serialize + use<'a> {
-    Shown {
+pub(crate) fn response<'a>(overview: &'a Overview, links: &Links) -> impl Serialize + use<'a> {
+    Response {
         overview: Fields {
             activity: activity(overview.activity),
             activity_before: activity(overview.activity_before),

@@ -10,7 +10,7 @@ use super::Links;
 /// The current settings of the portal.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PortalShown)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Response<'a> {
     portal: Fields<'a>,
 }
 
@@ -62,12 +62,12 @@ enum LanguageCode {
 }
 
 /// Renders the settings. `logo` has the file name of their logo.
-pub(crate) fn shown<'a>(
+pub(crate) fn response<'a>(
     settings: &'a PortalSettings,
     logo: Option<&CoverImage>,
     links: &Links,
 ) -> impl Serialize + use<'a> {
-    Shown {
+    Response {
         portal: Fields {
             visibility: settings.access.name(),
             mail_domains: settings.mail_domains.iter().map(MailDomain::as_str).collect(),

@@ -60,5 +60,5 @@ fn fields(note: &Note) -> Fields<'_> {
 
 pub(crate) fn listed(notes: &Listing<Note>, cursors: &CursorList) -> impl Serialize {
     let envelope = Envelope::with_cursor(notes, cursors, Placed::place);
-    Page { reference_notes: notes.shown().iter().map(fields).collect(), envelope }
+    Page { reference_notes: notes.page_items().iter().map(fields).collect(), envelope }
 }

@@ -22,6 +22,6 @@ pub(crate) struct Fields<'a> {
     website_url: &'a str,
 }
 
-pub(crate) fn shown(setting: &Setting) -> impl Serialize {
+pub(crate) fn response(setting: &Setting) -> impl Serialize {
     Body { setting: Fields { product_name: setting.product_name.as_str(), website_url: setting.website_url.as_str() } }
 }

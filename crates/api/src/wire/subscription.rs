@@ -11,6 +11,6 @@ pub(crate) struct Body {
     subscribed: bool,
 }
 
-pub(crate) fn shown(subscription: Subscription) -> impl Serialize {
+pub(crate) fn response(subscription: Subscription) -> impl Serialize {
     Body { subscribed: subscription.is_subscribed }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Body<'a> {
 /// A single track.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = TrackShown)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Response<'a> {
     track: Fields<'a>,
 }
 
@@ -40,6 +40,6 @@ pub(crate) fn listed(tracks: &[Track]) -> impl Serialize {
     Body { tracks: tracks.iter().map(fields).collect() }
 }
 
-pub(crate) fn shown(track: &Track) -> impl Serialize {
-    Shown { track: fields(track) }
+pub(crate) fn response(track: &Track) -> impl Serialize {
+    Response { track: fields(track) }
 }

@@ -46,5 +46,5 @@ fn fields(voter: &Voter) -> Fields<'_> {
 
 pub(crate) fn listed(voters: &Listing<Voter>, cursors: &CursorList) -> impl Serialize {
     let envelope = Envelope::with_cursor(voters, cursors, Placed::place);
-    Body { voters: voters.shown().iter().map(fields).collect(), envelope }
+    Body { voters: voters.page_items().iter().map(fields).collect(), envelope }
 }

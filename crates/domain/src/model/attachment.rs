@@ -151,9 +151,9 @@ impl Filename {
     pub fn sanitize(raw: &str) -> Self {
         let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
         let line = text::clean_line(last);
-        let kept = line.trim_matches(|character: char| character.is_whitespace() || character == '.');
+        let name = line.trim_matches(|character: char| character.is_whitespace() || character == '.');
         // Leading dots were trimmed: `.png` becomes `png`.
-        Self(if kept.is_empty() { "file".to_owned() } else { truncate_filename(kept) })
+        Self(if name.is_empty() { "file".to_owned() } else { truncate_filename(name) })
     }
 
     /// Wraps a stored name, which is not sanitized again.
@@ -265,10 +265,10 @@ mod tests {
             workspace: WorkspaceId::new(Uuid::from_u128(1)),
             attachment: AttachmentId::new(Uuid::from_u128(0xab)),
         };
-        let written = key.to_string();
-        assert_eq!(written, "00000000-0000-0000-0000-000000000001/00000000-0000-0000-0000-0000000000ab");
-        assert_eq!(BlobKey::parse(&written), Some(key));
-        for raw in ["", "a/b", &written.to_uppercase(), &format!("{written}/x"), &format!("{written}#1")] {
+        let text = key.to_string();
+        assert_eq!(text, "00000000-0000-0000-0000-000000000001/00000000-0000-0000-0000-0000000000ab");
+        assert_eq!(BlobKey::parse(&text), Some(key));
+        for raw in ["", "a/b", &text.to_uppercase(), &format!("{text}/x"), &format!("{text}#1")] {
             assert_eq!(BlobKey::parse(raw), None, "{raw}");
         }
     }

@@ -219,14 +219,14 @@ mod tests {
 
     #[test]
     fn an_address_has_no_workspaces_below_it() {
-        for (raw, shown, hosts) in [
+        for (raw, text, hosts) in [
             ("http://192.0.2.7:8080", "http://192.0.2.7:8080", ["192.0.2.7:8080", "192.0.2.7"]),
             ("http://[0:0::1]:8080/", "http://[::1]:8080", ["[::1]:8080", "[0:0:0:0:0:0:0:1]"]),
             ("http://[2001:DB8::7]", "http://[2001:db8::7]", ["[2001:DB8::7]", "[2001:db8::7]:80"]),
         ] {
             let base = base(raw).with_default_workspace(Some(acme()));
-            assert!(base.has_ip_address() && base.to_string() == shown, "{base}");
-            assert_eq!(base.workspace_url(&acme()), shown);
+            assert!(base.has_ip_address() && base.to_string() == text, "{base}");
+            assert_eq!(base.workspace_url(&acme()), text);
             for host in hosts {
                 assert_eq!(base.resolve_host(host), HostTarget::Service, "{host}");
             }

@@ -77,8 +77,8 @@ impl Board {
     /// # Errors
     /// [`RoadmapError::NotFound`].
     pub fn lane(&self, id: LaneId) -> Result<(&Lane, u64), RoadmapError> {
-        let found = (1..).zip(&self.lanes).find(|(_, lane)| lane.id == id);
-        found.map(|(position, lane)| (lane, position)).ok_or(RoadmapError::NotFound(Resource::Lane))
+        let lane = (1..).zip(&self.lanes).find(|(_, lane)| lane.id == id);
+        lane.map(|(position, lane)| (lane, position)).ok_or(RoadmapError::NotFound(Resource::Lane))
     }
 
     /// Returns the lane with this name, regardless of case.
@@ -86,8 +86,8 @@ impl Board {
     /// # Errors
     /// [`RoadmapError::NotFound`].
     pub fn lane_by_name(&self, name: &Name) -> Result<&Lane, RoadmapError> {
-        let found = self.lanes.iter().find(|lane| same_name(&lane.name, name));
-        found.ok_or(RoadmapError::NotFound(Resource::Lane))
+        let lane = self.lanes.iter().find(|lane| same_name(&lane.name, name));
+        lane.ok_or(RoadmapError::NotFound(Resource::Lane))
     }
 
     /// Returns a track with its position.
@@ -95,8 +95,8 @@ impl Board {
     /// # Errors
     /// [`RoadmapError::NotFound`].
     pub fn track(&self, id: TrackId) -> Result<(&Track, u64), RoadmapError> {
-        let found = (1..).zip(&self.tracks).find(|(_, track)| track.id == id);
-        found.map(|(position, track)| (track, position)).ok_or(RoadmapError::NotFound(Resource::Track))
+        let track = (1..).zip(&self.tracks).find(|(_, track)| track.id == id);
+        track.map(|(position, track)| (track, position)).ok_or(RoadmapError::NotFound(Resource::Track))
     }
 
     /// Returns the track with this name, regardless of case.
@@ -104,8 +104,8 @@ impl Board {
     /// # Errors
     /// [`RoadmapError::NotFound`].
     pub fn track_by_name(&self, name: &Name) -> Result<&Track, RoadmapError> {
-        let found = self.tracks.iter().find(|track| same_name(&track.name, name));
-        found.ok_or(RoadmapError::NotFound(Resource::Track))
+        let track = self.tracks.iter().find(|track| same_name(&track.name, name));
+        track.ok_or(RoadmapError::NotFound(Resource::Track))
     }
 
     /// Adds a lane at a position, by default after the others.

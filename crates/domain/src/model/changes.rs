@@ -196,13 +196,13 @@ pub const EXAMINED: u32 = 500;
 
 /// The entries of a page.
 #[derive(Debug, Clone)]
-pub struct ChosenChanges {
+pub struct ChangesSelection {
     filter: ChangesFilter,
     entries: Vec<ChangeEntry>,
     next: Option<ChangePlace>,
 }
 
-impl ChosenChanges {
+impl ChangesSelection {
     /// Returns the place after which a page reads entries. The store passes the first [`EXAMINED`] of them to
     /// [`Self::choose`].
     #[must_use]
@@ -226,7 +226,7 @@ impl ChosenChanges {
 
     /// Returns the IDs of the records whose content is shown.
     #[must_use]
-    pub fn shown(&self) -> Vec<Uuid> {
+    pub fn visible_ids(&self) -> Vec<Uuid> {
         self.entries.iter().filter(|entry| self.filter.shows(entry)).map(|entry| entry.id).collect()
     }
 
@@ -283,9 +283,9 @@ mod tests {
 
     /// Lists entries whose records all exist. Shows the IDs, negative for those that are gone.
     fn listed(entries: Vec<ChangeEntry>, filter: ChangesFilter, size: u32) -> (Vec<i128>, Option<i64>) {
-        let chosen = ChosenChanges::choose(entries, filter, page(size));
-        let records = chosen.shown().into_iter().map(|id| Record(id.as_u128(), false)).collect();
-        let listing = chosen.listing(records);
+        let selection = ChangesSelection::choose(entries, filter, page(size));
+        let records = selection.visible_ids().into_iter().map(|id| Record(id.as_u128(), false)).collect();
+        let listing = selection.listing(records);
         let id = |id: Uuid| i128::try_from(id.as_u128()).unwrap();
         let items = listing.items.into_iter().map(|item| match item {
             Changed::Present(record) => id(record.id()),
@@ -331,8 +331,8 @@ mod tests {
 
     #[test]
     fn a_record_that_changed_meanwhile_is_left_out() {
-        let chosen = ChosenChanges::choose((1..=3).map(entry).collect(), ChangesFilter::default(), page(25));
-        let listing = chosen.listing(vec![Record(1, false), Record(3, true)]);
+        let selection = ChangesSelection::choose((1..=3).map(entry).collect(), ChangesFilter::default(), page(25));
+        let listing = selection.listing(vec![Record(1, false), Record(3, true)]);
         assert_eq!(listing.items.len(), 1);
     }
 
@@ -343,7 +343,7 @@ mod tests {
         let start = |since: Option<i64>, after: Option<(i64, i64)>| {
             let filter = ChangesFilter { since: since.map(at), ..ChangesFilter::default() };
             let after = after.map(|(seconds, number)| ChangePlace { at: at(seconds), number });
-            ChosenChanges::start(&filter, ChangesPage { after, size: 1 })
+            ChangesSelection::start(&filter, ChangesPage { after, size: 1 })
         };
         assert_eq!(start(None, None), ChangePlace { at: Timestamp::MIN, number: 0 });
         assert_eq!(start(Some(5), None), ChangePlace { at: at(5), number: 0 });

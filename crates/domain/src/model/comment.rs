@@ -95,7 +95,7 @@ pub struct ListedComment {
     /// The comment. The description of a merged feature request is listed under the ID of that feature request.
     pub comment: Comment,
     /// Who wrote it.
-    pub author: ShownAuthor,
+    pub author: PublicAuthor,
     /// The merged feature request that it was written on, if it was not this one.
     pub from: Option<RequestLink>,
     /// Timestamp of the last change of the content.
@@ -104,14 +104,14 @@ pub struct ListedComment {
 
 /// The author of a comment, as everybody may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ShownAuthor {
+pub enum PublicAuthor {
     /// A team member. Without a name if the workspace had no members.
     Member(Option<Name>),
     /// A customer. Without a name if it is not known.
     Customer(Option<Name>),
 }
 
-impl ShownAuthor {
+impl PublicAuthor {
     /// Returns the stored and shown name of the kind.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
@@ -159,13 +159,13 @@ mod tests {
     /// Addition 2.
     #[test]
     fn authors_without_a_name_are_shown_by_their_kind() {
-        for (author, kind, shown) in [
-            (ShownAuthor::Member(Some(name("Olga"))), "member", "Olga"),
-            (ShownAuthor::Member(None), "member", "Team"),
-            (ShownAuthor::Customer(Some(name("Ann"))), "customer", "Ann"),
-            (ShownAuthor::Customer(None), "customer", "Customer"),
+        for (author, kind, text) in [
+            (PublicAuthor::Member(Some(name("Olga"))), "member", "Olga"),
+            (PublicAuthor::Member(None), "member", "Team"),
+            (PublicAuthor::Customer(Some(name("Ann"))), "customer", "Ann"),
+            (PublicAuthor::Customer(None), "customer", "Customer"),
         ] {
-            assert_eq!((author.kind(), author.name()), (kind, shown));
+            assert_eq!((author.kind(), author.name()), (kind, text));
         }
     }
 }

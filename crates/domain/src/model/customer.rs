@@ -62,7 +62,7 @@ pub struct DoubleCustomer {
     /// The one that is not found by the address any more.
     pub double: CustomerName,
     /// The one that is.
-    pub found: CustomerName,
+    pub canonical: CustomerName,
 }
 
 /// The customers and members of a workspace with the address of another one.

@@ -21,7 +21,7 @@ const ASCII_LOOKALIKES: [char; 3] = ['\u{212a}', '\u{37e}', '\u{1fef}'];
 /// A well-formed e-mail address of at most 254 characters (RFC 5321 section 4.5.3.1.3).
 #[derive(Debug, Clone)]
 pub struct EmailAddress {
-    written: String,
+    original: String,
     folded: FoldedEmail,
 }
 
@@ -38,9 +38,9 @@ impl EmailAddress {
     /// # Errors
     /// Blank, too long, with a NUL character, or not of the form `local@domain` with a domain that can exist.
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
-        let written = text::parse_line(field, raw, Self::MAX)?;
-        if is_well_formed(&written) {
-            Ok(Self::from_stored(written))
+        let address = text::parse_line(field, raw, Self::MAX)?;
+        if is_well_formed(&address) {
+            Ok(Self::from_stored(address))
         } else {
             Err(FieldError::new(field, FieldProblem::Malformed { expected: "a valid e-mail address" }))
         }
@@ -48,14 +48,14 @@ impl EmailAddress {
 
     /// Wraps a stored value, which is not validated again.
     #[must_use]
-    pub fn from_stored(written: String) -> Self {
-        Self { folded: FoldedEmail::fold(&written), written }
+    pub fn from_stored(address: String) -> Self {
+        Self { folded: FoldedEmail::fold(&address), original: address }
     }
 
     /// Returns the address as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.written
+        &self.original
     }
 
     /// Returns the folded address.
@@ -68,10 +68,10 @@ impl EmailAddress {
     /// international domains needs no SMTPUTF8 (RFC 6531).
     #[must_use]
     pub fn with_ascii_domain(&self) -> Cow<'_, str> {
-        match split(&self.written) {
+        match split(&self.original) {
             Some((local, domain)) if !domain.is_ascii() => to_a_labels(domain)
-                .map_or(Cow::Borrowed(&*self.written), |domain| Cow::Owned(format!("{local}@{domain}"))),
-            _ => Cow::Borrowed(&self.written),
+                .map_or(Cow::Borrowed(&*self.original), |domain| Cow::Owned(format!("{local}@{domain}"))),
+            _ => Cow::Borrowed(&self.original),
         }
     }
 }
@@ -85,11 +85,11 @@ impl PartialEq for EmailAddress {
 impl Eq for EmailAddress {}
 
 impl FoldedEmail {
-    fn fold(written: &str) -> Self {
-        if written.is_ascii() {
-            return Self(written.to_ascii_lowercase());
+    fn fold(address: &str) -> Self {
+        if address.is_ascii() {
+            return Self(address.to_ascii_lowercase());
         }
-        let Some((local, domain)) = split(written) else { return Self(fold_local_part(written)) };
+        let Some((local, domain)) = split(address) else { return Self(fold_local_part(address)) };
         let domain = to_a_labels(domain).unwrap_or_else(|| domain.to_ascii_lowercase());
         Self(format!("{}@{domain}", fold_local_part(local)))
     }
@@ -102,7 +102,7 @@ impl FoldedEmail {
     /// # Errors
     /// Too long or with a NUL character.
     pub fn parse_author(field: &str, raw: &str) -> Validated<Option<Self>> {
-        Ok(text::parse_optional_line(field, raw, EmailAddress::MAX)?.map(|written| Self::fold(&written)))
+        Ok(text::parse_optional_line(field, raw, EmailAddress::MAX)?.map(|address| Self::fold(&address)))
     }
 
     /// Returns the domain. `None` for the address of an author that has none.
@@ -120,8 +120,8 @@ impl FoldedEmail {
 
 /// Checks an address in ASCII: the library knows no letters that are composed of several characters, as those of Indic
 /// scripts. In the local part, all characters outside of ASCII are allowed (RFC 6531 section 3.3), apart from white space.
-fn is_well_formed(written: &str) -> bool {
-    let Some((local, domain)) = split(written) else { return false };
+fn is_well_formed(address: &str) -> bool {
+    let Some((local, domain)) = split(address) else { return false };
     let Some(domain) = to_a_labels(domain) else { return false };
     let mut ascii = String::with_capacity(local.len() + 1 + domain.len());
     for character in local.chars() {
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn one_domain_in_two_spellings_is_one() {
-        for (written, folded) in [
+        for (original, folded) in [
             ("ann@exämple.de", "ann@xn--exmple-cua.de"),
             ("Ann@EXÄMPLE.de", "ann@xn--exmple-cua.de"),
             ("ann@exa\u{308}mple.de", "ann@xn--exmple-cua.de"),
@@ -213,9 +213,9 @@ mod tests {
             ("ann@हिन्दी.भारत", "ann@xn--j2bd4cyah0f.xn--h2brj9c"),
             ("ann@παράδειγμα.δοκιμή", "ann@xn--hxajbheg2az3al.xn--jxalpdlp"),
         ] {
-            assert_eq!(fold(written), folded, "{written}");
-            let address = EmailAddress::parse("email", written).unwrap();
-            assert_eq!(address.as_str(), written);
+            assert_eq!(fold(original), folded, "{original}");
+            let address = EmailAddress::parse("email", original).unwrap();
+            assert_eq!(address.as_str(), original);
             assert_eq!(address, EmailAddress::parse("email", folded).unwrap());
         }
     }
@@ -266,13 +266,13 @@ mod tests {
 
     #[test]
     fn mail_to_an_international_domain_has_an_ascii_address() {
-        for (written, wire) in [
+        for (original, wire) in [
             ("Ann@exämple.de", "Ann@xn--exmple-cua.de"),
             ("Ann@Example.de", "Ann@Example.de"),
             ("jürgen@exämple.de", "jürgen@xn--exmple-cua.de"),
             ("no address", "no address"),
         ] {
-            assert_eq!(EmailAddress::from_stored(written.to_owned()).with_ascii_domain(), wire);
+            assert_eq!(EmailAddress::from_stored(original.to_owned()).with_ascii_domain(), wire);
         }
     }
 

@@ -279,7 +279,7 @@ impl Sort {
 
 /// A search result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundFeatureRequest {
+pub struct SearchResult {
     pub summary: FeatureRequestSummary,
     /// The complete description as plain text.
     pub description: String,
@@ -335,8 +335,8 @@ mod tests {
         let tags: Vec<String> = Tag::parse_list("tags", &raw).unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(tags, ["Mobile", "API"]);
         assert_eq!(Tag::parse_list("tags", &[" ".to_owned()]).unwrap_err(), FieldError::missing("tags"));
-        let most: Vec<String> = (1..=20).map(|number| format!("tag {number}")).collect();
-        assert_eq!(Tag::parse_list("tags", &most).unwrap().len(), 20);
+        let tags: Vec<String> = (1..=20).map(|number| format!("tag {number}")).collect();
+        assert_eq!(Tag::parse_list("tags", &tags).unwrap().len(), 20);
         assert_eq!(
             Tag::parse_list("tags", &vec!["t".to_owned(); 21]).unwrap_err().to_string(),
             "tags must have at most 20 items"
@@ -409,11 +409,11 @@ mod tests {
         #[test]
         fn a_reference_is_read_back_from_an_id_in_either_case(id in any::<u128>()) {
             let id = Uuid::from_u128(id);
-            for written in [id.to_string(), id.to_string().to_uppercase()] {
-                prop_assert_eq!(FeatureRequestRef::parse(&written), FeatureRequestRef::Id(FeatureRequestId::new(id)));
+            for text in [id.to_string(), id.to_string().to_uppercase()] {
+                prop_assert_eq!(FeatureRequestRef::parse(&text), FeatureRequestRef::Id(FeatureRequestId::new(id)));
             }
-            for written in [id.simple().to_string(), id.braced().to_string(), id.urn().to_string(), format!("{id}-")] {
-                prop_assert!(!matches!(FeatureRequestRef::parse(&written), FeatureRequestRef::Id(_)), "{}", written);
+            for text in [id.simple().to_string(), id.braced().to_string(), id.urn().to_string(), format!("{id}-")] {
+                prop_assert!(!matches!(FeatureRequestRef::parse(&text), FeatureRequestRef::Id(_)), "{}", text);
             }
         }
 

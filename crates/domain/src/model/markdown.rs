@@ -35,7 +35,7 @@ pub fn to_optional_html(field: &str, markdown: &str) -> Validated<String> {
 fn convert(markdown: &str) -> String {
     let events = Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH).map(|event| match event {
         Event::SoftBreak => Event::HardBreak,
-        Event::Html(typed) | Event::InlineHtml(typed) => Event::Text(typed),
+        Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
         // A picture of another server would be loaded from there by everybody who reads the text.
         Event::Start(Tag::Image { dest_url, title, id, .. }) => {
             Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, title, id })

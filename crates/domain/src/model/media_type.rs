@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn only_raster_images_are_inline_and_only_passive_types_keep_their_content_type() {
         let of = |text: &str| MediaType::from_stored(text.to_owned());
-        for shown in ["image/png", "image/jpeg", "image/gif", "image/webp"] {
-            assert!(of(shown).is_inline() && of(shown).is_passive(), "{shown}");
+        for name in ["image/png", "image/jpeg", "image/gif", "image/webp"] {
+            assert!(of(name).is_inline() && of(name).is_passive(), "{name}");
         }
         for passive in [
             "text/plain",

@@ -153,7 +153,7 @@ impl<T> Listing<T> {
 
     /// Returns the items of the page.
     #[must_use]
-    pub fn shown(&self) -> &[T] {
+    pub fn page_items(&self) -> &[T] {
         let size = usize::try_from(self.request.size).unwrap_or(usize::MAX);
         self.items.get(..size).unwrap_or(&self.items)
     }
@@ -162,8 +162,8 @@ impl<T> Listing<T> {
     #[must_use]
     pub fn next(&self, place: impl Fn(&T) -> Place) -> Option<Option<Place>> {
         self.request.cursor.map(|_| {
-            let shown = self.shown();
-            shown.last().filter(|_| shown.len() < self.items.len()).map(place)
+            let items = self.page_items();
+            items.last().filter(|_| items.len() < self.items.len()).map(place)
         })
     }
 }

@@ -561,8 +561,8 @@ mod tests {
             let error = MailDomain::parse("domains", raw).unwrap_err().to_string();
             assert_eq!(error, "domains is not a mail domain such as example.com", "{raw}");
         }
-        let address = |written: &str| EmailAddress::from_stored(written.to_owned());
-        for (domain, written, is_of) in [
+        let address = |text: &str| EmailAddress::from_stored(text.to_owned());
+        for (domain, text, is_of) in [
             ("example.com", "ann@example.com", true),
             ("example.com", "ann@EXAMPLE.com", true),
             ("example.com", "ann@sub.example.com", false),
@@ -574,7 +574,7 @@ mod tests {
             ("xn--exmple-cua.de", "ann@exemple.de", false),
         ] {
             let domain = MailDomain::parse("domains", domain).unwrap();
-            assert_eq!(domain.is_of(address(written).folded()), is_of, "{written}");
+            assert_eq!(domain.is_of(address(text).folded()), is_of, "{text}");
         }
     }
 

@@ -19,26 +19,26 @@ impl WebsiteUrl {
     /// `Website URL is invalid` for any other text.
     pub fn parse(raw: &str) -> Validated<Self> {
         let invalid = || FieldError::new("website_url", FieldProblem::Custom { message: "Website URL is invalid" });
-        let written = raw.trim();
-        text::validate_text("website_url", written, Self::MAX).map_err(|_| invalid())?;
+        let trimmed = raw.trim();
+        text::validate_text("website_url", trimmed, Self::MAX).map_err(|_| invalid())?;
         // The URL parser accepts and corrects input that the contract rejects: `http:example.com`, inner white space.
-        let lower = written.to_ascii_lowercase();
+        let lower = trimmed.to_ascii_lowercase();
         let absolute = lower.starts_with("http://") || lower.starts_with("https://");
         let is_misleading = |c: char| c.is_whitespace() || c.is_control() || c == '\\' || is_bidi_control(c);
-        if !absolute || written.chars().any(is_misleading) {
+        if !absolute || trimmed.chars().any(is_misleading) {
             return Err(invalid());
         }
-        let url = Url::parse(written).map_err(|_| invalid())?;
+        let url = Url::parse(trimmed).map_err(|_| invalid())?;
         // The URL parser reads `http:///path` as the host `path`, so an empty authority is detected in the input.
-        if url.host_str().is_none_or(str::is_empty) || written.split('/').nth(2).is_none_or(str::is_empty) {
+        if url.host_str().is_none_or(str::is_empty) || trimmed.split('/').nth(2).is_none_or(str::is_empty) {
             return Err(invalid());
         }
         // User info can be mistaken for the host: `https://acme.example@evil.example`.
-        let behind_scheme = written.split_once("//").map_or("", |(_, rest)| rest);
+        let behind_scheme = trimmed.split_once("//").map_or("", |(_, rest)| rest);
         if behind_scheme.split(['/', '?', '#']).next().is_none_or(|authority| authority.contains('@')) {
             return Err(invalid());
         }
-        Ok(Self(written.to_owned()))
+        Ok(Self(trimmed.to_owned()))
     }
 
     /// Wraps a stored value, which is not validated again.

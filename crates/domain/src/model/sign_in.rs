@@ -206,7 +206,7 @@ impl SignIn {
 
 /// Who asks for the mail of a sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AskedBy {
+pub enum SignInRequester {
     /// A browser in which the address was not signed in before. Anybody.
     Visitor {
         /// Whether the portal is open to the owner of the address, who may be no member.

@@ -85,7 +85,7 @@ const FLAGS: [&str; 3] = [
 
 /// What a character shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum Visibility {
     /// Something.
     Visible,
     /// White space in a line.
@@ -104,7 +104,7 @@ enum Shown {
     Variant,
 }
 
-impl Shown {
+impl Visibility {
     /// Classifies a character: those of the Unicode property `Default_Ignorable_Code_Point`, controls and white space are
     /// not visible.
     fn by(character: char) -> Self {
@@ -149,36 +149,36 @@ fn has_variants(character: char, selector: char) -> bool {
 fn clean(text: &str, is_line: bool) -> String {
     let mut cleaned = String::with_capacity(text.len());
     // What the last character shows that has stayed, and the last visible one.
-    let (mut before, mut base) = (Shown::Space, ' ');
+    let (mut before, mut base) = (Visibility::Space, ' ');
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
         let flag = (character == '\u{1f3f4}').then(|| FLAGS.into_iter().find(|flag| rest.starts_with(flag))).flatten();
         let (part, after) = rest.split_at(flag.map_or(character.len_utf8(), str::len));
         rest = after;
-        let shown = Shown::by(character);
-        let follows_visible = matches!(before, Shown::Visible | Shown::Variant);
-        let stays = match shown {
-            Shown::Visible | Shown::Break => true,
-            Shown::Space => !is_line || before != Shown::Break,
-            Shown::Nothing => false,
-            Shown::Direction => !is_line,
-            Shown::BreakHint => !is_line && follows_visible,
-            Shown::Joiner => follows_visible && !base.is_ascii(),
-            Shown::Variant => before == Shown::Visible && has_variants(base, character),
+        let visibility = Visibility::by(character);
+        let follows_visible = matches!(before, Visibility::Visible | Visibility::Variant);
+        let stays = match visibility {
+            Visibility::Visible | Visibility::Break => true,
+            Visibility::Space => !is_line || before != Visibility::Break,
+            Visibility::Nothing => false,
+            Visibility::Direction => !is_line,
+            Visibility::BreakHint => !is_line && follows_visible,
+            Visibility::Joiner => follows_visible && !base.is_ascii(),
+            Visibility::Variant => before == Visibility::Visible && has_variants(base, character),
         };
         if !stays {
             continue;
         }
-        if is_line && shown == Shown::Break {
+        if is_line && visibility == Visibility::Break {
             cleaned.truncate(cleaned.trim_end().len());
             cleaned.push(' ');
         } else {
             cleaned.push_str(part);
         }
-        if shown != Shown::Direction {
-            before = shown;
+        if visibility != Visibility::Direction {
+            before = visibility;
         }
-        if shown == Shown::Visible {
+        if visibility == Visibility::Visible {
             base = character;
         }
     }

@@ -134,22 +134,22 @@ mod tests {
     #[test]
     fn the_limits_of_a_person_never_delay_a_mail_by_more_than_15_minutes() {
         for step in [1, 7, 60, 299, 300, 450, 899, 900, 901] {
-            let mut asked: Vec<Timestamp> = Vec::new();
+            let mut sent: Vec<Timestamp> = Vec::new();
             let mut at = now();
             for _ in 0..2_000 {
                 let waits = PERSON.map(|limit| {
-                    let nth = asked.len().checked_sub(limit.mails as usize).map(|index| asked[index]);
+                    let nth = sent.len().checked_sub(limit.mails as usize).map(|index| sent[index]);
                     limit.wait(nth, at)
                 });
                 match waits.into_iter().flatten().max() {
                     Some(wait) => assert!(wait <= QUARTER, "{step} {wait}"),
-                    None => asked.push(at),
+                    None => sent.push(at),
                 }
                 at = at.plus(Duration::seconds(step));
             }
             let in_hour =
-                |end: Timestamp| asked.iter().filter(|at| **at <= end && **at > end.plus(-Duration::HOUR)).count();
-            assert!(asked.iter().all(|end| in_hour(*end) <= 10), "{step}");
+                |end: Timestamp| sent.iter().filter(|at| **at <= end && **at > end.plus(-Duration::HOUR)).count();
+            assert!(sent.iter().all(|end| in_hour(*end) <= 10), "{step}");
         }
     }
 

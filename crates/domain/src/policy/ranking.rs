@@ -11,7 +11,7 @@
 
 use crate::model::search::document::{Entry, entries};
 use crate::model::search::filter::TermFilter;
-use crate::model::search::noise::noise_of;
+use crate::model::search::noise::noise_of_indexed;
 use crate::model::search::{Alternative, MatchKind, QueryWord, SearchDocument, SearchQuery, Word};
 
 /// Quality of a match of another inflection of a word. The word itself counts 1.
@@ -204,7 +204,7 @@ impl Ranker {
                     }
                 }
                 if let (Field::Title, Entry::Word { stem, surface }) = (field, entry)
-                    && (is_matched || noise_of(stem, surface).is_none())
+                    && (is_matched || noise_of_indexed(stem, surface).is_none())
                 {
                     title_words += 1.0;
                     title_matches += f64::from(u8::from(is_matched));
@@ -231,10 +231,11 @@ impl Ranker {
             return None;
         }
         let all: f64 = masses.iter().sum();
-        let matched = matches.iter().map(|found| masses.get(found.word).copied().unwrap_or(0.0) * found.quality);
+        let matched =
+            matches.iter().map(|word_match| masses.get(word_match.word).copied().unwrap_or(0.0) * word_match.quality);
         let coverage = matched.sum::<f64>() / all;
         let title_share = if title_words > 0.0 { title_matches / title_words } else { 0.0 };
-        let sum: f64 = matches.iter().map(|found| found.score).sum();
+        let sum: f64 = matches.iter().map(|word_match| word_match.score).sum();
         let value = sum * coverage * coverage * (1.0 + TITLE_SHARE * title_share);
         let similarity = value / (all * Field::Title.weight() * (1.0 + TITLE_SHARE));
         Some(Relevance { matches, coverage, title_share, value, similarity })
@@ -244,7 +245,7 @@ impl Ranker {
 /// Returns how well an entry of a document matches a word of a query, without alternatives of several words. Equal
 /// words have equal stems.
 fn entry_quality(word: &QueryWord, entry: Entry<'_>) -> Option<(f64, MatchKind)> {
-    let wanted = &word.word;
+    let query_word = &word.word;
     let by_alternative = |matches: &dyn Fn(&Alternative) -> Option<MatchKind>| {
         word.alternatives
             .iter()
@@ -254,15 +255,15 @@ fn entry_quality(word: &QueryWord, entry: Entry<'_>) -> Option<(f64, MatchKind)>
     };
     match entry {
         Entry::Word { stem, surface } => {
-            if surface == wanted.surface() {
+            if surface == query_word.surface() {
                 return Some((1.0, MatchKind::Word));
             }
-            if stem == wanted.stem() {
+            if stem == query_word.stem() {
                 return Some((STEM_QUALITY, MatchKind::Word));
             }
-            if word.matches_prefix && surface.starts_with(wanted.surface()) {
+            if word.matches_prefix && surface.starts_with(query_word.surface()) {
                 #[expect(clippy::cast_precision_loss, reason = "words have at most 40 letters")]
-                let share = wanted.surface().len() as f64 / surface.len() as f64;
+                let share = query_word.surface().len() as f64 / surface.len() as f64;
                 return Some((PREFIX_QUALITY + PREFIX_RANGE * share, MatchKind::Word));
             }
             by_alternative(&|alternative| match alternative {
@@ -275,13 +276,15 @@ fn entry_quality(word: &QueryWord, entry: Entry<'_>) -> Option<(f64, MatchKind)>
                 Alternative::Concept(_) => None,
             })
         }
-        Entry::Joined { stem, .. } => (stem == wanted.stem()).then(|| (MatchKind::Joined.quality(), MatchKind::Joined)),
+        Entry::Joined { stem, .. } => {
+            (stem == query_word.stem()).then(|| (MatchKind::Joined.quality(), MatchKind::Joined))
+        }
         Entry::Abbreviation(short) => {
-            let is_wanted = short == wanted.surface();
+            let is_wanted = short == query_word.surface();
             is_wanted.then(|| (MatchKind::Abbreviation.quality(), MatchKind::Abbreviation))
         }
-        Entry::Concept(found) => by_alternative(&|alternative| match alternative {
-            Alternative::Concept(concept) if *concept == found => Some(MatchKind::Concept),
+        Entry::Concept(indexed) => by_alternative(&|alternative| match alternative {
+            Alternative::Concept(concept) if *concept == indexed => Some(MatchKind::Concept),
             _ => None,
         }),
     }
@@ -294,11 +297,12 @@ fn raise_by_phrases(word: &QueryWord, document: &SearchDocument, best: &mut [Bes
         if phrase.len() < 2 {
             continue;
         }
-        let has = |field: Field, wanted: &Word| {
-            entries(field.of(document)).any(|entry| matches!(entry, Entry::Word { stem, .. } if stem == wanted.stem()))
+        let has = |field: Field, phrase_word: &Word| {
+            entries(field.of(document))
+                .any(|entry| matches!(entry, Entry::Word { stem, .. } if stem == phrase_word.stem()))
         };
         // The fields are ordered by weight.
-        let columns = phrase.iter().map(|wanted| Field::ALL.into_iter().position(|field| has(field, wanted)));
+        let columns = phrase.iter().map(|phrase_word| Field::ALL.into_iter().position(|field| has(field, phrase_word)));
         let worst = columns.collect::<Option<Vec<usize>>>().and_then(|columns| columns.into_iter().max());
         if let Some(best) = worst.and_then(|column| best.get_mut(column)) {
             best.raise(kind.quality(), *kind);
@@ -340,8 +344,9 @@ mod tests {
         assert!(close(relevance.coverage, 2.0 / 3.0) && close(relevance.title_share, 0.5), "{relevance:?}");
         assert!(close(relevance.value, (4.0 + 1.0) * (4.0 / 9.0) * (1.0 + 0.25 * 0.5)), "{relevance:?}");
         assert!(close(relevance.similarity, relevance.value / (3.0 * 4.0 * 1.25)), "{relevance:?}");
-        let found: Vec<(usize, Field)> = relevance.matches.iter().map(|found| (found.word, found.field)).collect();
-        assert_eq!(found, [(0, Field::Title), (1, Field::Description)]);
+        let fields: Vec<(usize, Field)> =
+            relevance.matches.iter().map(|word_match| (word_match.word, word_match.field)).collect();
+        assert_eq!(fields, [(0, Field::Title), (1, Field::Description)]);
     }
 
     /// Decision 4.
@@ -372,8 +377,8 @@ mod tests {
             (".net", "net", MatchKind::Word, STEM_QUALITY),
         ] {
             let relevance = rank(query, title, &[], "").unwrap_or_else(|| panic!("{query} {title}"));
-            let found = &relevance.matches[0];
-            assert_eq!((found.kind, found.quality), (kind, quality), "{query} {title}");
+            let best = &relevance.matches[0];
+            assert_eq!((best.kind, best.quality), (kind, quality), "{query} {title}");
         }
         assert_eq!(rank("quokka", "Numbat", &["wombat"], "fern"), None);
         for (query, title) in [("C++", "C# SDK"), ("C", "C++"), ("R", "Reports"), ("shipin", "视频"), ("视频", "食品")]

@@ -175,14 +175,15 @@ impl ReferenceSigner {
     /// Whether a text is the code of a sign-in. Case, spaces, hyphens and dashes of all kinds and invisible characters are
     /// ignored, because mail programs and keyboards put them in. Compared in constant time.
     #[must_use]
-    pub fn verify_sign_in_code(&self, workspace: WorkspaceId, sign_in: Uuid, typed: &str) -> bool {
-        let typed = typed.chars().filter(|typed| !is_separator(*typed)).take(CODE_LENGTH + 1);
+    pub fn verify_sign_in_code(&self, workspace: WorkspaceId, sign_in: Uuid, input: &str) -> bool {
+        let characters = input.chars().filter(|character| !is_separator(*character)).take(CODE_LENGTH + 1);
         // A character that no code has stays one that is not equal.
-        let typed: Vec<u8> = typed.map(|typed| ascii(typed).map_or(0, |byte| byte.to_ascii_uppercase())).collect();
+        let bytes = characters.map(|character| ascii(character).map_or(0, |byte| byte.to_ascii_uppercase()));
+        let normalized: Vec<u8> = bytes.collect();
         let equals = |secret: &Secret| {
             let expected = code(secret, workspace, sign_in);
-            let differences = expected.bytes().zip(&typed).fold(0, |all, (one, other)| all | (one ^ other));
-            typed.len() == CODE_LENGTH && differences == 0
+            let differences = expected.bytes().zip(&normalized).fold(0, |all, (one, other)| all | (one ^ other));
+            normalized.len() == CODE_LENGTH && differences == 0
         };
         std::iter::once(&self.current).chain(&self.previous).any(equals)
     }
@@ -267,19 +268,19 @@ impl ReferenceSigner {
 }
 
 /// Whether a character only separates or formats what was typed: spaces, hyphens, dashes, invisible characters.
-fn is_separator(typed: char) -> bool {
-    typed.is_whitespace()
+fn is_separator(character: char) -> bool {
+    character.is_whitespace()
         || matches!(
-            typed,
+            character,
             '-' | '\u{ad}' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'
                 | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
         )
 }
 
 /// Returns the ASCII character that was meant by a full-width one or by an Arabic digit, of which keyboards have their own.
-fn ascii(typed: char) -> Option<u8> {
-    let code = u32::from(typed);
-    let meant = match typed {
+fn ascii(character: char) -> Option<u8> {
+    let code = u32::from(character);
+    let meant = match character {
         '\u{660}'..='\u{669}' => code - 0x660 + u32::from(b'0'),
         '\u{6f0}'..='\u{6f9}' => code - 0x6f0 + u32::from(b'0'),
         '\u{ff01}'..='\u{ff5e}' => code - 0xfee0,
@@ -318,8 +319,8 @@ mod tests {
             let reference = references().sign(purpose, workspace(), record());
             assert!(reference.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{reference}");
             for tried in PURPOSES {
-                let found = references().verify(tried, workspace(), &reference, now());
-                assert_eq!(found, (tried == purpose).then(record), "{purpose:?} as {tried:?}");
+                let verified = references().verify(tried, workspace(), &reference, now());
+                assert_eq!(verified, (tried == purpose).then(record), "{purpose:?} as {tried:?}");
             }
             assert_eq!(references().verify(purpose, other, &reference, now()), None);
         }
@@ -330,7 +331,7 @@ mod tests {
     fn a_code_is_that_of_its_sign_in_in_any_notation() {
         let code = references().sign_in_code(workspace(), record());
         assert!(code.len() == CODE_LENGTH && code.bytes().all(|byte| CODE_ALPHABET.contains(&byte)), "{code}");
-        let verify = |typed: &str| references().verify_sign_in_code(workspace(), record(), typed);
+        let verify = |input: &str| references().verify_sign_in_code(workspace(), record(), input);
         let spaced = format!(" {}-{} ", &code[..4], code[4..].to_lowercase());
         assert!(verify(&code) && verify(&spaced));
         for separator in [
@@ -338,14 +339,17 @@ mod tests {
             '\u{2014}', '\u{2212}', '\u{ad}', '\u{fe63}', '\u{ff0d}', '\u{200b}', '\u{2060}', '\u{feff}', '\u{200e}',
             '\u{200f}', '\u{2068}', '\u{2069}',
         ] {
-            let typed = format!("{separator}{}{separator}{}{separator}", &code[..4], &code[4..]);
-            assert!(verify(&typed), "{separator:?}");
+            let separated = format!("{separator}{}{separator}{}{separator}", &code[..4], &code[4..]);
+            assert!(verify(&separated), "{separator:?}");
         }
-        let wide: String = code.chars().map(|typed| char::from_u32(u32::from(typed) + 0xfee0).unwrap()).collect();
+        let wide: String =
+            code.chars().map(|character| char::from_u32(u32::from(character) + 0xfee0).unwrap()).collect();
         assert!(verify(&wide), "{wide}");
         let arabic = |zero: u32| -> String {
             code.chars()
-                .map(|typed| typed.to_digit(10).map_or(typed, |digit| char::from_u32(zero + digit).unwrap()))
+                .map(|character| {
+                    character.to_digit(10).map_or(character, |digit| char::from_u32(zero + digit).unwrap())
+                })
                 .collect()
         };
         assert!(verify(&arabic(0x660)) && verify(&arabic(0x6f0)));
@@ -438,8 +442,8 @@ mod tests {
             assert!(!good(&reference[..cut]), "{cut}");
             assert!(!good(&reference[cut + 1..]), "{cut}");
         }
-        for written in [format!("{reference}="), format!("{reference}A"), format!(" {reference}"), "é".to_owned()] {
-            assert!(!good(&written), "{written}");
+        for variant in [format!("{reference}="), format!("{reference}A"), format!(" {reference}"), "é".to_owned()] {
+            assert!(!good(&variant), "{variant}");
         }
     }
 

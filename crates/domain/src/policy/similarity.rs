@@ -23,23 +23,23 @@ pub fn trigrams(word: &str) -> Vec<String> {
 /// Returns the number of typing errors that are corrected in a word: 0 in a word of up to three letters, which is often
 /// an abbreviation, 1 in a word of up to seven, and 2 in a longer word.
 #[must_use]
-pub fn tolerance(typed: &str) -> usize {
-    match typed.chars().count() {
+pub fn tolerance(word: &str) -> usize {
+    match word.chars().count() {
         0..=3 => 0,
         4..=7 => 1,
         _ => 2,
     }
 }
 
-/// Returns the words of `known` that `typed` may be a misspelling of, most similar first.
+/// Returns the words of `known` that `surface` may be a misspelling of, most similar first.
 ///
 /// The edit distance counts missing, extra, wrong and swapped letters. Its maximum is the [`tolerance`].
 #[must_use]
-pub fn corrections(typed: &str, known: Vec<String>) -> Vec<String> {
-    let tolerated = tolerance(typed);
+pub fn corrections(surface: &str, known: Vec<String>) -> Vec<String> {
+    let tolerated = tolerance(surface);
     let mut near: Vec<(usize, String)> = known
         .into_iter()
-        .map(|word| (osa_distance(typed, &word), word))
+        .map(|word| (osa_distance(surface, &word), word))
         .filter(|(distance, _)| *distance <= tolerated)
         .collect();
     near.sort();
@@ -75,14 +75,14 @@ mod tests {
     /// Decision 4.
     #[test]
     fn typos_are_corrected() {
-        for (typed, word) in [
+        for (misspelling, word) in [
             ("drak", "dark"),
             ("moode", "mode"),
             ("serach", "search"),
             ("notifcaiton", "notification"),
             ("dark", "dark"),
         ] {
-            assert_eq!(corrections(typed, known()).first().map(String::as_str), Some(word), "{typed}");
+            assert_eq!(corrections(misspelling, known()).first().map(String::as_str), Some(word), "{misspelling}");
         }
         assert_eq!(corrections("exprot", known()), ["export"]);
         assert_eq!(corrections("notifications", known()), ["notification"]);
@@ -91,8 +91,8 @@ mod tests {
     /// Decision 4.
     #[test]
     fn unrelated_words_are_no_corrections() {
-        for typed in ["desk", "ap", "xyz", "sea", "mod", "darkest", ""] {
-            assert_eq!(corrections(typed, known()), Vec::<String>::new(), "{typed}");
+        for misspelling in ["desk", "ap", "xyz", "sea", "mod", "darkest", ""] {
+            assert_eq!(corrections(misspelling, known()), Vec::<String>::new(), "{misspelling}");
         }
     }
 

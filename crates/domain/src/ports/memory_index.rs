@@ -61,10 +61,10 @@ impl SearchIndex for MemoryIndex {
         vocabulary.sort_unstable();
         vocabulary.dedup();
         let similar = |word: &&str| {
-            let wanted = trigrams(word);
+            let word_trigrams = trigrams(word);
             let mut ordered: Vec<(usize, &str)> = vocabulary
                 .iter()
-                .map(|known| (trigrams(known).iter().filter(|trigram| wanted.contains(trigram)).count(), *known))
+                .map(|known| (trigrams(known).iter().filter(|trigram| word_trigrams.contains(trigram)).count(), *known))
                 .filter(|(shared, _)| *shared > 0)
                 .collect();
             ordered.sort_by_key(|(shared, known)| (Reverse(*shared), *known));
@@ -75,8 +75,8 @@ impl SearchIndex for MemoryIndex {
 
     async fn votes(&mut self, numbers: &[i64]) -> Result<Vec<(i64, i64)>, StoreError> {
         self.rows_read += numbers.len();
-        let found = self.requests.iter().filter(|request| numbers.contains(&request.number));
-        Ok(found.map(|request| (request.number, request.votes_count)).collect())
+        let requests = self.requests.iter().filter(|request| numbers.contains(&request.number));
+        Ok(requests.map(|request| (request.number, request.votes_count)).collect())
     }
 
     async fn documents(&mut self, numbers: &[i64]) -> Result<Vec<IndexedRequest>, StoreError> {

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use mockall::mock;
 
 use crate::error::StoreError;
-use crate::model::feature_request::FoundFeatureRequest;
+use crate::model::feature_request::SearchResult;
 use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::operation_key::OperationKey;
 use crate::policy::search::{Hit, Search};
@@ -42,6 +42,6 @@ mock! {
     #[async_trait]
     impl TextSearch for TextSearch {
         async fn search(&self, workspace: WorkspaceId, search: Search) -> Result<Vec<Hit>, StoreError>;
-        async fn load_results(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<FoundFeatureRequest>, StoreError>;
+        async fn load_results(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<SearchResult>, StoreError>;
     }
 }

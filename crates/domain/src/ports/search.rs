@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::model::feature_request::FoundFeatureRequest;
+use crate::model::feature_request::SearchResult;
 use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::search::{Expression, Fields, SearchDocument, Synonyms};
 use crate::policy::search::{Hit, Search};
@@ -24,7 +24,7 @@ pub trait TextSearch: Send + Sync {
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
-    ) -> Result<Vec<FoundFeatureRequest>, StoreError>;
+    ) -> Result<Vec<SearchResult>, StoreError>;
 }
 
 /// Supplies the synonyms of workspaces to searches.

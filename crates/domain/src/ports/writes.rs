@@ -243,7 +243,7 @@ pub trait Outbox {
     ///
     /// Contract: at most one mail per customer and topic, and none to unsubscribed customers. All carry the id of the HTTP
     /// request that caused them, if any.
-    async fn notify_subscribers(
+    async fn enqueue_notifications(
         &mut self,
         topic: Topic,
         at: Timestamp,
@@ -377,8 +377,8 @@ pub trait SessionWrites {
         purge_before: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Deletes the oldest sign-ins without a mail, so that at most `kept` of them are left.
-    async fn purge_sign_ins_without_mail(&mut self, kept: u32) -> Result<(), StoreError>;
+    /// Deletes the oldest sign-ins without a mail, so that at most `limit` of them are left.
+    async fn purge_sign_ins_without_mail(&mut self, limit: u32) -> Result<(), StoreError>;
 
     /// Marks a sign-in as used at `at`. Returns whether it was not used before and was asked for at `asked_since` or
     /// later. If it is redeemed, its mail is not counted any more, and its address is known from now on.
@@ -523,17 +523,22 @@ pub trait ModerationWrites {
         blocked_at: Option<Timestamp>,
     ) -> Result<Option<(CustomerName, bool)>, StoreError>;
 
-    /// Removes the newest texts of a customer, at most `most` comments, as many that wait, and as many feature requests,
-    /// and deletes unsent messages about them. A removed comment is not there for anybody. A feature request becomes
-    /// private and does not wait for approval any more; its title is
+    /// Removes the newest texts of a customer, at most `limit` comments, as many that wait, and as many feature
+    /// requests, and deletes unsent messages about them. A removed comment is not there for anybody. A feature request
+    /// becomes private and does not wait for approval any more; its title is
     /// [`REMOVED_TITLE`](crate::model::removal::REMOVED_TITLE), and it has no description and no tags. Votes, comments of others
     /// and notes stay.
-    async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
+    async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, limit: u32)
+    -> Result<MovedTexts, StoreError>;
 
     /// Restores as many removed texts of a customer as they were. A feature request that has got another title or a
     /// description since then keeps these.
-    async fn restore_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32)
-    -> Result<MovedTexts, StoreError>;
+    async fn restore_texts(
+        &mut self,
+        customer: CustomerId,
+        at: Timestamp,
+        limit: u32,
+    ) -> Result<MovedTexts, StoreError>;
 }
 
 /// The audit log.
@@ -672,7 +677,7 @@ mockall::mock! {
 
     #[async_trait]
     impl Outbox for Unit {
-        async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32, request_id: Option<String>) -> Result<(), StoreError>;
+        async fn enqueue_notifications(&mut self, topic: Topic, at: Timestamp, at_once: u32, request_id: Option<String>) -> Result<(), StoreError>;
         async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
         async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError>;
         async fn count_mails(&mut self, topic: Topic, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
@@ -729,8 +734,8 @@ mockall::mock! {
     #[async_trait]
     impl ModerationWrites for Unit {
         async fn set_blocked(&mut self, customer: CustomerId, blocked_at: Option<Timestamp>) -> Result<Option<(CustomerName, bool)>, StoreError>;
-        async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
-        async fn restore_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError>;
+        async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, limit: u32) -> Result<MovedTexts, StoreError>;
+        async fn restore_texts(&mut self, customer: CustomerId, at: Timestamp, limit: u32) -> Result<MovedTexts, StoreError>;
     }
 
     #[async_trait]
@@ -750,7 +755,7 @@ mockall::mock! {
         async fn count_mail(&mut self, mail: Uuid, counters: &[CounterKey], at: Timestamp, purge_before: Timestamp) -> Result<(), StoreError>;
         async fn find_known_address(&mut self, email: &FoldedEmail) -> Result<KnownAddress, StoreError>;
         async fn insert_sign_in(&mut self, sign_in: &SignIn, has_mail: bool, purge_before: Timestamp) -> Result<(), StoreError>;
-        async fn purge_sign_ins_without_mail(&mut self, kept: u32) -> Result<(), StoreError>;
+        async fn purge_sign_ins_without_mail(&mut self, limit: u32) -> Result<(), StoreError>;
         async fn consume_sign_in(&mut self, sign_in: SignInId, how: Consumption, asked_since: Timestamp, at: Timestamp) -> Result<bool, StoreError>;
         async fn count_code(&mut self, sign_in: SignInId, asked_since: Timestamp, max: u32) -> Result<bool, StoreError>;
         async fn insert_session(&mut self, session: &NewSession, purge_before: Timestamp) -> Result<(), StoreError>;

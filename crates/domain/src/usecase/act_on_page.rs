@@ -255,15 +255,15 @@ mod tests {
             [(false, false, false), (false, true, true), (true, false, false), (true, true, false)]
         {
             let mut unit = MockUnit::new();
-            let shown = || Ok(Some(summary("Planned", Some("Planned"), 3)));
+            let request = || Ok(Some(summary("Planned", Some("Planned"), 3)));
             unit.expect_insert_comment()
                 .withf(move |new| {
                     let is_team = matches!(&new.author, CommentAuthor::Member(author) if author.address() == Some("ann@example.com"));
                     is_team == is_member && new.content.as_str().trim_end() == "<p><strong>Yes</strong></p>"
                 })
                 .times(usize::from(!is_held))
-                .returning(move |_| shown());
-            unit.expect_hold_comment().times(usize::from(is_held)).returning(move |_| shown());
+                .returning(move |_| request());
+            unit.expect_hold_comment().times(usize::from(is_held)).returning(move |_| request());
             unit.expect_notify_author().times(usize::from(is_member)).returning(|_, _| Ok(()));
             let outcome = act(&mut unit, is_member, &comment(), holds).unwrap();
             assert_eq!(outcome, if is_held { PageOutcome::CommentHeld } else { PageOutcome::Commented });

@@ -153,13 +153,13 @@ mod tests {
         Credential { workspace: Workspace { id: workspace(), subdomain: acme() }, key }
     }
 
-    fn verify(found: Option<Credential>) -> Result<Authenticated, AuthenticationError> {
+    fn verify(credential: Option<Credential>) -> Result<Authenticated, AuthenticationError> {
         let mut directory = MockWorkspaceDirectory::new();
         directory
             .expect_credential()
             .withf(|subdomain, digest| *subdomain == acme() && *digest == key().digest())
             .times(1)
-            .return_once(|_, _| Ok(found));
+            .return_once(|_, _| Ok(credential));
         let authenticate = Authenticate::new(Arc::new(directory), Arc::new(FixedClock));
         block_on(authenticate.verify_key(&acme(), key().reveal()))
     }
@@ -174,14 +174,14 @@ mod tests {
     #[test]
     fn all_rejections_are_the_same_error() {
         let yesterday = Some(now().plus(-Duration::DAY));
-        for (found, cause) in [
+        for (stored, cause) in [
             (None, Rejection::Unknown),
             (Some(credential(Some(now()), None)), Rejection::Expired),
             (Some(credential(yesterday, None)), Rejection::Expired),
             (Some(credential(None, Some(now()))), Rejection::Revoked),
             (Some(credential(yesterday, yesterday)), Rejection::Revoked),
         ] {
-            let error = verify(found).unwrap_err();
+            let error = verify(stored).unwrap_err();
             assert!(matches!(error, AuthenticationError::Rejected(found) if found == cause), "{error:?}");
             assert!(matches!(error.into(), RoadmapError::Unauthenticated));
         }

@@ -286,8 +286,8 @@ mod tests {
         assert_eq!(changed.detail.changelog.state(now()), ChangelogState::Scheduled(later));
         let cancelled = run(&publish_at(None), &mut unit(Some(later), false, 1)).unwrap();
         assert_eq!(cancelled.detail.changelog.state(now()), ChangelogState::Draft);
-        let kept = run(&publish_at(None), &mut unit(Some(now()), false, 0)).unwrap();
-        assert_eq!(kept.detail.changelog.state(now()), ChangelogState::Published(now()));
+        let published = run(&publish_at(None), &mut unit(Some(now()), false, 0)).unwrap();
+        assert_eq!(published.detail.changelog.state(now()), ChangelogState::Published(now()));
         let error = run(&schedule(), &mut unit(Some(now()), false, 0)).unwrap_err();
         assert_eq!(error, "publish_at is for changelogs that are not published, unpublish it first");
         let past = publish_at(Some(now().to_string()));
@@ -309,7 +309,7 @@ mod tests {
     fn voters_are_notified_once_per_changelog() {
         for (notify, is_notified, mails) in [(true, false, 1), (true, true, 0), (false, false, 0), (false, true, 0)] {
             let mut unit = unit(None, is_notified, 1);
-            unit.expect_notify_subscribers()
+            unit.expect_enqueue_notifications()
                 .withf(|topic, _, _, _| *topic == Topic::Changelog(CHANGELOG))
                 .times(mails)
                 .returning(|_, _, _, _| Ok(()));

@@ -60,12 +60,12 @@ pub struct MemberRemoved {
     pub revoked: Vec<ApiKey>,
 }
 
-fn find<'a>(members: &'a [Member], wanted: &MemberRef) -> Result<&'a Member, RoadmapError> {
-    let found = members.iter().find(|member| match wanted {
+fn find<'a>(members: &'a [Member], reference: &MemberRef) -> Result<&'a Member, RoadmapError> {
+    let member = members.iter().find(|member| match reference {
         MemberRef::Id(id) => member.id == *id,
         MemberRef::Address(address) => member.email.folded() == address,
     });
-    found.ok_or(RoadmapError::NotFound(Resource::Member))
+    member.ok_or(RoadmapError::NotFound(Resource::Member))
 }
 
 /// Checks that an admin is left when this member is none any more.

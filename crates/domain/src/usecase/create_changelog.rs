@@ -24,8 +24,8 @@ pub(crate) async fn find_cover(
 ) -> Result<Option<CoverImage>, RoadmapError> {
     match cover {
         Some(attachment) => {
-            let found = work.find_cover(attachment).await?.filter(|(_, media_type)| media_type.is_inline());
-            Ok(Some(found.map(|(cover, _)| cover).ok_or_else(changelog::invalid_cover)?))
+            let image = work.find_cover(attachment).await?.filter(|(_, media_type)| media_type.is_inline());
+            Ok(Some(image.map(|(cover, _)| cover).ok_or_else(changelog::invalid_cover)?))
         }
         None => Ok(None),
     }
@@ -146,16 +146,16 @@ mod tests {
         let with_cover = ChangelogFields { cover_image_signed_id: Some(Some("signed".to_owned())), ..fields() };
         let cover = CoverImage { attachment: file(), filename: Filename::sanitize("cover.png") };
         let mut unit = MockUnit::new();
-        let found = (cover.clone(), MediaType::from_stored("image/webp".to_owned()));
-        unit.expect_find_cover().withf(|id| *id == file()).return_once(move |_| Ok(Some(found)));
+        let row = (cover.clone(), MediaType::from_stored("image/webp".to_owned()));
+        unit.expect_find_cover().withf(|id| *id == file()).return_once(move |_| Ok(Some(row)));
         unit.expect_insert_changelog().times(1).returning(|_, _| Ok(()));
         assert_eq!(create(&with_cover, false, &mut unit).unwrap().changelog.cover, Some(cover));
 
         for media_type in [None, Some("image/svg+xml"), Some("image/avif"), Some("text/html")] {
             let cover = CoverImage { attachment: file(), filename: Filename::sanitize("cover.png") };
-            let found = media_type.map(|name| (cover, MediaType::from_stored(name.to_owned())));
+            let row = media_type.map(|name| (cover, MediaType::from_stored(name.to_owned())));
             let mut unit = MockUnit::new();
-            unit.expect_find_cover().return_once(|_| Ok(found));
+            unit.expect_find_cover().return_once(|_| Ok(row));
             let error = create(&with_cover, false, &mut unit).unwrap_err();
             assert_eq!(error.to_string(), "Cover image is invalid", "{media_type:?}");
         }

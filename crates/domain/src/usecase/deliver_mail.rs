@@ -168,10 +168,10 @@ impl DeliverMail {
                 },
             };
             match done {
-                Some(Done::Found(found)) => {
+                Some(Done::Found(workspaces)) => {
                     for priority in Priority::ALL {
                         let workspaces =
-                            found.iter().filter(|(_, of)| *of == priority).map(|(workspace, _)| *workspace);
+                            workspaces.iter().filter(|(_, of)| *of == priority).map(|(workspace, _)| *workspace);
                         schedules.schedule(priority).add(workspaces.collect());
                     }
                     pausing = Some(Box::pin(pause()));
@@ -239,7 +239,7 @@ impl DeliverMail {
         now: Timestamp,
     ) -> VecDeque<LoadedMessage> {
         let mut counts: BTreeMap<CustomerId, u32> = BTreeMap::new();
-        let (kept, held): (Vec<LoadedMessage>, Vec<LoadedMessage>) = messages.into_iter().partition(|message| {
+        let (sendable, held): (Vec<LoadedMessage>, Vec<LoadedMessage>) = messages.into_iter().partition(|message| {
             let LoadedMessage::Mail(mail) = message else { return true };
             let count = counts.entry(mail.id.customer).or_insert(mail.recent_count);
             let fits = self.per_address.is_none_or(|limit| *count < limit);
@@ -258,7 +258,7 @@ impl DeliverMail {
             self.settle(workspace, &lease, &outcome).instrument(log_span(workspace, &lease)).await;
         }))
         .await;
-        kept.into()
+        sendable.into()
     }
 
     /// Gives up an unreadable row, because another attempt cannot read it either.
@@ -789,8 +789,8 @@ mod tests {
             let mut queue = queue(LeasedMessages { messages: vec![leased], unreadable: Vec::new() });
             queue
                 .expect_expand()
-                .withf(move |_, lease, found, _, _, _| {
-                    (&lease.message, found) == (&MessageId::audience(topic), &audience)
+                .withf(move |_, lease, content, _, _, _| {
+                    (&lease.message, content) == (&MessageId::audience(topic), &audience)
                 })
                 .times(1)
                 .returning(|_, _, _, _, _, _| Ok(None));
@@ -981,12 +981,12 @@ mod tests {
     }
 
     /// A digest for customer 1 with `held` held comments, and a reader of it.
-    fn digest(held: u128, wanted: fn(u128) -> bool) -> (LeasedMessage, DigestId, MockMailReader) {
-        digest_of((1..=held).rev().map(comment).collect(), wanted)
+    fn digest(held: u128, is_wanted: fn(u128) -> bool) -> (LeasedMessage, DigestId, MockMailReader) {
+        digest_of((1..=held).rev().map(comment).collect(), is_wanted)
     }
 
     /// A digest for customer 1 with notifications about these topics, and a reader of it.
-    fn digest_of(held: Vec<Topic>, wanted: fn(u128) -> bool) -> (LeasedMessage, DigestId, MockMailReader) {
+    fn digest_of(held: Vec<Topic>, is_wanted: fn(u128) -> bool) -> (LeasedMessage, DigestId, MockMailReader) {
         let id = DigestId { at: start_of_hour(now()), customer: customer(1) };
         let digest = MessageContent::CommentDigest { at: id.at };
         let mut reader = MockMailReader::new();
@@ -1012,7 +1012,7 @@ mod tests {
         });
         reader.expect_recipients().times(1).returning(move |_, mails, _, _| {
             let recipient = |mail: &MailId| MailRecipient {
-                is_subscribed: Some(wanted(record_number(mail.topic))),
+                is_subscribed: Some(is_wanted(record_number(mail.topic))),
                 ..recipient(*mail, 0)
             };
             Ok(mails.iter().map(recipient).collect())
@@ -1182,9 +1182,9 @@ mod tests {
             queue.expect_due_workspaces().returning(|_| Ok(vec![(workspace(), Priority::Bulk)]));
             queue
                 .expect_expand()
-                .withf(|of, lease, found, at, limit, time| {
+                .withf(|of, lease, content, at, limit, time| {
                     let id = MessageId::audience(comment(0xc0));
-                    (*of, &lease.message, lease.until, found) == (workspace(), &id, until(), &audience())
+                    (*of, &lease.message, lease.until, content) == (workspace(), &id, until(), &audience())
                         && (*at, *limit, *time) == (now(), 500, now())
                 })
                 .times(1)

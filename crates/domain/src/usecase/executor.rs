@@ -37,7 +37,7 @@ pub struct OperationContext<'a> {
     /// Who runs the command.
     pub actor: &'a Actor,
     /// The workspace's limit of mails per day, if any.
-    pub mails_per_day: Option<u64>,
+    pub mail_per_day: Option<u64>,
     /// The id of the HTTP request that runs the command, if any.
     pub request_id: Option<&'a str>,
     ids: &'a dyn IdGenerator,
@@ -48,7 +48,7 @@ impl<'a> OperationContext<'a> {
     /// HTTP request.
     #[must_use]
     pub fn new(workspace: WorkspaceId, now: Timestamp, actor: &'a Actor, ids: &'a dyn IdGenerator) -> Self {
-        Self { workspace, now, actor, mails_per_day: None, request_id: None, ids }
+        Self { workspace, now, actor, mail_per_day: None, request_id: None, ids }
     }
 
     /// Generates an ID of the type that `wrap` creates.
@@ -201,7 +201,7 @@ pub struct Executor {
     ids: Arc<dyn IdGenerator>,
     budgets: Option<Arc<StorageBudgets>>,
     boards: Option<Arc<dyn BoardObserver>>,
-    mails_per_day: Option<u64>,
+    mail_per_day: Option<u64>,
     origin: Arc<Origin>,
 }
 
@@ -221,7 +221,7 @@ impl Executor {
         ids: Arc<dyn IdGenerator>,
     ) -> Self {
         let origin = Arc::new(Origin::service());
-        Self { store, locks, pause, clock, ids, budgets: None, boards: None, mails_per_day: None, origin }
+        Self { store, locks, pause, clock, ids, budgets: None, boards: None, mail_per_day: None, origin }
     }
 
     /// Returns an executor whose commands have this origin. Without it, they are those of the service itself.
@@ -238,8 +238,8 @@ impl Executor {
 
     /// Limits the mails that a workspace may send per day. `None` means no limit.
     #[must_use]
-    pub fn with_mail_budget(self, mails_per_day: Option<u64>) -> Self {
-        Self { mails_per_day, ..self }
+    pub fn with_mail_budget(self, mail_per_day: Option<u64>) -> Self {
+        Self { mail_per_day, ..self }
     }
 
     /// Notifies an observer of changes of lanes and tracks.
@@ -302,8 +302,8 @@ impl Executor {
         key: Option<&OperationKey>,
         target: &Target,
     ) -> Result<Option<OperationResponse>, RoadmapError> {
-        let found = self.find_in_unit(workspace, key, target);
-        found.instrument(unit_span("FindSavedResponse", workspace, 1)).await
+        let lookup = self.find_in_unit(workspace, key, target);
+        lookup.instrument(unit_span("FindSavedResponse", workspace, 1)).await
     }
 
     async fn find_in_unit(
@@ -407,7 +407,7 @@ impl Executor {
             BeginOutcome::Replay(saved) => return Ok(Outcome::Replayed(saved)),
         };
         let mut context = OperationContext::new(workspace, self.clock.now(), &self.origin.actor, &*self.ids);
-        context.mails_per_day = self.mails_per_day;
+        context.mail_per_day = self.mail_per_day;
         context.request_id = self.origin.request_id.as_deref();
         match self.perform_and_record(operation, &context, &mut *work).await {
             Ok((performed, reservation)) => {
@@ -662,8 +662,8 @@ mod tests {
         store.expect_begin().times(1).return_once(move |_, _| {
             let mut unit = MockUnit::new();
             unit.expect_commit()
-                .withf(move |given, at| {
-                    given.map(|response| (response.status, response.body.clone()))
+                .withf(move |saved_response, at| {
+                    saved_response.map(|response| (response.status, response.body.clone()))
                         == saved.clone().map(|response| (response.status, response.body))
                         && *at == now()
                 })
@@ -1274,8 +1274,8 @@ mod tests {
         let find = |number, end| {
             let executor = executor(unit_with_lane(end), free_locks());
             let target = Target::Lane(lane(number));
-            let found = block_on(executor.find_saved_response(workspace(), Some(&key("k")), &target));
-            found.map_err(|error| error.to_string())
+            let saved = block_on(executor.find_saved_response(workspace(), Some(&key("k")), &target));
+            saved.map_err(|error| error.to_string())
         };
         let replay = OperationResponse { response: created("first"), replayed: true };
         assert_eq!(find(9, EndOutcome::Applied).unwrap_err(), "Lane does not exist.");
@@ -1285,8 +1285,8 @@ mod tests {
         assert_eq!(find(1, EndOutcome::KeyBusy).unwrap_err(), busy);
         let mut store = MockStore::new();
         store.expect_begin().return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
-        let found = executor(store, free_locks());
-        let found = block_on(found.find_saved_response(workspace(), Some(&key("k")), &Target::Workspace));
-        assert_eq!(found.unwrap(), Some(replay));
+        let saved = executor(store, free_locks());
+        let saved = block_on(saved.find_saved_response(workspace(), Some(&key("k")), &Target::Workspace));
+        assert_eq!(saved.unwrap(), Some(replay));
     }
 }

@@ -122,7 +122,7 @@ mod tests {
     fn an_approved_comment_is_recorded_and_its_feature_request_returned() {
         let approve = ApproveComment { comment: CommentId::new(Uuid::from_u128(1)) };
         let of_comment = summary("Inbox", None, 0);
-        let (id, found) = (of_comment.id, of_comment.clone());
+        let (id, request) = (of_comment.id, of_comment.clone());
         let mut unit = MockUnit::new();
         unit.expect_approve_comment()
             .withf(move |comment| *comment == approve.comment)
@@ -130,7 +130,7 @@ mod tests {
             .returning(move |_| Ok(Some(id)));
         unit.expect_find_feature_request()
             .withf(move |request| *request == FeatureRequestRef::Id(id))
-            .return_once(move |_| Ok(Some(found)));
+            .return_once(move |_| Ok(Some(request)));
         let approved = perform(&approve, &mut unit).unwrap();
         assert_eq!(approved.output, of_comment);
         assert_eq!(approved.audit, Audit::entry("comment.approve", "comment", Some(approve.comment.uuid())));

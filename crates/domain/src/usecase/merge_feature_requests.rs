@@ -148,14 +148,14 @@ mod tests {
         unit.expect_find_merge_node().returning(move |request| {
             Ok(match request {
                 FeatureRequestRef::Number(number) => nodes.get(number).cloned(),
-                FeatureRequestRef::Id(wanted) => nodes.values().find(|node| node.request.id == *wanted).cloned(),
+                FeatureRequestRef::Id(id) => nodes.values().find(|node| node.request.id == *id).cloned(),
                 FeatureRequestRef::Unresolvable => None,
             })
         });
-        unit.expect_feature_request_detail().returning(|wanted| {
-            let mut found = fixtures::detail();
-            found.summary.id = wanted;
-            Ok(Some(found))
+        unit.expect_feature_request_detail().returning(|id| {
+            let mut detail = fixtures::detail();
+            detail.summary.id = id;
+            Ok(Some(detail))
         });
         unit
     }

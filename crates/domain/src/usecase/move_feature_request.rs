@@ -197,7 +197,7 @@ mod tests {
             let mut unit = unit(status, lane);
             unit.expect_set_feature_request_track().returning(|_, _, _| Ok(()));
             unit.expect_insert_event().returning(|_| Ok(()));
-            unit.expect_notify_subscribers()
+            unit.expect_enqueue_notifications()
                 .withf(|topic, _, _, _| *topic == Topic::StatusChange(EventId::new(Uuid::from_u128(1))))
                 .times(mails)
                 .returning(|_, _, _, _| Ok(()));

@@ -22,11 +22,11 @@ pub(crate) async fn notify_subscribers(
     topic: Topic,
 ) -> Result<(), RoadmapError> {
     let now = context.now;
-    if let Some(limit) = context.mails_per_day {
+    if let Some(limit) = context.mail_per_day {
         let day = MailBudgetWindow::ending_at(now);
         check_daily_limit(work.count_mails(topic, now, day, limit).await?, limit)?;
     }
-    work.notify_subscribers(topic, now, MAX_IMMEDIATE_MAILS, context.request_id.map(str::to_owned)).await?;
+    work.enqueue_notifications(topic, now, MAX_IMMEDIATE_MAILS, context.request_id.map(str::to_owned)).await?;
     Ok(())
 }
 
@@ -51,7 +51,7 @@ mod tests {
                 })
                 .times(1)
                 .returning(move |_, _, _, _| Ok(made));
-            unit.expect_notify_subscribers()
+            unit.expect_enqueue_notifications()
                 .withf(move |about, at, at_once, request_id| {
                     (*about, *at, *at_once) == (topic, now(), MAX_IMMEDIATE_MAILS)
                         && request_id.as_deref() == Some("r-1")
@@ -61,7 +61,7 @@ mod tests {
             let over = OverBudget { budget: Budget::MailsPerDay, limit: 100 };
             let ids = NumberedIds::default();
             let mut context = context(&ids);
-            context.mails_per_day = Some(100);
+            context.mail_per_day = Some(100);
             context.request_id = Some("r-1");
             match block_on(notify_subscribers(&context, &mut unit, topic)) {
                 Ok(()) => assert!(fits),
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn mails_without_a_limit_are_not_counted() {
         let mut unit = MockUnit::new();
-        unit.expect_notify_subscribers().times(1).returning(|_, _, _, _| Ok(()));
+        unit.expect_enqueue_notifications().times(1).returning(|_, _, _, _| Ok(()));
         let topic = Topic::Changelog(ChangelogId::new(Uuid::from_u128(1)));
         block_on(notify_subscribers(&context(&NumberedIds::default()), &mut unit, topic)).unwrap();
     }

@@ -90,7 +90,7 @@ mod tests {
         let draft = CommentDraft::parse(Some("Soon"), None, false).unwrap();
         let ids = NumberedIds::default();
         let mut context = context(&ids);
-        context.mails_per_day = Some(0);
+        context.mail_per_day = Some(0);
         block_on(PostComment { request: request(), draft }.perform(&context, &mut unit)).unwrap();
     }
 
@@ -122,10 +122,11 @@ mod tests {
     /// Contract 4.8.
     #[test]
     fn voters_are_notified_only_when_asked_for() {
-        // `a_comment_is_cleaned_attributed_and_shown` covers the other case: it does not expect `notify_subscribers`.
+        // `a_comment_is_cleaned_attributed_and_shown` covers the other case: it does not expect
+        // `enqueue_notifications`.
         let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
-        unit.expect_notify_subscribers()
+        unit.expect_enqueue_notifications()
             .withf(|topic, at, _, _| *topic == Topic::Comment(CommentId::new(Uuid::from_u128(1))) && *at == now())
             .times(1)
             .returning(|_, _, _, _| Ok(()));

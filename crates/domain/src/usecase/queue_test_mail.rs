@@ -26,7 +26,7 @@ pub struct QueueTestMail {
     /// The recipient.
     pub to: EmailAddress,
     /// Who asks.
-    pub asked_by: TestMailBy,
+    pub requester: TestMailBy,
 }
 
 #[async_trait]
@@ -39,7 +39,7 @@ impl Operation for QueueTestMail {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<MessageId>, RoadmapError> {
         let id = context.new_id(|id| id);
-        if self.asked_by == TestMailBy::Member {
+        if self.requester == TestMailBy::Member {
             let counter = MailCounter::TestMails(context.workspace).key();
             check_limits(work, counter, &TEST_MAILS, MailBudget::TestMails, context.now).await?;
             work.count_mail(id, &[counter], context.now, context.now.plus(-COUNTED_FOR)).await?;
@@ -76,7 +76,7 @@ mod tests {
         let mut unit = MockUnit::new();
         let seen = expected.clone();
         unit.expect_insert_message().withf(move |message| *message == seen).times(1).returning(|_| Ok(true));
-        let operation = QueueTestMail { to, asked_by: TestMailBy::Operator };
+        let operation = QueueTestMail { to, requester: TestMailBy::Operator };
         let queued = perform(&operation, &mut unit).unwrap();
         assert_eq!(queued.output, expected.id);
     }
@@ -97,7 +97,7 @@ mod tests {
                 .returning(|_, _, _, _| Ok(()));
             unit.expect_insert_message().times(is_sent).returning(|_| Ok(true));
             let to = EmailAddress::parse("to", "ops@acme.example").unwrap();
-            let operation = QueueTestMail { to, asked_by: TestMailBy::Member };
+            let operation = QueueTestMail { to, requester: TestMailBy::Member };
             let queued = perform(&operation, &mut unit);
             match queued {
                 Err(RoadmapError::OverMailLimit(over)) => assert_eq!(Some(over.retry_after), retry_after),

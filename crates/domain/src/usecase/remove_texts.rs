@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn each_changed_feature_request_is_indexed_and_each_root_once() {
         let mut unit = unit(true);
-        unit.expect_remove_texts().withf(|_, _, most| *most == MAX_AT_ONCE).returning(|_, _, _| Ok(moved()));
+        unit.expect_remove_texts().withf(|_, _, limit| *limit == MAX_AT_ONCE).returning(|_, _, _| Ok(moved()));
         unit.expect_insert_event().times(3).returning(|_| Ok(()));
         unit.expect_searchable_text().returning(|_, _| Ok(None));
         for (number, times) in [(1, 1), (2, 1), (3, 1), (9, 1)] {

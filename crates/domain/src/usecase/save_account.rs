@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_blank_name_is_removed() {
-        for (typed, expected) in [(" Ann ", Some(name("Ann"))), (" ", None)] {
+        for (raw, expected) in [(" Ann ", Some(name("Ann"))), (" ", None)] {
             let mut unit = MockUnit::new();
             unit.expect_set_language()
                 .withf(|customer, language, _| {
@@ -96,7 +96,7 @@ mod tests {
             let email = EmailAddress::from_stored("ann@example.com".to_owned());
             let save = SaveAccount {
                 email,
-                name: SaveAccount::parse_name(typed).unwrap(),
+                name: SaveAccount::parse_name(raw).unwrap(),
                 language: Some(Language::German),
                 holds_names: false,
             };
@@ -117,32 +117,32 @@ mod tests {
     }
 
     /// Saves a name of somebody who is called Ann.
-    fn save(typed: &str, holds_names: bool, has_public_posts: bool) -> Result<Option<Name>, RoadmapError> {
+    fn save(raw: &str, holds_names: bool, has_public_posts: bool) -> Result<Option<Name>, RoadmapError> {
         let mut unit = MockUnit::new();
         unit.expect_set_language()
             .returning(|new, _, _| Ok(CustomerName { id: new.id, name: Some(name("Ann")), email: new.email.clone() }));
         unit.expect_has_public_posts().returning(move |_| Ok(has_public_posts));
         unit.expect_set_own_name().returning(|_, _| Ok(()));
         let email = EmailAddress::from_stored("ann@example.com".to_owned());
-        let save = SaveAccount { email, name: SaveAccount::parse_name(typed).unwrap(), language: None, holds_names };
+        let save = SaveAccount { email, name: SaveAccount::parse_name(raw).unwrap(), language: None, holds_names };
         perform(&save, &mut unit).map(|saved| saved.output.name)
     }
 
     #[test]
     fn the_team_approves_the_name_beside_approved_posts() {
-        for (typed, holds_names, has_public_posts, is_saved) in [
+        for (raw, holds_names, has_public_posts, is_saved) in [
             ("Spam", true, true, false),
             ("Spam", true, false, true),
             ("Spam", false, true, true),
             ("Ann", true, true, true),
             ("", true, true, true),
         ] {
-            let saved = save(typed, holds_names, has_public_posts);
+            let saved = save(raw, holds_names, has_public_posts);
             match saved {
                 Ok(saved) => {
-                    assert!(is_saved && saved.map_or("".to_owned(), |name| name.to_string()) == typed, "{typed}")
+                    assert!(is_saved && saved.map_or("".to_owned(), |name| name.to_string()) == raw, "{raw}")
                 }
-                Err(error) => assert!(!is_saved && error.to_string() == held_name().to_string(), "{typed}: {error}"),
+                Err(error) => assert!(!is_saved && error.to_string() == held_name().to_string(), "{raw}: {error}"),
             }
         }
     }

@@ -23,9 +23,9 @@ use crate::usecase::update_setting::UpdateSetting;
 #[derive(Debug, Clone)]
 pub struct SaveSettings {
     /// The settings of the form.
-    pub wanted: AllSettings,
+    pub form: AllSettings,
     /// What the form showed when it was opened.
-    pub shown: ShownSettings,
+    pub fingerprints: FormFingerprints,
 }
 
 /// All settings of a workspace.
@@ -68,9 +68,9 @@ impl AllSettings {
 
 /// The fields of a form with the fingerprints of what they showed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ShownSettings(pub BTreeMap<String, Fingerprint>);
+pub struct FormFingerprints(pub BTreeMap<String, Fingerprint>);
 
-impl ShownSettings {
+impl FormFingerprints {
     /// Returns what a form shows with these settings.
     #[must_use]
     pub fn of_stored(stored: &AllSettings) -> Self {
@@ -87,14 +87,15 @@ impl ShownSettings {
     /// Returns the text that [`Self::parse`] reads.
     #[must_use]
     pub fn text(&self) -> String {
-        let fields: Vec<String> = self.0.iter().map(|(field, shown)| format!("{field}:{}", shown.as_str())).collect();
+        let fields: Vec<String> =
+            self.0.iter().map(|(field, fingerprint)| format!("{field}:{}", fingerprint.as_str())).collect();
         fields.join(" ")
     }
 
     /// Whether a field showed this text. A form that does not say it showed what is stored.
     fn is(&self, field: &str, text: &str, stored: &str) -> bool {
         match self.0.get(field) {
-            Some(shown) => *shown == Fingerprint::of_field(text),
+            Some(fingerprint) => *fingerprint == Fingerprint::of_field(text),
             None => text == stored,
         }
     }
@@ -115,7 +116,7 @@ impl Operation for SaveSettings {
             settings: work.load_portal().await?,
             synonyms: work.load_synonyms().await?,
         };
-        let changes = SettingsChanges::between(&stored, self.wanted.clone(), &self.shown);
+        let changes = SettingsChanges::between(&stored, self.form.clone(), &self.fingerprints);
         if !changes.contested.is_empty() {
             return Err(RoadmapError::Conflict(Conflict::ChangedMeanwhile));
         }
@@ -149,21 +150,21 @@ pub struct SettingsChanges {
 impl SettingsChanges {
     /// Returns what was changed in the form, compared with what is stored.
     #[must_use]
-    pub fn between(stored: &AllSettings, wanted: AllSettings, shown: &ShownSettings) -> Self {
-        let (old, new) = (stored.texts(), wanted.texts());
+    pub fn between(stored: &AllSettings, form: AllSettings, fingerprints: &FormFingerprints) -> Self {
+        let (old, new) = (stored.texts(), form.texts());
         let mut changed = BTreeSet::new();
         let mut contested = Vec::new();
         for ((field, old), (_, new)) in old.iter().zip(&new) {
-            if old == new || shown.is(field, new, old) {
+            if old == new || fingerprints.is(field, new, old) {
                 continue;
             }
             changed.insert(*field);
-            if !shown.is(field, old, old) {
+            if !fingerprints.is(field, old, old) {
                 contested.push(*field);
             }
         }
         let is = |field| changed.contains(field);
-        let AllSettings { setting, settings, synonyms } = wanted;
+        let AllSettings { setting, settings, synonyms } = form;
         let setting = SettingChange {
             product_name: is("product_name").then_some(setting.product_name),
             website_url: is("website_url").then_some(setting.website_url),

@@ -149,13 +149,13 @@ impl Search {
 async fn find_terms(index: &mut dyn SearchIndex, query: &mut SearchQuery) -> Result<Vec<Term>, StoreError> {
     let finding: Vec<usize> =
         (0..).zip(query.words()).filter(|(_, word)| word.finds()).map(|(number, _)| number).collect();
-    let found = index.matches(&lookups(query, &finding), MATCHES_LIMIT).await?;
-    let mut matches: HashMap<usize, Matches> = finding.iter().copied().zip(found).collect();
+    let lookup_matches = index.matches(&lookups(query, &finding), MATCHES_LIMIT).await?;
+    let mut matches: HashMap<usize, Matches> = finding.iter().copied().zip(lookup_matches).collect();
     let unknown: Vec<usize> = finding.into_iter().filter(|word| is_unknown(&matches, *word)).collect();
     let corrected = correct(index, query, &unknown).await?;
     if !corrected.is_empty() {
-        let found = index.matches(&lookups(query, &corrected), MATCHES_LIMIT).await?;
-        matches.extend(corrected.into_iter().zip(found));
+        let lookup_matches = index.matches(&lookups(query, &corrected), MATCHES_LIMIT).await?;
+        matches.extend(corrected.into_iter().zip(lookup_matches));
     }
     let requests = index.request_count().await?;
     let shares = unknown_shares(query.words(), |word| is_unknown(&matches, word));
@@ -208,24 +208,24 @@ async fn correct(
     query: &mut SearchQuery,
     unknown: &[usize],
 ) -> Result<Vec<usize>, StoreError> {
-    let typed: Vec<(usize, String)> = unknown
+    let misspellings: Vec<(usize, String)> = unknown
         .iter()
         .filter_map(|word| Some((*word, query.words().get(*word)?)))
         .filter(|(_, word)| {
             !word.is_acronym && !word.word.is_pair() && word.word.surface().len() <= SearchDocument::MAX_VOCABULARY_WORD
         })
         .map(|(number, word)| (number, word.word.surface().to_owned()))
-        .filter(|(_, typed)| similarity::tolerance(typed) > 0)
+        .filter(|(_, surface)| similarity::tolerance(surface) > 0)
         .take(CORRECTED_WORDS)
         .collect();
-    if typed.is_empty() {
+    if misspellings.is_empty() {
         return Ok(Vec::new());
     }
-    let surfaces: Vec<&str> = typed.iter().map(|(_, surface)| surface.as_str()).collect();
+    let surfaces: Vec<&str> = misspellings.iter().map(|(_, surface)| surface.as_str()).collect();
     let similar = index.similar_words(&surfaces, SIMILAR_WORDS).await?;
     let mut corrected = Vec::new();
     let mut splits = SPLIT_WORDS;
-    for ((word, surface), known) in typed.into_iter().zip(similar) {
+    for ((word, surface), known) in misspellings.into_iter().zip(similar) {
         let mut alternatives: Vec<Alternative> = similarity::corrections(&surface, known)
             .iter()
             .map(|correction| Alternative::Words(MatchKind::Correction, vec![Word::new(correction)]))
@@ -257,8 +257,8 @@ async fn split(index: &mut dyn SearchIndex, surface: &str) -> Result<Vec<Alterna
         similarity::splits(surface).into_iter().map(|(left, right)| vec![Word::new(left), Word::new(right)]).collect();
     let lookups: Vec<(Expression, Fields)> =
         pairs.iter().map(|words| (Expression::all_words(words), Fields::Any)).collect();
-    let found = index.matches(&lookups, MATCHES_LIMIT).await?;
-    let matches = pairs.into_iter().zip(found).filter(|(_, matches)| *matches != Matches::All(Vec::new()));
+    let lookup_matches = index.matches(&lookups, MATCHES_LIMIT).await?;
+    let matches = pairs.into_iter().zip(lookup_matches).filter(|(_, matches)| *matches != Matches::All(Vec::new()));
     let alternatives = matches.map(|(words, _)| Alternative::Words(MatchKind::Joined, words));
     Ok(alternatives.take(similarity::MAX_CORRECTIONS).collect())
 }
@@ -273,7 +273,7 @@ impl Run<'_> {
     /// Words that find nothing alone do not count.
     fn min_coverage(&self, relevance: &Relevance) -> Range<f64> {
         let words = self.ranker.query().words();
-        let finds = |found: &&WordMatch| words.get(found.word).is_some_and(QueryWord::finds);
+        let finds = |word_match: &&WordMatch| words.get(word_match.word).is_some_and(QueryWord::finds);
         let matches: Vec<&WordMatch> = relevance.matches.iter().filter(finds).collect();
         match matches.as_slice() {
             [] => f64::INFINITY..f64::INFINITY,
@@ -316,9 +316,9 @@ impl Run<'_> {
         if partials.len() > limit {
             self.add_titles(&finding, &mut partials).await?;
         }
-        let chosen = self.choose(partials, limit).await?;
-        if !chosen.is_empty() {
-            let documents = self.index.documents(&chosen).await?;
+        let candidates = self.choose(partials, limit).await?;
+        if !candidates.is_empty() {
+            let documents = self.index.documents(&candidates).await?;
             self.rank(documents);
         }
         Ok(())
@@ -329,8 +329,8 @@ impl Run<'_> {
         let rare: Vec<&&Term> = terms.iter().filter(|term| !term.matches().is_empty()).collect();
         let lookups: Vec<(Expression, Fields)> =
             rare.iter().map(|term| (term.expression.clone(), Fields::Title)).collect();
-        let found = self.index.matches(&lookups, MATCHES_LIMIT).await?;
-        for (term, matches) in rare.into_iter().zip(found) {
+        let lookup_matches = self.index.matches(&lookups, MATCHES_LIMIT).await?;
+        for (term, matches) in rare.into_iter().zip(lookup_matches) {
             let Matches::All(all) = matches else { continue };
             for number in all {
                 if let Some(partial) = partials.get_mut(&number) {
@@ -555,8 +555,8 @@ mod tests {
             (format!("Request|{} {other}", words[number % 3]), 0)
         });
         let mut index = index(requests);
-        let found = numbers(&mut index, "quokka fern moss", 15);
-        assert_eq!(found, (0..12).rev().map(|hundred| hundred * 100 + 2).collect::<Vec<_>>());
+        let results = numbers(&mut index, "quokka fern moss", 15);
+        assert_eq!(results, (0..12).rev().map(|hundred| hundred * 100 + 2).collect::<Vec<_>>());
     }
 
     #[test]
@@ -564,7 +564,7 @@ mod tests {
         let mut index = titles(&["Quokka wombat numbat burrow meadow"]);
         let query = SearchQuery::parse("query", "qokka wmbat nmbat brrow medow").unwrap();
         let hits = block_on(Search::new(query, 5).run(&mut index)).unwrap();
-        let matched: Vec<usize> = hits[0].relevance.matches.iter().map(|found| found.word).collect();
+        let matched: Vec<usize> = hits[0].relevance.matches.iter().map(|word_match| word_match.word).collect();
         assert_eq!(matched, [0, 1, 2, 3]);
     }
 
@@ -573,17 +573,17 @@ mod tests {
     fn any_query_reads_a_bounded_number_of_rows() {
         let words = ["quokka", "fern", "moss", "zebra", "lion", "wombat", "numbat", "burrow"];
         let requests = (0..2_500_i64).map(|number: i64| {
-            let chosen: Vec<&str> =
+            let selection: Vec<&str> =
                 (0_i64..).zip(words).filter(|(bit, _)| (number >> bit) & 1 == 1).map(|(_, word)| word).collect();
-            (format!("{} {number}|{}", chosen.join(" "), words[usize::try_from(number % 8).unwrap()]), number % 7)
+            (format!("{} {number}|{}", selection.join(" "), words[usize::try_from(number % 8).unwrap()]), number % 7)
         });
         let mut index = index(requests);
         for query in [words.join(" "), words[..3].join(" "), "quokka".to_owned(), "customer quokka".to_owned()] {
             index.rows_read = 0;
             assert!(!numbers(&mut index, &query, 15).is_empty(), "{query}");
             // Matches of each word, lookups and walks for all words and two of them, in both kinds of fields.
-            let most = 16 * MATCHES_LIMIT + 2 * 2 * (LOOKUP_LIMIT + MAX_SCANNED_ROWS);
-            assert!(index.rows_read <= most, "{query}: {}", index.rows_read);
+            let max_rows = 16 * MATCHES_LIMIT + 2 * 2 * (LOOKUP_LIMIT + MAX_SCANNED_ROWS);
+            assert!(index.rows_read <= max_rows, "{query}: {}", index.rows_read);
         }
     }
 
@@ -616,14 +616,14 @@ mod tests {
             let text = query["query"].as_str().unwrap();
             let relevant: Vec<&str> =
                 query["relevant"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
-            let found = numbers(&mut index, text, 8);
-            let found: Vec<&str> =
-                found.iter().map(|number| names[usize::try_from(number - 1).unwrap()].as_str()).collect();
-            let matches = relevant.iter().filter(|name| found.contains(name)).count();
+            let results = numbers(&mut index, text, 8);
+            let results: Vec<&str> =
+                results.iter().map(|number| names[usize::try_from(number - 1).unwrap()].as_str()).collect();
+            let matches = relevant.iter().filter(|name| results.contains(name)).count();
             let number = |count: usize| f64::from(u32::try_from(count).unwrap());
             recalls.push(number(matches) / number(relevant.len()));
-            if matches < relevant.len() || found[0] != relevant[0] {
-                misses += &format!("{text}: {relevant:?}, found {found:?}\n");
+            if matches < relevant.len() || results[0] != relevant[0] {
+                misses += &format!("{text}: {relevant:?}, found {results:?}\n");
             }
         }
         let recall = recalls.iter().sum::<f64>() / f64::from(u32::try_from(recalls.len()).unwrap());

@@ -10,7 +10,7 @@ use crate::model::id::{SessionId, SignInId};
 use crate::model::message::{MessageContent, MessageId, NewMessage, Recipient};
 use crate::model::portal::Language;
 use crate::model::session::{BrowserName, NewSession, SecretDigest, Session};
-use crate::model::sign_in::{AskedBy, Consumption, LocalPath, PageAction, SignIn};
+use crate::model::sign_in::{Consumption, LocalPath, PageAction, SignIn, SignInRequester};
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_requests::{self, COUNTED_FOR, CounterKey, MailCounter, MailLimit};
 use crate::policy::storage;
@@ -81,7 +81,7 @@ impl Operation for StartSignIn {
 pub struct AskForSignIn {
     pub start: StartSignIn,
     /// Who asks.
-    pub asked_by: AskedBy,
+    pub requester: SignInRequester,
 }
 
 /// A sign-in that was asked for.
@@ -152,9 +152,9 @@ impl AskForSignIn {
         check_limits(work, person, &mail_requests::PERSON, MailBudget::SignIns, now).await?;
         let mut counters = vec![person];
         if self.start.action.as_ref().is_some_and(PageAction::is_post) {
-            let kept = MailCounter::KeptPosts(workspace).key();
-            check_limits(work, kept, &mail_requests::KEPT_POSTS, MailBudget::KeptPosts, now).await?;
-            counters.push(kept);
+            let pending_posts = MailCounter::KeptPosts(workspace).key();
+            check_limits(work, pending_posts, &mail_requests::KEPT_POSTS, MailBudget::KeptPosts, now).await?;
+            counters.push(pending_posts);
         }
         // The same statements for everybody.
         let known = work.find_known_address(self.start.email.folded()).await?;
@@ -177,16 +177,16 @@ impl AskForSignIn {
         work: &mut dyn UnitOfWork,
     ) -> Result<Decision, RoadmapError> {
         let (now, budget) = (context.now, MailBudget::SignIns);
-        match self.asked_by {
-            AskedBy::Visitor { is_admitted } => self.decide_for_visitor(is_admitted, context, work).await,
-            AskedBy::KnownBrowser { id, is_admitted } => {
+        match self.requester {
+            SignInRequester::Visitor { is_admitted } => self.decide_for_visitor(is_admitted, context, work).await,
+            SignInRequester::KnownBrowser { id, is_admitted } => {
                 let browser = MailCounter::KnownBrowser(id).key();
                 check_limits(work, browser, &mail_requests::KNOWN_BROWSER, budget, now).await?;
                 let known = work.find_known_address(self.start.email.folded()).await?;
                 let sends = !known.is_blocked() && (is_admitted || known.is_member);
                 Ok(Decision { sends, counters: vec![browser], used_up_for: None })
             }
-            AskedBy::Member => {
+            SignInRequester::Member => {
                 let person = MailCounter::InvitedPerson(&self.start.email).key();
                 check_limits(work, person, &mail_requests::INVITED_PERSON, budget, now).await?;
                 let workspace = MailCounter::Invitations(context.workspace).key();
@@ -428,8 +428,8 @@ mod tests {
         PageAction::Comment { request, content: "Yes".to_owned() }
     }
 
-    const VISITOR: AskedBy = AskedBy::Visitor { is_admitted: true };
-    const CLOSED: AskedBy = AskedBy::Visitor { is_admitted: false };
+    const VISITOR: SignInRequester = SignInRequester::Visitor { is_admitted: true };
+    const CLOSED: SignInRequester = SignInRequester::Visitor { is_admitted: false };
 
     /// What a unit of work knows.
     #[derive(Clone, Default)]
@@ -441,7 +441,7 @@ mod tests {
 
     /// Asks for a sign-in. Returns whether it is sent, what counts it, and for how long the workspace has no mails.
     fn ask(
-        asked_by: AskedBy,
+        requester: SignInRequester,
         action: Option<PageAction>,
         known: &Known,
     ) -> Result<(bool, Vec<CounterKey>, Option<u64>), OverMailLimit> {
@@ -459,7 +459,7 @@ mod tests {
             stored.store(has_mail, Ordering::SeqCst);
             Ok(())
         });
-        unit.expect_purge_sign_ins_without_mail().withf(|kept| *kept == 2_000).returning(|_| Ok(()));
+        unit.expect_purge_sign_ins_without_mail().withf(|limit| *limit == 2_000).returning(|_| Ok(()));
         unit.expect_count_mail().returning(move |mail, counters, at, purge_before| {
             assert_eq!((mail, at, purge_before), (Uuid::from_u128(1), now(), now().plus(-Duration::DAY)));
             counts.lock().unwrap().extend_from_slice(counters);
@@ -472,17 +472,17 @@ mod tests {
             queued.store(true, Ordering::SeqCst);
             Ok(true)
         });
-        let operation = AskForSignIn { start: StartSignIn { action, ..start() }, asked_by };
-        let asked = perform(&operation, &mut unit);
+        let operation = AskForSignIn { start: StartSignIn { action, ..start() }, requester };
+        let outcome = perform(&operation, &mut unit);
         drop(unit);
-        match asked {
-            Ok(asked) => {
-                assert_eq!((&asked.audit, asked.stored_bytes), (&Audit::OwnRecord(OwnRecord::Session), 0));
-                let asked = asked.output;
+        match outcome {
+            Ok(outcome) => {
+                assert_eq!((&outcome.audit, outcome.stored_bytes), (&Audit::OwnRecord(OwnRecord::Session), 0));
+                let outcome = outcome.output;
                 let counted = counted.lock().unwrap().clone();
                 let sends = is_queued.load(Ordering::SeqCst);
-                assert_eq!((has_mail.load(Ordering::SeqCst), asked.sign_in.created_at), (sends, now()));
-                Ok((sends, counted, asked.used_up_for))
+                assert_eq!((has_mail.load(Ordering::SeqCst), outcome.sign_in.created_at), (sends, now()));
+                Ok((sends, counted, outcome.used_up_for))
             }
             Err(RoadmapError::OverMailLimit(over)) => Err(over),
             Err(error) => panic!("{error}"),
@@ -512,17 +512,18 @@ mod tests {
         let email = email();
         let browser = Uuid::from_u128(9);
         let person = MailCounter::Person(&email).key();
-        let [strangers, customers, kept] = [MailCounter::Strangers, MailCounter::Customers, MailCounter::KeptPosts]
-            .map(|counter| counter(workspace()).key());
+        let [strangers, customers, pending_posts] =
+            [MailCounter::Strangers, MailCounter::Customers, MailCounter::KeptPosts]
+                .map(|counter| counter(workspace()).key());
         let (invited, invitations) =
             (MailCounter::InvitedPerson(&email).key(), MailCounter::Invitations(workspace()).key());
         let of_browser = MailCounter::KnownBrowser(browser).key();
         let known = |is_member, is_confirmed| Known { address: address(is_member, is_confirmed), ..Known::default() };
-        for (asked_by, action, known, expected) in [
+        for (requester, action, known, expected) in [
             (VISITOR, None, known(false, false), vec![person, strangers]),
             (VISITOR, None, known(false, true), vec![person, customers]),
             (VISITOR, None, known(true, true), vec![person]),
-            (VISITOR, Some(comment()), known(false, false), vec![person, kept, strangers]),
+            (VISITOR, Some(comment()), known(false, false), vec![person, pending_posts, strangers]),
             (
                 VISITOR,
                 Some(PageAction::Vote(FeatureRequestId::new(browser))),
@@ -530,15 +531,15 @@ mod tests {
                 vec![person, strangers],
             ),
             (
-                AskedBy::KnownBrowser { id: browser, is_admitted: true },
+                SignInRequester::KnownBrowser { id: browser, is_admitted: true },
                 Some(comment()),
                 known(false, true),
                 vec![of_browser],
             ),
-            (AskedBy::Member, None, known(true, false), vec![invited, invitations]),
+            (SignInRequester::Member, None, known(true, false), vec![invited, invitations]),
         ] {
-            let (sends, counted, used_up_for) = ask(asked_by, action, &known).unwrap();
-            assert_eq!((sends, counted, used_up_for), (true, expected, None), "{asked_by:?}");
+            let (sends, counted, used_up_for) = ask(requester, action, &known).unwrap();
+            assert_eq!((sends, counted, used_up_for), (true, expected, None), "{requester:?}");
         }
     }
 
@@ -546,17 +547,17 @@ mod tests {
     fn a_limit_that_is_used_up_says_how_long() {
         let email = email();
         let browser = Uuid::from_u128(9);
-        for (counter, asked_by, budget, retry_after) in [
+        for (counter, requester, budget, retry_after) in [
             (MailCounter::Person(&email), VISITOR, MailBudget::SignIns, 3_599),
             (MailCounter::KeptPosts(workspace()), VISITOR, MailBudget::KeptPosts, 86_399),
             (
                 MailCounter::KnownBrowser(browser),
-                AskedBy::KnownBrowser { id: browser, is_admitted: true },
+                SignInRequester::KnownBrowser { id: browser, is_admitted: true },
                 MailBudget::SignIns,
                 899,
             ),
-            (MailCounter::InvitedPerson(&email), AskedBy::Member, MailBudget::SignIns, 3_599),
-            (MailCounter::Invitations(workspace()), AskedBy::Member, MailBudget::SignIns, 3_599),
+            (MailCounter::InvitedPerson(&email), SignInRequester::Member, MailBudget::SignIns, 3_599),
+            (MailCounter::Invitations(workspace()), SignInRequester::Member, MailBudget::SignIns, 3_599),
         ] {
             let known = |is_member, is_confirmed| Known {
                 address: address(is_member, is_confirmed),
@@ -564,7 +565,7 @@ mod tests {
             };
             // The same, whether the address is known or not.
             for known in [known(false, false), known(false, true), known(true, false)] {
-                let over = ask(asked_by, Some(comment()), &known).unwrap_err();
+                let over = ask(requester, Some(comment()), &known).unwrap_err();
                 assert_eq!(over, OverMailLimit { budget, retry_after }, "{counter:?}");
             }
         }
@@ -590,17 +591,17 @@ mod tests {
         }
         // The other askers do not depend on them, and the team sees it once a minute.
         let all = Known { full: vec![strangers, customers, used_up], ..Known::default() };
-        let known_browser = AskedBy::KnownBrowser { id: Uuid::from_u128(9), is_admitted: true };
-        for asked_by in [known_browser, AskedBy::Member] {
-            assert_eq!(ask(asked_by, Some(comment()), &all).unwrap().2, None);
+        let known_browser = SignInRequester::KnownBrowser { id: Uuid::from_u128(9), is_admitted: true };
+        for requester in [known_browser, SignInRequester::Member] {
+            assert_eq!(ask(requester, Some(comment()), &all).unwrap().2, None);
         }
         assert!(!ask(VISITOR, None, &all).unwrap().1.contains(&used_up));
     }
 
     #[test]
     fn a_closed_portal_mails_nobody_who_could_not_enter() {
-        let closed_browser = AskedBy::KnownBrowser { id: Uuid::from_u128(9), is_admitted: false };
-        for asked_by in [CLOSED, closed_browser] {
+        let closed_browser = SignInRequester::KnownBrowser { id: Uuid::from_u128(9), is_admitted: false };
+        for requester in [CLOSED, closed_browser] {
             for (is_member, is_confirmed) in [(false, false), (false, true), (true, false)] {
                 let mut unit = MockUnit::new();
                 unit.expect_nth_counted_mail().returning(|_, _| Ok(None));
@@ -612,9 +613,9 @@ mod tests {
                 unit.expect_purge_sign_ins_without_mail().times(usize::from(!is_member)).returning(|_| Ok(()));
                 unit.expect_count_mail().withf(|_, counters, _, _| !is_sent(counters)).returning(|_, _, _, _| Ok(()));
                 unit.expect_insert_message().times(usize::from(is_member)).returning(|_| Ok(true));
-                let operation = AskForSignIn { start: start(), asked_by };
-                let asked = perform(&operation, &mut unit).unwrap();
-                assert_eq!(asked.output.used_up_for, None);
+                let operation = AskForSignIn { start: start(), requester };
+                let outcome = perform(&operation, &mut unit).unwrap();
+                assert_eq!(outcome.output.used_up_for, None);
             }
         }
     }
@@ -662,9 +663,9 @@ mod tests {
         let blocked = KnownAddress { is_blocked_customer: true, ..KnownAddress::default() };
         for is_confirmed in [false, true] {
             let known = Known { address: KnownAddress { is_confirmed, ..blocked }, ..Known::default() };
-            let browser = AskedBy::KnownBrowser { id: Uuid::from_u128(9), is_admitted: true };
-            for asked_by in [VISITOR, browser] {
-                let (sends, counted, used_up_for) = ask(asked_by, Some(comment()), &known).unwrap();
+            let browser = SignInRequester::KnownBrowser { id: Uuid::from_u128(9), is_admitted: true };
+            for requester in [VISITOR, browser] {
+                let (sends, counted, used_up_for) = ask(requester, Some(comment()), &known).unwrap();
                 assert_eq!((sends, is_sent(&counted), used_up_for), (false, false, None));
             }
         }

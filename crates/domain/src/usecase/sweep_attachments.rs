@@ -187,13 +187,13 @@ mod tests {
         let mut maintenance = MockMaintenance::new();
         let mut blobs = empty_storage();
         for numbers in [0..100, 100..103] {
-            let found = unused(numbers.clone());
+            let unused_blobs = unused(numbers.clone());
             maintenance
                 .expect_delete_unused_attachments()
                 .withf(|of, before, limit| (*of, *before, *limit) == (workspace(), now().plus(-Duration::days(7)), 100))
                 .times(1)
                 .in_sequence(&mut order)
-                .return_once(move |_, _, _| Ok(found));
+                .return_once(move |_, _, _| Ok(unused_blobs));
             let count = numbers.clone().count();
             blobs
                 .expect_delete()

@@ -134,14 +134,14 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_existing_feature_requests()
             .times(1)
-            .returning(|ids| Ok(ids.iter().copied().filter(|found| *found != id(4)).collect()));
+            .returning(|ids| Ok(ids.iter().copied().filter(|existing| *existing != id(4)).collect()));
         unit
     }
 
     /// Returns the root of a feature request of [`unit`].
     fn root(request: &FeatureRequestRef) -> FeatureRequestId {
-        let FeatureRequestRef::Id(found) = *request else { panic!("an ID") };
-        if found == id(3) { id(1) } else { found }
+        let FeatureRequestRef::Id(request) = *request else { panic!("an ID") };
+        if request == id(3) { id(1) } else { request }
     }
 
     /// Expects that some feature requests are locked, once each, to move them.

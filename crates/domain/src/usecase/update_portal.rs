@@ -134,15 +134,15 @@ mod tests {
         for (media_type, is_image) in
             [(Some("image/png"), true), (None, false), (Some("image/svg+xml"), false), (Some("text/html"), false)]
         {
-            let found = CoverImage { attachment: id, filename: Filename::sanitize("logo.png") };
+            let image = CoverImage { attachment: id, filename: Filename::sanitize("logo.png") };
             let mut unit = MockUnit::new();
             unit.expect_load_portal().returning(|| Ok(PortalSettings::default()));
             unit.expect_save_portal().times(usize::from(is_image)).returning(|_| Ok(()));
-            let cover = media_type.map(|name| (found.clone(), MediaType::from_stored(name.to_owned())));
+            let cover = media_type.map(|name| (image.clone(), MediaType::from_stored(name.to_owned())));
             unit.expect_find_cover().withf(move |logo| *logo == id).return_once(move |_| Ok(cover));
             let outcome = update(&mut unit, PortalChange { logo: Some(Some(id)), ..PortalChange::default() });
             match outcome {
-                Ok(updated) => assert_eq!((updated.settings.logo, updated.logo), (Some(id), Some(found))),
+                Ok(updated) => assert_eq!((updated.settings.logo, updated.logo), (Some(id), Some(image))),
                 Err(error) => assert_eq!((error.to_string(), is_image), (invalid_logo().to_string(), false)),
             }
         }

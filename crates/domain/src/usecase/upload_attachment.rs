@@ -169,8 +169,8 @@ impl UploadProgress {
             return Err(invalid_file().into());
         }
         self.md5.update(piece);
-        let kept = piece.len().min(MAX_HEAD_BYTES.saturating_sub(self.head.len()));
-        self.head.extend_from_slice(piece.get(..kept).unwrap_or_default());
+        let length = piece.len().min(MAX_HEAD_BYTES.saturating_sub(self.head.len()));
+        self.head.extend_from_slice(piece.get(..length).unwrap_or_default());
         Ok(())
     }
 

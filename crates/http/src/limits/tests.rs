@@ -368,18 +368,18 @@ fn many_threads_get_no_more_than_the_limit() {
 fn full_buckets_are_swept_when_their_number_has_doubled() {
     let (limits, stopwatch) = limits(None, None, rate(60, 60, 60));
     // Returns the number of buckets after one failure from each address. A bucket can be removed two seconds later.
-    let kept = |addresses: std::ops::Range<u32>| {
+    let buckets = |addresses: std::ops::Range<u32>| {
         addresses.for_each(|address| limits.record_failure(IpAddr::V4(address.into())).unwrap());
         limits.failures.as_ref().unwrap().len()
     };
-    assert_eq!(kept(0..1_023), 1_023);
+    assert_eq!(buckets(0..1_023), 1_023);
     stopwatch.advance(Duration::from_secs(2));
-    assert_eq!(kept(1_023..1_024), 1_024);
-    assert_eq!(kept(1_024..1_025), 2);
-    assert_eq!(kept(2_000..3_023), 1_025);
+    assert_eq!(buckets(1_023..1_024), 1_024);
+    assert_eq!(buckets(1_024..1_025), 2);
+    assert_eq!(buckets(2_000..3_023), 1_025);
     stopwatch.advance(Duration::from_secs(2));
-    assert_eq!(kept(4_000..5_025), 2_050);
-    assert_eq!(kept(5_025..5_026), 1_026);
+    assert_eq!(buckets(4_000..5_025), 2_050);
+    assert_eq!(buckets(5_025..5_026), 1_026);
 }
 
 /// Beyond the contract.
@@ -387,14 +387,14 @@ fn full_buckets_are_swept_when_their_number_has_doubled() {
 fn full_buckets_are_removed() {
     let (limits, stopwatch) = limits(None, None, rate(60, 60, 60));
     let failures = limits.failures.as_ref().unwrap();
-    let mut most = 0;
+    let mut peak = 0;
     for number in 0..200_000_u32 {
         limits.record_failure(IpAddr::V4(number.into())).unwrap();
         stopwatch.advance(Duration::from_millis(1));
-        most = most.max(failures.len());
+        peak = peak.max(failures.len());
     }
     // A thousand addresses fail per second, and each bucket refills within one second.
-    assert!((1_000..=6_000).contains(&most), "{most} of 200000 are kept");
+    assert!((1_000..=6_000).contains(&peak), "{peak} of 200000 are kept");
     // A bucket that is not full is kept.
     let busy = address("192.0.2.1");
     while limits.record_failure(busy).is_ok() {}

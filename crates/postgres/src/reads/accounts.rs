@@ -24,12 +24,16 @@ use crate::statement::{placed, statement, subscribed, summary};
 statement! {
     /// Selects what a customer voted for, latest vote first. Of very many votes, those for the newest feature requests are
     /// read.
-    LatestVotes { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt, limit: i64 => BigInt }
-        -> SummaryColumns,
+    LatestVotes {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        scan_limit: i64 => BigInt,
+        limit: i64 => BigInt,
+    } -> SummaryColumns,
     concat!("WITH voted AS MATERIALIZED (
          SELECT coalesce(root_id, votes.request_id) AS request_id, max(votes.created_at) AS voted_at FROM (
              SELECT request_id, created_at FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer}
-             ORDER BY request_id DESC LIMIT {most}
+             ORDER BY request_id DESC LIMIT {scan_limit}
          ) AS votes
          CROSS JOIN LATERAL (
              SELECT root_id FROM vote_tallies
@@ -52,8 +56,12 @@ statement! {
 
 statement! {
     /// Selects what a customer gets mail about, newest first. Of very many, the newest ones are read.
-    Subscriptions { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt, limit: i64 => BigInt }
-        -> LinkColumns,
+    Subscriptions {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        scan_limit: i64 => BigInt,
+        limit: i64 => BigInt,
+    } -> LinkColumns,
     concat!("WITH ", subscribed!(), ", roots AS MATERIALIZED (
          SELECT DISTINCT coalesce(root_id, subscribed.request_id) AS request_id FROM subscribed
          CROSS JOIN LATERAL (
@@ -73,7 +81,7 @@ statement! {
 
 statement! {
     /// Selects the newest feature requests of a customer, also private ones.
-    Written { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, limit: i64 => BigInt } -> RowColumns,
+    LatestIdeas { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, limit: i64 => BigInt } -> RowColumns,
     concat!("SELECT ", row!(), " FROM (
          SELECT id FROM feature_requests
          WHERE workspace_id = {workspace} AND author_id = {customer} AND root_id IS NULL
@@ -91,12 +99,12 @@ async fn customer_lists(
     id: CustomerId,
     limit: i64,
 ) -> Result<AccountLists, StoreError> {
-    let (customer, most) = (id.uuid(), i64::from(PortalList::TAG_LIMIT));
-    let votes = LatestVotes { workspace, customer, most, limit };
+    let (customer, scan_limit) = (id.uuid(), i64::from(PortalList::TAG_LIMIT));
+    let votes = LatestVotes { workspace, customer, scan_limit, limit };
     let votes: Vec<SummaryRow> = session.run(votes.load(&mut session.connection()?)).await?;
-    let ideas = Written { workspace, customer, limit };
+    let ideas = LatestIdeas { workspace, customer, limit };
     let ideas: Vec<RowRow> = session.run(ideas.load(&mut session.connection()?)).await?;
-    let subscriptions = Subscriptions { workspace, customer, most, limit };
+    let subscriptions = Subscriptions { workspace, customer, scan_limit, limit };
     let subscriptions: Vec<LinkRow> = session.run(subscriptions.load(&mut session.connection()?)).await?;
     Ok(AccountLists {
         votes: votes.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<_, _>>()?,

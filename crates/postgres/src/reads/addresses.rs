@@ -115,13 +115,13 @@ impl PostgresStore {
         let mut doubles = DoubleAddresses::default();
         for (id, email) in outdated(&session, "customers", workspace).await? {
             let find = FindByAddress { workspace, folded: email.folded().as_str().to_owned() };
-            let found: Option<CustomerNameRow> =
+            let canonical: Option<CustomerNameRow> =
                 session.run_optional(find.get_result(&mut session.connection()?)).await?;
             let find = FindById { workspace, id };
             let double: Option<CustomerNameRow> =
                 session.run_optional(find.get_result(&mut session.connection()?)).await?;
-            if let Some((double, found)) = double.zip(found) {
-                doubles.customers.push(DoubleCustomer { double: customer_name(double), found: customer_name(found) });
+            if let Some((double, canonical)) = double.map(customer_name).zip(canonical.map(customer_name)) {
+                doubles.customers.push(DoubleCustomer { double, canonical });
             }
         }
         for (id, email) in outdated(&session, "members", workspace).await? {

@@ -41,12 +41,12 @@ impl AttachmentReader for PostgresReader {
         let logo = portal_settings::table
             .filter(portal_settings::workspace_id.eq(workspace))
             .filter(portal_settings::logo_attachment_id.eq(image));
-        let found = attachments::table
+        let select = attachments::table
             .filter(attachments::workspace_id.eq(workspace))
             .filter(attachments::id.eq(image))
             .filter(diesel::dsl::exists(covers).or(diesel::dsl::exists(logo)))
             .select(attachment_columns());
-        let row: Option<AttachmentRow> = session.run_optional(found.first(&mut session.connection()?)).await?;
+        let row: Option<AttachmentRow> = session.run_optional(select.first(&mut session.connection()?)).await?;
         row.map(Attachment::try_from).transpose()
     }
 }

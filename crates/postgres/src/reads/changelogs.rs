@@ -94,7 +94,12 @@ fn published(row: PublishedRow) -> Result<PublishedChangelog, StoreError> {
 
 statement! {
     /// Selects the number of changelogs that are public, with a page of them.
-    PublishedPage { workspace: Uuid => SqlUuid, now: TimestampColumn => Timestamptz, limit: i64 => BigInt, offset: i64 => BigInt }
+    PublishedPage {
+        workspace: Uuid => SqlUuid,
+        now: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    }
         -> (BigInt, Nullable<PublishedColumns>),
     "WITH total AS (
          SELECT count(*) AS total FROM changelogs WHERE workspace_id = {workspace} AND published_at <= {now}
@@ -218,16 +223,16 @@ impl ChangelogReader for PostgresReader {
         let find = FindPublished { workspace, changelog: changelog.uuid(), now: now.into() };
         let row: Option<PublishedRow> = session.run_optional(find.get_result(&mut session.connection()?)).await?;
         let Some(row) = row else { return Ok(None) };
-        let mut found = [published(row)?];
-        add_requests(&session, workspace, &mut found).await?;
-        let [found] = found;
-        Ok(Some(found))
+        let mut changelogs = [published(row)?];
+        add_requests(&session, workspace, &mut changelogs).await?;
+        let [changelog] = changelogs;
+        Ok(Some(changelog))
     }
 
     async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError> {
         let session = self.session(workspace).await?;
         let row = changelogs::table.find((workspace.uuid(), changelog.uuid())).select(changelogs::notified);
-        let found: Option<bool> = session.run_optional(row.first(&mut session.connection()?)).await?;
-        Ok(found.unwrap_or(false))
+        let is_notified: Option<bool> = session.run_optional(row.first(&mut session.connection()?)).await?;
+        Ok(is_notified.unwrap_or(false))
     }
 }

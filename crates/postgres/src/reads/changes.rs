@@ -9,7 +9,7 @@ use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changes::{
     ChangeEntry, ChangePlace, ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage,
-    ChosenChanges, EXAMINED,
+    ChangesSelection, EXAMINED,
 };
 use roadmap_domain::model::feature_request::FeatureRequestDetail;
 use roadmap_domain::model::id::{TrackId, WorkspaceId};
@@ -42,8 +42,8 @@ statement! {
 
 statement! {
     /// Numbers the oldest committed changes that have no number yet. Returns how many.
-    NumberChanges { workspace: Uuid => SqlUuid, most: i64 => BigInt } -> BigInt,
-    "SELECT number_changes({workspace}, {most})"
+    NumberChanges { workspace: Uuid => SqlUuid, limit: i64 => BigInt } -> BigInt,
+    "SELECT number_changes({workspace}, {limit})"
 }
 
 statement! {
@@ -53,11 +53,11 @@ statement! {
         kind: &'static str => Text,
         at: TimestampColumn => Timestamptz,
         number: i64 => BigInt,
-        most: i64 => BigInt,
+        limit: i64 => BigInt,
     } -> ChangeColumns,
     "SELECT record_id, track_id, private, was_public, deleted, updated_at, changed_at, number FROM changes
      WHERE workspace_id = {workspace} AND kind = {kind} AND number IS NOT NULL AND (changed_at, number) > ({at}, {number})
-     ORDER BY changed_at, number LIMIT {most}"
+     ORDER BY changed_at, number LIMIT {limit}"
 }
 
 /// The types of ID, track, whether it is private, was public and is deleted, timestamp and place of a change.
@@ -136,7 +136,7 @@ fn entry(row: ChangeRow) -> Result<ChangeEntry, StoreError> {
 pub(crate) async fn number_changes(pool: &Pool, workspace: WorkspaceId) -> Result<(), StoreError> {
     loop {
         let session = Session::transaction(pool, workspace.uuid()).await?;
-        let number = NumberChanges { workspace: workspace.uuid(), most: NUMBERED_AT_ONCE };
+        let number = NumberChanges { workspace: workspace.uuid(), limit: NUMBERED_AT_ONCE };
         let numbered: i64 = session.run(number.get_result(&mut session.connection()?)).await?;
         session.commit(None::<(LastStatement, NumberChanges)>).await?;
         if numbered < NUMBERED_AT_ONCE {
@@ -152,7 +152,7 @@ impl PostgresReader {
         kind: &'static str,
         filter: ChangesFilter,
         page: ChangesPage,
-    ) -> Result<ChosenChanges, StoreError> {
+    ) -> Result<ChangesSelection, StoreError> {
         let id = workspace.uuid();
         let session = self.session(workspace).await?;
         let unnumbered = HasUnnumbered { workspace: id };
@@ -162,12 +162,12 @@ impl PostgresReader {
         if is_behind {
             number_changes(&self.pool, workspace).await?;
         }
-        let ChangePlace { at, number } = ChosenChanges::start(&filter, page);
-        let changes = Changes { workspace: id, kind, at: at.into(), number, most: i64::from(EXAMINED) };
+        let ChangePlace { at, number } = ChangesSelection::start(&filter, page);
+        let changes = Changes { workspace: id, kind, at: at.into(), number, limit: i64::from(EXAMINED) };
         let session = self.session(workspace).await?;
         let rows: Vec<ChangeRow> = session.run(changes.load(&mut session.connection()?)).await?;
         let entries = rows.into_iter().map(entry).collect::<Result<_, _>>()?;
-        Ok(ChosenChanges::choose(entries, filter, page))
+        Ok(ChangesSelection::choose(entries, filter, page))
     }
 }
 
@@ -180,15 +180,15 @@ impl ChangeReader for PostgresReader {
         page: ChangesPage,
     ) -> Result<ChangesListing<ChangedRequest>, StoreError> {
         let filter = *filter;
-        let chosen = self.choose(workspace, REQUEST, filter, page).await?;
-        let requests = ChangedRequests { workspace: workspace.uuid(), ids: chosen.shown() };
+        let selection = self.choose(workspace, REQUEST, filter, page).await?;
+        let requests = ChangedRequests { workspace: workspace.uuid(), ids: selection.visible_ids() };
         let session = self.session(workspace).await?;
         let rows: Vec<(DetailRow, Option<LinkRow>)> = session.run(requests.load(&mut session.connection()?)).await?;
         let records = rows.into_iter().map(|(detail, target)| {
             let detail = FeatureRequestDetail::try_from(detail)?;
             Ok(ChangedRequest { detail, merged_into: target.map(request_link) })
         });
-        Ok(chosen.listing(records.collect::<Result<_, StoreError>>()?))
+        Ok(selection.listing(records.collect::<Result<_, StoreError>>()?))
     }
 
     async fn changed_comments(
@@ -198,14 +198,14 @@ impl ChangeReader for PostgresReader {
         page: ChangesPage,
     ) -> Result<ChangesListing<ChangedComment>, StoreError> {
         let filter = *filter;
-        let chosen = self.choose(workspace, COMMENT, filter, page).await?;
-        let comments = ChangedComments { workspace: workspace.uuid(), ids: chosen.shown() };
+        let selection = self.choose(workspace, COMMENT, filter, page).await?;
+        let comments = ChangedComments { workspace: workspace.uuid(), ids: selection.visible_ids() };
         let session = self.session(workspace).await?;
         let rows: Vec<(CommentRow, LinkRow, bool)> = session.run(comments.load(&mut session.connection()?)).await?;
         let records = rows.into_iter().map(|(comment, request, private)| {
             let comment = listed_comment(comment)?;
             Ok(ChangedComment { comment, request: request_link(request), private })
         });
-        Ok(chosen.listing(records.collect::<Result<_, StoreError>>()?))
+        Ok(selection.listing(records.collect::<Result<_, StoreError>>()?))
     }
 }

@@ -236,7 +236,7 @@ statement! {
         after: Uuid => SqlUuid,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
-        end: i64 => BigInt,
+        scan_limit: i64 => BigInt,
     } -> (BigInt, Nullable<HeldPostColumns>),
     "WITH total AS (
          SELECT (SELECT count(*) FROM feature_requests
@@ -247,11 +247,11 @@ statement! {
              (SELECT id, false AS is_comment, created_at FROM feature_requests
               WHERE workspace_id = {workspace} AND awaiting_approval AND root_id IS NULL
                 AND (created_at, id) > ({at}, {after})
-              ORDER BY created_at, id LIMIT {end})
+              ORDER BY created_at, id LIMIT {scan_limit})
              UNION ALL
              (SELECT id, true, created_at FROM held_comments
               WHERE workspace_id = {workspace} AND (created_at, id) > ({at}, {after})
-              ORDER BY created_at, id LIMIT {end})
+              ORDER BY created_at, id LIMIT {scan_limit})
          ) AS posts
          ORDER BY created_at, id LIMIT {limit} OFFSET {offset}
      ), listed AS (
@@ -347,9 +347,9 @@ impl CommentReader for PostgresReader {
     async fn held_posts(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<HeldPost>, StoreError> {
         let session = self.session(workspace).await?;
         let (limit, offset) = (page.limit(), page.offset().unwrap_or(BEYOND));
-        let end = offset.saturating_add(limit);
+        let scan_limit = offset.saturating_add(limit);
         let (at, after) = page.after();
-        let select = HeldPosts { workspace: workspace.uuid(), at: at.into(), after, limit, offset, end };
+        let select = HeldPosts { workspace: workspace.uuid(), at: at.into(), after, limit, offset, scan_limit };
         let rows: Vec<(i64, Option<HeldPostRow>)> = session.run(select.load(&mut session.connection()?)).await?;
         listing(rows, page, held_post)
     }

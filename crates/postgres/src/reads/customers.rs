@@ -70,12 +70,12 @@ statement! {
 statement! {
     /// Selects what a customer voted for, newest first. What is merged is listed once, as the root of its tree. Of very many
     /// votes, those for the newest feature requests are read: IDs begin with the creation timestamp.
-    VotedFor { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt, limit: i64 => BigInt }
+    VotedFor { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, scan_limit: i64 => BigInt, limit: i64 => BigInt }
         -> SummaryColumns,
     concat!("WITH roots AS MATERIALIZED (
          SELECT DISTINCT coalesce(root_id, votes.request_id) AS id FROM (
              SELECT request_id FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer}
-             ORDER BY request_id DESC LIMIT {most}
+             ORDER BY request_id DESC LIMIT {scan_limit}
          ) AS votes
          CROSS JOIN LATERAL (
              SELECT root_id FROM vote_tallies
@@ -96,8 +96,12 @@ statement! {
 statement! {
     /// Selects since when all mail to a customer is stopped, and what the customer gets mail about, newest first. What is
     /// merged is listed once, as the root of its tree. Of very many, the newest ones are read.
-    SubscribedTo { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt, limit: i64 => BigInt }
-        -> (Nullable<Timestamptz>, Nullable<LinkColumns>),
+    SubscribedTo {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        scan_limit: i64 => BigInt,
+        limit: i64 => BigInt,
+    } -> (Nullable<Timestamptz>, Nullable<LinkColumns>),
     concat!("WITH customer AS MATERIALIZED (
          SELECT mail_stopped_at, mail_stopped_because FROM customers
          WHERE workspace_id = {workspace} AND id = {customer}
@@ -184,11 +188,11 @@ statement! {
 }
 
 statement! {
-    /// Selects a page of the texts of a customer, newest first. At most `most` of each kind are read.
+    /// Selects a page of the texts of a customer, newest first. At most `scan_limit` of each kind are read.
     TextsPage {
         workspace: Uuid => SqlUuid,
         customer: Uuid => SqlUuid,
-        most: i64 => BigInt,
+        scan_limit: i64 => BigInt,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (LinkColumns, Nullable<Text>, Text, Text, Nullable<Timestamptz>, Timestamptz),
@@ -199,26 +203,26 @@ statement! {
           WHERE workspace_id = {workspace} AND author_id = {customer} AND NOT EXISTS (
               SELECT FROM removed_requests
               WHERE removed_requests.workspace_id = {workspace} AND removed_requests.request_id = feature_requests.id)
-          ORDER BY tag_number DESC LIMIT {most})
+          ORDER BY tag_number DESC LIMIT {scan_limit})
          UNION ALL
          (SELECT created_at, id, request_id, NULL, content, 'shown', NULL FROM comments
           WHERE workspace_id = {workspace} AND customer_id = {customer}
-          ORDER BY created_at DESC, id DESC LIMIT {most})
+          ORDER BY created_at DESC, id DESC LIMIT {scan_limit})
          UNION ALL
          (SELECT created_at, id, request_id, NULL, content, 'held', NULL FROM held_comments
           WHERE workspace_id = {workspace} AND customer_id = {customer}
-          ORDER BY created_at DESC, id DESC LIMIT {most})
+          ORDER BY created_at DESC, id DESC LIMIT {scan_limit})
          UNION ALL
          (SELECT created_at, id, request_id, NULL, content, 'removed', removed_at FROM removed_comments
           WHERE workspace_id = {workspace} AND customer_id = {customer}
-          ORDER BY created_at DESC, id DESC LIMIT {most})
+          ORDER BY created_at DESC, id DESC LIMIT {scan_limit})
          UNION ALL
          (SELECT requests.created_at, requests.id, requests.id, removed.title, removed.description, 'removed',
                  removed.removed_at
           FROM removed_requests AS removed
           JOIN feature_requests AS requests ON requests.workspace_id = {workspace} AND requests.id = removed.request_id
           WHERE removed.workspace_id = {workspace} AND removed.customer_id = {customer}
-          ORDER BY removed.request_id DESC LIMIT {most})
+          ORDER BY removed.request_id DESC LIMIT {scan_limit})
          ORDER BY 1 DESC, 2 DESC LIMIT {limit} OFFSET {offset}
      )
      SELECT requests.id, requests.tag_number, requests.title, written.title, written.content, written.state,
@@ -279,8 +283,8 @@ impl CustomerReader for PostgresReader {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
         let (customer, limit) = (customer.uuid(), i64::from(CustomerRecords::MAX));
-        let most = i64::from(InboxList::READ_LIMIT);
-        let votes = VotedFor { workspace, customer, most, limit };
+        let scan_limit = i64::from(InboxList::READ_LIMIT);
+        let votes = VotedFor { workspace, customer, scan_limit, limit };
         let votes: Vec<SummaryRow> = session.run(votes.load(&mut session.connection()?)).await?;
         let requests = AskedFor { workspace, customer, limit };
         let requests: Vec<SummaryRow> = session.run(requests.load(&mut session.connection()?)).await?;
@@ -288,7 +292,7 @@ impl CustomerReader for PostgresReader {
         let comments: Vec<(LinkRow, CommentRow)> = session.run(comments.load(&mut session.connection()?)).await?;
         let notes = NotesAbout { workspace, customer, limit };
         let notes: Vec<(LinkRow, NoteRow)> = session.run(notes.load(&mut session.connection()?)).await?;
-        let subscriptions = SubscribedTo { workspace, customer, most, limit };
+        let subscriptions = SubscribedTo { workspace, customer, scan_limit, limit };
         let subscriptions: Vec<(Option<TimestampColumn>, Option<LinkRow>)> =
             session.run(subscriptions.load(&mut session.connection()?)).await?;
         let stopped = subscriptions.as_slice().first().and_then(|(stopped, _)| *stopped);
@@ -327,8 +331,8 @@ impl CustomerReader for PostgresReader {
         let counts = TextCounts { requests, comments, removed, removed_at };
         let mut items = Vec::new();
         if let Some(offset) = page.offset() {
-            let (limit, most) = (page.limit(), page.limit().saturating_add(offset));
-            let texts = TextsPage { workspace, customer, most, limit, offset };
+            let (limit, scan_limit) = (page.limit(), page.limit().saturating_add(offset));
+            let texts = TextsPage { workspace, customer, scan_limit, limit, offset };
             let rows: Vec<TextRow> = session.run(texts.load(&mut session.connection()?)).await?;
             items = rows.into_iter().map(text).collect::<Result<_, _>>()?;
         }

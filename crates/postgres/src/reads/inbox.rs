@@ -31,7 +31,7 @@ use rows::{InboxColumns, InboxRecord, InboxRows, Scope, inbox_columns, inbox_joi
 
 /// Up to how many feature requests are counted one by one, and sorted if no index has them in order. That is what the
 /// pages can show.
-const MOST_COUNTED: i64 = 10_000;
+const MAX_LISTED: i64 = 10_000;
 
 /// The SQL of the feature requests that wait for approval, of a workspace.
 macro_rules! awaiting {
@@ -43,14 +43,14 @@ macro_rules! awaiting {
 statement! {
     /// Selects the tracks with their counters, each with the numbers of feature requests and of comments that wait for
     /// approval and of merged feature requests, which are counted.
-    Counts { workspace: Uuid => SqlUuid, most: i64 => BigInt }
+    Counts { workspace: Uuid => SqlUuid, limit: i64 => BigInt }
         -> (SqlUuid, Text, Nullable<(SqlUuid, Text)>, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
     concat!("WITH counted AS MATERIALIZED (
-         SELECT (SELECT count(*) FROM (", awaiting!(), " LIMIT {most}) AS waiting) AS awaiting,
+         SELECT (SELECT count(*) FROM (", awaiting!(), " LIMIT {limit}) AS waiting) AS awaiting,
                 (SELECT count(*) FROM (
-                     SELECT FROM held_comments WHERE workspace_id = {workspace} LIMIT {most}) AS held) AS held,
+                     SELECT FROM held_comments WHERE workspace_id = {workspace} LIMIT {limit}) AS held) AS held,
                 (SELECT count(*) FROM (
-                     SELECT FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NOT NULL LIMIT {most}
+                     SELECT FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NOT NULL LIMIT {limit}
                  ) AS merged) AS merged
      )
      SELECT tracks.id, tracks.name, lanes.id, lanes.name, coalesce(all_count, 0), coalesce(unanswered_count, 0),
@@ -63,10 +63,10 @@ statement! {
 
 type CountsRow = (Uuid, String, Option<(Uuid, String)>, i64, i64, i64, i64, i64, i64);
 
-/// The SQL of the common table expression `shown`: the tracks of a filter.
-macro_rules! shown {
+/// The SQL of the common table expression `track_set`: the tracks of a filter.
+macro_rules! track_set {
     () => {
-        "shown AS MATERIALIZED (
+        "track_set AS MATERIALIZED (
              SELECT id FROM tracks
              WHERE workspace_id = {workspace} AND ({track} IS NULL OR id = {track})
                AND ({lane} IS NULL OR lane_id = {lane})
@@ -82,10 +82,10 @@ statement! {
         track: Option<Uuid> => Nullable<SqlUuid>,
         lane: Option<Uuid> => Nullable<SqlUuid>,
     } -> (BigInt, BigInt, BigInt, BigInt),
-    concat!("WITH ", shown!(), "
+    concat!("WITH ", track_set!(), "
      SELECT count(*), coalesce(sum(all_count), 0)::bigint, coalesce(sum(unanswered_count), 0)::bigint,
             coalesce(sum(all_count - public_count), 0)::bigint
-     FROM shown JOIN track_tallies ON workspace_id = {workspace} AND track_id = shown.id")
+     FROM track_set JOIN track_tallies ON workspace_id = {workspace} AND track_id = track_set.id")
 }
 
 /// The SQL of the feature requests of a track that meet a condition, newest first or oldest first. The track is compared
@@ -94,7 +94,8 @@ macro_rules! numbered {
     ($condition:literal, $direction:literal, $limit:literal) => {
         concat!(
             "SELECT tag_number FROM feature_requests
-             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0) AND track_id <= shown.id
+             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (track_set.id, 0)
+               AND track_id <= track_set.id
                AND ",
             $condition,
             " ORDER BY track_id ",
@@ -112,9 +113,9 @@ macro_rules! updated {
     ($condition:literal) => {
         concat!(
             "SELECT updated_at, tag_number FROM feature_requests
-             WHERE workspace_id = {workspace} AND track_id = shown.id AND ",
+             WHERE workspace_id = {workspace} AND track_id = track_set.id AND ",
             $condition,
-            " ORDER BY updated_at DESC, tag_number DESC LIMIT {end}"
+            " ORDER BY updated_at DESC, tag_number DESC LIMIT {scan_limit}"
         )
     };
 }
@@ -125,13 +126,13 @@ statement! {
         workspace: Uuid => SqlUuid,
         track: Option<Uuid> => Nullable<SqlUuid>,
         lane: Option<Uuid> => Nullable<SqlUuid>,
-        most: i64 => BigInt,
+        limit: i64 => BigInt,
     } -> BigInt,
-    concat!("WITH ", shown!(), "
+    concat!("WITH ", track_set!(), "
      SELECT count(*) FROM (
-         SELECT FROM shown CROSS JOIN LATERAL (
-             ", numbered!("awaiting_approval AND root_id IS NULL", "DESC", "{most}"), "
-         ) AS counted LIMIT {most}
+         SELECT FROM track_set CROSS JOIN LATERAL (
+             ", numbered!("awaiting_approval AND root_id IS NULL", "DESC", "{limit}"), "
+         ) AS counted LIMIT {limit}
      ) AS counted")
 }
 
@@ -141,12 +142,12 @@ statement! {
         workspace: Uuid => SqlUuid,
         track: Option<Uuid> => Nullable<SqlUuid>,
         lane: Option<Uuid> => Nullable<SqlUuid>,
-        most: i64 => BigInt,
+        limit: i64 => BigInt,
     } -> BigInt,
-    concat!("WITH ", shown!(), "
+    concat!("WITH ", track_set!(), "
      SELECT count(*) FROM (
-         SELECT FROM shown CROSS JOIN LATERAL (", numbered!("root_id IS NOT NULL", "DESC", "{most}"), ") AS counted
-         LIMIT {most}
+         SELECT FROM track_set CROSS JOIN LATERAL (", numbered!("root_id IS NOT NULL", "DESC", "{limit}"), ") AS counted
+         LIMIT {limit}
      ) AS counted")
 }
 
@@ -177,7 +178,7 @@ macro_rules! inbox_page {
     ($rows:expr, $order:literal) => {
         concat!(
             "WITH ",
-            shown!(),
+            track_set!(),
             ", page AS MATERIALIZED (
                  SELECT tag_number, row_number() OVER () AS place FROM (
                      SELECT top.* FROM (",
@@ -202,14 +203,14 @@ macro_rules! inbox_page {
 /// The SQL of the first feature requests of each track.
 macro_rules! of_tracks {
     ($rows:expr) => {
-        concat!("SELECT top.* FROM shown CROSS JOIN LATERAL (", $rows, ") AS top")
+        concat!("SELECT top.* FROM track_set CROSS JOIN LATERAL (", $rows, ") AS top")
     };
 }
 
-/// Declares a statement for a page of the inbox, whose parameter `most` or `end` bounds the rows that are read, of each
+/// Declares a statement for a page of the inbox, whose parameter `scan_limit` bounds the rows that are read, of each
 /// track or of all.
 macro_rules! inbox_list {
-    ($(#[$doc:meta])* $name:ident, $bound:ident, $rows:expr, $order:literal) => {
+    ($(#[$doc:meta])* $name:ident, $rows:expr, $order:literal) => {
         statement! {
             $(#[$doc])*
             $name {
@@ -218,16 +219,16 @@ macro_rules! inbox_list {
                 lane: Option<Uuid> => Nullable<SqlUuid>,
                 limit: i64 => BigInt,
                 offset: i64 => BigInt,
-                $bound: i64 => BigInt,
+                scan_limit: i64 => BigInt,
             } -> InboxColumns,
             inbox_page!($rows, $order)
         }
 
         impl $name {
-            /// Selects a page. Of each track, or of all, at most `bound` rows are listed.
-            async fn rows(session: &Session, window: Window, bound: i64) -> Result<Vec<InboxRecord>, StoreError> {
+            /// Selects a page. Of each track, or of all, at most `scan_limit` rows are listed.
+            async fn rows(session: &Session, window: Window, scan_limit: i64) -> Result<Vec<InboxRecord>, StoreError> {
                 let Window { workspace, track, lane, limit, offset } = window;
-                let page = Self { workspace, track, lane, limit, offset, $bound: bound };
+                let page = Self { workspace, track, lane, limit, offset, scan_limit };
                 session.run(page.load(&mut session.connection()?)).await
             }
         }
@@ -236,17 +237,17 @@ macro_rules! inbox_list {
 
 inbox_list! {
     /// Selects a page of the feature requests of a workspace, newest first.
-    NewestOfWorkspace, end,
+    NewestOfWorkspace,
     "SELECT tag_number FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NULL
-     ORDER BY tag_number DESC LIMIT {end}",
+     ORDER BY tag_number DESC LIMIT {scan_limit}",
     "tag_number DESC"
 }
 
 inbox_list! {
     /// Selects a page of the feature requests of a workspace, oldest first.
-    OldestOfWorkspace, end,
+    OldestOfWorkspace,
     "SELECT tag_number FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NULL
-     ORDER BY tag_number LIMIT {end}",
+     ORDER BY tag_number LIMIT {scan_limit}",
     "tag_number"
 }
 
@@ -255,11 +256,11 @@ macro_rules! by_number {
     ($newest:ident, $oldest:ident, $condition:literal) => {
         inbox_list! {
             /// Selects a page of the feature requests of a state, newest first.
-            $newest, end, of_tracks!(numbered!($condition, "DESC", "{end}")), "tag_number DESC"
+            $newest, of_tracks!(numbered!($condition, "DESC", "{scan_limit}")), "tag_number DESC"
         }
         inbox_list! {
             /// Selects a page of the feature requests of a state, oldest first.
-            $oldest, end, of_tracks!(numbered!($condition, "ASC", "{end}")), "tag_number"
+            $oldest, of_tracks!(numbered!($condition, "ASC", "{scan_limit}")), "tag_number"
         }
     };
 }
@@ -279,7 +280,7 @@ macro_rules! by_update {
     ($name:ident, $condition:literal) => {
         inbox_list! {
             /// Selects a page of the feature requests of a state, last updated first.
-            $name, end, of_tracks!(updated!($condition)), "updated_at DESC, tag_number DESC"
+            $name, of_tracks!(updated!($condition)), "updated_at DESC, tag_number DESC"
         }
     };
 }
@@ -297,12 +298,12 @@ macro_rules! most_voted_of_workspace {
             "(SELECT votes_count, tag_number FROM vote_tallies
               WHERE workspace_id = {workspace} AND tier >= 16 AND root_id IS NULL",
             $filter,
-            " ORDER BY tier DESC, votes_count DESC, tag_number DESC LIMIT {end})
+            " ORDER BY tier DESC, votes_count DESC, tag_number DESC LIMIT {scan_limit})
              UNION ALL
              (SELECT votes_count, tag_number FROM vote_tallies
               WHERE workspace_id = {workspace} AND tier < 16 AND root_id IS NULL",
             $filter,
-            " ORDER BY tier DESC, tag_number DESC LIMIT {end})"
+            " ORDER BY tier DESC, tag_number DESC LIMIT {scan_limit})"
         )
     };
 }
@@ -312,11 +313,13 @@ macro_rules! by_votes {
     ($of_tracks:ident, $of_workspace:ident, $filter:literal) => {
         inbox_list! {
             /// Selects a page of the feature requests of a state on some tracks, most voted first.
-            $of_tracks, end, of_tracks!(most_voted!("shown.id", $filter, "{end}")), "votes_count DESC, tag_number DESC"
+            $of_tracks,
+            of_tracks!(most_voted!("track_set.id", $filter, "{scan_limit}")),
+            "votes_count DESC, tag_number DESC"
         }
         inbox_list! {
             /// Selects a page of the feature requests of a state, most voted first.
-            $of_workspace, end, most_voted_of_workspace!($filter), "votes_count DESC, tag_number DESC"
+            $of_workspace, most_voted_of_workspace!($filter), "votes_count DESC, tag_number DESC"
         }
     };
 }
@@ -331,14 +334,14 @@ by_votes!(VotedPrivate, VotedPrivateOfWorkspace, " AND private");
 macro_rules! sorted_by_votes {
     ($name:ident, $condition:literal) => {
         inbox_list! {
-            /// Selects a page of the feature requests of a state, most voted first. The newest `most` are read.
-            $name, most,
+            /// Selects a page of the feature requests of a state, most voted first. The newest `scan_limit` are read.
+            $name,
             of_tracks!(concat!(
                 "SELECT newest.tag_number, tallies.votes_count FROM (
                      SELECT id, tag_number FROM feature_requests
-                     WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0)
-                       AND track_id <= shown.id AND ", $condition, "
-                     ORDER BY track_id DESC, tag_number DESC LIMIT {most}
+                     WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (track_set.id, 0)
+                       AND track_id <= track_set.id AND ", $condition, "
+                     ORDER BY track_id DESC, tag_number DESC LIMIT {scan_limit}
                  ) AS newest
                  CROSS JOIN LATERAL (
                      SELECT votes_count FROM vote_tallies
@@ -362,13 +365,13 @@ sorted_by_votes!(SortedMerged, "root_id IS NOT NULL");
 macro_rules! sorted_by_update {
     ($name:ident, $condition:literal) => {
         inbox_list! {
-            /// Selects a page of the feature requests of a state, last updated first. The newest `most` are read.
-            $name, most,
+            /// Selects a page of the feature requests of a state, last updated first. The newest `scan_limit` are read.
+            $name,
             of_tracks!(concat!(
                 "SELECT tag_number, updated_at FROM feature_requests
-                 WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0)
-                   AND track_id <= shown.id AND ", $condition, "
-                 ORDER BY track_id DESC, tag_number DESC LIMIT {most}"
+                 WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (track_set.id, 0)
+                   AND track_id <= track_set.id AND ", $condition, "
+                 ORDER BY track_id DESC, tag_number DESC LIMIT {scan_limit}"
             )),
             "updated_at DESC, tag_number DESC"
         }
@@ -381,13 +384,13 @@ sorted_by_update!(UpdatedMerged, "root_id IS NOT NULL");
 
 statement! {
     /// Selects the feature request with a number, and the newest private ones: ID, title, and whether it is the former.
-    FindUnindexed { workspace: Uuid => SqlUuid, number: Option<i64> => Nullable<BigInt>, most: i64 => BigInt }
+    FindUnindexed { workspace: Uuid => SqlUuid, number: Option<i64> => Nullable<BigInt>, scan_limit: i64 => BigInt }
         -> (SqlUuid, Text, Bool),
-    concat!("WITH shown AS MATERIALIZED (
+    concat!("WITH track_set AS MATERIALIZED (
          SELECT id FROM tracks WHERE workspace_id = {workspace}
      ), newest AS MATERIALIZED (
-         ", of_tracks!(numbered!("private AND root_id IS NULL", "DESC", "{most}")), "
-         ORDER BY tag_number DESC LIMIT {most}
+         ", of_tracks!(numbered!("private AND root_id IS NULL", "DESC", "{scan_limit}")), "
+         ORDER BY tag_number DESC LIMIT {scan_limit}
      )
      SELECT id, title, is_numbered FROM (
          SELECT id, title, true AS is_numbered, tag_number FROM feature_requests
@@ -423,14 +426,14 @@ fn is_rare(totals: &Totals, end: i64) -> bool {
 /// Selects the numbers of a list.
 async fn totals(session: &Session, window: Window, state: InboxState) -> Result<Totals, StoreError> {
     let Window { workspace, track, lane, .. } = window;
-    let most = MOST_COUNTED;
+    let limit = MAX_LISTED;
     let listed: i64 = match state {
         InboxState::Awaiting => {
-            let count = CountAwaiting { workspace, track, lane, most };
+            let count = CountAwaiting { workspace, track, lane, limit };
             session.run(count.get_result(&mut session.connection()?)).await?
         }
         InboxState::Merged => {
-            let count = CountMerged { workspace, track, lane, most };
+            let count = CountMerged { workspace, track, lane, limit };
             session.run(count.get_result(&mut session.connection()?)).await?
         }
         InboxState::All | InboxState::Unanswered | InboxState::Private => {
@@ -480,8 +483,8 @@ async fn updated_page(session: &Session, window: Window, state: InboxState) -> R
         InboxState::All => UpdatedAll::rows(session, window, end).await,
         InboxState::Unanswered => UpdatedUnanswered::rows(session, window, end).await,
         InboxState::Private => UpdatedPrivate::rows(session, window, end).await,
-        InboxState::Awaiting => UpdatedAwaiting::rows(session, window, MOST_COUNTED).await,
-        InboxState::Merged => UpdatedMerged::rows(session, window, MOST_COUNTED).await,
+        InboxState::Awaiting => UpdatedAwaiting::rows(session, window, MAX_LISTED).await,
+        InboxState::Merged => UpdatedMerged::rows(session, window, MAX_LISTED).await,
     }
 }
 
@@ -497,14 +500,14 @@ async fn voted_page(
     match state {
         InboxState::All if of_workspace => VotedOfWorkspace::rows(session, window, end).await,
         InboxState::All => VotedAll::rows(session, window, end).await,
-        InboxState::Unanswered if is_rare => SortedUnanswered::rows(session, window, MOST_COUNTED).await,
+        InboxState::Unanswered if is_rare => SortedUnanswered::rows(session, window, MAX_LISTED).await,
         InboxState::Unanswered if of_workspace => VotedUnansweredOfWorkspace::rows(session, window, end).await,
         InboxState::Unanswered => VotedUnanswered::rows(session, window, end).await,
-        InboxState::Private if is_rare => SortedPrivate::rows(session, window, MOST_COUNTED).await,
+        InboxState::Private if is_rare => SortedPrivate::rows(session, window, MAX_LISTED).await,
         InboxState::Private if of_workspace => VotedPrivateOfWorkspace::rows(session, window, end).await,
         InboxState::Private => VotedPrivate::rows(session, window, end).await,
-        InboxState::Awaiting => SortedAwaiting::rows(session, window, MOST_COUNTED).await,
-        InboxState::Merged => SortedMerged::rows(session, window, MOST_COUNTED).await,
+        InboxState::Awaiting => SortedAwaiting::rows(session, window, MAX_LISTED).await,
+        InboxState::Merged => SortedMerged::rows(session, window, MAX_LISTED).await,
     }
 }
 
@@ -537,7 +540,7 @@ impl InboxReader for PostgresReader {
     async fn inbox_counts(&self, workspace: WorkspaceId) -> Result<InboxCounts, StoreError> {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
-        let counts = Counts { workspace, most: MOST_COUNTED };
+        let counts = Counts { workspace, limit: MAX_LISTED };
         let rows: Vec<CountsRow> = session.run(counts.load(&mut session.connection()?)).await?;
         let mut counts = InboxCounts::default();
         for (id, name, lane, all, unanswered, private, awaiting, held_comments, merged) in rows {
@@ -600,22 +603,22 @@ impl InboxReader for PostgresReader {
     ) -> Result<Vec<FeatureRequestId>, StoreError> {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
-        let find = FindUnindexed { workspace, number, most: i64::from(InboxList::READ_LIMIT) };
+        let find = FindUnindexed { workspace, number, scan_limit: i64::from(InboxList::READ_LIMIT) };
         let rows: Vec<(Uuid, String, bool)> = session.run(find.load(&mut session.connection()?)).await?;
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let mut found: Vec<FeatureRequestId> = Vec::new();
+        let mut requests: Vec<FeatureRequestId> = Vec::new();
         for (id, title, is_numbered) in rows {
-            if found.len() >= limit {
+            if requests.len() >= limit {
                 break;
             }
             let id = FeatureRequestId::new(id);
             let title = title.to_lowercase();
             let is_found = is_numbered || words.iter().all(|word| title.contains(&word.to_lowercase()));
-            if is_found && !found.contains(&id) {
-                found.push(id);
+            if is_found && !requests.contains(&id) {
+                requests.push(id);
             }
         }
-        Ok(found)
+        Ok(requests)
     }
 
     async fn merge_preview(
@@ -627,9 +630,9 @@ impl InboxReader for PostgresReader {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
         let preview = Preview { workspace, source: source.uuid(), target: target.uuid() };
-        let found: Vec<(bool, i64, InboxRecord)> = session.run(preview.load(&mut session.connection()?)).await?;
+        let rows: Vec<(bool, i64, InboxRecord)> = session.run(preview.load(&mut session.connection()?)).await?;
         let (mut source, mut target, mut votes) = (None, None, 0);
-        for (is_source, votes_count, record) in found {
+        for (is_source, votes_count, record) in rows {
             let row = Some(inbox_row(record)?);
             if is_source {
                 source = row;

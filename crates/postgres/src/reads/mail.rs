@@ -147,9 +147,8 @@ impl MailReader for PostgresStore {
     async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError> {
         let session = self.mail_session(workspace).await?;
         let sender = SenderOf { workspace: workspace.uuid() };
-        let found: Option<(String, String)> =
-            session.run_optional(sender.get_result(&mut session.connection()?)).await?;
-        Ok(found.map(|(product_name, subdomain)| MailSender {
+        let row: Option<(String, String)> = session.run_optional(sender.get_result(&mut session.connection()?)).await?;
+        Ok(row.map(|(product_name, subdomain)| MailSender {
             product_name: Name::from_stored(product_name),
             subdomain: Subdomain::from_stored(subdomain),
         }))
@@ -193,11 +192,11 @@ impl MailReader for PostgresStore {
     ) -> Result<Vec<TopicContent>, StoreError> {
         type Row = (i16, Uuid, String, Option<(Uuid, i64)>, String, String, String);
         let session = self.mail_session(workspace).await?;
-        let of_kind = |wanted: i16| {
+        let of_kind = |number: i16| {
             topics
                 .iter()
                 .map(|topic| topic_kind(*topic))
-                .filter(|(kind, _)| *kind == wanted)
+                .filter(|(kind, _)| *kind == number)
                 .map(|(_, id)| id)
                 .collect()
         };
@@ -235,11 +234,11 @@ impl MailReader for PostgresStore {
     async fn sign_ins(&self, workspace: WorkspaceId, ids: &[SignInId]) -> Result<Vec<SignIn>, StoreError> {
         let session = self.mail_session(workspace).await?;
         let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
-        let found = sign_ins::table
+        let select = sign_ins::table
             .filter(sign_ins::workspace_id.eq(workspace.uuid()))
             .filter(sign_ins::id.eq_any(ids))
             .select(sign_in_columns());
-        let rows: Vec<SignInRow> = session.run(found.load(&mut session.connection()?)).await?;
+        let rows: Vec<SignInRow> = session.run(select.load(&mut session.connection()?)).await?;
         rows.into_iter().map(SignIn::try_from).collect()
     }
 

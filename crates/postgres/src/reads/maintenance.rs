@@ -23,39 +23,55 @@ use crate::statement::statement;
 
 statement! {
     /// Deletes a workspace's oldest saved responses from before a timestamp.
-    PurgeOperationKeys { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> BigInt,
+    PurgeOperationKeys {
+        workspace: Uuid => SqlUuid,
+        before: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+    } -> BigInt,
     "DELETE FROM operations WHERE workspace_id = {workspace} AND operation_key IN (
          SELECT operation_key FROM operations WHERE workspace_id = {workspace} AND created_at < {before}
-         ORDER BY created_at LIMIT {most}
+         ORDER BY created_at LIMIT {limit}
      )"
 }
 
 statement! {
     /// Deletes a workspace's oldest entries of the audit log from before a timestamp, except for those of the last 30 days.
     /// Returns their number.
-    PurgeAuditEntries { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> BigInt,
-    "SELECT purge_audit_entries({workspace}, {before}, {most})"
+    PurgeAuditEntries {
+        workspace: Uuid => SqlUuid,
+        before: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+    } -> BigInt,
+    "SELECT purge_audit_entries({workspace}, {before}, {limit})"
 }
 
 statement! {
     /// Deletes a workspace's oldest deletions of feature requests and comments from before a timestamp.
-    PurgeDeletions { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> Untyped,
+    PurgeDeletions {
+        workspace: Uuid => SqlUuid,
+        before: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+    } -> Untyped,
     "DELETE FROM changes WHERE workspace_id = {workspace} AND (kind, record_id) IN (
          SELECT kind, record_id FROM changes WHERE workspace_id = {workspace} AND deleted AND updated_at < {before}
-         ORDER BY updated_at LIMIT {most}
+         ORDER BY updated_at LIMIT {limit}
      )"
 }
 
 statement! {
     /// Deletes a workspace's texts that were removed first, before a timestamp. Returns their number.
-    PurgeRemovedTexts { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> BigInt,
+    PurgeRemovedTexts {
+        workspace: Uuid => SqlUuid,
+        before: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+    } -> BigInt,
     "WITH expired AS MATERIALIZED (
          (SELECT id, NULL::uuid AS request_id, removed_at FROM removed_comments
-          WHERE workspace_id = {workspace} AND removed_at < {before} ORDER BY removed_at LIMIT {most})
+          WHERE workspace_id = {workspace} AND removed_at < {before} ORDER BY removed_at LIMIT {limit})
          UNION ALL
          (SELECT NULL, request_id, removed_at FROM removed_requests
-          WHERE workspace_id = {workspace} AND removed_at < {before} ORDER BY removed_at LIMIT {most})
-         ORDER BY removed_at LIMIT {most}
+          WHERE workspace_id = {workspace} AND removed_at < {before} ORDER BY removed_at LIMIT {limit})
+         ORDER BY removed_at LIMIT {limit}
      ), comments AS (
          DELETE FROM removed_comments WHERE workspace_id = {workspace} AND id IN (SELECT id FROM expired)
          RETURNING id
@@ -80,9 +96,13 @@ macro_rules! is_unused {
 
 statement! {
     /// Locks a workspace's oldest unused attachments from before a timestamp.
-    LockUnusedAttachments { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> SqlUuid,
+    LockUnusedAttachments {
+        workspace: Uuid => SqlUuid,
+        before: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+    } -> SqlUuid,
     concat!("SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before} AND ", is_unused!(), "
-     ORDER BY created_at LIMIT {most} FOR UPDATE SKIP LOCKED")
+     ORDER BY created_at LIMIT {limit} FOR UPDATE SKIP LOCKED")
 }
 
 statement! {
@@ -94,8 +114,8 @@ statement! {
 
 statement! {
     /// Selects feature requests whose search documents have an earlier version.
-    OutdatedDocuments { workspace: Uuid => SqlUuid, version: i32 => Integer, most: i64 => BigInt } -> SqlUuid,
-    "SELECT request_id FROM search_documents WHERE workspace_id = {workspace} AND version < {version} LIMIT {most}"
+    OutdatedDocuments { workspace: Uuid => SqlUuid, version: i32 => Integer, limit: i64 => BigInt } -> SqlUuid,
+    "SELECT request_id FROM search_documents WHERE workspace_id = {workspace} AND version < {version} LIMIT {limit}"
 }
 
 statement! {
@@ -123,11 +143,11 @@ impl PostgresStore {
     {
         let mut purged: i64 = 0;
         for workspace in self.workspaces().await? {
-            let most = i64::from(limit).saturating_sub(purged);
-            if most == 0 {
+            let remaining = i64::from(limit).saturating_sub(purged);
+            if remaining == 0 {
                 break;
             }
-            purged = purged.saturating_add(purge(workspace.id, most).await?);
+            purged = purged.saturating_add(purge(workspace.id, remaining).await?);
         }
         Ok(purged.unsigned_abs())
     }
@@ -136,9 +156,9 @@ impl PostgresStore {
 #[async_trait]
 impl Maintenance for PostgresStore {
     async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let purge = |workspace: WorkspaceId, most| async move {
+        let purge = |workspace: WorkspaceId, remaining| async move {
             let session = self.session(workspace).await?;
-            let purge = PurgeOperationKeys { workspace: workspace.uuid(), before: before.into(), most };
+            let purge = PurgeOperationKeys { workspace: workspace.uuid(), before: before.into(), limit: remaining };
             let deleted = session.run(purge.execute(&mut session.connection()?)).await?;
             Ok(i64::try_from(deleted).unwrap_or(i64::MAX))
         };
@@ -146,9 +166,9 @@ impl Maintenance for PostgresStore {
     }
 
     async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let purge = |workspace: WorkspaceId, most| async move {
+        let purge = |workspace: WorkspaceId, remaining| async move {
             let session = self.session(workspace).await?;
-            let purge = PurgeAuditEntries { workspace: workspace.uuid(), before: before.into(), most };
+            let purge = PurgeAuditEntries { workspace: workspace.uuid(), before: before.into(), limit: remaining };
             let deleted: i64 = session.run(purge.get_result(&mut session.connection()?)).await?;
             Ok(deleted)
         };
@@ -157,10 +177,10 @@ impl Maintenance for PostgresStore {
 
     /// Numbers changes, too, so that readers who come seldom find at most those of an hour without a number.
     async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let purge = |workspace: WorkspaceId, most| async move {
+        let purge = |workspace: WorkspaceId, remaining| async move {
             number_changes(&self.auxiliary, workspace).await?;
             let session = self.session(workspace).await?;
-            let purge = PurgeDeletions { workspace: workspace.uuid(), before: before.into(), most };
+            let purge = PurgeDeletions { workspace: workspace.uuid(), before: before.into(), limit: remaining };
             let deleted = session.run(purge.execute(&mut session.connection()?)).await?;
             Ok(i64::try_from(deleted).unwrap_or(i64::MAX))
         };
@@ -168,9 +188,9 @@ impl Maintenance for PostgresStore {
     }
 
     async fn purge_removed_texts(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let purge = |workspace: WorkspaceId, most| async move {
+        let purge = |workspace: WorkspaceId, remaining| async move {
             let session = self.session(workspace).await?;
-            let purge = PurgeRemovedTexts { workspace: workspace.uuid(), before: before.into(), most };
+            let purge = PurgeRemovedTexts { workspace: workspace.uuid(), before: before.into(), limit: remaining };
             let deleted: i64 = session.run(purge.get_result(&mut session.connection()?)).await?;
             Ok(deleted)
         };
@@ -206,7 +226,7 @@ impl Maintenance for PostgresStore {
     ) -> Result<Vec<UnusedAttachment>, StoreError> {
         let session = Session::transaction(&self.auxiliary, workspace.uuid()).await?;
         let id = workspace.uuid();
-        let lock = LockUnusedAttachments { workspace: id, before: before.into(), most: i64::from(limit) };
+        let lock = LockUnusedAttachments { workspace: id, before: before.into(), limit: i64::from(limit) };
         let ids: Vec<Uuid> = session.run(lock.load(&mut session.connection()?)).await?;
         if ids.is_empty() {
             session.roll_back().await?;
@@ -229,7 +249,7 @@ impl Maintenance for PostgresStore {
         limit: u32,
     ) -> Result<Vec<FeatureRequestId>, StoreError> {
         let session = self.session(workspace).await?;
-        let select = OutdatedDocuments { workspace: workspace.uuid(), version, most: limit.into() };
+        let select = OutdatedDocuments { workspace: workspace.uuid(), version, limit: limit.into() };
         let ids: Vec<Uuid> = session.run(select.load(&mut session.connection()?)).await?;
         Ok(ids.into_iter().map(FeatureRequestId::new).collect())
     }

@@ -38,7 +38,7 @@ statement! {
     /// Counts what was written since the first of some timestamps: feature requests (0), votes (1) and comments of
     /// customers (2), by the number of the week that begins with one of `weeks`, from 1. The counts are of all, of those
     /// in the period, and of those in the period before it.
-    CountWritten {
+    CountActivity {
         workspace: Uuid => SqlUuid,
         first: TimestampColumn => Timestamptz,
         now: TimestampColumn => Timestamptz,
@@ -61,7 +61,7 @@ statement! {
      FROM written WHERE created_at >= {first} AND created_at <= {now} GROUP BY 1, 2")
 }
 
-type WrittenRow = (i32, i32, i64, i64, i64);
+type ActivityRow = (i32, i32, i64, i64, i64);
 
 statement! {
     /// Selects the feature requests with the most votes in a period, with their number.
@@ -93,16 +93,17 @@ statement! {
 statement! {
     /// Selects the most voted feature requests without an answer, each with the timestamp of the oldest one.
     MostVotedUnanswered { workspace: Uuid => SqlUuid, limit: i64 => BigInt } -> (SummaryColumns, Timestamptz),
-    concat!("WITH shown AS MATERIALIZED (
+    concat!("WITH track_set AS MATERIALIZED (
          SELECT id FROM tracks WHERE workspace_id = {workspace}
      ), top AS MATERIALIZED (
-         SELECT request_id FROM shown
-         CROSS JOIN LATERAL (", most_voted!("shown.id", " AND unanswered", "{limit}"), ") AS top
+         SELECT request_id FROM track_set
+         CROSS JOIN LATERAL (", most_voted!("track_set.id", " AND unanswered", "{limit}"), ") AS top
          ORDER BY votes_count DESC, tag_number DESC LIMIT {limit}
      ), oldest AS MATERIALIZED (
-         SELECT created_at FROM shown CROSS JOIN LATERAL (
+         SELECT created_at FROM track_set CROSS JOIN LATERAL (
              SELECT tag_number, created_at FROM feature_requests
-             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0) AND track_id <= shown.id
+             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (track_set.id, 0)
+               AND track_id <= track_set.id
                AND unanswered AND root_id IS NULL
              ORDER BY track_id, tag_number LIMIT 1
          ) AS first
@@ -116,14 +117,18 @@ statement! {
 
 statement! {
     /// Selects the most frequent searches since a day (UTC) that found nothing.
-    MostMissed { workspace: Uuid => SqlUuid, day: TimestampColumn => Timestamptz, limit: i64 => BigInt } -> (Text, BigInt),
+    MostMissed {
+        workspace: Uuid => SqlUuid,
+        day: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+    } -> (Text, BigInt),
     "SELECT words, sum(count)::bigint AS total FROM missed_searches
      WHERE workspace_id = {workspace} AND day >= ({day} AT TIME ZONE 'UTC')::date
      GROUP BY words ORDER BY total DESC, words COLLATE \"C\" LIMIT {limit}"
 }
 
 /// Converts a count. Weeks are numbered from 1.
-fn activity_count((kind, week, all, within, before): WrittenRow) -> ActivityCount {
+fn activity_count((kind, week, all, within, before): ActivityRow) -> ActivityCount {
     let week = usize::try_from(week).ok().and_then(|week| week.checked_sub(1));
     ActivityCount { kind: ActivityKind::from_number(kind), week, all, within, before }
 }
@@ -135,7 +140,7 @@ impl OverviewReader for PostgresReader {
         let workspace = workspace.uuid();
         let OverviewTimes { now, since, before, weeks } = *times;
         let limit = i64::from(Overview::ENTRIES);
-        let count = CountWritten {
+        let count = CountActivity {
             workspace,
             first: times.first().into(),
             now: now.into(),
@@ -143,8 +148,8 @@ impl OverviewReader for PostgresReader {
             before: before.into(),
             weeks: weeks.map(TimestampColumn::from).to_vec(),
         };
-        let written: Vec<WrittenRow> = session.run(count.load(&mut session.connection()?)).await?;
-        let (activity, activity_before, weeks) = times.add_up(written.into_iter().map(activity_count));
+        let counts: Vec<ActivityRow> = session.run(count.load(&mut session.connection()?)).await?;
+        let (activity, activity_before, weeks) = times.add_up(counts.into_iter().map(activity_count));
 
         let unanswered = MostVotedUnanswered { workspace, limit };
         let unanswered: Vec<(SummaryRow, TimestampColumn)> =

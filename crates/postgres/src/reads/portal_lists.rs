@@ -49,10 +49,10 @@ pub(super) use row;
 
 const _: () = assert!(Description::EXCERPT_MAX == 500, "as in `row!`");
 
-/// The SQL of the common table expression `shown`: the tracks of a lane, or all of them.
-macro_rules! shown {
+/// The SQL of the common table expression `track_set`: the tracks of a lane, or all of them.
+macro_rules! track_set {
     () => {
-        "shown AS MATERIALIZED (
+        "track_set AS MATERIALIZED (
              SELECT tracks.id, coalesce(public_count, 0) AS public_count FROM tracks
              LEFT JOIN track_tallies
                     ON track_tallies.workspace_id = {workspace} AND track_tallies.track_id = tracks.id
@@ -66,7 +66,8 @@ macro_rules! numbered {
     ($direction:literal, $limit:literal) => {
         concat!(
             "SELECT id AS request_id, tag_number FROM feature_requests
-             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (shown.id, 0) AND track_id <= shown.id
+             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (track_set.id, 0)
+               AND track_id <= track_set.id
                AND root_id IS NULL AND NOT private
              ORDER BY track_id ",
             $direction,
@@ -82,9 +83,9 @@ macro_rules! numbered {
 /// order.
 macro_rules! merged_page {
     ($top:expr, $order:literal) => {
-        concat!("WITH ", shown!(), ", page AS MATERIALIZED (
+        concat!("WITH ", track_set!(), ", page AS MATERIALIZED (
              SELECT request_id, row_number() OVER () AS place FROM (
-                 SELECT top.* FROM shown CROSS JOIN LATERAL (", $top, ") AS top
+                 SELECT top.* FROM track_set CROSS JOIN LATERAL (", $top, ") AS top
                  ORDER BY ", $order, " LIMIT {limit} OFFSET {offset}
              ) AS top
          ), listed AS (
@@ -94,7 +95,7 @@ macro_rules! merged_page {
              ", placed!(), "
          )
          SELECT total, id, tag_number, title, track, lane, votes_count, created_at, excerpt, private, awaiting_approval
-         FROM (SELECT coalesce(sum(public_count), 0)::bigint AS total FROM shown) AS total
+         FROM (SELECT coalesce(sum(public_count), 0)::bigint AS total FROM track_set) AS total
          LEFT JOIN listed ON true ORDER BY place")
     };
 }
@@ -109,7 +110,7 @@ macro_rules! merged_list {
                 lane: Option<Uuid> => Nullable<SqlUuid>,
                 limit: i64 => BigInt,
                 offset: i64 => BigInt,
-                end: i64 => BigInt,
+                scan_limit: i64 => BigInt,
             } -> (BigInt, Nullable<RowColumns>),
             merged_page!($top, $order)
         }
@@ -118,25 +119,25 @@ macro_rules! merged_list {
 
 merged_list! {
     /// Selects a page of public feature requests, most voted first.
-    MostVotedPage, most_voted!("shown.id", " AND NOT private", "{end}"), "votes_count DESC, tag_number DESC"
+    MostVotedPage, most_voted!("track_set.id", " AND NOT private", "{scan_limit}"), "votes_count DESC, tag_number DESC"
 }
 
 merged_list! {
     /// Selects a page of public feature requests, newest first.
-    NewestPage, numbered!("DESC", "{end}"), "tag_number DESC"
+    NewestPage, numbered!("DESC", "{scan_limit}"), "tag_number DESC"
 }
 
 merged_list! {
     /// Selects a page of public feature requests, oldest first.
-    OldestPage, numbered!("ASC", "{end}"), "tag_number"
+    OldestPage, numbered!("ASC", "{scan_limit}"), "tag_number"
 }
 
 merged_list! {
     /// Selects a page of public feature requests, last updated first.
     LastUpdatedPage,
     "SELECT id AS request_id, updated_at, tag_number FROM feature_requests
-     WHERE workspace_id = {workspace} AND track_id = shown.id AND root_id IS NULL AND NOT private
-     ORDER BY updated_at DESC, tag_number DESC LIMIT {end}",
+     WHERE workspace_id = {workspace} AND track_id = track_set.id AND root_id IS NULL AND NOT private
+     ORDER BY updated_at DESC, tag_number DESC LIMIT {scan_limit}",
     "updated_at DESC, tag_number DESC"
 }
 
@@ -146,14 +147,15 @@ pub(super) type CandidateRow = (Uuid, i64, i64, TimestampColumn);
 
 statement! {
     /// Selects the most voted and the newest public feature requests of a lane, or of all.
-    TopCandidates { workspace: Uuid => SqlUuid, lane: Option<Uuid> => Nullable<SqlUuid>, most: i64 => BigInt }
+    TopCandidates { workspace: Uuid => SqlUuid, lane: Option<Uuid> => Nullable<SqlUuid>, limit: i64 => BigInt }
         -> CandidateColumns,
-    concat!("WITH ", shown!(), ", candidates AS MATERIALIZED (
-         (SELECT request_id FROM shown CROSS JOIN LATERAL (", most_voted!("shown.id", " AND NOT private", "{most}"), ") AS top
-          ORDER BY votes_count DESC, tag_number DESC LIMIT {most})
+    concat!("WITH ", track_set!(), ", candidates AS MATERIALIZED (
+         (SELECT request_id FROM track_set
+          CROSS JOIN LATERAL (", most_voted!("track_set.id", " AND NOT private", "{limit}"), ") AS top
+          ORDER BY votes_count DESC, tag_number DESC LIMIT {limit})
          UNION
-         (SELECT request_id FROM shown CROSS JOIN LATERAL (", numbered!("DESC", "{most}"), ") AS newest
-          ORDER BY tag_number DESC LIMIT {most})
+         (SELECT request_id FROM track_set CROSS JOIN LATERAL (", numbered!("DESC", "{limit}"), ") AS newest
+          ORDER BY tag_number DESC LIMIT {limit})
      )
      SELECT id, feature_requests.tag_number, votes_count, created_at FROM candidates
      JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = candidates.request_id
@@ -172,7 +174,11 @@ statement! {
 
 statement! {
     /// Selects which of these feature requests a customer has voted for, or for one that is merged into it.
-    VotedAmong { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> SqlUuid,
+    VotedAmong {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        requests: Vec<Uuid> => Array<SqlUuid>,
+    } -> SqlUuid,
     "SELECT DISTINCT wanted.request_id FROM unnest({requests}) AS wanted (request_id)
      CROSS JOIN LATERAL (
          SELECT wanted.request_id AS member_id UNION ALL
@@ -204,22 +210,22 @@ impl PortalListReader for PostgresReader {
         let is_read = page.page() <= PortalList::MAX_PAGE;
         let (limit, offset) = if is_read { (page.limit(), page.offset().unwrap_or(0)) } else { (0, 0) };
         let rows: Vec<(i64, Option<RowRow>)> = if is_ordered(filter) {
-            let (lane, end) = (filter.lane.map(|lane| lane.uuid()), offset.saturating_add(limit));
+            let (lane, scan_limit) = (filter.lane.map(|lane| lane.uuid()), offset.saturating_add(limit));
             match sort {
                 PortalSort::Trending | PortalSort::Votes => {
-                    let page = MostVotedPage { workspace, lane, limit, offset, end };
+                    let page = MostVotedPage { workspace, lane, limit, offset, scan_limit };
                     session.run(page.load(&mut session.connection()?)).await?
                 }
                 PortalSort::Newest => {
-                    let page = NewestPage { workspace, lane, limit, offset, end };
+                    let page = NewestPage { workspace, lane, limit, offset, scan_limit };
                     session.run(page.load(&mut session.connection()?)).await?
                 }
                 PortalSort::Oldest => {
-                    let page = OldestPage { workspace, lane, limit, offset, end };
+                    let page = OldestPage { workspace, lane, limit, offset, scan_limit };
                     session.run(page.load(&mut session.connection()?)).await?
                 }
                 PortalSort::Updated => {
-                    let page = LastUpdatedPage { workspace, lane, limit, offset, end };
+                    let page = LastUpdatedPage { workspace, lane, limit, offset, scan_limit };
                     session.run(page.load(&mut session.connection()?)).await?
                 }
             }
@@ -239,7 +245,7 @@ impl PortalListReader for PostgresReader {
         let workspace = workspace.uuid();
         let limit = i64::from(limit);
         let rows: Vec<CandidateRow> = if is_ordered(filter) {
-            let top = TopCandidates { workspace, lane: filter.lane.map(|lane| lane.uuid()), most: limit };
+            let top = TopCandidates { workspace, lane: filter.lane.map(|lane| lane.uuid()), limit };
             session.run(top.load(&mut session.connection()?)).await?
         } else {
             selections::candidates(&session, workspace, filter, limit).await?
@@ -271,10 +277,10 @@ impl PortalListReader for PostgresReader {
     ) -> Result<Vec<FeatureRequestId>, StoreError> {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
-        let Parameters { lane, tag, customer, written } = filter.into();
-        let matching = Matching { workspace, requests: ids(requests), lane, tag, customer, written };
-        let found: Vec<Uuid> = session.run(matching.load(&mut session.connection()?)).await?;
-        Ok(found.into_iter().map(FeatureRequestId::new).collect())
+        let Parameters { lane, tag, customer, is_author } = filter.into();
+        let matching = Matching { workspace, requests: ids(requests), lane, tag, customer, is_author };
+        let ids: Vec<Uuid> = session.run(matching.load(&mut session.connection()?)).await?;
+        Ok(ids.into_iter().map(FeatureRequestId::new).collect())
     }
 
     async fn voted_among(
@@ -286,7 +292,7 @@ impl PortalListReader for PostgresReader {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
         let voted = VotedAmong { workspace, customer: customer.uuid(), requests: ids(requests) };
-        let found: Vec<Uuid> = session.run(voted.load(&mut session.connection()?)).await?;
-        Ok(found.into_iter().map(FeatureRequestId::new).collect())
+        let ids: Vec<Uuid> = session.run(voted.load(&mut session.connection()?)).await?;
+        Ok(ids.into_iter().map(FeatureRequestId::new).collect())
     }
 }

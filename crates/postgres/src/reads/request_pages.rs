@@ -66,8 +66,8 @@ statement! {
     EventsAndHeld {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,
-        most: i64 => BigInt,
-        most_held: i64 => BigInt,
+        max_events: i64 => BigInt,
+        max_held: i64 => BigInt,
         customer: Option<Uuid> => Nullable<SqlUuid>,
         is_member: bool => Bool,
     } -> (Nullable<EventColumns>, Nullable<HeldColumns>),
@@ -78,14 +78,14 @@ statement! {
      ), events AS (
          SELECT id, kind, details, actor_kind, actor_id, actor_name, created_at FROM feature_request_events
          WHERE workspace_id = {workspace} AND request_id = {request}
-         ORDER BY created_at DESC, id DESC LIMIT {most}
+         ORDER BY created_at DESC, id DESC LIMIT {max_events}
      ), held AS (
          SELECT held.id, content, customers.id AS customer_id, name, email, held.created_at
          FROM members
          JOIN held_comments AS held ON held.workspace_id = {workspace} AND held.request_id = members.id
          JOIN customers ON customers.workspace_id = {workspace} AND customers.id = held.customer_id
          WHERE {is_member} OR held.customer_id = {customer}
-         ORDER BY held.created_at, held.id LIMIT {most_held}
+         ORDER BY held.created_at, held.id LIMIT {max_held}
      )
      SELECT events.*, held.* FROM events FULL JOIN held ON false
      ORDER BY events.created_at DESC, events.id DESC, held.created_at, held.id"
@@ -154,8 +154,8 @@ async fn events_and_held(
     let select = EventsAndHeld {
         workspace,
         request,
-        most: i64::from(RequestPage::MAX_EVENTS),
-        most_held: i64::from(RequestPage::MAX_HELD),
+        max_events: i64::from(RequestPage::MAX_EVENTS),
+        max_held: i64::from(RequestPage::MAX_HELD),
         customer: viewer.customer.map(|customer| customer.uuid()),
         is_member: viewer.is_member,
     };

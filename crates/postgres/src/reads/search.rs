@@ -11,7 +11,7 @@ use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{Array, BigInt, Double, Integer, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, SearchResult};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{Expression, Fields, SearchDocument};
 use roadmap_domain::policy::search::{
@@ -54,19 +54,19 @@ const EXCEEDED_LENGTH: usize = 500;
 const CERTAINLY_MORE: f64 = 4.0;
 
 statement! {
-    /// Selects the matches of each query by its position, or one more than `most`. The first row has position 0 and the
-    /// number of feature requests of the workspace.
-    SelectMatches { workspace: Uuid => SqlUuid, queries: Vec<String> => Array<Text>, most: i64 => BigInt }
+    /// Selects the matches of each query by its position, or one more than `limit`. The first row has position 0 and
+    /// the number of feature requests of the workspace.
+    SelectMatches { workspace: Uuid => SqlUuid, queries: Vec<String> => Array<Text>, limit: i64 => BigInt }
         -> (Integer, BigInt),
-    "SELECT query_position, tag_number FROM search_matches({workspace}, {queries}::tsquery[], {most})"
+    "SELECT query_position, tag_number FROM search_matches({workspace}, {queries}::tsquery[], {limit})"
 }
 
 statement! {
     /// Selects the most voted matches of the index, or one row without a feature request if there are too many matches.
-    MostVoted { workspace: Uuid => SqlUuid, query: String => Text, most: i64 => BigInt, enough: i64 => BigInt }
+    MostVoted { workspace: Uuid => SqlUuid, query: String => Text, limit: i64 => BigInt, enough: i64 => BigInt }
         -> Nullable<(SqlUuid, BigInt, BigInt, Integer, Text, Text, Text)>,
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
-     FROM search_most_voted({workspace}, {query}::tsquery, {most}, {enough})"
+     FROM search_most_voted({workspace}, {query}::tsquery, {limit}, {enough})"
 }
 
 statement! {
@@ -87,7 +87,12 @@ statement! {
 
 statement! {
     /// Selects the newest matches within a number of the newest feature requests.
-    NewestMatches { workspace: Uuid => SqlUuid, query: String => Text, scan_limit: i64 => BigInt, enough: i64 => BigInt }
+    NewestMatches {
+        workspace: Uuid => SqlUuid,
+        query: String => Text,
+        scan_limit: i64 => BigInt,
+        enough: i64 => BigInt,
+    }
         -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
      FROM search_newest({workspace}, {query}::tsquery, {scan_limit}, {enough})"
@@ -125,8 +130,8 @@ statement! {
 
 statement! {
     /// Selects the words that are most similar to a word.
-    SimilarWords { workspace: Uuid => SqlUuid, word: String => Text, most: i64 => BigInt } -> Text,
-    "SELECT word FROM search_similar_words({workspace}, {word}, {most})"
+    SimilarWords { workspace: Uuid => SqlUuid, word: String => Text, limit: i64 => BigInt } -> Text,
+    "SELECT word FROM search_similar_words({workspace}, {word}, {limit})"
 }
 
 statement! {
@@ -207,21 +212,19 @@ impl TextSearch for PostgresReader {
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
-    ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
+    ) -> Result<Vec<SearchResult>, StoreError> {
         let session = self.session(workspace).await?;
         let ids: Vec<Uuid> = requests.iter().map(|request| request.uuid()).collect();
-        let found = placed_requests()
+        let select = placed_requests()
             .filter(feature_requests::workspace_id.eq(workspace.uuid()))
             .filter(feature_requests::id.eq_any(&ids))
             .filter(feature_requests::root_id.is_null())
             .filter(feature_requests::private.eq(false))
             .select((summary_columns(), feature_requests::description_text));
-        let mut rows: Vec<(SummaryRow, String)> = session.run(found.load(&mut session.connection()?)).await?;
+        let mut rows: Vec<(SummaryRow, String)> = session.run(select.load(&mut session.connection()?)).await?;
         rows.sort_by_key(|(row, _)| ids.iter().position(|id| *id == row.id));
         rows.into_iter()
-            .map(|(row, description)| {
-                Ok(FoundFeatureRequest { summary: FeatureRequestSummary::try_from(row)?, description })
-            })
+            .map(|(row, description)| Ok(SearchResult { summary: FeatureRequestSummary::try_from(row)?, description }))
             .collect()
     }
 }
@@ -261,7 +264,7 @@ impl Index {
         limit: usize,
     ) -> Result<Vec<Option<Vec<i64>>>, StoreError> {
         let mut all = vec![Some(Vec::new()); queries.len()];
-        let select = SelectMatches { workspace: self.workspace, queries, most: number(limit) };
+        let select = SelectMatches { workspace: self.workspace, queries, limit: number(limit) };
         let rows: Vec<(i32, i64)> = self.session.run(select.load(&mut self.session.connection()?)).await?;
         for (position, number) in rows {
             match usize::try_from(position).ok().and_then(|position| position.checked_sub(1)) {
@@ -298,10 +301,10 @@ impl SearchIndex for Index {
             queries.push(without_prefixes.clone());
             counted.push((entry, expression.has_prefix(), without_prefixes));
         }
-        let mut found = self.select_matches(queries, limit).await?.into_iter();
+        let mut match_lists = self.select_matches(queries, limit).await?.into_iter();
         for (entry, has_prefix, without_prefixes) in counted {
-            let matches = found.next().flatten();
-            let whole = if has_prefix { found.next().flatten() } else { None };
+            let matches = match_lists.next().flatten();
+            let whole = if has_prefix { match_lists.next().flatten() } else { None };
             *entry = match (matches, whole) {
                 (Some(all), _) => Matches::All(all),
                 (None, Some(_)) => Matches::TooManyWithPrefixes,
@@ -317,7 +320,7 @@ impl SearchIndex for Index {
     async fn similar_words(&mut self, words: &[&str], limit: usize) -> Result<Vec<Vec<String>>, StoreError> {
         let mut all = Vec::with_capacity(words.len());
         for word in words {
-            let similar = SimilarWords { workspace: self.workspace, word: (*word).to_owned(), most: number(limit) };
+            let similar = SimilarWords { workspace: self.workspace, word: (*word).to_owned(), limit: number(limit) };
             all.push(self.session.run(similar.load(&mut self.session.connection()?)).await?);
         }
         Ok(all)
@@ -346,13 +349,13 @@ impl SearchIndex for Index {
             return Ok(None);
         }
         let select =
-            MostVoted { workspace: self.workspace, query: query.clone(), most: number(limit), enough: number(count) };
+            MostVoted { workspace: self.workspace, query: query.clone(), limit: number(limit), enough: number(count) };
         let rows: Vec<Option<DocumentRow>> = self.session.run(select.load(&mut self.session.connection()?)).await?;
-        let found = rows.into_iter().collect::<Option<Vec<DocumentRow>>>().map(indexed_requests);
-        if found.is_none() {
+        let requests = rows.into_iter().collect::<Option<Vec<DocumentRow>>>().map(indexed_requests);
+        if requests.is_none() {
             self.terms.insert_exceeded(&query, limit);
         }
-        Ok(found)
+        Ok(requests)
     }
 
     async fn walk(&mut self, expression: &Expression, fields: Fields) -> Result<Vec<IndexedRequest>, StoreError> {

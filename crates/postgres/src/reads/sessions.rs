@@ -54,13 +54,13 @@ impl SessionReader for PostgresReader {
         let workspace = workspace.uuid();
         let find = FindSession { workspace, digest: digest.0.to_vec() };
         let row: Option<SessionRow> = session.run_optional(find.get_result(&mut session.connection()?)).await?;
-        let Some((id, email, customer, language, found, created_at, last_seen_at)) = row else { return Ok(None) };
+        let Some((id, email, customer, language, member_row, created_at, last_seen_at)) = row else { return Ok(None) };
         Ok(Some(Session {
             id: SessionId::new(id),
             email: EmailAddress::from_stored(email),
             customer: customer.map(customer_name),
             language: language.as_deref().and_then(Language::from_code),
-            member: found.map(member).transpose()?,
+            member: member_row.map(member).transpose()?,
             created_at: created_at.into_timestamp("sessions", "created_at", id)?,
             last_seen_at: last_seen_at.into_timestamp("sessions", "last_seen_at", id)?,
         }))
@@ -81,11 +81,11 @@ impl SessionReader for PostgresReader {
 
     async fn sign_in(&self, workspace: WorkspaceId, id: SignInId) -> Result<Option<SignIn>, StoreError> {
         let session = self.session(workspace).await?;
-        let found = sign_ins::table
+        let select = sign_ins::table
             .filter(sign_ins::workspace_id.eq(workspace.uuid()))
             .filter(sign_ins::id.eq(id.uuid()))
             .select(sign_in_columns());
-        let row: Option<SignInRow> = session.run_optional(found.first(&mut session.connection()?)).await?;
+        let row: Option<SignInRow> = session.run_optional(select.first(&mut session.connection()?)).await?;
         row.map(SignIn::try_from).transpose()
     }
 
@@ -95,12 +95,12 @@ impl SessionReader for PostgresReader {
         browser: &SecretDigest,
     ) -> Result<Option<SignIn>, StoreError> {
         let session = self.session(workspace).await?;
-        let found = sign_ins::table
+        let select = sign_ins::table
             .filter(sign_ins::workspace_id.eq(workspace.uuid()))
             .filter(sign_ins::browser_digest.eq(browser.0.to_vec()))
             .order((sign_ins::created_at.desc(), sign_ins::id.desc()))
             .select(sign_in_columns());
-        let row: Option<SignInRow> = session.run_optional(found.first(&mut session.connection()?)).await?;
+        let row: Option<SignInRow> = session.run_optional(select.first(&mut session.connection()?)).await?;
         row.map(SignIn::try_from).transpose()
     }
 }

@@ -45,7 +45,7 @@ impl SettingReader for PostgresReader {
     async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError> {
         type Row = (String, String, Option<SettingsRow>, Option<(Uuid, String)>);
         let session = self.session(workspace).await?;
-        let found = settings::table
+        let select = settings::table
             .left_join(portal_settings::table.on(portal_settings::workspace_id.eq(settings::workspace_id)))
             .left_join(
                 attachments::table.on(attachments::workspace_id
@@ -59,7 +59,7 @@ impl SettingReader for PostgresReader {
                 portal_columns().nullable(),
                 (attachments::id, attachments::filename).nullable(),
             ));
-        let row: Option<Row> = session.run_optional(found.first(&mut session.connection()?)).await?;
+        let row: Option<Row> = session.run_optional(select.first(&mut session.connection()?)).await?;
         let Some((product_name, website_url, stored, logo)) = row else { return Ok(None) };
         let settings = stored.map(|row| row.into_settings(workspace.uuid())).transpose()?.unwrap_or_default();
         let logo = logo.map(|(id, filename)| CoverImage {

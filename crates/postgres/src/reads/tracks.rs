@@ -75,14 +75,14 @@ pub(crate) use most_voted;
 
 statement! {
     /// Selects the lanes, each with its most voted public feature requests. A lane without one is a single row.
-    Roadmap { workspace: Uuid => SqlUuid, most: i64 => BigInt } -> (LaneColumns, Nullable<SummaryColumns>),
+    Roadmap { workspace: Uuid => SqlUuid, per_lane: i64 => BigInt } -> (LaneColumns, Nullable<SummaryColumns>),
     concat!(board!(), ", ranked AS (
          SELECT tracks.lane_id, tracks.name AS track, top.request_id,
                 row_number() OVER (PARTITION BY lane_id ORDER BY votes_count DESC, tag_number DESC) AS rank
-         FROM tracks CROSS JOIN LATERAL (", most_voted!("tracks.id", " AND NOT private", "{most}"), ") AS top
+         FROM tracks CROSS JOIN LATERAL (", most_voted!("tracks.id", " AND NOT private", "{per_lane}"), ") AS top
          WHERE tracks.workspace_id = {workspace} AND lane_id IS NOT NULL
      ), best AS MATERIALIZED (
-         SELECT lane_id, track, request_id, rank FROM ranked WHERE rank <= {most}
+         SELECT lane_id, track, request_id, rank FROM ranked WHERE rank <= {per_lane}
      )
      SELECT board.id, board.name, number, shown, feature_requests.id, feature_requests.tag_number, title, track,
             CASE WHEN best.lane_id IS NOT NULL THEN board.name END, votes_count, created_at
@@ -128,11 +128,11 @@ statement! {
         track: Uuid => SqlUuid,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
-        end: i64 => BigInt,
+        scan_limit: i64 => BigInt,
     } -> (BigInt, Nullable<SummaryColumns>),
     track_page!(concat!(
         "SELECT request_id AS id, row_number() OVER (ORDER BY votes_count DESC, tag_number DESC) AS place
-         FROM (", most_voted!("{track}", "", "{end}"), ") AS top
+         FROM (", most_voted!("{track}", "", "{scan_limit}"), ") AS top
          ORDER BY place LIMIT {limit} OFFSET {offset}"
     ))
 }
@@ -172,11 +172,11 @@ statement! {
     )
 }
 
-fn listed_lane((id, name, position, shown): LaneRow) -> ListedLane {
+fn listed_lane((id, name, position, requests_count): LaneRow) -> ListedLane {
     ListedLane {
         lane: Lane { id: LaneId::new(id), name: Name::from_stored(name) },
         position: position.unsigned_abs(),
-        feature_requests_count: shown,
+        feature_requests_count: requests_count,
     }
 }
 
@@ -198,7 +198,7 @@ impl TrackReader for PostgresReader {
 
     async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError> {
         let session = self.session(workspace).await?;
-        let roadmap = Roadmap { workspace: workspace.uuid(), most: i64::from(per_lane) };
+        let roadmap = Roadmap { workspace: workspace.uuid(), per_lane: i64::from(per_lane) };
         let rows: Vec<(LaneRow, Option<SummaryRow>)> = session.run(roadmap.load(&mut session.connection()?)).await?;
         let mut lanes: Vec<RoadmapLane> = Vec::new();
         for (lane, request) in rows {
@@ -224,8 +224,8 @@ impl TrackReader for PostgresReader {
         let (limit, offset) = (page.limit(), page.offset().unwrap_or(BEYOND));
         let rows: Vec<(i64, Option<SummaryRow>)> = match sort {
             Sort::Votes => {
-                let end = offset.saturating_add(limit);
-                let page = MostVotedPage { workspace, track, limit, offset, end };
+                let scan_limit = offset.saturating_add(limit);
+                let page = MostVotedPage { workspace, track, limit, offset, scan_limit };
                 session.run(page.load(&mut session.connection()?)).await?
             }
             Sort::Newest => {

@@ -222,10 +222,10 @@ impl CustomerWrites for PostgresUnit {
     }
 
     async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
-        let found = customers::table
+        let rows = customers::table
             .filter(customers::workspace_id.eq(self.workspace))
             .filter(customers::id.eq(customer.uuid()));
-        self.run(diesel::select(exists(found)).get_result(&mut self.connection()?)).await
+        self.run(diesel::select(exists(rows)).get_result(&mut self.connection()?)).await
     }
 
     async fn rename_customer(

@@ -56,14 +56,14 @@ statement! {
         workspace: Uuid => SqlUuid,
         customer: Uuid => SqlUuid,
         at: TimestampColumn => Timestamptz,
-        most: i64 => BigInt,
+        limit: i64 => BigInt,
     } -> SqlUuid,
     "WITH newest AS MATERIALIZED (
          SELECT id FROM comments WHERE workspace_id = {workspace} AND customer_id = {customer}
-         ORDER BY created_at DESC, id DESC LIMIT {most}
+         ORDER BY created_at DESC, id DESC LIMIT {limit}
      ), newest_held AS MATERIALIZED (
          SELECT id FROM held_comments WHERE workspace_id = {workspace} AND customer_id = {customer}
-         ORDER BY created_at DESC, id DESC LIMIT {most}
+         ORDER BY created_at DESC, id DESC LIMIT {limit}
      ), public AS (
          DELETE FROM comments WHERE workspace_id = {workspace} AND id IN (SELECT id FROM newest)
          RETURNING id, request_id, customer_id, content, created_at, updated_at
@@ -89,10 +89,10 @@ statement! {
 
 statement! {
     /// Moves removed comments of a customer, newest first, to where they were. Returns the feature request of each.
-    RestoreComments { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt } -> SqlUuid,
+    RestoreComments { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, limit: i64 => BigInt } -> SqlUuid,
     "WITH newest AS MATERIALIZED (
          SELECT id FROM removed_comments WHERE workspace_id = {workspace} AND customer_id = {customer}
-         ORDER BY created_at DESC, id DESC LIMIT {most}
+         ORDER BY created_at DESC, id DESC LIMIT {limit}
      ), removed AS (
          DELETE FROM removed_comments WHERE workspace_id = {workspace} AND id IN (SELECT id FROM newest)
          RETURNING id, request_id, customer_id, content, created_at, updated_at, was_held
@@ -120,14 +120,14 @@ statement! {
 statement! {
     /// Locks the feature requests that a customer asked for and whose texts are not removed, newest first. Returns each
     /// with its root.
-    LockRemovable { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, most: i64 => BigInt }
+    LockRemovable { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, limit: i64 => BigInt }
         -> (SqlUuid, Nullable<SqlUuid>),
     "SELECT id, root_id FROM feature_requests
      WHERE workspace_id = {workspace} AND author_id = {customer} AND NOT EXISTS (
          SELECT FROM removed_requests
          WHERE removed_requests.workspace_id = {workspace} AND removed_requests.request_id = feature_requests.id
      )
-     ORDER BY tag_number DESC LIMIT {most} FOR NO KEY UPDATE"
+     ORDER BY tag_number DESC LIMIT {limit} FOR NO KEY UPDATE"
 }
 
 statement! {
@@ -161,12 +161,12 @@ statement! {
 statement! {
     /// Locks feature requests of a customer whose texts are removed, newest first. Returns each with its root and whether
     /// it is still without texts.
-    LockRemoved { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, title: String => Text, most: i64 => BigInt }
+    LockRemoved { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, title: String => Text, limit: i64 => BigInt }
         -> (SqlUuid, Nullable<SqlUuid>, Bool),
     "SELECT requests.id, root_id, requests.title = {title} AND requests.description = '' FROM removed_requests AS removed
      JOIN feature_requests AS requests ON requests.workspace_id = {workspace} AND requests.id = removed.request_id
      WHERE removed.workspace_id = {workspace} AND removed.customer_id = {customer}
-     ORDER BY removed.request_id DESC LIMIT {most} FOR NO KEY UPDATE OF requests"
+     ORDER BY removed.request_id DESC LIMIT {limit} FOR NO KEY UPDATE OF requests"
 }
 
 statement! {
@@ -248,12 +248,17 @@ impl ModerationWrites for PostgresUnit {
     }
 
     /// No feature request is merged or deleted meanwhile.
-    async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError> {
+    async fn remove_texts(
+        &mut self,
+        customer: CustomerId,
+        at: Timestamp,
+        limit: u32,
+    ) -> Result<MovedTexts, StoreError> {
         self.lock_workspace(WorkspaceLock::Merges).await?;
-        let (workspace, customer, most) = (self.workspace, customer.uuid(), i64::from(most));
-        let lock = LockRemovable { workspace, customer, most };
+        let (workspace, customer, limit) = (self.workspace, customer.uuid(), i64::from(limit));
+        let lock = LockRemovable { workspace, customer, limit };
         let rows: Vec<(Uuid, Option<Uuid>)> = self.run(lock.load(&mut self.connection()?)).await?;
-        let comments = RemoveComments { workspace, customer, at: at.into(), most };
+        let comments = RemoveComments { workspace, customer, at: at.into(), limit };
         let comments: Vec<Uuid> = self.run(comments.load(&mut self.connection()?)).await?;
         let count = comments.len() as u64;
         let messages = DeleteMessagesOfComments { workspace, comments };
@@ -272,13 +277,13 @@ impl ModerationWrites for PostgresUnit {
         &mut self,
         customer: CustomerId,
         at: Timestamp,
-        most: u32,
+        limit: u32,
     ) -> Result<MovedTexts, StoreError> {
         self.lock_workspace(WorkspaceLock::Merges).await?;
-        let (workspace, customer, most) = (self.workspace, customer.uuid(), i64::from(most));
-        let lock = LockRemoved { workspace, customer, title: REMOVED_TITLE.to_owned(), most };
+        let (workspace, customer, limit) = (self.workspace, customer.uuid(), i64::from(limit));
+        let lock = LockRemoved { workspace, customer, title: REMOVED_TITLE.to_owned(), limit };
         let rows: Vec<(Uuid, Option<Uuid>, bool)> = self.run(lock.load(&mut self.connection()?)).await?;
-        let restore = RestoreComments { workspace, customer, most };
+        let restore = RestoreComments { workspace, customer, limit };
         let commented: Vec<Uuid> = self.run(restore.load(&mut self.connection()?)).await?;
         let comments = commented.len() as u64;
         let mark = MarkAnswers { workspace, requests: commented };

@@ -18,8 +18,8 @@ use crate::statement::{audience, statement, topic, topic_ids};
 use crate::unit::PostgresUnit;
 
 statement! {
-    /// Creates the notifications of all subscribed customers, or one audience message if there are `most` or more.
-    NotifySubscribers {
+    /// Creates the notifications of all subscribed customers, or one audience message if there are `limit` or more.
+    EnqueueNotifications {
         workspace: Uuid => SqlUuid,
         comment: Option<Uuid> => Nullable<SqlUuid>,
         event: Option<Uuid> => Nullable<SqlUuid>,
@@ -32,7 +32,7 @@ statement! {
         audience_kind: String => Text,
         audience_payload: String => Text,
         at: TimestampColumn => Timestamptz,
-        most: i64 => BigInt,
+        limit: i64 => BigInt,
         request_id: Option<String> => Nullable<Text>,
     } -> Untyped,
     concat!("WITH ", topic!(), ", audience AS MATERIALIZED (", audience!(), "
@@ -40,12 +40,12 @@ statement! {
          INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at, request_id)
          SELECT {workspace}, {topic} || '.' || customer_id::text, {kind}, 1, customer_id, {payload}::jsonb, {at}, {at},
                 {request_id}
-         FROM audience WHERE (SELECT count(*) FROM audience) < {most}
+         FROM audience WHERE (SELECT count(*) FROM audience) < {limit}
          ON CONFLICT (workspace_id, id) DO NOTHING
      )
      INSERT INTO outbox (workspace_id, id, kind, priority, payload, created_at, due_at, request_id)
      SELECT {workspace}, {audience}, {audience_kind}, 1, {audience_payload}::jsonb, {at}, {at}, {request_id}
-     WHERE (SELECT count(*) FROM audience) >= {most}
+     WHERE (SELECT count(*) FROM audience) >= {limit}
      ON CONFLICT (workspace_id, id) DO NOTHING")
 }
 
@@ -80,7 +80,7 @@ statement! {
         at: TimestampColumn => Timestamptz,
         hour: TimestampColumn => Timestamptz,
         since: TimestampColumn => Timestamptz,
-        most: i64 => BigInt,
+        limit: i64 => BigInt,
     } -> BigInt,
     concat!("WITH ", topic!(), ", audience AS MATERIALIZED (", audience!(), "
      ), old AS (
@@ -147,13 +147,13 @@ impl Outbox for PostgresUnit {
             at: at.into(),
             hour: day.hour.into(),
             since: day.since.into(),
-            most: i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX),
+            limit: i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX),
         };
         let mails: i64 = self.run(count.get_result(&mut self.connection()?)).await?;
         Ok(mails.unsigned_abs())
     }
 
-    async fn notify_subscribers(
+    async fn enqueue_notifications(
         &mut self,
         topic: Topic,
         at: Timestamp,
@@ -163,7 +163,7 @@ impl Outbox for PostgresUnit {
         let (comment, event, changelog) = topic_ids(topic);
         let notification = MessageContent::Notification(topic);
         let audience = MessageContent::Audience(Audience { topic, after: CustomerId::new(Uuid::nil()) });
-        let notify = NotifySubscribers {
+        let enqueue = EnqueueNotifications {
             workspace: self.workspace,
             comment,
             event,
@@ -176,10 +176,10 @@ impl Outbox for PostgresUnit {
             audience_kind: audience.kind().to_owned(),
             audience_payload: audience.payload(),
             at: at.into(),
-            most: i64::from(at_once) + 1,
+            limit: i64::from(at_once) + 1,
             request_id,
         };
-        self.run(notify.execute(&mut self.connection()?)).await?;
+        self.run(enqueue.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 

@@ -127,12 +127,12 @@ impl Provisioning for PostgresUnit {
     }
 
     async fn find_member(&mut self, address: &FoldedEmail) -> Result<Option<Member>, StoreError> {
-        let found = members::table
+        let select = members::table
             .filter(members::workspace_id.eq(self.workspace))
             .filter(members::email_folded.eq(address.as_str()))
             .filter(members::removed_at.is_null())
             .select(member_columns());
-        let row: Option<MemberRow> = self.run_optional(found.first(&mut self.connection()?)).await?;
+        let row: Option<MemberRow> = self.run_optional(select.first(&mut self.connection()?)).await?;
         row.map(rows::member).transpose()
     }
 
@@ -174,12 +174,12 @@ impl Provisioning for PostgresUnit {
     }
 
     async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
-        let found = api_keys::table
+        let select = api_keys::table
             .filter(api_keys::workspace_id.eq(self.workspace))
             .filter(api_keys::id.eq(key.uuid()))
             .select(api_key_columns())
             .for_no_key_update();
-        let row: Option<ApiKeyRow> = self.run_optional(found.first(&mut self.connection()?)).await?;
+        let row: Option<ApiKeyRow> = self.run_optional(select.first(&mut self.connection()?)).await?;
         row.map(ApiKey::try_from).transpose()
     }
 

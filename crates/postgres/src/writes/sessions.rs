@@ -58,10 +58,10 @@ statement! {
 
 statement! {
     /// Deletes the oldest sign-ins without a mail, beyond a number of newer ones.
-    DeleteOldWithoutMail { workspace: Uuid => SqlUuid, kept: i64 => BigInt } -> Untyped,
+    DeleteOldWithoutMail { workspace: Uuid => SqlUuid, keep_limit: i64 => BigInt } -> Untyped,
     "DELETE FROM sign_ins WHERE workspace_id = {workspace} AND id IN (
          SELECT id FROM sign_ins WHERE workspace_id = {workspace} AND NOT has_mail
-         ORDER BY created_at DESC OFFSET {kept}
+         ORDER BY created_at DESC OFFSET {keep_limit}
          FOR UPDATE SKIP LOCKED)"
 }
 
@@ -199,8 +199,8 @@ impl SessionWrites for PostgresUnit {
         Ok(())
     }
 
-    async fn purge_sign_ins_without_mail(&mut self, kept: u32) -> Result<(), StoreError> {
-        let delete = DeleteOldWithoutMail { workspace: self.workspace, kept: i64::from(kept) };
+    async fn purge_sign_ins_without_mail(&mut self, keep_limit: u32) -> Result<(), StoreError> {
+        let delete = DeleteOldWithoutMail { workspace: self.workspace, keep_limit: i64::from(keep_limit) };
         self.run(delete.execute(&mut self.connection()?)).await?;
         Ok(())
     }
@@ -210,14 +210,14 @@ impl SessionWrites for PostgresUnit {
         &mut self,
         sign_in: SignInId,
         how: Consumption,
-        asked_since: Timestamp,
+        created_since: Timestamp,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let consume = diesel::update(sign_ins::table)
             .filter(sign_ins::workspace_id.eq(self.workspace))
             .filter(sign_ins::id.eq(sign_in.uuid()))
             .filter(sign_ins::consumed_at.is_null())
-            .filter(sign_ins::created_at.ge(TimestampColumn::from(asked_since)))
+            .filter(sign_ins::created_at.ge(TimestampColumn::from(created_since)))
             .set(sign_ins::consumed_at.eq(TimestampColumn::from(at)))
             .returning(sign_ins::email_folded);
         let email: Option<String> = self.run_optional(consume.get_result(&mut self.connection()?)).await?;
@@ -230,12 +230,12 @@ impl SessionWrites for PostgresUnit {
     }
 
     /// Counts a code, if the sign-in accepts one. An update that waits for another one compares the row again.
-    async fn count_code(&mut self, sign_in: SignInId, asked_since: Timestamp, max: u32) -> Result<bool, StoreError> {
+    async fn count_code(&mut self, sign_in: SignInId, created_since: Timestamp, max: u32) -> Result<bool, StoreError> {
         let count = diesel::update(sign_ins::table)
             .filter(sign_ins::workspace_id.eq(self.workspace))
             .filter(sign_ins::id.eq(sign_in.uuid()))
             .filter(sign_ins::consumed_at.is_null())
-            .filter(sign_ins::created_at.ge(TimestampColumn::from(asked_since)))
+            .filter(sign_ins::created_at.ge(TimestampColumn::from(created_since)))
             .filter(sign_ins::wrong_codes.lt(i64::from(max)))
             .set(sign_ins::wrong_codes.eq(sign_ins::wrong_codes + 1));
         Ok(self.run(count.execute(&mut self.connection()?)).await? > 0)

@@ -115,8 +115,9 @@ statement! {
 #[async_trait]
 impl TrackWrites for PostgresUnit {
     async fn find_track(&mut self, track: TrackId) -> Result<Option<Track>, StoreError> {
-        let found = mapped_tracks().filter(tracks::workspace_id.eq(self.workspace)).filter(tracks::id.eq(track.uuid()));
-        let row: Option<TrackRow> = self.run_optional(found.first(&mut self.connection()?)).await?;
+        let select =
+            mapped_tracks().filter(tracks::workspace_id.eq(self.workspace)).filter(tracks::id.eq(track.uuid()));
+        let row: Option<TrackRow> = self.run_optional(select.first(&mut self.connection()?)).await?;
         Ok(row.map(Track::from))
     }
 
@@ -128,14 +129,14 @@ impl TrackWrites for PostgresUnit {
 
     async fn load_board(&mut self) -> Result<Board, StoreError> {
         self.lock_workspace(WorkspaceLock::Board).await?;
-        let found = lanes::table
+        let select = lanes::table
             .filter(lanes::workspace_id.eq(self.workspace))
             .order(lanes::position)
             .select((lanes::id, lanes::name));
-        let rows: Vec<(Uuid, String)> = self.run(found.load(&mut self.connection()?)).await?;
+        let rows: Vec<(Uuid, String)> = self.run(select.load(&mut self.connection()?)).await?;
         let lane = |(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) };
-        let found = mapped_tracks().filter(tracks::workspace_id.eq(self.workspace)).order(tracks::position);
-        let mapped: Vec<TrackRow> = self.run(found.load(&mut self.connection()?)).await?;
+        let select = mapped_tracks().filter(tracks::workspace_id.eq(self.workspace)).order(tracks::position);
+        let mapped: Vec<TrackRow> = self.run(select.load(&mut self.connection()?)).await?;
         Ok(Board::new(rows.into_iter().map(lane).collect(), mapped.into_iter().map(Track::from).collect()))
     }
 
@@ -163,10 +164,10 @@ impl TrackWrites for PostgresUnit {
     }
 
     async fn has_feature_requests(&mut self, track: TrackId) -> Result<bool, StoreError> {
-        let found = feature_requests::table
+        let rows = feature_requests::table
             .filter(feature_requests::workspace_id.eq(self.workspace))
             .filter(feature_requests::track_id.eq(track.uuid()));
-        self.run(diesel::select(exists(found)).get_result(&mut self.connection()?)).await
+        self.run(diesel::select(exists(rows)).get_result(&mut self.connection()?)).await
     }
 
     async fn count_lane_requests(&mut self, lane: LaneId) -> Result<i64, StoreError> {

@@ -102,8 +102,8 @@ impl VoteWrites for PostgresUnit {
 impl PostgresUnit {
     /// Returns a feature request that an earlier statement of the unit has found.
     async fn summary_of(&mut self, request: Uuid) -> Result<FeatureRequestSummary, StoreError> {
-        let found = self.find_feature_request(&FeatureRequestRef::Id(FeatureRequestId::new(request))).await?;
-        found.ok_or_else(|| StoreError::Transient("the feature request of a vote was deleted".into()))
+        let request = self.find_feature_request(&FeatureRequestRef::Id(FeatureRequestId::new(request))).await?;
+        request.ok_or_else(|| StoreError::Transient("the feature request of a vote was deleted".into()))
     }
 }
 

@@ -75,8 +75,8 @@ impl Backup {
         let failed = format!("{} could not be written", self.file.display());
         let (target, from) = (self.file.clone(), database.clone());
         let force = self.force;
-        let written = tokio::task::spawn_blocking(move || backup(&settings, &from, &target, force));
-        let manifest = written.await?.context(failed)?;
+        let task = tokio::task::spawn_blocking(move || backup(&settings, &from, &target, force));
+        let manifest = task.await?.context(failed)?;
         self.format.print_one(&OutputRow::new(&self.file, &database, manifest))
     }
 }
@@ -129,14 +129,14 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
     let secret = secret::read_from_folder(settings)?;
     let mut file = work_file(&folder)?;
     let contents = Contents { database: &copy, made_at, secret, blobs, files: &files };
-    let written = archive::write(file.as_file_mut(), &contents)?;
+    let manifest = archive::write(file.as_file_mut(), &contents)?;
     file.as_file().sync_all()?;
 
     let again = WorkFolder::new(&folder)?;
     let unpack_target = UnpackTarget { work: again.path(), blobs: None };
     let read =
         archive::unpack(&File::open(file.path())?, &unpack_target).context("the written backup cannot be read")?;
-    ensure!(read.manifest == written && read.files == files, "the written backup differs from the data");
+    ensure!(read.manifest == manifest && read.files == files, "the written backup differs from the data");
     if force {
         drop(file.persist(target)?);
     } else {
@@ -144,7 +144,7 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
     }
     ownership::adopt(target);
     archive::sync_folder(&folder)?;
-    Ok(written)
+    Ok(manifest)
 }
 
 /// Unpacks a backup into temporary folders, verifies it and moves its parts into place. The database is the last part, so
@@ -215,7 +215,7 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
 const WORK_PREFIX: &str = ".roadmap-backup-";
 
 /// How long temporary files are kept where it is unknown which processes run.
-const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A temporary folder, which is locked until it is removed.
 struct WorkFolder {
@@ -276,8 +276,8 @@ fn is_abandoned(path: &Path, process: u32) -> bool {
     if cfg!(target_os = "linux") {
         process == std::process::id() || !Path::new("/proc").join(process.to_string()).exists()
     } else {
-        let changed_at = std::fs::metadata(path).and_then(|found| found.modified());
-        changed_at.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > KEPT_FOR))
+        let changed_at = std::fs::metadata(path).and_then(|metadata| metadata.modified());
+        changed_at.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > MAX_AGE))
     }
 }
 
@@ -366,7 +366,7 @@ mod tests {
         let ended = create(".roadmap-backup-4294967295-folder");
         // An earlier process with the id of this one, as in a container.
         let same = create(&format!("{}folder", own_work_prefix()));
-        let kept = [
+        let foreign = [
             ".roadmap-backup-1-folder",
             ".roadmap-backup-4294967295",
             ".roadmap-backup-old-folder",
@@ -375,15 +375,15 @@ mod tests {
         ]
         .map(create);
         let link = folder.path().join(".roadmap-backup-4294967295-link");
-        std::os::unix::fs::symlink(&kept[0], &link).unwrap();
+        std::os::unix::fs::symlink(&foreign[0], &link).unwrap();
         let (used_folder, used_file) = (WorkFolder::new(folder.path()).unwrap(), work_file(folder.path()).unwrap());
 
         remove_remains(folder.path());
         for removed in [&file, &ended, &same] {
             assert!(!removed.exists(), "{}", removed.display());
         }
-        for kept in kept.iter().map(PathBuf::as_path).chain([&*link, used_folder.path(), used_file.path()]) {
-            assert!(kept.exists(), "{}", kept.display());
+        for path in foreign.iter().map(PathBuf::as_path).chain([&*link, used_folder.path(), used_file.path()]) {
+            assert!(path.exists(), "{}", path.display());
         }
         // Nothing is there.
         remove_remains(&folder.path().join("nowhere"));

@@ -40,12 +40,12 @@ impl Row for DoubleRow {
 }
 
 impl From<&DoubleCustomer> for DoubleRow {
-    fn from(DoubleCustomer { double, found }: &DoubleCustomer) -> Self {
+    fn from(DoubleCustomer { double, canonical }: &DoubleCustomer) -> Self {
         Self {
             id: double.id.to_string(),
             email: double.email.as_str().to_owned(),
-            merged_into: found.id.to_string(),
-            merged_into_email: found.email.as_str().to_owned(),
+            merged_into: canonical.id.to_string(),
+            merged_into_email: canonical.email.as_str().to_owned(),
         }
     }
 }
@@ -59,7 +59,7 @@ impl CustomerCommand {
         if yes {
             let mut merged = Vec::new();
             for double in doubles {
-                let merge = MergeCustomers { source: double.double.id, target: double.found.id };
+                let merge = MergeCustomers { source: double.double.id, target: double.canonical.id };
                 match application.executor.run_without_key(workspace, &merge).await {
                     Ok(_) => merged.push(double),
                     // Somebody else has merged one of them meanwhile.

@@ -178,8 +178,8 @@ pub(super) fn find_named<'a, I: PartialEq + Copy>(
     let id = parse_uuid("id", raw).ok().map(id);
     let name = raw.trim().to_lowercase();
     let by_id = records.clone().find(|(record, _)| Some(*record) == id);
-    let found = by_id.or_else(|| records.clone().find(|(_, record)| record.as_str().to_lowercase() == name));
-    found.map(|(record, _)| record)
+    let record = by_id.or_else(|| records.clone().find(|(_, record)| record.as_str().to_lowercase() == name));
+    record.map(|(record, _)| record)
 }
 
 #[cfg(test)]
@@ -195,7 +195,7 @@ mod tests {
         let odd = Name::from_stored(id(1).to_string());
         let lanes = [(id(3), &odd), (id(1), &names[0]), (id(2), &names[1])];
         let find = |raw: &str| find_named(lanes.iter().copied(), raw, LaneId::new);
-        for (raw, found) in [
+        for (raw, expected) in [
             ("Planned", Some(id(1))),
             (" planned ", Some(id(1))),
             ("ÜBER UNS", Some(id(2))),
@@ -205,7 +205,7 @@ mod tests {
             ("Plan", None),
             ("", None),
         ] {
-            assert_eq!(find(raw), found, "{raw}");
+            assert_eq!(find(raw), expected, "{raw}");
         }
     }
 }

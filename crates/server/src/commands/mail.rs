@@ -140,25 +140,25 @@ impl MailCommand {
             }
             Self::Status { target, format } => {
                 let application = Application::open(settings).await?;
-                let mut shown = Vec::new();
+                let mut rows = Vec::new();
                 for workspace in target.find(&application).await? {
                     let status = application.queue.status(workspace.id, MAX_FAILURES).await?;
-                    shown.push(OutputRow::new(&workspace, status));
+                    rows.push(OutputRow::new(&workspace, status));
                 }
-                format.print_many(&shown)?;
+                format.print_many(&rows)?;
                 if !format.is_json() {
-                    print_failures(settings, &shown)?;
+                    print_failures(settings, &rows)?;
                 }
                 Ok(())
             }
             Self::Retry { target, dead, format } => {
                 let application = Application::open(settings).await?;
-                let mut shown = Vec::new();
+                let mut rows = Vec::new();
                 for workspace in target.find(&application).await? {
                     let retried = application.executor.run_without_key(workspace.id, &RetryMail { dead }).await?;
-                    shown.push(Retried { workspace: workspace.subdomain.to_string(), retried });
+                    rows.push(Retried { workspace: workspace.subdomain.to_string(), retried });
                 }
-                format.print_many(&shown)
+                format.print_many(&rows)
             }
         }
     }
@@ -192,7 +192,7 @@ async fn queue_test_mail(
     let workspace = find_workspace(&application, workspace).await?.id;
     let message = application
         .executor
-        .run_without_key(workspace, &QueueTestMail { to: to.clone(), asked_by: TestMailBy::Operator })
+        .run_without_key(workspace, &QueueTestMail { to: to.clone(), requester: TestMailBy::Operator })
         .await?;
     print(&format!("The mail {message} to {} is queued.", to.as_str()))?;
     let Some(wait) = wait else { return Ok(()) };
@@ -231,16 +231,16 @@ fn unfinished(state: &MessageState, wait: Duration) -> String {
 }
 
 /// Prints the latest failures and hints below the table.
-fn print_failures(settings: &Settings, shown: &[OutputRow]) -> anyhow::Result<()> {
+fn print_failures(settings: &Settings, rows: &[OutputRow]) -> anyhow::Result<()> {
     print(&format!("\nMail is sent by {}.", settings.mail))?;
-    for OutputRow { workspace, failures, .. } in shown.iter().filter(|shown| !shown.failures.is_empty()) {
+    for OutputRow { workspace, failures, .. } in rows.iter().filter(|row| !row.failures.is_empty()) {
         print(&format!("\nThe latest failures of {workspace}:"))?;
         for FailureRow { mail, attempts, next, reason } in failures {
             let next = next.as_ref().map_or_else(|| "given up".to_owned(), |next| format!("next attempt at {next}"));
             print(&format!("  {mail}: tried {attempts} times, {next}\n    {reason}"))?;
         }
     }
-    if shown.iter().any(|shown| shown.dead > 0) {
+    if rows.iter().any(|row| row.dead > 0) {
         print(
             "\n`roadmap mail retry --dead` also retries mail that was given up, except to addresses that do not exist.",
         )?;

@@ -148,8 +148,8 @@ impl Bridge {
             let slot = slots.clone().acquire_owned().await?;
             let bridge = bridge.clone();
             calls.spawn(async move {
-                if let Some(answer) = bridge.answer(&line).await {
-                    write_line(&answer);
+                if let Some(response) = bridge.respond(&line).await {
+                    write_line(&response);
                 }
                 drop(slot);
             });
@@ -160,8 +160,8 @@ impl Bridge {
         Ok(())
     }
 
-    /// Returns the answer to a message as one line, or `None` if it needs none.
-    async fn answer(&self, line: &Line) -> Option<String> {
+    /// Returns the response to a message as one line, or `None` if it needs none.
+    async fn respond(&self, line: &Line) -> Option<String> {
         let message = match line {
             Line::TooLong => {
                 return Some(error(None, -32600, &format!("The message is longer than {MAX_MESSAGE} bytes")));
@@ -176,8 +176,8 @@ impl Bridge {
         let failed = match self.forward(message, &parsed).await {
             Ok((StatusCode::ACCEPTED, _)) => return None,
             Ok((status, body)) => match serde_json::from_slice::<Value>(&body) {
-                Ok(answer) if answer.get("jsonrpc").is_some() => return Some(one_line(body, &answer)),
-                answer => refusal(status, answer.ok().as_ref()),
+                Ok(response) if response.get("jsonrpc").is_some() => return Some(one_line(body, &response)),
+                response => refusal(status, response.ok().as_ref()),
             },
             Err(ForwardError::TooLong) => {
                 tracing::warn!(limit = MAX_RESPONSE, "a response is too long");
@@ -276,11 +276,11 @@ fn error(id: Option<&Value>, code: i32, message: &str) -> String {
     }
 }
 
-/// Returns an answer without line breaks between its tokens.
-fn one_line(body: Vec<u8>, answer: &Value) -> String {
+/// Returns a response without line breaks between its tokens.
+fn one_line(body: Vec<u8>, response: &Value) -> String {
     match String::from_utf8(body) {
         Ok(text) if !text.contains(['\n', '\r']) => text,
-        _ => answer.to_string(),
+        _ => response.to_string(),
     }
 }
 
@@ -330,10 +330,10 @@ fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
     }
 }
 
-/// Writes one answer. Nothing else is written to standard output.
-fn write_line(answer: &str) {
+/// Writes one response. Nothing else is written to standard output.
+fn write_line(response: &str) {
     let mut output = std::io::stdout().lock();
-    if let Err(error) = writeln!(output, "{answer}").and_then(|()| output.flush()) {
+    if let Err(error) = writeln!(output, "{response}").and_then(|()| output.flush()) {
         tracing::warn!(error = %ErrorChain::new(&error), "an answer could not be written");
     }
 }

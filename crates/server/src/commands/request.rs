@@ -192,7 +192,7 @@ impl Row for HistoryRow {
 
 /// A feature request with its history.
 #[derive(Serialize)]
-struct Shown {
+struct RequestOutput {
     #[serde(flatten)]
     detail: Detail,
     history: Vec<HistoryEntry>,
@@ -360,20 +360,20 @@ impl RequestCommand {
                 let application = Application::open(settings).await?;
                 let workspace = target.find(&application).await?;
                 let reference = FeatureRequestRef::parse(&request);
-                let found = application.reader.feature_request(workspace.id, &reference).await?;
-                let detail = found.ok_or(RoadmapError::NotFound(Resource::FeatureRequest));
+                let detail = application.reader.feature_request(workspace.id, &reference).await?;
+                let detail = detail.ok_or(RoadmapError::NotFound(Resource::FeatureRequest));
                 let detail = detail.map_err(|error| explain(error, &request))?;
                 let events = history(&application, workspace.id, detail.summary.id).await?;
-                let shown = Detail::new(&detail, &links(settings, &workspace)?);
+                let output = Detail::new(&detail, &links(settings, &workspace)?);
                 if format.is_json() {
                     let history = events.iter().map(HistoryEntry::from).collect();
-                    return print_json(&Shown { detail: shown, history });
+                    return print_json(&RequestOutput { detail: output, history });
                 }
                 if !refers_to(&reference, &detail) {
                     print("This feature request is merged into the following one.\n")?;
                 }
                 let others = others(&application, workspace.id, &detail, &events).await?;
-                print_tables(&shown, &detail.description.to_text(), &events, &others, format)
+                print_tables(&output, &detail.description.to_text(), &events, &others, format)
             }
             Self::Merge { target, source, into, format } => {
                 let application = Application::open(settings).await?;
@@ -503,13 +503,13 @@ async fn others(
         if others.contains_key(other) {
             continue;
         }
-        let found = application.reader.feature_request(workspace, &FeatureRequestRef::Id(*other)).await?;
+        let detail = application.reader.feature_request(workspace, &FeatureRequestRef::Id(*other)).await?;
         // One that is merged elsewhere now is found as what it was merged into.
-        let found = found.into_iter().flat_map(|found| {
-            let root = RequestLink::from(&found.summary);
-            found.merged.into_iter().chain([root])
+        let links = detail.into_iter().flat_map(|detail| {
+            let root = RequestLink::from(&detail.summary);
+            detail.merged.into_iter().chain([root])
         });
-        others.extend(found.map(|link| (link.id, link)));
+        others.extend(links.map(|link| (link.id, link)));
     }
     Ok(others)
 }

@@ -77,9 +77,9 @@ impl SearchCommand {
                 let search = Search::new(query.clone(), RESULTS).with_synonyms(&synonyms);
                 let hits = index.search(workspace, search).await?;
                 let ids: Vec<FeatureRequestId> = hits.iter().map(|hit| hit.request).collect();
-                let found = index.load_results(workspace, &ids).await?;
+                let results = index.load_results(workspace, &ids).await?;
                 let mut titles: HashMap<FeatureRequestId, String> =
-                    found.into_iter().map(|found| (found.summary.id, found.summary.title.to_string())).collect();
+                    results.into_iter().map(|result| (result.summary.id, result.summary.title.to_string())).collect();
                 // A feature request may have been deleted since.
                 let titled = hits.iter().filter_map(|hit| Some((hit, titles.remove(&hit.request)?)));
                 let rows: Vec<OutputRow> = titled.map(|(hit, title)| row(hit, title, &query)).collect();
@@ -95,9 +95,9 @@ impl SearchCommand {
 }
 
 fn row(hit: &Hit, title: String, query: &SearchQuery) -> OutputRow {
-    let explain = |found: &WordMatch| {
-        let word = query.words().get(found.word).map_or("", |word| word.word.surface());
-        let WordMatch { field, kind, quality, score, .. } = found;
+    let explain = |word_match: &WordMatch| {
+        let word = query.words().get(word_match.word).map_or("", |word| word.word.surface());
+        let WordMatch { field, kind, quality, score, .. } = word_match;
         format!("{word}: {} ({}, {quality:.2}) {score:.2}", field.name(), kind.name())
     };
     OutputRow {

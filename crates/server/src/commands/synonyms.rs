@@ -39,7 +39,7 @@ pub(crate) enum SynonymsCommand {
 
 /// The synonyms, as the API shows them.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct SynonymsOutput<'a> {
     synonyms: &'a [Vec<String>],
 }
 
@@ -82,7 +82,7 @@ fn parse_lines(text: &str) -> Vec<Vec<String>> {
 
 fn print(synonyms: &Synonyms, format: OutputFormat) -> anyhow::Result<()> {
     if format.is_json() {
-        return output::print_json(&Shown { synonyms: synonyms.groups() });
+        return output::print_json(&SynonymsOutput { synonyms: synonyms.groups() });
     }
     synonyms.groups().iter().try_for_each(|group| output::print(&group.join(", ")))
 }
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(groups, [vec!["2fa", " two-factor", "mfa"], vec!["quokka", "numbat"]]);
         assert_eq!(parse_lines(""), Vec::<Vec<String>>::new());
         let parsed = Synonyms::parse(&groups).unwrap();
-        let written: Vec<String> = parsed.groups().iter().map(|group| group.join(", ")).collect();
-        assert_eq!(Synonyms::parse(&parse_lines(&written.join("\n"))).unwrap(), parsed);
+        let lines: Vec<String> = parsed.groups().iter().map(|group| group.join(", ")).collect();
+        assert_eq!(Synonyms::parse(&parse_lines(&lines.join("\n"))).unwrap(), parsed);
     }
 }

@@ -100,14 +100,14 @@ async fn usage(
         Some(subdomain) => vec![find_workspace(application, &subdomain).await?],
         None => application.directory.workspaces().await?,
     };
-    let mut shown = Vec::new();
+    let mut rows = Vec::new();
     for Workspace { id, subdomain } in workspaces {
         let stored = if recount {
             application.usage.recount_usage(id, application.clock.now()).await?
         } else {
             application.usage.load_usage(id).await?.unwrap_or_default()
         };
-        shown.push(UsageRow {
+        rows.push(UsageRow {
             subdomain: subdomain.to_string(),
             record_bytes: stored.usage.records,
             record_limit: settings.storage_limits.records,
@@ -116,7 +116,7 @@ async fn usage(
             counted_at: stored.counted_at.map(|at| at.to_string()),
         });
     }
-    Ok(shown)
+    Ok(rows)
 }
 
 impl WorkspaceCommand {
@@ -135,13 +135,13 @@ impl WorkspaceCommand {
             }
             Self::List { format } => {
                 let application = Application::open(settings).await?;
-                let mut shown = Vec::new();
+                let mut rows = Vec::new();
                 for workspace in application.directory.workspaces().await? {
                     let setting = application.reader.setting(workspace.id).await?;
                     let setting = setting.ok_or(RoadmapError::NotFound(Resource::Workspace))?;
-                    shown.push(OutputRow::new(&workspace, &setting, &base_url));
+                    rows.push(OutputRow::new(&workspace, &setting, &base_url));
                 }
-                format.print_many(&shown)
+                format.print_many(&rows)
             }
             Self::Usage { workspace, recount, format } => {
                 let application = Application::open(settings).await?;

@@ -38,12 +38,12 @@ pub(super) async fn check(settings: &Settings) -> Vec<Finding> {
 }
 
 async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
-    let shown = file.display();
+    let path = file.display();
     if let Err(error) = file.try_exists() {
-        return vec![data_problem("database", settings, format!("{shown} cannot be read: {error}"), OWNER_HINT)];
+        return vec![data_problem("database", settings, format!("{path} cannot be read: {error}"), OWNER_HINT)];
     }
     if !file.exists() {
-        let found = format!("there is no database {shown} yet");
+        let found = format!("there is no database {path} yet");
         return vec![Finding::warning("database", found, "create a workspace, or check data_dir and database_url")];
     }
     let options = wiring::sqlite_options(settings, file);
@@ -55,17 +55,17 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
         Ok(examined) => examined,
         Err(error) => {
             let fix = if matches!(error, StoreError::Unavailable(_)) { OWNER_HINT } else { restore };
-            return vec![data_problem("database", settings, format!("{shown} cannot be read: {}", chain(error)), fix)];
+            return vec![data_problem("database", settings, format!("{path} cannot be read: {}", chain(error)), fix)];
         }
     };
     if !errors.is_empty() {
-        return vec![Finding::problem("database", format!("{shown} is damaged: {}", errors.join("; ")), restore)];
+        return vec![Finding::problem("database", format!("{path} is damaged: {}", errors.join("; ")), restore)];
     }
     let mut findings = Vec::new();
     findings.push(match roadmap_sqlite::check_writable(&options) {
-        Ok(()) => Finding::ok("database", format!("{shown} is intact and can be written")),
+        Ok(()) => Finding::ok("database", format!("{path} is intact and can be written")),
         Err(error) => {
-            data_problem("database", settings, format!("{shown} cannot be written: {}", chain(error)), OWNER_HINT)
+            data_problem("database", settings, format!("{path} cannot be written: {}", chain(error)), OWNER_HINT)
         }
     });
     if let Some(version) = unknown.last() {
@@ -114,7 +114,7 @@ async fn search_index<S: WorkspaceDirectory + Maintenance>(store: &S) -> Finding
 async fn addresses<S: WorkspaceDirectory + Maintenance>(store: &S) -> Vec<Finding> {
     const CHECK: &str = "addresses";
     let (customers, members) = match count_doubles(store).await {
-        Ok(found) => found,
+        Ok(doubles) => doubles,
         Err(error) => return vec![Finding::problem(CHECK, chain(error), MIGRATE_HINT)],
     };
     let mut findings = Vec::new();
@@ -266,12 +266,12 @@ async fn default_workspace(settings: &Settings, directory: &dyn WorkspaceDirecto
 async fn usage<S: WorkspaceDirectory + UsageStore>(settings: &Settings, store: &S) -> Finding {
     const CHECK: &str = "usage";
     match nearly_used_up(settings.storage_limits, store).await {
-        Ok(found) if found.is_empty() => {
+        Ok(budgets) if budgets.is_empty() => {
             Finding::ok(CHECK, format!("no workspace is above {NEARLY_USED_UP} % of a budget"))
         }
-        Ok(found) => Finding::warning(
+        Ok(budgets) => Finding::warning(
             CHECK,
-            found.join("; "),
+            budgets.join("; "),
             "raise storage_records or storage_files, or ask the workspace to store less; `roadmap workspace usage` shows \
              all",
         ),
@@ -283,16 +283,16 @@ async fn nearly_used_up<S: WorkspaceDirectory + UsageStore>(
     limits: StorageLimits,
     store: &S,
 ) -> Result<Vec<String>, StoreError> {
-    let mut found = Vec::new();
+    let mut budgets = Vec::new();
     for workspace in store.workspaces().await? {
         let used = store.load_usage(workspace.id).await?.unwrap_or_default().usage;
         for (budget, setting) in [(Budget::StoredRecords, "storage_records"), (Budget::StoredFiles, "storage_files")] {
             if let Some(percent) = limits.percent_used(budget, used).filter(|percent| *percent > NEARLY_USED_UP) {
-                found.push(format!("{} has used {percent} % of {setting}", workspace.subdomain));
+                budgets.push(format!("{} has used {percent} % of {setting}", workspace.subdomain));
             }
         }
     }
-    Ok(found)
+    Ok(budgets)
 }
 
 /// Compares the clock of another machine with this one's, which was read before and after it.

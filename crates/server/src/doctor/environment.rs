@@ -56,16 +56,16 @@ async fn probe(blobs: &dyn Blobs) -> anyhow::Result<()> {
     let attachment = AttachmentId::new(MonotonicIds::default().next(SystemClock.now()));
     // No workspace has this id, so that no sweep touches the probe.
     let key = BlobKey { workspace: WorkspaceId::new(Uuid::nil()), attachment };
-    let written = Bytes::from_static(b"roadmap doctor");
+    let content = Bytes::from_static(b"roadmap doctor");
     let filename = Filename::sanitize("probe");
     let content_headers =
         ContentHeaders { content_type: "application/octet-stream".to_owned(), inline: false, filename };
     let mut upload = blobs.create(key, &content_headers).await?;
-    upload.write(written.clone()).await?;
+    upload.write(content.clone()).await?;
     upload.finish().await?;
     let read = read(blobs, key).await;
     blobs.delete(key).await?;
-    anyhow::ensure!(read? == written, "the content of the probe differs from what was written");
+    anyhow::ensure!(read? == content, "the content of the probe differs from what was written");
     Ok(())
 }
 

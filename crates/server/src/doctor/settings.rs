@@ -243,8 +243,8 @@ fn secret(settings: &Settings) -> Finding {
         let found = "it is not set, but all processes on a database server must share one";
         return Finding::problem(CHECK, found, secret::REPLACE_HINT);
     }
-    let kept = match secret::read_from_folder(settings) {
-        Ok(Some(kept)) => kept,
+    let text = match secret::read_from_folder(settings) {
+        Ok(Some(text)) => text,
         Ok(None) if secret::is_lost(settings) => {
             let file = settings.data_dir.join(secret::FILE);
             return Finding::warning(
@@ -261,7 +261,7 @@ fn secret(settings: &Settings) -> Finding {
     };
     let file = settings.data_dir.join(secret::FILE);
     let file = file.display();
-    match Secret::parse(&format!("the content of {file}"), &String::from_utf8_lossy(&kept)) {
+    match Secret::parse(&format!("the content of {file}"), &String::from_utf8_lossy(&text)) {
         Err(error) => {
             Finding::problem(CHECK, chain(error), "restore it from a backup; without a backup, delete the file")
         }

@@ -50,8 +50,8 @@ impl Source {
         name: &'static str,
         parse: impl FnOnce(&str, &str) -> anyhow::Result<T>,
     ) -> anyhow::Result<Option<T>> {
-        let written = self.written(name)?;
-        written.map(|raw| parse(&format!("the setting {name}"), &raw)).transpose()
+        let text = self.declare(name)?;
+        text.map(|raw| parse(&format!("the setting {name}"), &raw)).transpose()
     }
 
     /// As [`Self::optional`], with the default of a setting that is not set.
@@ -61,11 +61,12 @@ impl Source {
         default: &str,
         parse: impl FnOnce(&str, &str) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        let written = self.written(name)?;
-        parse(&format!("the setting {name}"), written.as_deref().unwrap_or(default))
+        let text = self.declare(name)?;
+        parse(&format!("the setting {name}"), text.as_deref().unwrap_or(default))
     }
 
-    fn written(&mut self, name: &'static str) -> anyhow::Result<Option<String>> {
+    /// Declares a setting. Returns its text, if it is set.
+    fn declare(&mut self, name: &'static str) -> anyhow::Result<Option<String>> {
         self.names.push(name);
         let variable = format!("{PREFIX}{}", name.to_uppercase());
         if let Some(value) = self.flags.get(name).or_else(|| self.environment.get(&variable)) {

@@ -84,26 +84,26 @@ impl CachedDirectory {
                 return Ok(None);
             }
         }
-        let found = self.inner.credential(subdomain, digest).await?;
-        if found.is_none() {
+        let credential = self.inner.credential(subdomain, digest).await?;
+        if credential.is_none() {
             if let Some(reserved) = reserved {
                 reserved.consume();
             }
             self.unknown_keys.insert((subdomain.clone(), *digest), ());
         }
-        Ok(found)
+        Ok(credential)
     }
 
     async fn look_up_workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
         let Some(reserved) = self.misses.reserve() else {
             return self.listed_workspace(subdomain).await;
         };
-        let found = self.inner.workspace(subdomain).await?;
-        if found.is_none() {
+        let workspace = self.inner.workspace(subdomain).await?;
+        if workspace.is_none() {
             reserved.consume();
             self.unknown_subdomains.insert(subdomain.clone(), ());
         }
-        Ok(found)
+        Ok(workspace)
     }
 
     /// Finds the workspace of a subdomain in the list of all workspaces.
@@ -323,15 +323,16 @@ mod tests {
         let (reads, stopwatch) = (Arc::new(ReadCounts::new()), Arc::new(ManualStopwatch::default()));
         let mut inner = MockWorkspaceDirectory::new();
         let counted = reads.clone();
-        inner.expect_credential().returning(move |asked, key| {
+        inner.expect_credential().returning(move |requested, key| {
             count(&counted.keys);
-            let found = VALID_KEYS.iter().find(|(label, number)| subdomain(label) == *asked && digest(*number) == *key);
-            Ok(found.map(|(label, number)| credential(label, *number)))
+            let entry =
+                VALID_KEYS.iter().find(|(label, number)| subdomain(label) == *requested && digest(*number) == *key);
+            Ok(entry.map(|(label, number)| credential(label, *number)))
         });
         let counted = reads.clone();
-        inner.expect_workspace().returning(move |asked| {
+        inner.expect_workspace().returning(move |requested| {
             count(&counted.workspaces);
-            Ok(["acme", "bolt"].into_iter().find(|label| subdomain(label) == *asked).map(workspace))
+            Ok(["acme", "bolt"].into_iter().find(|label| subdomain(label) == *requested).map(workspace))
         });
         let counted = reads.clone();
         inner.expect_workspaces().returning(move || {
@@ -339,19 +340,19 @@ mod tests {
             Ok(["acme", "bolt"].map(workspace).to_vec())
         });
         let counted = reads.clone();
-        inner.expect_key_digests().returning(move |asked| {
+        inner.expect_key_digests().returning(move |requested| {
             count(&counted.key_lists);
-            let own = VALID_KEYS.iter().filter(|(label, _)| workspace(label).id == asked);
+            let own = VALID_KEYS.iter().filter(|(label, _)| workspace(label).id == requested);
             Ok(own.map(|(_, number)| digest(*number)).collect())
         });
         (CachedDirectory::new(Arc::new(inner), stopwatch.clone()), reads, stopwatch)
     }
 
     async fn is_found(directory: &CachedDirectory, label: &str, number: u32) -> bool {
-        let found = directory.credential(&subdomain(label), &digest(number)).await.unwrap();
+        let actual = directory.credential(&subdomain(label), &digest(number)).await.unwrap();
         let expected = VALID_KEYS.contains(&(label, number)).then(|| credential(label, number));
-        assert_eq!(found, expected, "{label} {number}");
-        found.is_some()
+        assert_eq!(actual, expected, "{label} {number}");
+        actual.is_some()
     }
 
     /// Beyond the contract.
@@ -440,7 +441,7 @@ mod tests {
     struct Waiting {
         started: AtomicU32,
         go_on: Semaphore,
-        found: fn() -> Result<Option<Credential>, StoreError>,
+        lookup: fn() -> Result<Option<Credential>, StoreError>,
     }
 
     #[async_trait]
@@ -448,7 +449,7 @@ mod tests {
         async fn credential(&self, _: &Subdomain, _: &KeyDigest) -> Result<Option<Credential>, StoreError> {
             count(&self.started);
             drop(self.go_on.acquire().await);
-            (self.found)()
+            (self.lookup)()
         }
 
         async fn record_use(&self, _: &Credential, _: Timestamp) -> Result<(), StoreError> {
@@ -458,7 +459,7 @@ mod tests {
         async fn workspace(&self, _: &Subdomain) -> Result<Option<Workspace>, StoreError> {
             count(&self.started);
             drop(self.go_on.acquire().await);
-            Ok((self.found)()?.map(|found| found.workspace))
+            Ok((self.lookup)()?.map(|credential| credential.workspace))
         }
 
         async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError> {
@@ -476,12 +477,12 @@ mod tests {
 
     #[tokio::test]
     async fn concurrent_lookups_share_one_query_and_its_outcome() {
-        for found in [
+        for lookup in [
             (|| Ok(Some(credential("acme", 1_000_001)))) as fn() -> Result<Option<Credential>, StoreError>,
             || Ok(None),
             || Err(StoreError::Unavailable("no server".into())),
         ] {
-            let inner = Arc::new(Waiting { started: AtomicU32::new(0), go_on: Semaphore::new(0), found });
+            let inner = Arc::new(Waiting { started: AtomicU32::new(0), go_on: Semaphore::new(0), lookup });
             let directory = Arc::new(CachedDirectory::new(inner.clone(), Arc::new(ManualStopwatch::default())));
             let mut callers = tokio::task::JoinSet::new();
             for number in 0..200 {
@@ -489,7 +490,10 @@ mod tests {
                 callers.spawn(async move {
                     let name = subdomain("acme");
                     if number % 2 == 0 {
-                        directory.credential(&name, &digest(1)).await.map(|found| found.map(|found| found.workspace))
+                        directory
+                            .credential(&name, &digest(1))
+                            .await
+                            .map(|outcome| outcome.map(|credential| credential.workspace))
                     } else {
                         directory.workspace(&name).await
                     }
@@ -498,7 +502,7 @@ mod tests {
             tokio::task::yield_now().await;
             inner.go_on.add_permits(1);
             for outcome in callers.join_all().await {
-                assert_eq!(outcome.ok(), found().ok().map(|found| found.map(|found| found.workspace)));
+                assert_eq!(outcome.ok(), lookup().ok().map(|outcome| outcome.map(|credential| credential.workspace)));
             }
             assert_eq!(inner.started.load(Ordering::Relaxed), 2);
         }

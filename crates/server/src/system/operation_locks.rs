@@ -102,9 +102,9 @@ mod tests {
     async fn waiting_for_a_key_times_out() {
         let locks = locks();
         let _first = locks.acquire(workspace(1), &key("k")).await.unwrap();
-        let asked = tokio::time::Instant::now();
+        let start = tokio::time::Instant::now();
         assert!(locks.acquire(workspace(1), &key("k")).await.is_none());
-        assert_eq!(asked.elapsed(), Duration::from_secs(30));
+        assert_eq!(start.elapsed(), Duration::from_secs(30));
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,10 +5,6 @@ use super::{ID, assert_selective, plan, sql};
 use crate::fixtures::{connection, database};
 use crate::reads::comments::CommentCustomers;
 use crate::reads::customers::{AskedFor, Commented, CountTexts, Noted, SubscribedTo, TextsPage, Voted};
-use crate::reads::inbox::chosen::{
-    AwaitingPage, CountChosenAwaiting, CountChosenMerged, CountOfMember, CountTagged, FewPrivatePage,
-    FewUnansweredPage, MemberPage, MergedPage, TaggedPage,
-};
 use crate::reads::inbox::ordered::{
     CountAwaiting, CountMerged, CountOfTracks, LastUpdatedOfTracks, LastUpdatedPrivateOfTracks,
     LastUpdatedUnansweredOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
@@ -17,17 +13,21 @@ use crate::reads::inbox::ordered::{
     OldestPrivatePage, OldestUnansweredOfTracks, OldestUnansweredPage,
 };
 use crate::reads::inbox::rows::Rows;
+use crate::reads::inbox::selections::{
+    AwaitingPage, CountAwaitingOfTracks, CountMergedOfTracks, CountOfMember, CountTagged, FewPrivatePage,
+    FewUnansweredPage, MemberPage, MergedPage, TaggedPage,
+};
 use crate::reads::inbox::{Counts, Preview, Unindexed};
-use crate::reads::overview::{CountWritten, MostMissed, MostRising, MostVotedUnanswered};
+use crate::reads::overview::{CountActivity, MostMissed, MostRising, MostVotedUnanswered};
 use crate::reads::requests::{CountSubscribers, LatestNotes, SubscribersAndVoters};
 
 /// The lists that are read from one end of an index.
 fn ordered_lists() -> Vec<String> {
     let (workspace, track, lane, state) = (ID, Some(ID), None, "unanswered");
-    let (most, limit, offset) = (50, 50, 0);
+    let (scan_limit, limit, offset) = (50, 50, 0);
     macro_rules! all {
         ($($page:ident),+ $(,)?) => {
-            vec![$(sql(&$page { workspace, track, lane, state, most, limit, offset })),+]
+            vec![$(sql(&$page { workspace, track, lane, state, scan_limit, limit, offset })),+]
         };
     }
     all![
@@ -59,21 +59,23 @@ fn ordered_lists() -> Vec<String> {
 fn other_statements() -> Vec<String> {
     let (workspace, track, lane, state) = (ID, Some(ID), None, "unanswered");
     let (tag, member, customer, root) = (Some("ui".to_owned()), Some(ID), ID, ID);
-    let (most, limit, offset, sort) = (5_000, 50, 0, "votes");
+    let (scan_limit, limit, offset, sort) = (5_000, 50, 0, "votes");
     let requests = String::new();
-    macro_rules! chosen {
+    macro_rules! selected {
         ($($page:ident, $count:ident);+) => {
             [$(
-                sql(&$page { workspace, track, lane, tag: tag.clone(), member, state, most, sort, limit, offset }),
-                sql(&$count { workspace, track, lane, tag: tag.clone(), member, state, most }),
+                sql(&$page {
+                    workspace, track, lane, tag: tag.clone(), member, state, scan_limit, sort, limit, offset,
+                }),
+                sql(&$count { workspace, track, lane, tag: tag.clone(), member, state, scan_limit }),
             )+]
         };
     }
     let mut all = vec![
-        sql(&Counts { workspace, most }),
+        sql(&Counts { workspace, limit: scan_limit }),
         sql(&CountOfTracks { workspace, track, lane, state }),
-        sql(&CountAwaiting { workspace, most }),
-        sql(&CountMerged { workspace, most }),
+        sql(&CountAwaiting { workspace, limit: scan_limit }),
+        sql(&CountMerged { workspace, limit: scan_limit }),
         sql(&FewUnansweredPage { workspace, track, lane, limit, offset }),
         sql(&FewPrivatePage { workspace, track, lane, limit, offset }),
         sql(&Rows { workspace, track, lane, tag: tag.clone(), member, state, requests: requests.clone() }),
@@ -82,20 +84,20 @@ fn other_statements() -> Vec<String> {
         sql(&CommentCustomers { workspace, comments: requests.clone() }),
         sql(&CountSubscribers { workspace, requests }),
         sql(&Preview { workspace, source: ID, target: ID }),
-        sql(&Unindexed { workspace, number: Some(1), most }),
-        sql(&Voted { workspace, customer, most, limit }),
+        sql(&Unindexed { workspace, number: Some(1), scan_limit }),
+        sql(&Voted { workspace, customer, scan_limit, limit }),
         sql(&AskedFor { workspace, customer, limit }),
         sql(&Commented { workspace, customer, limit }),
         sql(&Noted { workspace, customer, limit }),
-        sql(&SubscribedTo { workspace, customer, most, limit }),
+        sql(&SubscribedTo { workspace, customer, scan_limit, limit }),
         sql(&CountTexts { workspace, customer }),
-        sql(&TextsPage { workspace, customer, most, limit, offset }),
+        sql(&TextsPage { workspace, customer, scan_limit, limit, offset }),
         sql(&MostVotedUnanswered { workspace, limit }),
         sql(&MostMissed { workspace, day: 0, limit }),
     ];
-    all.extend(chosen!(
-        TaggedPage, CountTagged; MemberPage, CountOfMember; AwaitingPage, CountChosenAwaiting;
-        MergedPage, CountChosenMerged
+    all.extend(selected!(
+        TaggedPage, CountTagged; MemberPage, CountOfMember; AwaitingPage, CountAwaitingOfTracks;
+        MergedPage, CountMergedOfTracks
     ));
     all
 }
@@ -104,7 +106,7 @@ fn other_statements() -> Vec<String> {
 fn statements_of_votes() -> [String; 2] {
     let (workspace, now, since, limit) = (ID, 4, 3, 10);
     [
-        sql(&CountWritten { workspace, from: 0, now, since, before: 2, weeks_from: 1, week: 7 }),
+        sql(&CountActivity { workspace, from: 0, now, since, before: 2, weeks_from: 1, week: 7 }),
         sql(&MostRising { workspace, since, now, limit }),
     ]
 }

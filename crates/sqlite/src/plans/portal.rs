@@ -5,11 +5,11 @@ use crate::fixtures::{connection, database};
 use crate::reads::accounts::{LatestIdeas, LatestVotes, Sessions, Subscriptions};
 use crate::reads::changelogs::PublicLinks;
 use crate::reads::comments::{CountHeld, Held};
-use crate::reads::portal_lists::chosen::{
+use crate::reads::portal_lists::rows::{Matching, Rows, VotedAmong};
+use crate::reads::portal_lists::selections::{
     CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
     WrittenPage,
 };
-use crate::reads::portal_lists::rows::{Matching, Rows, VotedAmong};
 use crate::reads::portal_lists::tracks::{
     CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage, TrendingOfTracks,
 };
@@ -22,28 +22,28 @@ const PAGE: (i64, i64, i64) = (25, 25, 0);
 
 /// The lists of the feature requests on tracks.
 fn lists_of_tracks() -> Vec<String> {
-    let (workspace, lane, (most, limit, offset)) = (ID, Some(ID), PAGE);
+    let (workspace, lane, (scan_limit, limit, offset)) = (ID, Some(ID), PAGE);
     vec![
-        sql(&MostVotedPage { workspace, lane, most, limit, offset }),
-        sql(&NewestPage { workspace, lane, most, limit, offset }),
-        sql(&OldestPage { workspace, lane, most, limit, offset }),
-        sql(&LastUpdatedPage { workspace, lane, most, limit, offset }),
-        sql(&TrendingOfTracks { workspace, lane, most }),
+        sql(&MostVotedPage { workspace, lane, scan_limit, limit, offset }),
+        sql(&NewestPage { workspace, lane, scan_limit, limit, offset }),
+        sql(&OldestPage { workspace, lane, scan_limit, limit, offset }),
+        sql(&LastUpdatedPage { workspace, lane, scan_limit, limit, offset }),
+        sql(&TrendingOfTracks { workspace, lane, limit }),
     ]
 }
 
 /// All other statements of the portal that are written in SQL.
 fn other_statements() -> Vec<String> {
-    let (workspace, root, lane, customer, (most, limit, offset)) = (ID, ID, Some(ID), Some(ID), PAGE);
-    let (tag, sort, voted, newest) = (Some("ui".to_owned()), "votes", most, most);
+    let (workspace, root, lane, customer, (scan_limit, limit, offset)) = (ID, ID, Some(ID), Some(ID), PAGE);
+    let (tag, sort, voted, newest) = (Some("ui".to_owned()), "votes", scan_limit, scan_limit);
     let (requests, private, is_member) = (String::new(), false, false);
     let (request, number) = (Some(ID), None);
-    macro_rules! chosen {
+    macro_rules! selected {
         ($page:ident, $count:ident, $trending:ident) => {
             [
-                sql(&$page { workspace, lane, tag: tag.clone(), customer, most, sort, limit, offset }),
-                sql(&$count { workspace, lane, tag: tag.clone(), customer, most }),
-                sql(&$trending { workspace, lane, tag: tag.clone(), customer, most, voted, newest }),
+                sql(&$page { workspace, lane, tag: tag.clone(), customer, scan_limit, sort, limit, offset }),
+                sql(&$count { workspace, lane, tag: tag.clone(), customer, scan_limit }),
+                sql(&$trending { workspace, lane, tag: tag.clone(), customer, scan_limit, voted, newest }),
             ]
         };
     }
@@ -60,25 +60,25 @@ fn other_statements() -> Vec<String> {
         }),
         sql(&VotedAmong { workspace, customer: ID, requests }),
         sql(&Head { workspace, request, number, customer, is_member }),
-        sql(&Parts { workspace, root, private, customer, is_member, events: limit, held: limit }),
+        sql(&Parts { workspace, root, private, customer, is_member, max_events: limit, max_held: limit }),
         sql(&CommentsAndAnswer { workspace, root, limit, offset }),
         sql(&ShownCommentsAndAnswer { workspace, root, private, limit, offset }),
         sql(&Visible { workspace, request, number, customer, is_member }),
         sql(&PublicLinks { workspace, changelogs: String::new() }),
-        sql(&LatestVotes { workspace, customer: ID, most, limit }),
+        sql(&LatestVotes { workspace, customer: ID, scan_limit, limit }),
         sql(&LatestIdeas { workspace, customer: ID, limit }),
-        sql(&Subscriptions { workspace, customer: ID, most, limit }),
+        sql(&Subscriptions { workspace, customer: ID, scan_limit, limit }),
         sql(&Sessions { workspace, email: String::new(), limit }),
         sql(&CountHeld { workspace }),
-        sql(&Held { workspace, most, at: 0, after: ID, limit, offset }),
+        sql(&Held { workspace, scan_limit, at: 0, after: ID, limit, offset }),
         sql(&OneSession { workspace, digest: Vec::new() }),
         sql(&OnePortal { workspace }),
         sql(&Sitemap { workspace, after: 0, limit }),
         sql(&LastTagNumber { workspace }),
     ];
-    all.extend(chosen!(TaggedPage, CountTagged, TrendingTagged));
-    all.extend(chosen!(VotedPage, CountVoted, TrendingVoted));
-    all.extend(chosen!(WrittenPage, CountWritten, TrendingWritten));
+    all.extend(selected!(TaggedPage, CountTagged, TrendingTagged));
+    all.extend(selected!(VotedPage, CountVoted, TrendingVoted));
+    all.extend(selected!(WrittenPage, CountWritten, TrendingWritten));
     all
 }
 

@@ -21,9 +21,9 @@ use crate::trees::MergedRow;
 
 statement! {
     /// Selects the feature requests that a customer voted for, latest vote first: public ones, and private ones of the
-    /// customer. A merged one is the one that it was merged into. At most `most` votes are read, those for the newest
-    /// feature requests.
-    LatestVotes { workspace: Id => Binary, customer: Id => Binary, most: i64 => BigInt, limit: i64 => BigInt }
+    /// customer. A merged one is the one that it was merged into. At most `scan_limit` votes are read, those for the
+    /// newest feature requests.
+    LatestVotes { workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt }
         -> SummarySql,
     concat!(
         "WITH scope (workspace, customer) AS (SELECT ?, ?),
@@ -67,22 +67,22 @@ statement! {
 
 statement! {
     /// Selects the feature requests that a customer gets mail about, newest first: public ones, and private ones of the
-    /// customer. A merged one is the one that it was merged into. At most `most` votes and as many subscriptions without
-    /// a vote are read.
-    Subscriptions { workspace: Id => Binary, customer: Id => Binary, most: i64 => BigInt, limit: i64 => BigInt }
+    /// customer. A merged one is the one that it was merged into. At most `scan_limit` votes and as many subscriptions
+    /// without a vote are read.
+    Subscriptions { workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt }
         -> (Binary, BigInt, Text),
-    "WITH scope (workspace, customer, most) AS (SELECT ?, ?, ?),
+    "WITH scope (workspace, customer, scan_limit) AS (SELECT ?, ?, ?),
      subscribed (request) AS (
          SELECT request_id FROM (
              SELECT request_id, subscribed FROM votes INDEXED BY votes_by_customer
              WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
          ) WHERE subscribed
          UNION
          SELECT request_id FROM (
              SELECT request_id FROM followers
              WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
          )
      ),
      roots (root) AS (
@@ -140,15 +140,15 @@ impl AccountReader for SqliteStore {
         let customer = customer.map(|customer| Id(customer.uuid()));
         let workspace = Id(workspace.uuid());
         let (email, limit) = (email.as_str().to_owned(), i64::from(limit));
-        let most = i64::from(PortalList::TAG_LIMIT);
+        let scan_limit = i64::from(PortalList::TAG_LIMIT);
         let (votes, ideas, subscriptions, sessions): AccountRows = self
             .readers
             .run_in_snapshot(move |connection| {
                 let sessions = Sessions { workspace, email, limit }.load(connection)?;
                 let Some(customer) = customer else { return Ok((Vec::new(), Vec::new(), Vec::new(), sessions)) };
-                let votes = LatestVotes { workspace, customer, most, limit }.load(connection)?;
+                let votes = LatestVotes { workspace, customer, scan_limit, limit }.load(connection)?;
                 let ideas = LatestIdeas { workspace, customer, limit }.load(connection)?;
-                let subscriptions = Subscriptions { workspace, customer, most, limit }.load(connection)?;
+                let subscriptions = Subscriptions { workspace, customer, scan_limit, limit }.load(connection)?;
                 Ok((votes, ideas, subscriptions, sessions))
             })
             .await?;

@@ -104,11 +104,11 @@ impl SqliteStore {
                 for (id, email) in outdated(connection, "customers", workspace)? {
                     let columns = (customers::id, customers::name, customers::email);
                     let all = customers::table.filter(customers::workspace_id.eq(workspace)).select(columns);
-                    let found = all.filter(customers::email_folded.eq(email.folded().as_str()));
-                    let found: Option<CustomerNameRow> = found.first(connection).optional()?;
-                    let Some(found) = found.map(customer_name) else { continue };
+                    let canonical = all.filter(customers::email_folded.eq(email.folded().as_str()));
+                    let canonical: Option<CustomerNameRow> = canonical.first(connection).optional()?;
+                    let Some(canonical) = canonical.map(customer_name) else { continue };
                     let double = customer_name(all.filter(customers::id.eq(id)).first(connection)?);
-                    doubles.customers.push(DoubleCustomer { double, found });
+                    doubles.customers.push(DoubleCustomer { double, canonical });
                 }
                 for (id, email) in outdated(connection, "members", workspace)? {
                     let removed: Option<i64> =

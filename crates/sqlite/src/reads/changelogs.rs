@@ -118,14 +118,14 @@ impl ChangelogReader for SqliteStore {
         changelog: ChangelogId,
     ) -> Result<Option<ChangelogDetail>, StoreError> {
         let (workspace, changelog) = (Id(workspace.uuid()), Id(changelog.uuid()));
-        let found = self
+        let rows = self
             .readers
             .run_in_snapshot(move |connection| {
                 let Some(row) = find_changelog(connection, workspace, changelog)? else { return Ok(None) };
                 Ok(Some((row, load_linked(connection, workspace, changelog)?)))
             })
             .await?;
-        let Some((row, linked)) = found else { return Ok(None) };
+        let Some((row, linked)) = rows else { return Ok(None) };
         let feature_requests = linked.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<_, _>>()?;
         Ok(Some(ChangelogDetail { changelog: row.try_into()?, feature_requests }))
     }
@@ -189,7 +189,8 @@ impl ChangelogReader for SqliteStore {
     async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError> {
         let (workspace, changelog) = (Id(workspace.uuid()), Id(changelog.uuid()));
         let row = changelogs::table.find((workspace, changelog)).select(changelogs::notified);
-        let found: Option<bool> = self.readers.run(move |connection| Ok(row.first(connection).optional()?)).await?;
-        Ok(found.unwrap_or(false))
+        let is_notified: Option<bool> =
+            self.readers.run(move |connection| Ok(row.first(connection).optional()?)).await?;
+        Ok(is_notified.unwrap_or(false))
     }
 }

@@ -7,7 +7,7 @@ use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changes::{
     ChangeEntry, ChangePlace, ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage,
-    ChosenChanges, EXAMINED,
+    ChangesSelection, EXAMINED,
 };
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
@@ -78,12 +78,12 @@ fn choose(
     kind: &'static str,
     filter: ChangesFilter,
     page: ChangesPage,
-) -> Result<ChosenChanges, SqlError> {
-    let ChangePlace { at, number } = ChosenChanges::start(&filter, page);
+) -> Result<ChangesSelection, SqlError> {
+    let ChangePlace { at, number } = ChangesSelection::start(&filter, page);
     let changes = Changes { workspace, kind, at: at.millis(), number, limit: i64::from(EXAMINED) };
     let rows: Vec<ChangeRow> = changes.load(connection)?;
     let entries = rows.into_iter().map(entry).collect::<Result<_, StoreError>>()?;
-    Ok(ChosenChanges::choose(entries, filter, page))
+    Ok(ChangesSelection::choose(entries, filter, page))
 }
 
 fn load_request(
@@ -111,12 +111,12 @@ impl ChangeReader for SqliteStore {
         let (workspace, filter) = (Id(workspace.uuid()), *filter);
         self.readers
             .run_in_snapshot(move |connection| {
-                let chosen = choose(connection, workspace, REQUEST, filter, page)?;
+                let selection = choose(connection, workspace, REQUEST, filter, page)?;
                 let mut records = Vec::new();
-                for id in chosen.shown() {
+                for id in selection.visible_ids() {
                     records.extend(load_request(connection, workspace, FeatureRequestId::new(id))?);
                 }
-                Ok(chosen.listing(records))
+                Ok(selection.listing(records))
             })
             .await
     }
@@ -130,15 +130,15 @@ impl ChangeReader for SqliteStore {
         let (workspace, filter) = (Id(workspace.uuid()), *filter);
         self.readers
             .run_in_snapshot(move |connection| {
-                let chosen = choose(connection, workspace, COMMENT, filter, page)?;
-                let ids: Vec<Id> = chosen.shown().into_iter().map(Id).collect();
+                let selection = choose(connection, workspace, COMMENT, filter, page)?;
+                let ids: Vec<Id> = selection.visible_ids().into_iter().map(Id).collect();
                 let comments = ChangedComments { comments: json_ids(&ids), workspace };
                 let rows: Vec<(CommentRow, MergedRow, bool)> = comments.load(connection)?;
                 let records = rows.into_iter().map(|(comment, request, private)| {
                     let comment = ListedComment::try_from(comment)?;
                     Ok(ChangedComment { comment, request: request_link(request), private })
                 });
-                Ok(chosen.listing(records.collect::<Result<_, StoreError>>()?))
+                Ok(selection.listing(records.collect::<Result<_, StoreError>>()?))
             })
             .await
     }

@@ -226,25 +226,25 @@ statement! {
 statement! {
     /// Selects the ideas and comments that wait for approval, oldest first. A comment is about the root of its tree.
     Held {
-        workspace: Id => Binary, most: i64 => BigInt, at: i64 => BigInt, after: Id => Binary, limit: i64 => BigInt,
-        offset: i64 => BigInt,
+        workspace: Id => Binary, scan_limit: i64 => BigInt, at: i64 => BigInt, after: Id => Binary,
+        limit: i64 => BigInt, offset: i64 => BigInt,
     } -> (
         (Binary, BigInt, Text), Nullable<(Binary, Text)>, Nullable<(Binary, Nullable<Text>, Text)>,
         BigInt,
     ),
-    "WITH scope (workspace, most, at, after) AS (SELECT ?, ?, ?, ?),
+    "WITH scope (workspace, scan_limit, at, after) AS (SELECT ?, ?, ?, ?),
      page (created_at, id, idea, comment) AS MATERIALIZED (
          SELECT * FROM (
              SELECT created_at, id, row_number, NULL FROM feature_requests INDEXED BY feature_requests_awaiting
              WHERE workspace_id = (SELECT workspace FROM scope) AND awaiting_approval AND root_id IS NULL
                AND (created_at, id) > (SELECT at, after FROM scope)
-             ORDER BY created_at, id LIMIT (SELECT most FROM scope)
+             ORDER BY created_at, id LIMIT (SELECT scan_limit FROM scope)
          )
          UNION ALL
          SELECT * FROM (
              SELECT created_at, id, NULL, rowid FROM held_comments
              WHERE workspace_id = (SELECT workspace FROM scope) AND (created_at, id) > (SELECT at, after FROM scope)
-             ORDER BY created_at, id LIMIT (SELECT most FROM scope)
+             ORDER BY created_at, id LIMIT (SELECT scan_limit FROM scope)
          )
          ORDER BY 1, 2 LIMIT ? OFFSET ?
      )
@@ -376,9 +376,9 @@ impl CommentReader for SqliteStore {
         let load = move |connection: &mut SqliteConnection| -> Result<Page<HeldRow>, SqlError> {
             let total = CountHeld { workspace }.get_result(connection)?;
             let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
-            let (limit, most) = (page.limit(), page.limit().saturating_add(offset));
+            let (limit, scan_limit) = (page.limit(), page.limit().saturating_add(offset));
             let (at, after) = page.after();
-            let held = Held { workspace, most, at: at.millis(), after: Id(after), limit, offset };
+            let held = Held { workspace, scan_limit, at: at.millis(), after: Id(after), limit, offset };
             Ok((held.load(connection)?, total))
         };
         listing(self.readers.run_in_snapshot(load).await?, page, HeldPost::try_from)

@@ -59,7 +59,7 @@ statement! {
     /// Selects the customers whose address or name matches a pattern, oldest first, or only those who are blocked.
     MatchingCustomers {
         workspace: Id => Binary, after: Id => Binary, only_blocked: bool => Bool, address: String => Text,
-        written: String => Text, name: String => Text, limit: i64 => BigInt, offset: i64 => BigInt,
+        email: String => Text, name: String => Text, limit: i64 => BigInt, offset: i64 => BigInt,
     } -> CustomerSql,
     customers_where!(
         "AND (blocked_at IS NOT NULL) >= ?
@@ -70,7 +70,7 @@ statement! {
 statement! {
     /// Counts the customers whose address or name matches a pattern, or only those who are blocked.
     CountMatching {
-        workspace: Id => Binary, only_blocked: bool => Bool, address: String => Text, written: String => Text,
+        workspace: Id => Binary, only_blocked: bool => Bool, address: String => Text, email: String => Text,
         name: String => Text,
     } -> BigInt,
     "SELECT count(*) FROM customers WHERE workspace_id = ? AND (blocked_at IS NOT NULL) >= ?
@@ -79,8 +79,9 @@ statement! {
 
 statement! {
     /// Selects the feature requests that a customer voted for, newest first. A merged one is the one that it was merged
-    /// into, once. At most `most` votes are read, those for the newest feature requests.
-    Voted { workspace: Id => Binary, customer: Id => Binary, most: i64 => BigInt, limit: i64 => BigInt } -> SummarySql,
+    /// into, once. At most `scan_limit` votes are read, those for the newest feature requests.
+    Voted { workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt }
+        -> SummarySql,
     concat!(
         "WITH vote (workspace, request) AS (
              SELECT workspace_id, request_id FROM votes INDEXED BY votes_by_customer
@@ -148,22 +149,22 @@ statement! {
 
 statement! {
     /// Selects since when all mail to a customer is stopped, and what the customer gets mail about, newest first. A
-    /// merged one is the one that it was merged into. At most `most` votes and as many subscriptions without a vote are
-    /// read.
-    SubscribedTo { workspace: Id => Binary, customer: Id => Binary, most: i64 => BigInt, limit: i64 => BigInt }
+    /// merged one is the one that it was merged into. At most `scan_limit` votes and as many subscriptions without a
+    /// vote are read.
+    SubscribedTo { workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt }
         -> (Nullable<BigInt>, Nullable<(Binary, BigInt, Text)>),
-    "WITH scope (workspace, customer, most) AS (SELECT ?, ?, ?),
+    "WITH scope (workspace, customer, scan_limit) AS (SELECT ?, ?, ?),
      subscribed (request) AS (
          SELECT request_id FROM (
              SELECT request_id, subscribed FROM votes INDEXED BY votes_by_customer
              WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
          ) WHERE subscribed
          UNION
          SELECT request_id FROM (
              SELECT request_id FROM followers
              WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
          )
      ),
      roots (id) AS MATERIALIZED (
@@ -224,12 +225,12 @@ statement! {
 }
 
 statement! {
-    /// Selects a page of the texts of a customer, newest first. At most `most` of each kind are read.
+    /// Selects a page of the texts of a customer, newest first. At most `scan_limit` of each kind are read.
     TextsPage {
-        workspace: Id => Binary, customer: Id => Binary, most: i64 => BigInt, limit: i64 => BigInt,
+        workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> ((Binary, BigInt, Text), Nullable<Text>, Text, Text, Nullable<BigInt>, BigInt),
-    "WITH scope (workspace, customer, most) AS (SELECT ?, ?, ?),
+    "WITH scope (workspace, customer, scan_limit) AS (SELECT ?, ?, ?),
      written (created_at, id, request, title, content, state, removed_at) AS MATERIALIZED (
          SELECT * FROM (
              SELECT created_at, id, id, title, description,
@@ -239,28 +240,28 @@ statement! {
                AND NOT EXISTS (SELECT 1 FROM removed_requests removed
                                WHERE removed.workspace_id = feature_requests.workspace_id
                                  AND removed.request_id = feature_requests.id)
-             ORDER BY row_number DESC LIMIT (SELECT most FROM scope)
+             ORDER BY row_number DESC LIMIT (SELECT scan_limit FROM scope)
          )
          UNION ALL
          SELECT * FROM (
              SELECT created_at, id, request_id, NULL, content, 'shown', NULL
              FROM comments INDEXED BY comments_by_customer
              WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY created_at DESC, id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY created_at DESC, id DESC LIMIT (SELECT scan_limit FROM scope)
          )
          UNION ALL
          SELECT * FROM (
              SELECT created_at, id, request_id, NULL, content, 'held', NULL
              FROM held_comments INDEXED BY held_comments_by_customer
              WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY created_at DESC, id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY created_at DESC, id DESC LIMIT (SELECT scan_limit FROM scope)
          )
          UNION ALL
          SELECT * FROM (
              SELECT created_at, id, request_id, NULL, content, 'removed', removed_at
              FROM removed_comments INDEXED BY removed_comments_by_customer
              WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY created_at DESC, id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY created_at DESC, id DESC LIMIT (SELECT scan_limit FROM scope)
          )
          UNION ALL
          SELECT * FROM (
@@ -271,7 +272,7 @@ statement! {
                     AND request.id = removed.request_id
              WHERE removed.workspace_id = (SELECT workspace FROM scope)
                AND removed.customer_id = (SELECT customer FROM scope)
-             ORDER BY removed.request_id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY removed.request_id DESC LIMIT (SELECT scan_limit FROM scope)
          )
          ORDER BY 1 DESC, 2 DESC LIMIT ? OFFSET ?
      )
@@ -325,7 +326,7 @@ impl CustomerReader for SqliteStore {
             .run_in_snapshot(move |connection| {
                 let total: i64 = match pattern.clone() {
                     Some((address, name)) => {
-                        CountMatching { workspace, only_blocked, address, written: name.clone(), name }
+                        CountMatching { workspace, only_blocked, address, email: name.clone(), name }
                             .get_result(connection)?
                     }
                     None => {
@@ -336,8 +337,8 @@ impl CustomerReader for SqliteStore {
                 let (limit, after) = (page.limit(), Id(page.after().1));
                 let rows = match pattern {
                     Some((address, name)) => {
-                        let written = name.clone();
-                        MatchingCustomers { workspace, after, only_blocked, address, written, name, limit, offset }
+                        let email = name.clone();
+                        MatchingCustomers { workspace, after, only_blocked, address, email, name, limit, offset }
                             .load(connection)?
                     }
                     None => Customers { workspace, after, limit, offset }.load(connection)?,
@@ -362,16 +363,16 @@ impl CustomerReader for SqliteStore {
         customer: CustomerId,
     ) -> Result<CustomerRecords, StoreError> {
         let (workspace, customer) = (Id(workspace.uuid()), Id(customer.uuid()));
-        let (most, limit) = (i64::from(InboxList::READ_LIMIT), i64::from(CustomerRecords::MAX));
+        let (scan_limit, limit) = (i64::from(InboxList::READ_LIMIT), i64::from(CustomerRecords::MAX));
         let (votes, requests, comments, notes, subscriptions): Rows = self
             .readers
             .run_in_snapshot(move |connection| {
                 Ok((
-                    Voted { workspace, customer, most, limit }.load(connection)?,
+                    Voted { workspace, customer, scan_limit, limit }.load(connection)?,
                     AskedFor { workspace, customer, limit }.load(connection)?,
                     Commented { workspace, customer, limit }.load(connection)?,
                     Noted { workspace, customer, limit }.load(connection)?,
-                    SubscribedTo { workspace, customer, most, limit }.load(connection)?,
+                    SubscribedTo { workspace, customer, scan_limit, limit }.load(connection)?,
                 ))
             })
             .await?;
@@ -400,8 +401,8 @@ impl CustomerReader for SqliteStore {
         let load = move |connection: &mut SqliteConnection| -> Result<Loaded, SqlError> {
             let counts = CountTexts { workspace, customer }.get_result(connection)?;
             let Some(offset) = page.offset() else { return Ok((counts, Vec::new())) };
-            let (limit, most) = (page.limit(), page.limit().saturating_add(offset));
-            Ok((counts, TextsPage { workspace, customer, most, limit, offset }.load(connection)?))
+            let (limit, scan_limit) = (page.limit(), page.limit().saturating_add(offset));
+            Ok((counts, TextsPage { workspace, customer, scan_limit, limit, offset }.load(connection)?))
         };
         let ((requests, comments, removed, removed_at), rows) = self.readers.run_in_snapshot(load).await?;
         let removed_at = optional_timestamp(removed_at, "removed_comments", "removed_at", customer)?;

@@ -1,9 +1,9 @@
 //! The inbox: its counters, its lists, and previews of merges.
 
-pub(crate) mod chosen;
 mod lists;
 pub(crate) mod ordered;
 pub(crate) mod rows;
+pub(crate) mod selections;
 
 use async_trait::async_trait;
 use diesel::Queryable;
@@ -22,23 +22,23 @@ use crate::reads::listing::{Page, listing};
 use crate::reads::portal_lists::rows::json_requests;
 use crate::rows::TrackRow;
 use crate::statement::statement;
-use lists::MOST_LISTED;
+use lists::MAX_LISTED;
 use ordered::{awaiting_count, merged_count};
 use rows::{InboxColumns, InboxSql, Rows, Scope, inbox_joins, inbox_sql};
 
 statement! {
     /// Selects the tracks in order with their numbers of feature requests: all, unanswered, private; and those of the
     /// workspace that await approval, of comments that do, and of merged feature requests, each up to a limit.
-    Counts { workspace: Id => Binary, most: i64 => BigInt } -> (
+    Counts { workspace: Id => Binary, limit: i64 => BigInt } -> (
         (Binary, Text, Nullable<Binary>, Nullable<Text>), (BigInt, BigInt, BigInt), (BigInt, BigInt, BigInt),
     ),
     concat!(
-        "WITH scope (workspace, most) AS (SELECT ?, ?),
+        "WITH scope (workspace, row_limit) AS (SELECT ?, ?),
          counted (awaiting, held, merged) AS MATERIALIZED (
              SELECT ", awaiting_count!(), ", (
                  SELECT count(*) FROM (
                      SELECT 1 FROM held_comments INDEXED BY held_comments_by_age
-                     WHERE workspace_id = (SELECT workspace FROM scope) LIMIT (SELECT most FROM scope)
+                     WHERE workspace_id = (SELECT workspace FROM scope) LIMIT (SELECT row_limit FROM scope)
                  )
              ), ", merged_count!(), "
          )
@@ -103,9 +103,9 @@ struct PreviewRow {
 
 statement! {
     /// Selects the feature request with a tag number, which the flag marks, and the titles of the newest private ones.
-    Unindexed { workspace: Id => Binary, number: Option<i64> => Nullable<BigInt>, most: i64 => BigInt }
+    Unindexed { workspace: Id => Binary, number: Option<i64> => Nullable<BigInt>, scan_limit: i64 => BigInt }
         -> (Bool, Binary, Text),
-    "WITH scope (workspace, number, most) AS (SELECT ?, ?, ?)
+    "WITH scope (workspace, number, scan_limit) AS (SELECT ?, ?, ?)
      SELECT 1, request.id, request.title FROM scope
      CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace
             AND request.tag_number = scope.number
@@ -113,14 +113,14 @@ statement! {
      SELECT * FROM (
          SELECT 0, id, title FROM feature_requests INDEXED BY feature_requests_private
          WHERE private AND root_id IS NULL AND workspace_id = (SELECT workspace FROM scope)
-         ORDER BY tag_number DESC LIMIT (SELECT most FROM scope)
+         ORDER BY tag_number DESC LIMIT (SELECT scan_limit FROM scope)
      )"
 }
 
 #[async_trait]
 impl InboxReader for SqliteStore {
     async fn inbox_counts(&self, workspace: WorkspaceId) -> Result<InboxCounts, StoreError> {
-        let counts = Counts { workspace: Id(workspace.uuid()), most: MOST_LISTED };
+        let counts = Counts { workspace: Id(workspace.uuid()), limit: MAX_LISTED };
         let rows: Vec<CountsRow> = self.readers.run(move |connection| Ok(counts.load(connection)?)).await?;
         let mut counts = InboxCounts::default();
         for CountsRow { track, of_track: (all, unanswered, private), of_workspace } in rows {
@@ -169,21 +169,21 @@ impl InboxReader for SqliteStore {
         limit: u32,
     ) -> Result<Vec<FeatureRequestId>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let find = Unindexed { workspace, number, most: i64::from(InboxList::READ_LIMIT) };
+        let find = Unindexed { workspace, number, scan_limit: i64::from(InboxList::READ_LIMIT) };
         let rows: Vec<(bool, Id, String)> = self.readers.run(move |connection| Ok(find.load(connection)?)).await?;
         let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-        let mut found: Vec<FeatureRequestId> = Vec::new();
+        let mut requests: Vec<FeatureRequestId> = Vec::new();
         for (is_numbered, id, title) in rows {
             let id = FeatureRequestId::new(id.0);
             // SQLite folds the case of ASCII letters only.
             let title = Title::from_stored(title).as_str().to_lowercase();
             let is_found = is_numbered || words.iter().all(|word| title.contains(word));
-            if is_found && !found.contains(&id) {
-                found.push(id);
+            if is_found && !requests.contains(&id) {
+                requests.push(id);
             }
         }
-        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        Ok(found)
+        requests.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(requests)
     }
 
     async fn merge_preview(

@@ -153,7 +153,7 @@ fn changelog_content((changelog, title, content): ChangelogRow) -> TopicContent 
 impl MailReader for SqliteStore {
     async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let found: Option<(String, String)> = self
+        let row: Option<(String, String)> = self
             .readers
             .run(move |connection| {
                 let sender = workspaces::table
@@ -163,7 +163,7 @@ impl MailReader for SqliteStore {
                 Ok(sender.first(connection).optional()?)
             })
             .await?;
-        Ok(found.map(|(product_name, subdomain)| MailSender {
+        Ok(row.map(|(product_name, subdomain)| MailSender {
             product_name: Name::from_stored(product_name),
             subdomain: Subdomain::from_stored(subdomain),
         }))

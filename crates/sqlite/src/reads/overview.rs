@@ -39,7 +39,7 @@ statement! {
     /// Counts what was written since a timestamp: feature requests (0), votes (1) and comments of customers (2), by the
     /// number of the week, which is -1 before the first week. The counts are of all, of those in the period and of those
     /// in the period before it.
-    CountWritten {
+    CountActivity {
         workspace: Id => Binary, from: i64 => BigInt, now: i64 => BigInt, since: i64 => BigInt, before: i64 => BigInt,
         weeks_from: i64 => BigInt, week: i64 => BigInt,
     } -> (Integer, BigInt, BigInt, BigInt, BigInt),
@@ -65,8 +65,8 @@ statement! {
     )
 }
 
-/// A row of [`CountWritten`].
-type WrittenRow = (i32, i64, i64, i64, i64);
+/// A row of [`CountActivity`].
+type ActivityRow = (i32, i64, i64, i64, i64);
 
 statement! {
     /// Selects the feature requests with the most votes in a period, with their number.
@@ -123,10 +123,10 @@ statement! {
 }
 
 /// The rows of an overview.
-type Rows = (Vec<WrittenRow>, Vec<(SummaryRow, i64)>, Vec<(SummaryRow, Option<i64>)>, Vec<(String, i64)>);
+type Rows = (Vec<ActivityRow>, Vec<(SummaryRow, i64)>, Vec<(SummaryRow, Option<i64>)>, Vec<(String, i64)>);
 
 /// Converts a count.
-fn activity_count((kind, week, all, within, before): WrittenRow) -> ActivityCount {
+fn activity_count((kind, week, all, within, before): ActivityRow) -> ActivityCount {
     ActivityCount { kind: ActivityKind::from_number(kind), week: usize::try_from(week).ok(), all, within, before }
 }
 
@@ -135,7 +135,7 @@ impl OverviewReader for SqliteStore {
     async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError> {
         let workspace = Id(workspace.uuid());
         let OverviewTimes { now, since, before, weeks: [weeks_from, ..] } = times;
-        let count = CountWritten {
+        let count = CountActivity {
             workspace,
             from: times.first().millis(),
             now: now.millis(),
@@ -147,7 +147,7 @@ impl OverviewReader for SqliteStore {
         let limit = i64::from(Overview::ENTRIES);
         let rising = MostRising { workspace, since: since.millis(), now: now.millis(), limit };
         let missed = MostMissed { workspace, day: since.start_of_day().millis(), limit };
-        let (written, rising_rows, unanswered, missed): Rows = self
+        let (counts, rising_rows, unanswered, missed): Rows = self
             .readers
             .run_in_snapshot(move |connection| {
                 Ok((
@@ -161,7 +161,7 @@ impl OverviewReader for SqliteStore {
         let oldest = unanswered.first().and_then(|(_, oldest)| *oldest);
         let rising = |(row, new_votes): (SummaryRow, i64)| Ok(Rising { request: row.try_into()?, new_votes });
         let missed_search = |(words, count)| MissedSearch { words: MissedWords::from_stored(words), count };
-        let (activity, activity_before, weeks) = times.add_up(written.into_iter().map(activity_count));
+        let (activity, activity_before, weeks) = times.add_up(counts.into_iter().map(activity_count));
         Ok(Overview {
             activity,
             activity_before,

@@ -1,7 +1,7 @@
 //! Lists of feature requests on the portal: which statements a filter needs.
 
-pub(crate) mod chosen;
 pub(crate) mod rows;
+pub(crate) mod selections;
 pub(crate) mod tracks;
 
 use async_trait::async_trait;
@@ -18,12 +18,12 @@ use crate::SqliteStore;
 use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
-use chosen::{
-    CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
-    WrittenPage,
-};
 use rows::{
     CandidateRow, Matching, RowColumns, Rows, VotedAmong, candidate, folded, json_requests, portal_row, request_ids,
+};
+use selections::{
+    CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
+    WrittenPage,
 };
 use tracks::{CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage, TrendingOfTracks};
 
@@ -34,7 +34,7 @@ struct Filter {
     lane: Option<Id>,
     tag: Option<String>,
     customer: Option<Id>,
-    most: i64,
+    scan_limit: i64,
     kind: FilterKind,
 }
 
@@ -59,19 +59,21 @@ impl Filter {
             lane: filter.lane.map(|lane| Id(lane.uuid())),
             tag: filter.tag.as_ref().map(folded),
             customer: filter.mine.map(|(_, customer)| Id(customer.uuid())),
-            most: i64::from(PortalList::TAG_LIMIT),
+            scan_limit: i64::from(PortalList::TAG_LIMIT),
             kind,
         }
     }
 
     /// Counts what it chooses.
     fn count(&self, connection: &mut SqliteConnection) -> Result<i64, SqlError> {
-        let Self { workspace, lane, tag, customer, most, kind } = self.clone();
+        let Self { workspace, lane, tag, customer, scan_limit, kind } = self.clone();
         Ok(match kind {
             FilterKind::Tracks => CountPublic { workspace, lane }.get_result(connection)?,
-            FilterKind::Tagged => CountTagged { workspace, lane, tag, customer, most }.get_result(connection)?,
-            FilterKind::Voted => CountVoted { workspace, lane, tag, customer, most }.get_result(connection)?,
-            FilterKind::Written => CountWritten { workspace, lane, tag, customer, most }.get_result(connection)?,
+            FilterKind::Tagged => CountTagged { workspace, lane, tag, customer, scan_limit }.get_result(connection)?,
+            FilterKind::Voted => CountVoted { workspace, lane, tag, customer, scan_limit }.get_result(connection)?,
+            FilterKind::Written => {
+                CountWritten { workspace, lane, tag, customer, scan_limit }.get_result(connection)?
+            }
         })
     }
 
@@ -83,28 +85,33 @@ impl Filter {
         limit: i64,
         offset: i64,
     ) -> Result<Vec<RowColumns>, SqlError> {
-        let Self { workspace, lane, tag, customer, most, kind } = self.clone();
+        let Self { workspace, lane, tag, customer, scan_limit, kind } = self.clone();
         // Trending is ranked by the caller.
         let sort = if sort == PortalSort::Trending { PortalSort::Votes } else { sort };
         Ok(match kind {
             FilterKind::Tracks => {
-                let most = limit.saturating_add(offset);
+                let scan_limit = limit.saturating_add(offset);
                 match sort {
                     PortalSort::Trending | PortalSort::Votes => {
-                        MostVotedPage { workspace, lane, most, limit, offset }.load(connection)?
+                        MostVotedPage { workspace, lane, scan_limit, limit, offset }.load(connection)?
                     }
-                    PortalSort::Newest => NewestPage { workspace, lane, most, limit, offset }.load(connection)?,
-                    PortalSort::Oldest => OldestPage { workspace, lane, most, limit, offset }.load(connection)?,
-                    PortalSort::Updated => LastUpdatedPage { workspace, lane, most, limit, offset }.load(connection)?,
+                    PortalSort::Newest => NewestPage { workspace, lane, scan_limit, limit, offset }.load(connection)?,
+                    PortalSort::Oldest => OldestPage { workspace, lane, scan_limit, limit, offset }.load(connection)?,
+                    PortalSort::Updated => {
+                        LastUpdatedPage { workspace, lane, scan_limit, limit, offset }.load(connection)?
+                    }
                 }
             }
-            FilterKind::Tagged => TaggedPage { workspace, lane, tag, customer, most, sort: sort.name(), limit, offset }
-                .load(connection)?,
+            FilterKind::Tagged => {
+                TaggedPage { workspace, lane, tag, customer, scan_limit, sort: sort.name(), limit, offset }
+                    .load(connection)?
+            }
             FilterKind::Voted => {
-                VotedPage { workspace, lane, tag, customer, most, sort: sort.name(), limit, offset }.load(connection)?
+                VotedPage { workspace, lane, tag, customer, scan_limit, sort: sort.name(), limit, offset }
+                    .load(connection)?
             }
             FilterKind::Written => {
-                WrittenPage { workspace, lane, tag, customer, most, sort: sort.name(), limit, offset }
+                WrittenPage { workspace, lane, tag, customer, scan_limit, sort: sort.name(), limit, offset }
                     .load(connection)?
             }
         })
@@ -112,18 +119,18 @@ impl Filter {
 
     /// Returns what may trend of what it chooses.
     fn trending(&self, connection: &mut SqliteConnection, limit: u32) -> Result<Vec<CandidateRow>, SqlError> {
-        let Self { workspace, lane, tag, customer, most, kind } = self.clone();
+        let Self { workspace, lane, tag, customer, scan_limit, kind } = self.clone();
         let (voted, newest) = (i64::from(limit), i64::from(limit));
         Ok(match kind {
-            FilterKind::Tracks => TrendingOfTracks { workspace, lane, most: voted }.load(connection)?,
+            FilterKind::Tracks => TrendingOfTracks { workspace, lane, limit: voted }.load(connection)?,
             FilterKind::Tagged => {
-                TrendingTagged { workspace, lane, tag, customer, most, voted, newest }.load(connection)?
+                TrendingTagged { workspace, lane, tag, customer, scan_limit, voted, newest }.load(connection)?
             }
             FilterKind::Voted => {
-                TrendingVoted { workspace, lane, tag, customer, most, voted, newest }.load(connection)?
+                TrendingVoted { workspace, lane, tag, customer, scan_limit, voted, newest }.load(connection)?
             }
             FilterKind::Written => {
-                TrendingWritten { workspace, lane, tag, customer, most, voted, newest }.load(connection)?
+                TrendingWritten { workspace, lane, tag, customer, scan_limit, voted, newest }.load(connection)?
             }
         })
     }

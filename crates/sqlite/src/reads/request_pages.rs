@@ -123,7 +123,7 @@ statement! {
     /// that wait for approval and that the viewer may see. The number at the beginning says which.
     Parts {
         workspace: Id => Binary, root: Id => Binary, private: bool => Bool, customer: Option<Id> => Nullable<Binary>,
-        is_member: bool => Bool, events: i64 => BigInt, held: i64 => BigInt,
+        is_member: bool => Bool, max_events: i64 => BigInt, max_held: i64 => BigInt,
     } -> (
         Integer, Nullable<Binary>, Text, Nullable<Text>, Nullable<Text>, Nullable<Binary>, Nullable<Text>, BigInt,
     ),
@@ -318,8 +318,8 @@ fn load_page(
         private,
         customer,
         is_member,
-        events: i64::from(RequestPage::MAX_EVENTS),
-        held: i64::from(RequestPage::MAX_HELD),
+        max_events: i64::from(RequestPage::MAX_EVENTS),
+        max_held: i64::from(RequestPage::MAX_HELD),
     };
     let parts = parts.load(connection)?;
     let page = comments.unwrap_or_else(|| comments_count.unsigned_abs().div_ceil(RequestPage::COMMENTS));

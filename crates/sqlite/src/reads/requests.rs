@@ -142,14 +142,14 @@ statement! {
     SubscribersAndVoters { workspace: Id => Binary, root: Id => Binary, limit: i64 => BigInt }
         -> (BigInt, Nullable<(Binary, Nullable<Text>, Text, BigInt)>),
     concat!(
-        "WITH scope (workspace, root, most) AS (SELECT ?, ?, ?), ", tree_of_root!(), ",
+        "WITH scope (workspace, root, row_limit) AS (SELECT ?, ?, ?), ", tree_of_root!(), ",
          subscribers (count) AS MATERIALIZED (SELECT ", subscribers_count!(), "),
          voters (workspace, customer, voted_at) AS MATERIALIZED (
              SELECT * FROM (
                  SELECT workspace_id, customer_id, created_at FROM votes INDEXED BY votes_by_age
                  WHERE workspace_id = (SELECT workspace FROM scope) AND request_id = (SELECT root FROM scope)
                    AND (SELECT count(*) FROM tree) = 1
-                 ORDER BY created_at DESC, customer_id DESC LIMIT (SELECT most FROM scope)
+                 ORDER BY created_at DESC, customer_id DESC LIMIT (SELECT row_limit FROM scope)
              )
              UNION ALL
              SELECT * FROM (
@@ -158,7 +158,7 @@ statement! {
                  CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = tree.id
                  WHERE (SELECT count(*) FROM tree) > 1
                  GROUP BY votes.customer_id ORDER BY voted_at DESC, votes.customer_id DESC
-                 LIMIT (SELECT most FROM scope)
+                 LIMIT (SELECT row_limit FROM scope)
              )
          )
          SELECT subscribers.count, customers.id, customers.name, customers.email, voters.voted_at FROM subscribers

@@ -19,7 +19,7 @@ use diesel::prelude::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl,
 use diesel::sql_types::{BigInt, Binary, Text};
 use futures_util::FutureExt;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, SearchResult};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{Expression, Fields, Matcher, SearchDocument};
 use roadmap_domain::policy::search::{CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, Search, should_continue_scan};
@@ -165,13 +165,12 @@ impl TextSearch for SqliteStore {
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
-    ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
+    ) -> Result<Vec<SearchResult>, StoreError> {
         let requests: Vec<Id> = requests.iter().map(|request| Id(request.uuid())).collect();
         let results = Results { workspace: Id(workspace.uuid()), requests: json_ids(&requests) };
         let rows: Vec<(SummaryRow, String)> = self.readers.run(move |connection| Ok(results.load(connection)?)).await?;
-        let result = |(row, description)| {
-            Ok(FoundFeatureRequest { summary: FeatureRequestSummary::try_from(row)?, description })
-        };
+        let result =
+            |(row, description)| Ok(SearchResult { summary: FeatureRequestSummary::try_from(row)?, description });
         rows.into_iter().map(result).collect()
     }
 }
@@ -531,8 +530,8 @@ mod tests {
         let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline(), &common).unwrap();
         let expression = expression("widgets");
         for (limit, expected) in [(2, None), (3, Some(vec![2, 3]))] {
-            let found = index.find_most_voted(&expression, Fields::Any, limit, 2).unwrap();
-            let numbers = found.map(|found| found.iter().map(|request| request.number).collect::<Vec<_>>());
+            let requests = index.find_most_voted(&expression, Fields::Any, limit, 2).unwrap();
+            let numbers = requests.map(|requests| requests.iter().map(|request| request.number).collect::<Vec<_>>());
             assert_eq!(numbers, expected);
             let is_short = matches!(index.find_matches(&expression, Fields::Any, limit).unwrap(), Matches::All(all) if all.len() == 3);
             assert_eq!(is_short, expected.is_some());
@@ -586,14 +585,14 @@ mod tests {
         let common = CommonExpressions::default();
         let statements = count_statements(&mut connection);
         // One in forty of the older feature requests has the word `gizmo`.
-        for (word, rows, found) in [
+        for (word, rows, expected) in [
             ("widget", CANDIDATE_LIMIT, CANDIDATE_LIMIT),
             ("gadget", PROBE_ROWS, 0),
             ("gizmo", MAX_SCANNED_ROWS, MAX_SCANNED_ROWS / 40),
         ] {
             let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline(), &common).unwrap();
             let matches = index.walk_down(&expression(word), Fields::Any).unwrap();
-            assert_eq!((matches.len(), index.rows_scanned), (found, rows), "{word}");
+            assert_eq!((matches.len(), index.rows_scanned), (expected, rows), "{word}");
         }
         statements.store(0, Ordering::Relaxed);
         // The newer feature requests have the word, and none of them is among the most voted ones.
@@ -614,8 +613,8 @@ mod tests {
         let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline(), &common).unwrap();
         let mut statements_of = |limit, expected| {
             statements.store(0, Ordering::Relaxed);
-            let found = index.find_matches(&expression("widget"), Fields::Any, limit).unwrap();
-            assert_eq!(found == Matches::TooMany, expected);
+            let matches = index.find_matches(&expression("widget"), Fields::Any, limit).unwrap();
+            assert_eq!(matches == Matches::TooMany, expected);
             statements.load(Ordering::Relaxed)
         };
         assert_eq!(statements_of(9, true), 1);

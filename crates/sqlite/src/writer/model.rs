@@ -759,11 +759,11 @@ fn violated_properties(plan: &Plan) -> Vec<(&'static str, Vec<Action>)> {
     let checker = plan.clone().checker().threads(2).spawn_bfs().join();
     println!("{plan:?}: {} states, {} steps deep", checker.unique_state_count(), checker.max_depth());
     let properties = plan.properties().into_iter().filter_map(|property| {
-        let found = checker.discovery(property.name).map(|path| path.last_state().actions.clone());
+        let actions = checker.discovery(property.name).map(|path| path.last_state().actions.clone());
         match property.expectation {
-            Expectation::Sometimes if found.is_none() => Some((property.name, vec![])),
+            Expectation::Sometimes if actions.is_none() => Some((property.name, vec![])),
             Expectation::Sometimes => None,
-            Expectation::Always | Expectation::Eventually => Some((property.name, found?)),
+            Expectation::Always | Expectation::Eventually => Some((property.name, actions?)),
         }
     });
     properties.collect()

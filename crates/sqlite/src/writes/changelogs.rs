@@ -80,9 +80,9 @@ impl ChangelogWrites for SqliteUnit {
     }
 
     async fn find_changelog(&mut self, changelog: ChangelogId) -> Result<Option<EditableChangelog>, StoreError> {
-        type Found = (ChangelogRow, bool, Vec<Id>);
+        type ChangelogRows = (ChangelogRow, bool, Vec<Id>);
         let changelog = Id(changelog.uuid());
-        let found: Option<Found> = self
+        let rows: Option<ChangelogRows> = self
             .run(move |connection, workspace| {
                 let Some(row) = find_changelog(connection, workspace, changelog)? else { return Ok(None) };
                 let is_notified =
@@ -96,7 +96,7 @@ impl ChangelogWrites for SqliteUnit {
                 Ok(Some((row, is_notified, linked)))
             })
             .await?;
-        let Some((row, is_notified, linked)) = found else { return Ok(None) };
+        let Some((row, is_notified, linked)) = rows else { return Ok(None) };
         let feature_requests = linked.into_iter().map(|id| FeatureRequestId::new(id.0)).collect();
         Ok(Some(EditableChangelog { changelog: row.try_into()?, feature_requests, is_notified }))
     }

@@ -266,13 +266,14 @@ impl CustomerWrites for SqliteUnit {
     async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
         let customer = Id(customer.uuid());
         self.run(move |connection, workspace| {
-            let written =
+            let comment_rows =
                 comments::table.filter(comments::workspace_id.eq(workspace)).filter(comments::customer_id.eq(customer));
-            let submitted = feature_requests::table
+            let request_rows = feature_requests::table
                 .filter(feature_requests::workspace_id.eq(workspace))
                 .filter(feature_requests::author_id.eq(customer))
                 .filter(feature_requests::private.eq(false));
-            Ok(select(exists(written)).get_result(connection)? || select(exists(submitted)).get_result(connection)?)
+            Ok(select(exists(comment_rows)).get_result(connection)?
+                || select(exists(request_rows)).get_result(connection)?)
         })
         .await
     }

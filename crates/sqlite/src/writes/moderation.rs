@@ -185,7 +185,7 @@ fn remove_comments(
     workspace: Id,
     customer: Id,
     removed_at: i64,
-    most: i64,
+    limit: i64,
 ) -> Result<u64, SqlError> {
     macro_rules! newest {
         ($table:ident, $customer:expr) => {{
@@ -194,7 +194,7 @@ fn remove_comments(
                 .filter($table::customer_id.eq($customer))
                 .order(($table::created_at.desc(), $table::id.desc()))
                 .select($table::id)
-                .limit(most)
+                .limit(limit)
                 .load(connection)?;
             ids
         }};
@@ -264,12 +264,16 @@ impl ModerationWrites for SqliteUnit {
         Ok(changed.map(|(row, has_changed)| (customer_name(row), has_changed)))
     }
 
-    async fn remove_texts(&mut self, customer: CustomerId, at: Timestamp, most: u32) -> Result<MovedTexts, StoreError> {
-        let (customer, removed_at, most) = (Id(customer.uuid()), at.millis(), i64::from(most));
+    async fn remove_texts(
+        &mut self,
+        customer: CustomerId,
+        at: Timestamp,
+        limit: u32,
+    ) -> Result<MovedTexts, StoreError> {
+        let (customer, removed_at, limit) = (Id(customer.uuid()), at.millis(), i64::from(limit));
         self.run(move |connection, workspace| {
-            let comments = remove_comments(connection, workspace, customer, removed_at, most)?;
-            let rows: Vec<(Id, Option<Id>)> =
-                RemovableRequests { workspace, customer, limit: most }.load(connection)?;
+            let comments = remove_comments(connection, workspace, customer, removed_at, limit)?;
+            let rows: Vec<(Id, Option<Id>)> = RemovableRequests { workspace, customer, limit }.load(connection)?;
             let requests = json_ids(&rows.iter().map(|(request, _)| *request).collect::<Vec<_>>());
             DeleteMessagesOfRequests { workspace, requests: requests.clone() }.execute(connection)?;
             KeepRequests { removed_at, workspace, requests: requests.clone() }.execute(connection)?;
@@ -285,9 +289,9 @@ impl ModerationWrites for SqliteUnit {
         &mut self,
         customer: CustomerId,
         at: Timestamp,
-        most: u32,
+        limit: u32,
     ) -> Result<MovedTexts, StoreError> {
-        let (customer, at, limit) = (Id(customer.uuid()), at.millis(), i64::from(most));
+        let (customer, at, limit) = (Id(customer.uuid()), at.millis(), i64::from(limit));
         self.run(move |connection, workspace| {
             let comments = restore_comments(connection, workspace, customer, limit)?;
             let title = REMOVED_TITLE.to_owned();

@@ -29,9 +29,9 @@ impl Outbox for SqliteUnit {
         limit: u64,
     ) -> Result<u64, StoreError> {
         let (at, hour, since) = (at.millis(), day.hour.millis(), day.since.millis());
-        let most = u32::try_from(limit.saturating_add(1)).unwrap_or(u32::MAX);
+        let count_limit = u32::try_from(limit.saturating_add(1)).unwrap_or(u32::MAX);
         self.run(move |connection, workspace| {
-            let mails = count_audience(connection, workspace, topic, at, most)?.cast_signed();
+            let mails = count_audience(connection, workspace, topic, at, count_limit)?.cast_signed();
             let of_workspace = mail_hours::table.filter(mail_hours::workspace_id.eq(workspace));
             diesel::delete(of_workspace.filter(mail_hours::hour.lt(since))).execute(connection)?;
             diesel::insert_into(mail_hours::table)
@@ -50,7 +50,7 @@ impl Outbox for SqliteUnit {
         .await
     }
 
-    async fn notify_subscribers(
+    async fn enqueue_notifications(
         &mut self,
         topic: Topic,
         at: Timestamp,

@@ -107,16 +107,16 @@ impl FeatureRequestWrites for SqliteUnit {
     ) -> Result<Option<EditableFields>, StoreError> {
         let request = *request;
         self.run(move |connection, workspace| {
-            let Some(found) = find_summary(connection, workspace, &request)? else { return Ok(None) };
+            let Some(summary) = find_summary(connection, workspace, &request)? else { return Ok(None) };
             let (description, text, private): (String, String, bool) = feature_requests::table
                 .filter(feature_requests::workspace_id.eq(workspace))
-                .filter(feature_requests::id.eq(found.id))
+                .filter(feature_requests::id.eq(summary.id))
                 .select((feature_requests::description, feature_requests::description_text, feature_requests::private))
                 .first(connection)?;
-            let tags = load_tags(connection, workspace, found.id)?;
+            let tags = load_tags(connection, workspace, summary.id)?;
             Ok(Some(EditableFields {
-                id: FeatureRequestId::new(found.id.0),
-                title: Title::from_stored(found.title),
+                id: FeatureRequestId::new(summary.id.0),
+                title: Title::from_stored(summary.title),
                 description: Description::from_stored(description, text),
                 tags: tags.into_iter().map(Tag::from_stored).collect(),
                 private,

@@ -42,7 +42,7 @@ statement! {
 
 statement! {
     /// Deletes the oldest sign-ins without a mail, beyond a number of newer ones.
-    DeleteOldWithoutMail { workspace: Id => Binary, kept: i64 => BigInt }
+    DeleteOldWithoutMail { workspace: Id => Binary, keep_limit: i64 => BigInt }
     "DELETE FROM sign_ins WHERE rowid IN (
          SELECT rowid FROM sign_ins WHERE workspace_id = ? AND has_mail = 0 ORDER BY created_at DESC LIMIT -1 OFFSET ?)"
 }
@@ -124,8 +124,12 @@ fn insert_sign_in(
 }
 
 /// Deletes the oldest sign-ins without a mail, beyond a number of newer ones.
-fn purge_sign_ins_without_mail(connection: &mut SqliteConnection, workspace: Id, kept: u32) -> Result<(), SqlError> {
-    DeleteOldWithoutMail { workspace, kept: i64::from(kept) }.execute(connection)?;
+fn purge_sign_ins_without_mail(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    keep_limit: u32,
+) -> Result<(), SqlError> {
+    DeleteOldWithoutMail { workspace, keep_limit: i64::from(keep_limit) }.execute(connection)?;
     Ok(())
 }
 
@@ -136,14 +140,14 @@ fn consume_sign_in(
     workspace: Id,
     sign_in: Id,
     how: Consumption,
-    asked_since: Timestamp,
+    created_since: Timestamp,
     at: Timestamp,
 ) -> Result<bool, SqlError> {
     let open = sign_ins::table
         .filter(sign_ins::workspace_id.eq(workspace))
         .filter(sign_ins::id.eq(sign_in))
         .filter(sign_ins::consumed_at.is_null())
-        .filter(sign_ins::created_at.ge(asked_since.millis()));
+        .filter(sign_ins::created_at.ge(created_since.millis()));
     let consumed = update(open).set(sign_ins::consumed_at.eq(at.millis())).returning(sign_ins::email_folded);
     let email: Option<String> = consumed.get_result(connection).optional()?;
     if let (Some(email), Consumption::Redeemed) = (&email, how) {
@@ -170,14 +174,14 @@ fn count_code(
     connection: &mut SqliteConnection,
     workspace: Id,
     sign_in: Id,
-    asked_since: Timestamp,
+    created_since: Timestamp,
     max: u32,
 ) -> Result<bool, SqlError> {
     let accepting = sign_ins::table
         .filter(sign_ins::workspace_id.eq(workspace))
         .filter(sign_ins::id.eq(sign_in))
         .filter(sign_ins::consumed_at.is_null())
-        .filter(sign_ins::created_at.ge(asked_since.millis()))
+        .filter(sign_ins::created_at.ge(created_since.millis()))
         .filter(sign_ins::wrong_codes.lt(i64::from(max)));
     Ok(update(accepting).set(sign_ins::wrong_codes.eq(sign_ins::wrong_codes + 1)).execute(connection)? > 0)
 }
@@ -269,25 +273,25 @@ impl SessionWrites for SqliteUnit {
             .await
     }
 
-    async fn purge_sign_ins_without_mail(&mut self, kept: u32) -> Result<(), StoreError> {
-        self.run(move |connection, workspace| purge_sign_ins_without_mail(connection, workspace, kept)).await
+    async fn purge_sign_ins_without_mail(&mut self, keep_limit: u32) -> Result<(), StoreError> {
+        self.run(move |connection, workspace| purge_sign_ins_without_mail(connection, workspace, keep_limit)).await
     }
 
     async fn consume_sign_in(
         &mut self,
         sign_in: SignInId,
         how: Consumption,
-        asked_since: Timestamp,
+        created_since: Timestamp,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let sign_in = Id(sign_in.uuid());
-        self.run(move |connection, workspace| consume_sign_in(connection, workspace, sign_in, how, asked_since, at))
+        self.run(move |connection, workspace| consume_sign_in(connection, workspace, sign_in, how, created_since, at))
             .await
     }
 
-    async fn count_code(&mut self, sign_in: SignInId, asked_since: Timestamp, max: u32) -> Result<bool, StoreError> {
+    async fn count_code(&mut self, sign_in: SignInId, created_since: Timestamp, max: u32) -> Result<bool, StoreError> {
         let sign_in = Id(sign_in.uuid());
-        self.run(move |connection, workspace| count_code(connection, workspace, sign_in, asked_since, max)).await
+        self.run(move |connection, workspace| count_code(connection, workspace, sign_in, created_since, max)).await
     }
 
     async fn insert_session(&mut self, session: &NewSession, purge_before: Timestamp) -> Result<(), StoreError> {

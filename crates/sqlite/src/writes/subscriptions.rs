@@ -90,8 +90,8 @@ fn find_root(
     workspace: Id,
     request: &FeatureRequestRef,
 ) -> Result<Option<Id>, SqlError> {
-    let found = find_row(connection, workspace, request)?;
-    Ok(found.map(|(row, root)| root.unwrap_or(row.id)))
+    let row = find_row(connection, workspace, request)?;
+    Ok(row.map(|(row, root)| root.unwrap_or(row.id)))
 }
 
 /// Stops mail about a feature request and everything that is merged with it. Returns whether there was a subscription.

@@ -7,8 +7,8 @@ use roadmap_domain::usecase::save_account::SaveAccount;
 
 use crate::harness::{Harness, add_member, largest_page};
 
-fn email(written: &str) -> EmailAddress {
-    EmailAddress::parse("email", written).unwrap()
+fn email(address: &str) -> EmailAddress {
+    EmailAddress::parse("email", address).unwrap()
 }
 
 /// One domain in two spellings is one. Local parts that differ in more than the case of ASCII letters are two. What was
@@ -16,7 +16,7 @@ fn email(written: &str) -> EmailAddress {
 pub async fn a_mailbox_is_one_in_all_spellings(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
-    for (written, votes) in [
+    for (address, votes) in [
         ("Ann@exämple.de", 1),
         ("ann@xn--exmple-cua.de", 1),
         ("ann@EXÄMPLE.de", 1),
@@ -25,17 +25,17 @@ pub async fn a_mailbox_is_one_in_all_spellings(harness: Harness) {
         ("jürgen@team.example", 4),
         ("ju\u{308}rgen@team.example", 4),
     ] {
-        assert_eq!(harness.vote(workspace, &request, written).await.request.votes_count, votes, "{written}");
+        assert_eq!(harness.vote(workspace, &request, address).await.request.votes_count, votes, "{address}");
     }
     let voters = harness.voters(workspace, request.id).await;
-    let mut written: Vec<&str> = voters.iter().map(|voter| voter.email.as_str()).collect();
-    written.sort_unstable();
-    assert_eq!(written, ["Ann@exämple.de", "jürgen@team.example", "mark@team.example", "mar\u{212a}@team.example"]);
+    let mut addresses: Vec<&str> = voters.iter().map(|voter| voter.email.as_str()).collect();
+    addresses.sort_unstable();
+    assert_eq!(addresses, ["Ann@exämple.de", "jürgen@team.example", "mark@team.example", "mar\u{212a}@team.example"]);
     assert_eq!(harness.voted(workspace, "ANN@XN--EXMPLE-CUA.de").await, [1]);
     for query in ["exämple", "EXÄMPLE", "ann@xn--exmple-cua.de", "Ann@Exämple.DE"] {
         let query = CustomerQuery::parse("query", Some(query)).unwrap();
-        let found = harness.subject.reader.customers(workspace, query.as_ref(), largest_page()).await.unwrap();
-        assert_eq!(found.items.len(), 1, "{query:?}");
+        let listing = harness.subject.reader.customers(workspace, query.as_ref(), largest_page()).await.unwrap();
+        assert_eq!(listing.items.len(), 1, "{query:?}");
     }
     assert_eq!(harness.withdraw(workspace, request.id, "ann@xn--exmple-cua.de").await.request.votes_count, 3);
     let member = harness.perform(workspace, &add_member("mia@exämple.de", "Mia")).await;
@@ -57,14 +57,14 @@ pub async fn stored_addresses_are_folded_again(harness: Harness) {
     let member = harness.perform(workspace, &add_member("mia@exämple.de", "Mia")).await;
     let save = SaveAccount { email: email("cyd@exämple.de"), name: None, language: None, holds_names: false };
     harness.perform(workspace, &save).await;
-    for (table, written, folded) in [
+    for (table, address, folded) in [
         ("customers", "ann@exämple.de", "ann@exämple.de"),
         ("customers", "bob@exämple.de", "bob@exämple.de"),
         ("customers", "cyd@exämple.de", "cyd@exämple.de"),
         ("customers", "mar\u{212a}@team.example", "mark@team.example"),
         ("members", "mia@exämple.de", "mia@exämple.de"),
     ] {
-        let outdate = format!("UPDATE {table} SET email_folded = '{folded}' WHERE email = '{written}'");
+        let outdate = format!("UPDATE {table} SET email_folded = '{folded}' WHERE email = '{address}'");
         harness.subject.probe.execute(&outdate).await;
     }
     // Before the service is updated, the other spelling is another customer.
@@ -88,10 +88,10 @@ pub async fn stored_addresses_are_folded_again(harness: Harness) {
     assert_eq!(doubles.members, []);
     let [double] = &*doubles.customers else { panic!("{doubles:?}") };
     assert_eq!(
-        (double.double.email.as_str(), double.found.email.as_str()),
+        (double.double.email.as_str(), double.canonical.email.as_str()),
         ("ann@exämple.de", "ann@xn--exmple-cua.de")
     );
-    let merge = MergeCustomers { source: double.double.id, target: double.found.id };
+    let merge = MergeCustomers { source: double.double.id, target: double.canonical.id };
     harness.perform(workspace, &merge).await;
     assert_eq!(maintenance.double_addresses(workspace).await.unwrap(), DoubleAddresses::default());
     assert_eq!(harness.voted(workspace, "ann@exämple.de").await, [2, 1]);

@@ -169,10 +169,10 @@ impl<'a> Model<'a> {
 
     /// Deletes one of the comments on a feature request itself, counted from the last one.
     async fn delete_comment(&mut self, item: usize, from_last: usize) {
-        let Some(found) = self.items[item].comments.iter().rev().nth(from_last).copied() else { return };
-        self.perform(&DeleteComment { comment: found.1 }).await;
+        let Some(comment) = self.items[item].comments.iter().rev().nth(from_last).copied() else { return };
+        self.perform(&DeleteComment { comment: comment.1 }).await;
         let item = &mut self.items[item];
-        item.comments.remove(&found);
+        item.comments.remove(&comment);
         item.is_unanswered = item.comments.last().is_none_or(|(_, _, member)| member.is_none());
     }
 
@@ -642,8 +642,8 @@ pub async fn random_inboxes_equal_a_model(harness: Harness) {
 
 /// Any feature request of a workspace, for its fields apart from the ID.
 async fn summary(harness: &Harness, workspace: WorkspaceId) -> FeatureRequestSummary {
-    let found = harness.subject.reader.feature_request(workspace, &FeatureRequestRef::Number(1)).await.unwrap();
-    found.unwrap().summary
+    let detail = harness.subject.reader.feature_request(workspace, &FeatureRequestRef::Number(1)).await.unwrap();
+    detail.unwrap().summary
 }
 
 /// The counters equal a recount after each kind of change, also of a whole track and of a unit of work that is rolled
@@ -764,14 +764,15 @@ pub async fn the_last_word_decides(harness: Harness) {
     let first = harness.perform(workspace, &comment(reference, "<p>Soon</p>", false)).await.comment;
     assert!(!is_unanswered().await);
     harness.next_second();
-    let asked = harness.perform(workspace, &customer_comment(reference, "<p>When?</p>", "bob@example.com", None)).await;
+    let question =
+        harness.perform(workspace, &customer_comment(reference, "<p>When?</p>", "bob@example.com", None)).await;
     assert!(is_unanswered().await);
     // At the same time.
-    let answered = harness.perform(workspace, &comment(reference, "<p>Now</p>", false)).await.comment;
+    let answer = harness.perform(workspace, &comment(reference, "<p>Now</p>", false)).await.comment;
     assert!(!is_unanswered().await);
-    harness.perform(workspace, &DeleteComment { comment: answered.id }).await;
+    harness.perform(workspace, &DeleteComment { comment: answer.id }).await;
     assert!(is_unanswered().await);
-    harness.perform(workspace, &DeleteComment { comment: asked.comment.id }).await;
+    harness.perform(workspace, &DeleteComment { comment: question.comment.id }).await;
     assert!(!is_unanswered().await);
     harness.perform(workspace, &ApproveComment { comment: held }).await;
     assert!(is_unanswered().await);
@@ -783,7 +784,7 @@ pub async fn the_last_word_decides(harness: Harness) {
         harness.perform(workspace, &DeleteComment { comment: listed.comment.id }).await;
     }
     assert!(is_unanswered().await);
-    assert_ne!(first.id, answered.id);
+    assert_ne!(first.id, answer.id);
 }
 
 /// A declined idea does not wait any more and stays private. It was updated. One that does not wait stays as it is.
@@ -837,9 +838,9 @@ pub async fn unindexed_requests_are_found(harness: Harness) {
     harness.merge(acme, ids[5], ids[6]).await;
     let find = async |number: Option<i64>, words: &[&str], limit: u32| {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let found = harness.subject.reader.find_unindexed(acme, number, &words, limit).await.unwrap();
+        let rows = harness.subject.reader.find_unindexed(acme, number, &words, limit).await.unwrap();
         let number = |id: &FeatureRequestId| ids.iter().position(|one| one == id).unwrap() + 1;
-        found.iter().map(number).collect::<Vec<_>>()
+        rows.iter().map(number).collect::<Vec<_>>()
     };
     assert_eq!(find(None, &["später"], 10).await, [8, 4, 2, 1]);
     assert_eq!(find(None, &["später"], 2).await, [8, 4]);
@@ -907,9 +908,9 @@ pub async fn a_selection_is_changed_at_once(harness: Harness) {
     harness.delete(workspace, gone, false).await;
     let ids: Vec<FeatureRequestId> = model.items.iter().map(|item| item.id).collect();
     let select = |items: &[usize]| {
-        let mut chosen: Vec<FeatureRequestId> = items.iter().map(|item| ids[*item]).collect();
-        chosen.push(gone);
-        Selection::new("ids", chosen).unwrap()
+        let mut selected: Vec<FeatureRequestId> = items.iter().map(|item| ids[*item]).collect();
+        selected.push(gone);
+        Selection::new("ids", selected).unwrap()
     };
     let done = harness.track(workspace, "Done").await;
     for (items, triage, changed, action) in [

@@ -63,7 +63,7 @@ pub async fn a_merged_customer_gives_everything_away(harness: Harness) {
         let customer = CustomerDraft::parse(Some(email), Some("Ann")).ok();
         FeatureRequestDraft { customer, ..draft }
     };
-    let asked = harness.create(workspace, of(draft("Quokka", &[], ""), "ann@example.com")).await;
+    let idea = harness.create(workspace, of(draft("Quokka", &[], ""), "ann@example.com")).await;
     let [second, third] = harness.requests(workspace, ["Fern", "Lichen"]).await;
     let held = harness.create(workspace, held_idea("Bilby", "ann@example.com")).await;
     let note = vote(FeatureRequestRef::Id(second.id), Some(("ann@example.com", None)), Some("<p>A note</p>"));
@@ -74,64 +74,64 @@ pub async fn a_merged_customer_gives_everything_away(harness: Harness) {
     let waiting = harness.hold(workspace, third.id, "<p>Please</p>", "ann@example.com").await;
     assert!(harness.subscribe(workspace, third.id, "ann@example.com").await);
     let ann = harness.customer(workspace, "ann@example.com").await;
-    let kept_at = harness.next_second();
-    let kept = voter(&harness, workspace, &third, "Ann@Home.example").await;
+    let target_created_at = harness.next_second();
+    let target_id = voter(&harness, workspace, &third, "Ann@Home.example").await;
     let admin = &harness.subject.reader;
     let before = admin.customer_records(workspace, ann.id).await.unwrap();
     let counts = harness.count_records(workspace).await;
     harness.next_second();
 
-    let merged = harness.perform(workspace, &merge_customers(ann.id, kept)).await;
-    let target = CustomerName { id: kept, name: Some(name("Ann")), email: merged.customer.customer.email.clone() };
+    let merged = harness.perform(workspace, &merge_customers(ann.id, target_id)).await;
+    let target = CustomerName { id: target_id, name: Some(name("Ann")), email: merged.customer.customer.email.clone() };
     assert_eq!(target.email.as_str(), "Ann@Home.example");
-    let target = Customer { customer: target, votes_count: 4, created_at: kept_at, blocked_at: None };
+    let target = Customer { customer: target, votes_count: 4, created_at: target_created_at, blocked_at: None };
     assert_eq!(merged, CustomersMerged { customer: target.clone(), source: ann.clone() });
-    assert_eq!(customer(&harness, workspace, kept).await, Some(target));
+    assert_eq!(customer(&harness, workspace, target_id).await, Some(target));
     assert_eq!(customer(&harness, workspace, ann.id).await, None);
     assert_eq!((harness.count("customers", workspace).await, &harness.count_records(workspace).await), (1, &counts));
-    let after = admin.customer_records(workspace, kept).await.unwrap();
+    let after = admin.customer_records(workspace, target_id).await.unwrap();
     assert_eq!((&after.requests, &after.comments), (&before.requests, &before.comments));
     let bodies = |records: &CustomerRecords| {
         records.notes.iter().map(|(link, note)| (link.clone(), note.id)).collect::<Vec<_>>()
     };
     assert_eq!((bodies(&after).len(), bodies(&after)), (1, bodies(&before)));
-    assert_eq!(after.notes[0].1.customer.as_ref().map(|customer| customer.id), Some(kept));
+    assert_eq!(after.notes[0].1.customer.as_ref().map(|customer| customer.id), Some(target_id));
     let numbers: Vec<i64> = after.votes.iter().map(|request| request.tag_number).collect();
     assert_eq!(numbers, [4, 3, 2, 1]);
     assert_eq!(after.subscriptions.len(), 4);
-    for request in [&asked, &held] {
-        assert_eq!(harness.detail(workspace, request.id).await.author.map(|author| author.id), Some(kept));
+    for request in [&idea, &held] {
+        assert_eq!(harness.detail(workspace, request.id).await.author.map(|author| author.id), Some(target_id));
     }
     let page = harness.page_of(workspace, third.id, member_viewer()).await;
-    assert_eq!((page.held[0].id, page.held[0].author.id), (waiting, kept));
+    assert_eq!((page.held[0].id, page.held[0].author.id), (waiting, target_id));
     assert_eq!(page.comments.items[0].comment.id, posted.comment.id);
     harness.perform(workspace, &ApproveComment { comment: waiting }).await;
-    assert_eq!(admin.customer_records(workspace, kept).await.unwrap().comments.len(), 2);
+    assert_eq!(admin.customer_records(workspace, target_id).await.unwrap().comments.len(), 2);
 
     let filter = AuditFilter { action: Some("customer.merge".to_owned()), ..AuditFilter::default() };
     let entries = harness.audit_entries(workspace, &filter).await;
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].subject.id, Some(ann.id.uuid()));
-    assert_eq!(entries[0].changes, [Change::new("merged_into", serde_json::Value::Null, kept.to_string())]);
+    assert_eq!(entries[0].changes, [Change::new("merged_into", serde_json::Value::Null, target_id.to_string())]);
 
     // Whoever has the address is somebody new.
     let again = voter(&harness, workspace, &third, "ann@example.com").await;
-    assert!(again != ann.id && again != kept);
+    assert!(again != ann.id && again != target_id);
     let new = customer(&harness, workspace, again).await.unwrap();
     assert_eq!((new.votes_count, new.customer.name), (1, None));
     // A name that is there stays.
     let cast = vote(FeatureRequestRef::Id(second.id), Some(("bob@example.com", Some("Bob"))), None);
     harness.perform(workspace, &cast).await;
     let bob = harness.customer(workspace, "bob@example.com").await.id;
-    let merged = harness.perform(workspace, &merge_customers(bob, kept)).await;
+    let merged = harness.perform(workspace, &merge_customers(bob, target_id)).await;
     assert_eq!((merged.customer.customer.name, merged.source.name), (Some(name("Ann")), Some(name("Bob"))));
     // Without any name, there is none, and customers are found by the name that moved.
-    let merged = harness.perform(workspace, &merge_customers(kept, again)).await;
+    let merged = harness.perform(workspace, &merge_customers(target_id, again)).await;
     assert_eq!(merged.customer.customer.name, Some(name("Ann")));
     assert_eq!(harness.customer(workspace, "ann@example.com").await.id, again);
     let query = CustomerQuery::parse("query", Some("aNN")).unwrap();
-    let found = harness.subject.reader.customers(workspace, query.as_ref(), largest_page()).await;
-    assert_eq!(found.unwrap().total, 1);
+    let listing = harness.subject.reader.customers(workspace, query.as_ref(), largest_page()).await;
+    assert_eq!(listing.unwrap().total, 1);
 }
 
 /// Of two votes for one feature request, the earlier one stays, subscribed if one of them is. In a tree, both count
@@ -260,7 +260,7 @@ pub async fn rejected_merges_of_customers_change_nothing(harness: Harness) {
         let mut state = Vec::new();
         for (workspace, request) in [(workspace, &request), (other, &elsewhere)] {
             state.push((
-                harness.shown(workspace, &[request.id]).await,
+                harness.snapshots(workspace, &[request.id]).await,
                 harness.count_records(workspace).await,
                 harness.count("customers", workspace).await,
                 harness.count("audit_entries", workspace).await,
@@ -381,8 +381,8 @@ pub async fn tallies_are_exact_while_customers_are_merged(harness: Harness) {
         let mut random = SeededRng::new(TASKS);
         let mut merged = 0;
         while merged < rounds(15, 80) {
-            let found = joining.subject.reader.customers(workspace, None, largest_page()).await.unwrap();
-            let ids: Vec<CustomerId> = found.items.iter().map(|found| found.customer.id).collect();
+            let listing = joining.subject.reader.customers(workspace, None, largest_page()).await.unwrap();
+            let ids: Vec<CustomerId> = listing.items.iter().map(|row| row.customer.id).collect();
             let count = ids.len() as u64;
             if count < 2 {
                 // Only a vote makes another customer.
@@ -401,11 +401,11 @@ pub async fn tallies_are_exact_while_customers_are_merged(harness: Harness) {
     while let Some(task) = tasks.join_next().await {
         task.unwrap();
     }
-    let found = harness.subject.reader.customers(workspace, None, largest_page()).await.unwrap();
+    let listing = harness.subject.reader.customers(workspace, None, largest_page()).await.unwrap();
     let addresses: BTreeSet<String> =
-        found.items.iter().map(|found| found.customer.email.folded().as_str().to_owned()).collect();
-    assert_eq!(addresses.len(), found.items.len());
-    let known: BTreeSet<CustomerId> = found.items.iter().map(|found| found.customer.id).collect();
+        listing.items.iter().map(|row| row.customer.email.folded().as_str().to_owned()).collect();
+    assert_eq!(addresses.len(), listing.items.len());
+    let known: BTreeSet<CustomerId> = listing.items.iter().map(|row| row.customer.id).collect();
     let recounted = async |request| {
         let voters: BTreeSet<CustomerId> = voters(&harness, workspace, request).await.into_keys().collect();
         assert!(voters.is_subset(&known), "{voters:?}");

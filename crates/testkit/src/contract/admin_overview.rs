@@ -142,9 +142,10 @@ pub async fn the_edges_of_a_period_are_exact(harness: Harness) {
     let request = harness.request(workspace, "Quokka").await;
     let reference = FeatureRequestRef::Id(request.id);
     harness.vote(workspace, &request, "ann@example.com").await;
-    let asked = harness.perform(workspace, &customer_comment(reference, "<p>When?</p>", "bob@example.com", None)).await;
+    let question =
+        harness.perform(workspace, &customer_comment(reference, "<p>When?</p>", "bob@example.com", None)).await;
     // Comments of the team are not counted.
-    let answered = harness.perform(workspace, &comment(reference, "<p>Soon</p>", false)).await;
+    let answer = harness.perform(workspace, &comment(reference, "<p>Soon</p>", false)).await;
     let one = Activity { requests: 1, votes: 1, comments: 1 };
     let none = Activity::default();
     let activity = async |period| {
@@ -183,11 +184,11 @@ pub async fn the_edges_of_a_period_are_exact(harness: Harness) {
     assert_eq!(votes().await, (monday, [1, 1]));
 
     harness.withdraw(workspace, request.id, "cyd@example.com").await;
-    harness.perform(workspace, &DeleteComment { comment: asked.comment.id }).await;
+    harness.perform(workspace, &DeleteComment { comment: question.comment.id }).await;
     let year = overview(&harness, workspace, Period::Year).await;
     assert_eq!(year.activity, Activity { requests: 1, votes: 2, comments: 0 });
     assert_eq!((year.unanswered.len(), year.oldest_unanswered_at), (0, None));
-    harness.perform(workspace, &DeleteComment { comment: answered.comment.id }).await;
+    harness.perform(workspace, &DeleteComment { comment: answer.comment.id }).await;
     let year = overview(&harness, workspace, Period::Year).await;
     assert_eq!((year.unanswered.len(), year.oldest_unanswered_at), (1, Some(request.created_at)));
     harness.delete(workspace, request.id, false).await;
@@ -212,13 +213,13 @@ pub async fn lists_of_an_overview_are_bounded(harness: Harness) {
     let private = harness.create(workspace, private).await;
     harness.vote(workspace, &private, "ann@example.com").await;
     harness.perform(workspace, &comment(FeatureRequestRef::Id(requests[11].id), "<p>Soon</p>", false)).await;
-    let found = overview(&harness, workspace, Period::Week).await;
+    let overview = overview(&harness, workspace, Period::Week).await;
     let rising: Vec<(i64, i64)> =
-        found.rising.iter().map(|rising| (rising.request.tag_number, rising.new_votes)).collect();
+        overview.rising.iter().map(|rising| (rising.request.tag_number, rising.new_votes)).collect();
     assert_eq!(rising, [(2, 2), (1, 2), (13, 1), (12, 1), (11, 1), (10, 1), (9, 1), (8, 1), (7, 1), (6, 1)]);
-    let unanswered: Vec<i64> = found.unanswered.iter().map(|request| request.tag_number).collect();
+    let unanswered: Vec<i64> = overview.unanswered.iter().map(|request| request.tag_number).collect();
     assert_eq!(unanswered, [2, 1, 13, 11, 10, 9, 8, 7, 6, 5]);
-    for request in &found.unanswered {
+    for request in &overview.unanswered {
         assert_eq!(harness.detail(workspace, request.id).await.summary, *request);
     }
 }
@@ -234,9 +235,9 @@ async fn add(harness: &Harness, workspace: WorkspaceId, searches: &[(&str, i64)]
 }
 
 /// The searches that an overview shows.
-async fn shown(harness: &Harness, workspace: WorkspaceId, period: Period) -> Vec<(String, i64)> {
-    let found = overview(harness, workspace, period).await.missed_searches;
-    found.into_iter().map(|search| (search.words.as_str().to_owned(), search.count)).collect()
+async fn missed_searches(harness: &Harness, workspace: WorkspaceId, period: Period) -> Vec<(String, i64)> {
+    let searches = overview(harness, workspace, period).await.missed_searches;
+    searches.into_iter().map(|search| (search.words.as_str().to_owned(), search.count)).collect()
 }
 
 fn counts(counts: &[(&str, i64)]) -> Vec<(String, i64)> {
@@ -259,21 +260,21 @@ pub async fn missed_searches_are_counted(harness: Harness) {
     add(&harness, bolt, &[("dark mode", 7)], 500).await;
     add(&harness, acme, &[], 500).await;
     let first = counts(&[("dark mode", 5), ("'; --", 1), ("gantt", 1), ("übersicht \u{1f600}", 1)]);
-    assert_eq!(shown(&harness, acme, Period::Week).await, first);
-    assert_eq!(shown(&harness, bolt, Period::Week).await, counts(&[("dark mode", 7)]));
+    assert_eq!(missed_searches(&harness, acme, Period::Week).await, first);
+    assert_eq!(missed_searches(&harness, bolt, Period::Week).await, counts(&[("dark mode", 7)]));
     assert_eq!(harness.count("missed_searches", acme).await, 4);
     harness.clock.advance(Duration::days(3));
     add(&harness, acme, &[("gantt", 9), ("dark mode", 1)], 500).await;
     assert_eq!(harness.count("missed_searches", acme).await, 6);
     let both = counts(&[("gantt", 10), ("dark mode", 6), ("'; --", 1), ("übersicht \u{1f600}", 1)]);
-    assert_eq!(shown(&harness, acme, Period::Week).await, both);
+    assert_eq!(missed_searches(&harness, acme, Period::Week).await, both);
     harness.clock.advance(Duration::days(6));
-    assert_eq!(shown(&harness, acme, Period::Week).await, counts(&[("gantt", 9), ("dark mode", 1)]));
-    assert_eq!(shown(&harness, acme, Period::Month).await, both);
+    assert_eq!(missed_searches(&harness, acme, Period::Week).await, counts(&[("gantt", 9), ("dark mode", 1)]));
+    assert_eq!(missed_searches(&harness, acme, Period::Month).await, both);
     let many: Vec<String> = (0..12).map(|number| format!("word {number:02}")).collect();
     let many: Vec<(&str, i64)> = many.iter().map(|words| (words.as_str(), 20)).collect();
     add(&harness, acme, &many, 500).await;
-    assert_eq!(shown(&harness, acme, Period::Month).await, counts(&many[..10]));
+    assert_eq!(missed_searches(&harness, acme, Period::Month).await, counts(&many[..10]));
 }
 
 /// A workspace has a limited number of texts of a day. Counts of known texts are still added.
@@ -281,9 +282,9 @@ pub async fn missed_searches_of_a_day_are_limited(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     to_noon(&harness);
     add(&harness, acme, &[("a", 1), ("b", 1), ("c", 1), ("d", 1)], 3).await;
-    assert_eq!(shown(&harness, acme, Period::Week).await, counts(&[("a", 1), ("b", 1), ("c", 1)]));
+    assert_eq!(missed_searches(&harness, acme, Period::Week).await, counts(&[("a", 1), ("b", 1), ("c", 1)]));
     add(&harness, acme, &[("e", 1), ("c", 4), ("f", 1), ("a", 1)], 3).await;
-    assert_eq!(shown(&harness, acme, Period::Week).await, counts(&[("c", 5), ("a", 2), ("b", 1)]));
+    assert_eq!(missed_searches(&harness, acme, Period::Week).await, counts(&[("c", 5), ("a", 2), ("b", 1)]));
     add(&harness, bolt, &[("d", 1)], 3).await;
     assert_eq!(harness.count("missed_searches", bolt).await, 1);
     // The next day begins at midnight (UTC).
@@ -293,7 +294,7 @@ pub async fn missed_searches_of_a_day_are_limited(harness: Harness) {
     harness.clock.advance(Duration::MILLISECOND);
     add(&harness, acme, &[("d", 1), ("c", 1)], 3).await;
     assert_eq!(harness.count("missed_searches", acme).await, 5);
-    assert_eq!(shown(&harness, acme, Period::Week).await, counts(&[("c", 6), ("a", 2), ("b", 1), ("d", 1)]));
+    assert_eq!(missed_searches(&harness, acme, Period::Week).await, counts(&[("c", 6), ("a", 2), ("b", 1), ("d", 1)]));
 }
 
 /// Counts are added exactly when several processes write them at once.
@@ -310,7 +311,7 @@ pub async fn concurrent_missed_searches_are_all_counted(harness: Harness) {
             add(&harness, workspace, &backwards, 500),
         );
     }
-    assert_eq!(shown(&harness, workspace, Period::Week).await, counts(&[("c", 60), ("b", 40), ("a", 20)]));
+    assert_eq!(missed_searches(&harness, workspace, Period::Week).await, counts(&[("c", 60), ("b", 40), ("a", 20)]));
 }
 
 /// Counts of days before one are deleted, of all workspaces, at most as many as asked for.

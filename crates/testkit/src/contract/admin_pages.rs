@@ -91,8 +91,8 @@ pub async fn customers_of_comments_are_found(harness: Harness) {
     let of_team = harness.perform(workspace, &comment(reference, "<p>Soon</p>", false)).await.comment.id;
     let ids = [of_ann, of_team, CommentId::new(described.id.uuid()), CommentId::new(Uuid::nil())];
     let find = async |workspace: WorkspaceId, ids: &[CommentId]| {
-        let found = harness.subject.reader.comment_customers(workspace, ids).await.unwrap();
-        found.into_iter().map(|(comment, customer)| (comment, customer.id)).collect::<BTreeSet<_>>()
+        let rows = harness.subject.reader.comment_customers(workspace, ids).await.unwrap();
+        rows.into_iter().map(|(comment, customer)| (comment, customer.id)).collect::<BTreeSet<_>>()
     };
     let (ann, bob) = (
         harness.customer(workspace, "ann@example.com").await.id,
@@ -179,8 +179,8 @@ pub async fn a_preview_equals_the_merge(harness: Harness) {
             let own = async |id: FeatureRequestId| {
                 for state in [InboxState::All, InboxState::Merged] {
                     let filter = InboxFilter { state, ..InboxFilter::default() };
-                    let found = admin.inbox_rows(workspace, &filter, &[id]).await.unwrap();
-                    if let Some(row) = found.into_iter().next() {
+                    let rows = admin.inbox_rows(workspace, &filter, &[id]).await.unwrap();
+                    if let Some(row) = rows.into_iter().next() {
                         return row;
                     }
                 }
@@ -251,33 +251,33 @@ pub async fn records_of_a_customer_are_listed(harness: Harness) {
     harness.perform(workspace, &nobody).await;
 
     let check = async |votes: &[i64], requests: &[i64], subscriptions: &[i64], step: &str| {
-        let found = records(&harness, workspace, ann).await;
-        assert_eq!(numbers(&found.votes), votes, "{step}");
-        assert_eq!(numbers(&found.requests), requests, "{step}");
-        let subscribed: Vec<i64> = found.subscriptions.iter().map(|link| link.tag_number).collect();
+        let records = records(&harness, workspace, ann).await;
+        assert_eq!(numbers(&records.votes), votes, "{step}");
+        assert_eq!(numbers(&records.requests), requests, "{step}");
+        let subscribed: Vec<i64> = records.subscriptions.iter().map(|link| link.tag_number).collect();
         assert_eq!(subscribed, subscriptions, "{step}");
-        assert!(found.subscriptions.iter().all(|link| !link.title.as_str().is_empty()), "{step}");
-        for summary in &found.votes {
+        assert!(records.subscriptions.iter().all(|link| !link.title.as_str().is_empty()), "{step}");
+        for summary in &records.votes {
             assert_eq!(harness.detail(workspace, summary.id).await.summary, *summary, "{step}");
         }
-        let written: Vec<(RequestLink, String)> = found
+        let texts: Vec<(RequestLink, String)> = records
             .comments
             .iter()
             .map(|(link, listed)| (link.clone(), listed.comment.content.as_str().to_owned()))
             .collect();
         let on = |request: &FeatureRequestSummary, text: &str| (RequestLink::from(request), format!("<p>{text}</p>"));
         let expected = [on(&first, "Please"), on(&first, "When?"), on(&second, "Please"), on(&second, "When?")];
-        assert_eq!(written, expected, "{step}");
-        for (link, listed) in &found.comments {
-            let shown = harness.comments(workspace, link.id).await;
-            assert!(shown.contains(listed), "{step}: {listed:?}");
+        assert_eq!(texts, expected, "{step}");
+        for (link, listed) in &records.comments {
+            let comments = harness.comments(workspace, link.id).await;
+            assert!(comments.contains(listed), "{step}: {listed:?}");
         }
-        let noted: Vec<RequestLink> = found.notes.iter().map(|(link, _)| link.clone()).collect();
+        let noted: Vec<RequestLink> = records.notes.iter().map(|(link, _)| link.clone()).collect();
         assert_eq!(noted, [&second, &third, &first].map(RequestLink::from), "{step}");
-        for (link, note) in &found.notes {
+        for (link, note) in &records.notes {
             assert!(harness.notes(workspace, link.id).await.contains(note), "{step}: {note:?}");
         }
-        assert_eq!(found.unsubscribed_at, None, "{step}");
+        assert_eq!(records.unsubscribed_at, None, "{step}");
     };
     check(&[6, 3, 2, 1], &[6, 5], &[6, 4, 3, 2, 1], "at first").await;
     harness.merge(workspace, first.id, second.id).await;
@@ -316,14 +316,14 @@ pub async fn records_of_a_customer_are_bounded(harness: Harness) {
     let notes = references().map(|reference| vote(reference, Some(("ann@example.com", None)), Some("<p>Note</p>")));
     harness.perform(workspace, &Many(notes.collect())).await;
     let ann = harness.customer(workspace, "ann@example.com").await.id;
-    let found = records(&harness, workspace, ann).await;
+    let records = records(&harness, workspace, ann).await;
     let newest: Vec<i64> = (4..=53).rev().collect();
-    assert_eq!((numbers(&found.votes), numbers(&found.requests)), (newest.clone(), newest.clone()));
+    assert_eq!((numbers(&records.votes), numbers(&records.requests)), (newest.clone(), newest.clone()));
     let links = |links: Vec<&RequestLink>| links.iter().map(|link| link.tag_number).collect::<Vec<_>>();
-    assert_eq!(links(found.subscriptions.iter().collect()), newest);
-    assert_eq!(links(found.comments.iter().map(|(link, _)| link).collect()), newest);
-    assert_eq!(links(found.notes.iter().map(|(link, _)| link).collect()), newest);
-    let distinct: BTreeSet<_> = found.notes.iter().map(|(_, note)| note.id).collect();
+    assert_eq!(links(records.subscriptions.iter().collect()), newest);
+    assert_eq!(links(records.comments.iter().map(|(link, _)| link).collect()), newest);
+    assert_eq!(links(records.notes.iter().map(|(link, _)| link).collect()), newest);
+    let distinct: BTreeSet<_> = records.notes.iter().map(|(_, note)| note.id).collect();
     assert_eq!(distinct.len(), 50);
 }
 

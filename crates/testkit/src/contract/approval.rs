@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use roadmap_domain::error::{FieldError, RoadmapError};
 use roadmap_domain::model::audit::{Audit, Change};
-use roadmap_domain::model::comment::{Comment, CommentAuthor, ListedComment, NewComment, ShownAuthor};
+use roadmap_domain::model::comment::{Comment, CommentAuthor, ListedComment, NewComment, PublicAuthor};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::html::CleanHtml;
@@ -89,7 +89,7 @@ pub async fn a_held_comment_is_hidden_until_it_is_approved(harness: Harness) {
     let request = harness.request(acme, "Dark mode").await;
     let reference = FeatureRequestRef::Id(request.id);
     harness.vote(acme, &request, "bob@example.com").await;
-    let before = (harness.shown(acme, &[request.id]).await, harness.page_of(acme, request.id, VISITOR).await);
+    let before = (harness.snapshots(acme, &[request.id]).await, harness.page_of(acme, request.id, VISITOR).await);
     let unknown = hold(FeatureRequestRef::Number(9), "<p>Please</p>", "ann@example.com");
     assert_eq!(harness.failure(acme, &unknown).await, "FeatureRequest does not exist.");
     let foreign = hold(reference, "<p>Please</p>", "ann@example.com");
@@ -116,7 +116,10 @@ pub async fn a_held_comment_is_hidden_until_it_is_approved(harness: Harness) {
     assert_eq!(harness.page_of(acme, request.id, viewer).await.held, std::slice::from_ref(of_ann));
     let both = Viewer { is_member: true, ..viewer };
     assert_eq!(harness.page_of(acme, request.id, both).await.held, page.held);
-    assert_eq!((harness.shown(acme, &[request.id]).await, harness.page_of(acme, request.id, VISITOR).await), before);
+    assert_eq!(
+        (harness.snapshots(acme, &[request.id]).await, harness.page_of(acme, request.id, VISITOR).await),
+        before
+    );
     // It is no comment yet: it cannot be edited as one.
     for new in ["<p>New</p>", ""] {
         assert_eq!(harness.failure(acme, &edit_comment(of_ann.id, new)).await, MISSING);
@@ -136,7 +139,7 @@ pub async fn a_held_comment_is_hidden_until_it_is_approved(harness: Harness) {
     assert_eq!(harness.perform(acme, &approve).await, held_on);
     assert_eq!(harness.failure(acme, &approve).await, MISSING);
     let comment = Comment { id: of_ann.id, content, created_at };
-    let author = ShownAuthor::Customer(Some(name("Ann")));
+    let author = PublicAuthor::Customer(Some(name("Ann")));
     let approved = ListedComment { comment, author, from: None, updated_at: created_at };
     let page = harness.page_of(acme, request.id, viewer).await;
     assert_eq!((page.held, page.comments.total, &page.comments.items[0]), (Vec::new(), 2, &approved));
@@ -156,10 +159,10 @@ pub async fn a_held_comment_is_approved_or_discarded_once(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(acme, "Dark mode").await;
     let gone = harness.hold(acme, request.id, "<p>Spam</p>", "ann@example.com").await;
-    let kept = harness.hold(acme, request.id, "<p>Please</p>", "ann@example.com").await;
+    let waiting = harness.hold(acme, request.id, "<p>Please</p>", "ann@example.com").await;
     assert_eq!(harness.perform(bolt, &Discard(gone)).await, None);
     harness.failure(acme, &Failing(Discard(gone))).await;
-    assert_eq!(held(&harness, acme, request.id, member_viewer()).await, [gone, kept]);
+    assert_eq!(held(&harness, acme, request.id, member_viewer()).await, [gone, waiting]);
     assert_eq!(harness.perform(acme, &Discard(gone)).await, Some(request.id));
     // A comment is deleted whether it waits or not.
     let waits = harness.hold(acme, request.id, "<p>Spam</p>", "ann@example.com").await;
@@ -168,9 +171,9 @@ pub async fn a_held_comment_is_approved_or_discarded_once(harness: Harness) {
         assert_eq!(harness.perform(acme, &Discard(unknown)).await, None);
         assert_eq!(harness.failure(acme, &ApproveComment { comment: unknown }).await, MISSING);
     }
-    assert_eq!(held(&harness, acme, request.id, member_viewer()).await, [kept]);
-    harness.perform(acme, &ApproveComment { comment: kept }).await;
-    assert_eq!(harness.perform(acme, &Discard(kept)).await, None);
+    assert_eq!(held(&harness, acme, request.id, member_viewer()).await, [waiting]);
+    harness.perform(acme, &ApproveComment { comment: waiting }).await;
+    assert_eq!(harness.perform(acme, &Discard(waiting)).await, None);
     assert_eq!(harness.comments(acme, request.id).await.len(), 1);
     let mut published = 1;
     for _ in 0..5 {
@@ -312,14 +315,14 @@ pub async fn a_held_idea_is_hidden_until_it_is_approved(harness: Harness) {
         candidates.dedup();
         let sitemap = pages.sitemap(acme, 0, 10).await.unwrap();
         let sitemap: Vec<i64> = sitemap.iter().rev().map(|entry| entry.request.tag_number).collect();
-        let found = harness.search(acme, "bilby").await.len();
+        let matches = harness.search(acme, "bilby").await.len();
         assert_eq!((&on_roadmap, &candidates, &sitemap), (&listed, &listed, &listed));
-        (listed, found)
+        (listed, matches)
     };
     assert_eq!(seen().await, (vec![1], 0));
     harness.next_second();
-    let wanted = FeatureRequestDraft { track: planned, ..held_idea("Bilby", "ann@example.com") };
-    let idea = harness.create(acme, wanted).await;
+    let draft = FeatureRequestDraft { track: planned, ..held_idea("Bilby", "ann@example.com") };
+    let idea = harness.create(acme, draft).await;
     let detail = harness.detail(acme, idea.id).await;
     assert_eq!((detail.private, detail.awaiting_approval, detail.summary.votes_count), (true, true, 1));
     assert_eq!(seen().await, (vec![1], 0));

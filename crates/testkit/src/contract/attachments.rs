@@ -121,7 +121,7 @@ pub async fn unused_files_are_deleted_oldest_first(harness: Harness) {
 /// An operation that finds its cover and then waits for a notification before it uses it.
 struct Paused {
     cover: AttachmentId,
-    found: Arc<Notify>,
+    ready: Arc<Notify>,
     go_on: Arc<Notify>,
 }
 
@@ -135,7 +135,7 @@ impl Operation for Paused {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Changelog>, RoadmapError> {
         let cover = work.find_cover(self.cover).await?.map(|(cover, _)| cover);
-        self.found.notify_one();
+        self.ready.notify_one();
         self.go_on.notified().await;
         let changelog = Changelog {
             id: context.new_id(ChangelogId::new),
@@ -158,11 +158,11 @@ pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let cover = harness.attachment(acme, 1).await;
     harness.clock.advance(Duration::SECOND);
-    let (found, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let create = Paused { cover: cover.id, found: found.clone(), go_on: go_on.clone() };
+    let (ready, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let create = Paused { cover: cover.id, ready: ready.clone(), go_on: go_on.clone() };
     let executor = harness.executor.clone();
     let creating = tokio::spawn(async move { executor.run_without_key(acme, &create).await });
-    found.notified().await;
+    ready.notified().await;
     let (maintenance, before) = (harness.subject.maintenance.clone(), harness.now());
     let mut deleting = tokio::spawn(async move { maintenance.delete_unused_attachments(acme, before, 10).await });
     // The deletion either finishes at once or waits for the operation.

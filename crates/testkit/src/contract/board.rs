@@ -189,11 +189,11 @@ async fn recount(harness: &Harness, workspace: WorkspaceId, step: &str) {
     let reader = &harness.subject.reader;
     let mut roots: Vec<(FeatureRequestSummary, bool)> = Vec::new();
     for number in 1..=6 {
-        let found = reader.feature_request(workspace, &FeatureRequestRef::Number(number)).await.unwrap();
-        roots.extend(found.filter(|found| found.summary.tag_number == number).map(|one| (one.summary, one.private)));
+        let detail = reader.feature_request(workspace, &FeatureRequestRef::Number(number)).await.unwrap();
+        roots.extend(detail.filter(|detail| detail.summary.tag_number == number).map(|one| (one.summary, one.private)));
     }
     roots.sort_by_key(|(root, _)| (-root.votes_count, -root.tag_number));
-    let shown = |lane: &ListedLane| {
+    let expected = |lane: &ListedLane| {
         let on_lane = |root: &FeatureRequestSummary| root.placement.status.as_ref() == Some(&lane.lane.name);
         let public = roots.iter().filter(|(root, private)| !private && on_lane(root));
         public.map(|(root, _)| root.clone()).collect::<Vec<_>>()
@@ -201,7 +201,7 @@ async fn recount(harness: &Harness, workspace: WorkspaceId, step: &str) {
     let roadmap = reader.roadmap(workspace, 50).await.unwrap();
     assert_eq!(roadmap.iter().map(|lane| lane.lane.clone()).collect::<Vec<_>>(), harness.lanes(workspace).await);
     for lane in &roadmap {
-        assert_eq!(lane.feature_requests, shown(&lane.lane), "{step}");
+        assert_eq!(lane.feature_requests, expected(&lane.lane), "{step}");
         assert_eq!(lane.lane.feature_requests_count, i64::try_from(lane.feature_requests.len()).unwrap(), "{step}");
     }
     for size in [1, 2] {
@@ -398,8 +398,8 @@ pub async fn no_request_is_lost_with_its_track(harness: Harness) {
         for _ in 0..6 {
             let executor = harness.executor.clone();
             tasks.spawn(async move {
-                let wanted = FeatureRequestDraft { track: Some(ideas), ..draft("Quokka", &[], "") };
-                let operation = CreateFeatureRequest::new(wanted);
+                let draft = FeatureRequestDraft { track: Some(ideas), ..draft("Quokka", &[], "") };
+                let operation = CreateFeatureRequest::new(draft);
                 run_until_decided(&executor, workspace, &operation).await.map(|_| 1)
             });
         }

@@ -242,7 +242,7 @@ pub async fn a_deleted_changelog_leaves_nothing(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(workspace, "Quokka").await.id;
     let cover = harness.attachment(workspace, 1).await;
-    let kept = harness.perform(workspace, &create(&linked(&[request]), true, None)).await;
+    let remaining = harness.perform(workspace, &create(&linked(&[request]), true, None)).await;
     let gone = harness.perform(workspace, &create(&linked(&[request]), true, Some(&cover))).await.changelog.id;
     let delete = DeleteChangelog { changelog: gone };
     harness.failure(workspace, &Failing(delete)).await;
@@ -250,9 +250,9 @@ pub async fn a_deleted_changelog_leaves_nothing(harness: Harness) {
     assert_eq!(harness.count("changelog_feature_requests", workspace).await, 2);
     harness.perform(workspace, &delete).await;
     let listing = harness.subject.reader.changelogs(workspace, largest_page()).await.unwrap();
-    assert_eq!(listing.items, std::slice::from_ref(&kept.changelog));
+    assert_eq!(listing.items, std::slice::from_ref(&remaining.changelog));
     assert_eq!(show(&harness, workspace, gone).await, None);
-    assert_eq!(show(&harness, workspace, kept.changelog.id).await, Some(kept));
+    assert_eq!(show(&harness, workspace, remaining.changelog.id).await, Some(remaining));
     assert_eq!(harness.count("changelog_feature_requests", workspace).await, 1);
     harness.next_second();
     let maintenance = &harness.subject.maintenance;

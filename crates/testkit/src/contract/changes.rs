@@ -93,9 +93,9 @@ pub async fn all_requests_are_listed_by_their_last_change(harness: Harness) {
         assert_eq!(paged, expected, "{size}");
     }
     let page = harness.page_of_requests(workspace, PUBLIC, ChangesPage { after: None, size: 1 }).await;
-    let shown = harness.subject.reader.feature_request(workspace, &FeatureRequestRef::Id(ids[0])).await.unwrap();
+    let detail = harness.subject.reader.feature_request(workspace, &FeatureRequestRef::Id(ids[0])).await.unwrap();
     let Changed::Present(listed) = &page.items[0] else { panic!("it is not deleted") };
-    assert_eq!((Some(&listed.detail), &listed.merged_into), (shown.as_ref(), &None));
+    assert_eq!((Some(&listed.detail), &listed.merged_into), (detail.as_ref(), &None));
     assert_eq!((listed.detail.summary.votes_count, listed.detail.comments_count), (1, 1));
 }
 
@@ -155,32 +155,33 @@ pub async fn a_place_is_after_everything_that_was_read(harness: Harness) {
 pub async fn hidden_records_are_listed_as_deleted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     future(&harness);
-    let [shown, secret] = [harness.request(workspace, "Shown").await.id, harness.request(workspace, "Secret").await.id];
+    let [public, secret] =
+        [harness.request(workspace, "Shown").await.id, harness.request(workspace, "Secret").await.id];
     harness.edit(workspace, secret, new_visibility(true)).await;
     let draft = FeatureRequestDraft { private: true, ..draft("Private", &[], "") };
     let private = harness.create(workspace, draft).await.id;
     let mut comments = Vec::new();
-    for request in [shown, secret, private] {
+    for request in [public, secret, private] {
         let posted = comment(FeatureRequestRef::Id(request), "<p>Soon</p>", false);
         comments.push(harness.perform(workspace, &posted).await.comment.id.uuid());
     }
-    let [shown_id, secret_id, private_id] = [shown, secret, private].map(FeatureRequestId::uuid);
-    assert_eq!(harness.changed_requests(workspace, PUBLIC).await, [(shown_id, true), (secret_id, false)]);
-    let all = [(shown_id, true), (secret_id, true), (private_id, true)];
+    let [public_id, secret_id, private_id] = [public, secret, private].map(FeatureRequestId::uuid);
+    assert_eq!(harness.changed_requests(workspace, PUBLIC).await, [(public_id, true), (secret_id, false)]);
+    let all = [(public_id, true), (secret_id, true), (private_id, true)];
     assert_eq!(harness.changed_requests(workspace, ALL).await, all);
     assert_eq!(harness.changed_comments(workspace, PUBLIC).await, [(comments[0], true)]);
     let all: Vec<Item> = comments.iter().map(|id| (*id, true)).collect();
     assert_eq!(harness.changed_comments(workspace, ALL).await, all);
     harness.next_second();
-    harness.edit(workspace, shown, new_visibility(true)).await;
+    harness.edit(workspace, public, new_visibility(true)).await;
     harness.edit(workspace, private, new_visibility(false)).await;
     assert_eq!(
         harness.changed_requests(workspace, PUBLIC).await,
-        [(secret_id, false), (shown_id, false), (private_id, true)]
+        [(secret_id, false), (public_id, false), (private_id, true)]
     );
     assert_eq!(harness.changed_comments(workspace, PUBLIC).await, [(comments[0], false), (comments[2], true)]);
     harness.next_second();
-    harness.edit(workspace, shown, new_visibility(false)).await;
+    harness.edit(workspace, public, new_visibility(false)).await;
     assert_eq!(harness.changed_comments(workspace, PUBLIC).await, [(comments[2], true), (comments[0], true)]);
 }
 
@@ -205,12 +206,12 @@ pub async fn all_comments_are_listed_by_their_last_change(harness: Harness) {
     let page = harness.page_of_comments(workspace, PUBLIC, ChangesPage { after: None, size: 100 }).await;
     let [a, b, c] = [ids[0].uuid(), ids[1].uuid(), ids[2].uuid()];
     assert_eq!(items(&page), [(a, true), (c, true), (b, true)]);
-    let shown = page.items.iter().map(|item| match item {
+    let contents = page.items.iter().map(|item| match item {
         Changed::Present(changed) => (changed.comment.comment.content.as_str(), changed.request.id),
         Changed::Gone { .. } => panic!("none is deleted"),
     });
     assert_eq!(
-        shown.collect::<Vec<_>>(),
+        contents.collect::<Vec<_>>(),
         [("<p>A</p>", source.id), ("<p>C</p>", target.id), ("<p>Edited</p>", target.id)]
     );
     harness.perform(workspace, &DeleteComment { comment: ids[2] }).await;

@@ -31,7 +31,7 @@ async fn assert_parts<T: Debug + PartialEq>(
         loop {
             let part = list(page(1, size).with_cursor(&cursors, Some(&cursor)).unwrap()).await;
             assert_eq!(part.total, whole.total, "{name}");
-            assert!(!part.shown().is_empty() && part.shown().len() as u64 <= size, "{name}: {part:?}");
+            assert!(!part.page_items().is_empty() && part.page_items().len() as u64 <= size, "{name}: {part:?}");
             let next = part.next(&place).expect("a part of a list with cursors");
             items.extend(part.items.into_iter().take(usize::try_from(size).unwrap()));
             match next {
@@ -115,7 +115,7 @@ pub async fn lists_in_parts_are_the_whole_list(harness: Harness) {
     harness.delete(workspace, requests[4].id, false).await;
     let part = page(1, 2).with_cursor(&cursors, Some(&after)).unwrap();
     let part = reader.track_requests(workspace, inbox, Sort::Newest, part).await.unwrap().unwrap();
-    let numbers: Vec<i64> = part.shown().iter().map(|request| request.tag_number).collect();
+    let numbers: Vec<i64> = part.page_items().iter().map(|request| request.tag_number).collect();
     assert_eq!(numbers, [requests[3].tag_number, requests[1].tag_number]);
 }
 

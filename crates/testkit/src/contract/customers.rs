@@ -67,8 +67,8 @@ pub async fn customers_are_listed_with_their_votes(harness: Harness) {
         assert_eq!(customers(&harness, workspace).await, expected);
     }
     for customer in &expected {
-        let found = harness.subject.reader.customer(workspace, customer.customer.id).await.unwrap();
-        assert_eq!(found.as_ref(), Some(customer));
+        let stored = harness.subject.reader.customer(workspace, customer.customer.id).await.unwrap();
+        assert_eq!(stored.as_ref(), Some(customer));
         assert_eq!(harness.subject.reader.customer(other, customer.customer.id).await.unwrap(), None);
     }
     assert_eq!(customers(&harness, other).await, []);
@@ -106,7 +106,7 @@ pub async fn customers_are_found_by_a_part_of_name_or_address(harness: Harness) 
         "c.lee@example.com",
         "ann.lee@other.example",
     ];
-    for (query, found) in [
+    for (query, expected) in [
         ("ann", &[ann, other_ann][..]),
         ("ANN@EXAMPLE", &[ann]),
         ("änne", &[ann]),
@@ -126,7 +126,7 @@ pub async fn customers_are_found_by_a_part_of_name_or_address(harness: Harness) 
         ("zebra", &[]),
         ("'", &[]),
     ] {
-        assert_eq!(find(&harness, workspace, query).await, found, "{query}");
+        assert_eq!(find(&harness, workspace, query).await, expected, "{query}");
         assert_eq!(find(&harness, other, query).await, Vec::<String>::new(), "{query}");
     }
     assert_eq!(CustomerQuery::parse("query", Some("  ")).unwrap(), None);

@@ -68,7 +68,7 @@ async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<Lea
         let missing = limit - u32::try_from(mails.len()).unwrap();
         let leased = lease_messages(harness, workspace, missing).await;
         assert!(leased.unreadable.is_empty() && leased.unknown.is_empty(), "{leased:?}");
-        let (found, before) = (leased.len(), mails.len());
+        let (lease_size, before) = (leased.len(), mails.len());
         for message in leased.messages {
             let lease = message.lease();
             match message {
@@ -76,7 +76,7 @@ async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<Lea
                 _ => assert!(settle_lease(harness, workspace, &lease, MessageOutcome::Returned).await),
             }
         }
-        if found == mails.len() - before || mails.len() == before {
+        if lease_size == mails.len() - before || mails.len() == before {
             return mails;
         }
     }
@@ -696,7 +696,7 @@ impl Operation for Enqueue {
 
 async fn queue_test_mail(harness: &Harness, workspace: WorkspaceId, to: &str) -> MessageId {
     let to = EmailAddress::parse("to", to).unwrap();
-    harness.executor.run_without_key(workspace, &QueueTestMail { to, asked_by: TestMailBy::Operator }).await.unwrap()
+    harness.executor.run_without_key(workspace, &QueueTestMail { to, requester: TestMailBy::Operator }).await.unwrap()
 }
 
 async fn lease_urgent(harness: &Harness, workspace: WorkspaceId) -> Vec<LeasedMessage> {
@@ -794,7 +794,7 @@ pub async fn a_message_carries_the_id_of_its_http_request(harness: Harness) {
     assert_eq!(expanded.len(), 21);
 
     let to = EmailAddress::parse("to", "ops@acme.example").unwrap();
-    let test = QueueTestMail { to, asked_by: TestMailBy::Operator };
+    let test = QueueTestMail { to, requester: TestMailBy::Operator };
     acting("r-3").run_without_key(workspace, &test).await.unwrap();
     assert_eq!(lease_urgent(&harness, workspace).await[0].lease.request_id.as_deref(), Some("r-3"));
 }

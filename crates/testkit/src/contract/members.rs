@@ -1,6 +1,6 @@
 //! Team members: their roles, their removal and their return.
 
-use roadmap_domain::model::comment::{CommentDraft, ShownAuthor};
+use roadmap_domain::model::comment::{CommentDraft, PublicAuthor};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
@@ -128,7 +128,7 @@ pub async fn a_removed_member_leaves_its_name(harness: Harness) {
         let notes = harness.notes(workspace, request.id).await;
         notes.into_iter().rev().map(|note| note.author.unwrap().0.to_string()).collect::<Vec<_>>()
     };
-    let by = |names: &[&str]| names.iter().map(|text| ShownAuthor::Member(Some(name(text)))).collect::<Vec<_>>();
+    let by = |names: &[&str]| names.iter().map(|text| PublicAuthor::Member(Some(name(text)))).collect::<Vec<_>>();
     post(None).await;
     let removed = harness.perform(workspace, &remove(mia.id)).await.member;
     assert_eq!(removed, mia);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use roadmap_domain::model::comment::{Comment, ListedComment, ShownAuthor};
+use roadmap_domain::model::comment::{Comment, ListedComment, PublicAuthor};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{
     FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink, Sort,
@@ -73,8 +73,8 @@ pub async fn a_merge_is_a_link(harness: Harness) {
     assert_eq!(merged, Merged { target: detail.clone(), source: link, was_there: false });
     let references = [FeatureRequestRef::Id(source.id), FeatureRequestRef::Number(1), FeatureRequestRef::Number(2)];
     for reference in references {
-        let found = harness.subject.reader.feature_request(workspace, &reference).await.unwrap();
-        assert_eq!(found, Some(detail.clone()), "{reference:?}");
+        let stored = harness.subject.reader.feature_request(workspace, &reference).await.unwrap();
+        assert_eq!(stored, Some(detail.clone()), "{reference:?}");
     }
     harness.next_second();
     let again = harness.merge(workspace, source.id, target.id).await;
@@ -140,7 +140,7 @@ pub async fn a_reference_to_the_source_acts_on_the_target(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [source, target, other] = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;
     harness.vote(workspace, &source, "ann@example.com").await;
-    let before = harness.shown(workspace, &[source.id]).await;
+    let before = harness.snapshots(workspace, &[source.id]).await;
     harness.merge(workspace, source.id, target.id).await;
     for (reference, voter) in [(FeatureRequestRef::Id(source.id), "bob"), (FeatureRequestRef::Number(1), "cyd")] {
         let email = format!("{voter}@example.com");
@@ -159,18 +159,18 @@ pub async fn a_reference_to_the_source_acts_on_the_target(harness: Harness) {
     }
     let withdrawn = harness.withdraw(workspace, source.id, "cyd@example.com").await;
     assert_eq!((withdrawn.request.id, withdrawn.request.votes_count, withdrawn.vote_removed), (target.id, 2, true));
-    let shown = harness.shown(workspace, &[target.id]).await.remove(0);
-    assert_eq!(harness.shown(workspace, &[source.id]).await, std::slice::from_ref(&shown));
-    assert_eq!((shown.comments.len(), shown.notes.len(), shown.voters.len()), (4, 2, 2));
-    assert!(shown.comments.iter().all(|comment| comment.from.is_none()), "{shown:?}");
+    let snapshot = harness.snapshots(workspace, &[target.id]).await.remove(0);
+    assert_eq!(harness.snapshots(workspace, &[source.id]).await, std::slice::from_ref(&snapshot));
+    assert_eq!((snapshot.comments.len(), snapshot.notes.len(), snapshot.voters.len()), (4, 2, 2));
+    assert!(snapshot.comments.iter().all(|comment| comment.from.is_none()), "{snapshot:?}");
     let events = harness.events(workspace, source.id, None).await;
     assert_eq!(events, harness.events(workspace, target.id, None).await);
     assert_eq!(events.iter().filter(|event| event.content.kind() == "moved").count(), 2);
 
     harness.unmerge(workspace, source.id).await;
-    assert_eq!(harness.shown(workspace, &[source.id]).await, before);
-    let after = harness.shown(workspace, &[target.id]).await.remove(0);
-    assert_eq!((&after.comments, &after.notes), (&shown.comments, &shown.notes));
+    assert_eq!(harness.snapshots(workspace, &[source.id]).await, before);
+    let after = harness.snapshots(workspace, &[target.id]).await.remove(0);
+    assert_eq!((&after.comments, &after.notes), (&snapshot.comments, &snapshot.notes));
     assert_eq!(after.detail.summary.placement.track, name("Done"));
     let kinds = async |request| {
         let events = harness.events(workspace, request, None).await;
@@ -200,17 +200,17 @@ pub async fn comments_of_a_tree_come_in_order_of_time(harness: Harness) {
     harness.next_second();
     let target = harness.create(workspace, draft("Gecko", &[], "<p>It sticks</p>")).await;
 
-    let mia = ShownAuthor::Member(Some(name("Mia")));
+    let mia = PublicAuthor::Member(Some(name("Mia")));
     let from = |request: &FeatureRequestSummary| (request.id != target.id).then(|| RequestLink::from(request));
-    let listed = |id: Uuid, content: &str, at: Timestamp, author: &ShownAuthor, on: &FeatureRequestSummary| {
+    let listed = |id: Uuid, content: &str, at: Timestamp, author: &PublicAuthor, on: &FeatureRequestSummary| {
         let comment =
             Comment { id: CommentId::new(id), content: CleanHtml::from_stored(content.to_owned()), created_at: at };
         ListedComment { comment, author: author.clone(), from: from(on), updated_at: at }
     };
-    let ann = ShownAuthor::Customer(Some(name("Ann")));
+    let ann = PublicAuthor::Customer(Some(name("Ann")));
     let mut expected = vec![
         listed(first.id.uuid(), "<p>They <b>smile</b></p>", first.created_at, &ann, &first),
-        listed(second.id.uuid(), "<p>Green</p>", second_at, &ShownAuthor::Member(None), &second),
+        listed(second.id.uuid(), "<p>Green</p>", second_at, &PublicAuthor::Member(None), &second),
     ];
     let mut notes = Vec::new();
     for (number, request) in [&target, &first, &blank, &second, &target, &first].into_iter().enumerate() {
@@ -350,7 +350,7 @@ pub async fn any_order_of_undoing_is_exact(harness: Harness) {
         add_note(&harness, workspace, request.id, "note").await;
     }
     let all = ids(&requests);
-    let before = harness.shown(workspace, &all).await;
+    let before = harness.snapshots(workspace, &all).await;
     let links = [(quokka, lichen), (fern, lichen), (lichen, gecko)];
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         for (step, (source, target)) in links.into_iter().enumerate() {
@@ -362,13 +362,13 @@ pub async fn any_order_of_undoing_is_exact(harness: Harness) {
         for (source, target) in [(quokka, gecko), (fern, quokka)] {
             assert!(harness.merge(workspace, source, target).await.was_there);
         }
-        let shown = harness.shown(workspace, &[gecko]).await.remove(0);
-        assert_eq!(shown.detail.merged, [&requests[0], &requests[1], &requests[2]].map(RequestLink::from));
-        assert_eq!((shown.voters.len(), shown.comments.len(), shown.notes.len()), (5, 4, 4));
+        let snapshot = harness.snapshots(workspace, &[gecko]).await.remove(0);
+        assert_eq!(snapshot.detail.merged, [&requests[0], &requests[1], &requests[2]].map(RequestLink::from));
+        assert_eq!((snapshot.voters.len(), snapshot.comments.len(), snapshot.notes.len()), (5, 4, 4));
         for index in order {
             harness.unmerge(workspace, links[index].0).await;
         }
-        assert_eq!(harness.shown(workspace, &all).await, before, "{order:?}");
+        assert_eq!(harness.snapshots(workspace, &all).await, before, "{order:?}");
     }
 }
 
@@ -383,7 +383,7 @@ pub async fn rejected_merges_change_nothing(harness: Harness) {
     let unknown = FeatureRequestId::new(Uuid::from_u128(1));
     harness.merge(workspace, first.id, second.id).await;
     let all = [first.id, second.id, third.id, fourth.id, private.id];
-    let before = (harness.shown(workspace, &all).await, harness.count_records(workspace).await);
+    let before = (harness.snapshots(workspace, &all).await, harness.count_records(workspace).await);
     for (source, target, message) in [
         (first.id, first.id, "target_id is the feature request itself"),
         (third.id, third.id, "target_id is the feature request itself"),
@@ -407,7 +407,7 @@ pub async fn rejected_merges_change_nothing(harness: Harness) {
     }
     harness.failure(workspace, &Failing(merge(third.id, fourth.id))).await;
     harness.failure(workspace, &Failing(unmerge(first.id))).await;
-    assert_eq!((harness.shown(workspace, &all).await, harness.count_records(workspace).await), before);
+    assert_eq!((harness.snapshots(workspace, &all).await, harness.count_records(workspace).await), before);
 }
 
 /// A merge that waits until a feature request is made public does not hide it in a private one.
@@ -419,8 +419,8 @@ pub async fn a_merge_follows_a_publication(harness: Harness) {
     let publish = edit(FeatureRequestRef::Id(source.id), new_visibility(false));
     let (published, merged) = harness.overlap(workspace, publish, &merge(source.id, target.id)).await;
     assert!(published.is_ok() && merged.is_err());
-    let found = harness.detail(workspace, source.id).await;
-    assert_eq!((found.summary.id, found.private), (source.id, false));
+    let detail = harness.detail(workspace, source.id).await;
+    assert_eq!((detail.summary.id, detail.private), (source.id, false));
 }
 
 /// Of two concurrent merges in opposite directions one wins, so that no feature request leads to itself.
@@ -457,7 +457,7 @@ pub async fn deleting_a_part_of_a_tree(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let root = harness.create(workspace, draft("Gecko", &["wall"], "<p>It sticks</p>")).await;
     harness.vote(workspace, &root, "ann@example.com").await;
-    let alone = (harness.shown(workspace, &[root.id]).await, harness.count_records(workspace).await);
+    let alone = (harness.snapshots(workspace, &[root.id]).await, harness.count_records(workspace).await);
     let [_, _, _] = harness.requests(workspace, ["Quokka", "Lichen", "Fern"]).await;
     for number in 2..=4 {
         let request = harness.find(workspace, number).await;
@@ -491,8 +491,8 @@ pub async fn deleting_a_part_of_a_tree(harness: Harness) {
     let deleted = harness.delete(workspace, lichen.id, true).await;
     assert_eq!(deleted, FeatureRequestDeleted { request: RequestLink::from(&lichen), merged: 1 });
     for gone in [quokka.id, lichen.id, fern.id] {
-        let found = harness.subject.reader.feature_request(workspace, &FeatureRequestRef::Id(gone)).await.unwrap();
-        assert_eq!(found, None);
+        let detail = harness.subject.reader.feature_request(workspace, &FeatureRequestRef::Id(gone)).await.unwrap();
+        assert_eq!(detail, None);
     }
     for query in ["quokka", "lichen"] {
         assert_eq!(harness.search(workspace, query).await, Vec::<String>::new(), "{query}");
@@ -504,7 +504,7 @@ pub async fn deleting_a_part_of_a_tree(harness: Harness) {
             *count -= 2;
         }
     }
-    assert_eq!((harness.shown(workspace, &[root.id]).await, counts), alone);
+    assert_eq!((harness.snapshots(workspace, &[root.id]).await, counts), alone);
 
     let source = harness.request(workspace, "Zebra").await;
     harness.merge(workspace, source.id, root.id).await;
@@ -639,10 +639,10 @@ impl Model {
             let comments: Vec<_> =
                 comments.into_iter().map(|listed| (listed.from, listed.comment.content.as_str().to_owned())).collect();
             assert_eq!(comments, self.comments(root), "{step}: {request}");
-            let found = harness.search(workspace, title).await;
+            let matches = harness.search(workspace, title).await;
             let is_found = !Self::is_private(root) && !Self::is_private(request);
             let expected = if is_found { vec![TITLES[root].to_owned()] } else { vec![] };
-            assert_eq!(found, expected, "{step}: {request}");
+            assert_eq!(matches, expected, "{step}: {request}");
         }
         for customer in 0..CUSTOMERS {
             let roots = (0..REQUESTS).filter(|root| self.parents[*root].is_none());

@@ -72,7 +72,7 @@ impl Operation for IsBlocked {
 struct Move {
     customer: CustomerId,
     removes: bool,
-    most: u32,
+    limit: u32,
 }
 
 #[async_trait]
@@ -86,9 +86,9 @@ impl Operation for Move {
     ) -> Result<Performed<MovedTexts>, RoadmapError> {
         Ok(Performed::new(
             if self.removes {
-                work.remove_texts(self.customer, context.now, self.most).await?
+                work.remove_texts(self.customer, context.now, self.limit).await?
             } else {
-                work.restore_texts(self.customer, context.now, self.most).await?
+                work.restore_texts(self.customer, context.now, self.limit).await?
             },
             Audit::Unchanged,
         ))
@@ -122,7 +122,7 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     let ann = harness.customer(workspace, ANN).await.id;
     assert_eq!(harness.count("outbox", workspace).await, 2);
     let requests = [idea.id, target.id];
-    let before = harness.shown(workspace, &requests).await;
+    let before = harness.snapshots(workspace, &requests).await;
     let counts_before = harness.subject.reader.inbox_counts(workspace).await.unwrap();
     let held_before = harness.page_of(workspace, target.id, member_viewer()).await.held;
     let texts_before = texts(&harness, workspace, ann).await;
@@ -173,7 +173,7 @@ pub async fn removed_texts_are_hidden_and_restored_exactly(harness: Harness) {
     harness.next_second();
     let restored = harness.perform(workspace, &MoveTexts { customer: ann, removes: false }).await;
     assert_eq!((restored.comments, restored.requests.len()), (2, 3));
-    assert_eq!(harness.shown(workspace, &requests).await, before);
+    assert_eq!(harness.snapshots(workspace, &requests).await, before);
     assert_eq!(harness.subject.reader.inbox_counts(workspace).await.unwrap(), counts_before);
     assert_eq!(harness.page_of(workspace, target.id, member_viewer()).await.held, held_before);
     assert_eq!(texts(&harness, workspace, ann).await, texts_before);
@@ -199,15 +199,15 @@ pub async fn removals_are_bounded_and_keep_later_edits(harness: Harness) {
         harness.next_second();
     }
     let customer = harness.customer(workspace, ANN).await.id;
-    let moved = harness.perform(workspace, &Move { customer, removes: true, most: 2 }).await;
+    let moved = harness.perform(workspace, &Move { customer, removes: true, limit: 2 }).await;
     assert_eq!((moved.comments, moved.requests.len()), (2, 2));
     let states: Vec<_> =
         listed(&texts(&harness, workspace, customer).await).into_iter().map(|(.., state)| state).collect();
     assert_eq!(states, ["removed", "removed", "removed", "removed", "shown", "shown"]);
     harness.edit(workspace, ideas[2].id, new_title("What the team says")).await;
-    let moved = harness.perform(workspace, &Move { customer, removes: false, most: 1 }).await;
+    let moved = harness.perform(workspace, &Move { customer, removes: false, limit: 1 }).await;
     assert_eq!((moved.comments, moved.requests), (1, Vec::new()));
-    let moved = harness.perform(workspace, &Move { customer, removes: false, most: 9 }).await;
+    let moved = harness.perform(workspace, &Move { customer, removes: false, limit: 9 }).await;
     assert_eq!((moved.comments, moved.requests), (1, vec![(ideas[1].id, None)]));
     let title = async |idea: &FeatureRequestSummary| harness.detail(workspace, idea.id).await.summary.title.to_string();
     assert_eq!(
@@ -223,7 +223,7 @@ pub async fn removed_texts_follow_their_records_and_are_purged(harness: Harness)
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let [on, gone] = harness.requests(workspace, ["Fern", "Lichen"]).await;
     let idea = harness.create(workspace, of_ann("Quokka", &["ui"], "")).await;
-    let kept = harness.create(workspace, of_ann("Bilby", &["ui"], "")).await;
+    let untouched = harness.create(workspace, of_ann("Bilby", &["ui"], "")).await;
     for request in [&on, &gone] {
         let posted = customer_comment(FeatureRequestRef::Id(request.id), "<p>When?</p>", ANN, None);
         harness.perform(workspace, &posted).await;
@@ -251,7 +251,7 @@ pub async fn removed_texts_follow_their_records_and_are_purged(harness: Harness)
     assert_eq!(maintenance.purge_removed_texts(later, 1).await.unwrap(), 0);
     assert_eq!(count().await, (0, 0));
     assert_eq!(harness.perform(workspace, &MoveTexts { customer: bob, removes: false }).await, MovedTexts::default());
-    assert_eq!(harness.detail(workspace, kept.id).await.summary.title.as_str(), REMOVED_TITLE);
+    assert_eq!(harness.detail(workspace, untouched.id).await.summary.title.as_str(), REMOVED_TITLE);
 }
 
 /// A blocked customer gets no mail, with what waited. What the customer has stopped stays stopped after the block.
@@ -271,8 +271,8 @@ pub async fn blocks_stop_mail_until_they_end(harness: Harness) {
     };
     let listed = async || -> Vec<(CustomerId, Option<Timestamp>)> {
         let query = Some(CustomerQuery::blocked_among(None));
-        let found = harness.subject.reader.customers(workspace, query.as_ref(), largest_page()).await.unwrap();
-        found.items.into_iter().map(|found| (found.customer.id, found.blocked_at)).collect()
+        let listing = harness.subject.reader.customers(workspace, query.as_ref(), largest_page()).await.unwrap();
+        listing.items.into_iter().map(|row| (row.customer.id, row.blocked_at)).collect()
     };
     assert_eq!((mails().await, listed().await), (3, Vec::new()));
     assert_eq!(harness.failure(other, &set(true)).await, "Customer does not exist.");

@@ -219,7 +219,7 @@ async fn announce(
 }
 
 /// What the portal shows of a changelog that is public, with these feature requests.
-async fn shown(
+async fn portal_changelog(
     harness: &Harness,
     workspace: WorkspaceId,
     changelog: &Changelog,
@@ -249,8 +249,8 @@ async fn published(harness: &Harness, workspace: WorkspaceId, now: Timestamp) ->
         assert_eq!(paged, all.items);
     }
     for changelog in &all.items {
-        let found = pages.published_changelog(workspace, changelog.id, now).await.unwrap();
-        assert_eq!(found.as_ref(), Some(changelog));
+        let single = pages.published_changelog(workspace, changelog.id, now).await.unwrap();
+        assert_eq!(single.as_ref(), Some(changelog));
     }
     all.items
 }
@@ -267,7 +267,7 @@ pub async fn changelogs_are_shown_once_they_are_public(harness: Harness) {
     assert_eq!(published(&harness, acme, harness.now()).await, []);
     let first_at = harness.next_second();
     let first = announce(&harness, acme, ("first", true, None), &[], None).await;
-    let expected = [shown(&harness, acme, &first, &[]).await];
+    let expected = [portal_changelog(&harness, acme, &first, &[]).await];
     assert_eq!(published(&harness, acme, harness.now()).await, expected);
     assert_eq!(published(&harness, acme, first_at.plus(-Duration::MILLISECOND)).await, []);
     assert_eq!(published(&harness, acme, soon.plus(-Duration::MILLISECOND)).await, expected);
@@ -280,7 +280,7 @@ pub async fn changelogs_are_shown_once_they_are_public(harness: Harness) {
     let gone = announce(&harness, acme, ("gone", true, None), &[], None).await;
     let mut expected = Vec::new();
     for changelog in [&last, &becomes_public, &first] {
-        expected.push(shown(&harness, acme, changelog, &[]).await);
+        expected.push(portal_changelog(&harness, acme, changelog, &[]).await);
     }
     assert_eq!(expected[1].cover, Some(cover(&image)));
     harness.perform(acme, &UnpublishChangelog { changelog: gone.id }).await;
@@ -295,9 +295,9 @@ pub async fn changelogs_are_shown_once_they_are_public(harness: Harness) {
     let edit = EditChangelog { changelog: first.id, change: ChangelogChange { title, ..ChangelogChange::default() } };
     let edited = harness.perform(acme, &edit).await.detail.changelog;
     assert_eq!(edited.updated_at, at);
-    expected[2] = shown(&harness, acme, &edited, &[]).await;
+    expected[2] = portal_changelog(&harness, acme, &edited, &[]).await;
     assert_eq!(published(&harness, acme, harness.now()).await, expected);
-    expected.insert(0, shown(&harness, acme, &scheduled, &[]).await);
+    expected.insert(0, portal_changelog(&harness, acme, &scheduled, &[]).await);
     assert_eq!(published(&harness, acme, later).await, expected);
     // Equal times of publication.
     for number in 0..3 {
@@ -328,9 +328,9 @@ pub async fn changelogs_show_public_requests_only(harness: Harness) {
     let two = announce(&harness, workspace, ("2.0", true, None), &[&private_source, &private], None).await;
     let check = async |of_two: &[FeatureRequestId], of_one: &[FeatureRequestId]| {
         let expected = [
-            shown(&harness, workspace, &two, of_two).await,
-            shown(&harness, workspace, &none, &[]).await,
-            shown(&harness, workspace, &one, of_one).await,
+            portal_changelog(&harness, workspace, &two, of_two).await,
+            portal_changelog(&harness, workspace, &none, &[]).await,
+            portal_changelog(&harness, workspace, &one, of_one).await,
         ];
         assert_eq!(published(&harness, workspace, harness.now()).await, expected);
     };
@@ -364,8 +364,8 @@ pub async fn only_covers_and_the_logo_are_public(harness: Harness) {
     }
     let check = async |now: Timestamp, seen: &[&Attachment]| {
         for file in &files {
-            let found = harness.subject.reader.public_image(acme, file.id, now).await.unwrap();
-            assert_eq!(found.as_ref(), seen.contains(&file).then_some(file), "{}", file.id);
+            let image = harness.subject.reader.public_image(acme, file.id, now).await.unwrap();
+            assert_eq!(image.as_ref(), seen.contains(&file).then_some(file), "{}", file.id);
             assert_eq!(harness.subject.reader.public_image(bolt, file.id, now).await.unwrap(), None);
         }
     };
@@ -440,14 +440,14 @@ pub async fn an_account_lists_what_belongs_to_it(harness: Harness) {
     let mut ideas = vec![public_idea.id, private_idea.id, other.id, held.id];
     ideas.sort();
     assert_eq!(voted, ideas);
-    let written: Vec<_> = all
+    let idea_rows: Vec<_> = all
         .ideas
         .iter()
         .map(|row| (row.summary.id, row.private, row.awaiting_approval, row.excerpt.as_str()))
         .collect();
     let expected =
         [(held.id, true, true, ""), (private_idea.id, true, false, ""), (public_idea.id, false, false, "Teeth")];
-    assert_eq!(written, expected);
+    assert_eq!(idea_rows, expected);
     let numbers = |links: &[RequestLink]| links.iter().map(|link| link.tag_number).collect::<Vec<_>>();
     assert_eq!(numbers(&all.subscriptions), [10, 8, 7, 6, 3, 2, 1]);
     assert_eq!(all.subscriptions.iter().find(|link| link.id == second.id), Some(&RequestLink::from(&second)));

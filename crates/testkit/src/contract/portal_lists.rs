@@ -30,8 +30,8 @@ impl Model {
         let reader = &harness.subject.reader;
         let mut roots = BTreeMap::new();
         for number in 1..=harness.subject.reader.last_tag_number(workspace).await.unwrap() {
-            let found = reader.feature_request(workspace, &FeatureRequestRef::Number(number)).await.unwrap();
-            if let Some(detail) = found.filter(|detail| detail.summary.tag_number == number) {
+            let detail = reader.feature_request(workspace, &FeatureRequestRef::Number(number)).await.unwrap();
+            if let Some(detail) = detail.filter(|detail| detail.summary.tag_number == number) {
                 let voters = harness.voters(workspace, detail.summary.id).await.iter().map(|voter| voter.id).collect();
                 roots.insert(number, (detail, voters));
             }
@@ -54,8 +54,8 @@ impl Model {
             let lane = self.lanes.iter().find(|listed| listed.lane.id == lane);
             lane.is_some_and(|listed| detail.summary.placement.status.as_ref() == Some(&listed.lane.name))
         });
-        let is_tag = |tag: &Tag, wanted: &Tag| tag.as_str().to_lowercase() == wanted.as_str().to_lowercase();
-        let is_tagged = filter.tag.as_ref().is_none_or(|wanted| detail.tags.iter().any(|tag| is_tag(tag, wanted)));
+        let is_tag = |tag: &Tag, other: &Tag| tag.as_str().to_lowercase() == other.as_str().to_lowercase();
+        let is_tagged = filter.tag.as_ref().is_none_or(|other| detail.tags.iter().any(|tag| is_tag(tag, other)));
         is_visible && is_in_lane && is_tagged
     }
 
@@ -111,14 +111,14 @@ impl Model {
         limit: u32,
         step: &str,
     ) {
-        let found = harness.subject.reader.trending_candidates(workspace, filter, limit).await.unwrap();
-        let most = |sort| self.list(filter, sort).into_iter().take(limit as usize);
+        let candidates = harness.subject.reader.trending_candidates(workspace, filter, limit).await.unwrap();
+        let first = |sort| self.list(filter, sort).into_iter().take(limit as usize);
         let expected: BTreeSet<i64> =
-            most(PortalSort::Votes).chain(most(PortalSort::Newest)).map(|detail| detail.summary.tag_number).collect();
-        let numbers: BTreeSet<i64> = found.iter().map(|candidate| candidate.tag_number).collect();
+            first(PortalSort::Votes).chain(first(PortalSort::Newest)).map(|detail| detail.summary.tag_number).collect();
+        let numbers: BTreeSet<i64> = candidates.iter().map(|candidate| candidate.tag_number).collect();
         assert_eq!(numbers, expected, "{step}: {filter:?}, {limit}");
-        assert!(found.len() <= 2 * limit as usize, "{step}: {filter:?}, {limit}: {found:?}");
-        for candidate in found {
+        assert!(candidates.len() <= 2 * limit as usize, "{step}: {filter:?}, {limit}: {candidates:?}");
+        for candidate in candidates {
             let summary = &self.roots[&candidate.tag_number].0.summary;
             let expected = Candidate {
                 id: summary.id,
@@ -462,8 +462,8 @@ pub async fn random_lists_equal_a_model(harness: Harness) {
             for _ in 0..4 {
                 let customer = customers[pick(customers.len())];
                 let mine = [None, Some((Mine::Voted, customer)), Some((Mine::Written, customer))][pick(3)];
-                let wanted = [None, None, Some("UI"), Some("spÄter"), Some("none")][pick(5)].map(tag);
-                let filter = PortalFilter { lane: lanes[pick(lanes.len())], tag: wanted, mine };
+                let tag_filter = [None, None, Some("UI"), Some("spÄter"), Some("none")][pick(5)].map(tag);
+                let filter = PortalFilter { lane: lanes[pick(lanes.len())], tag: tag_filter, mine };
                 model.compare(&harness, workspace, &filter, &step).await;
                 if !model.list(&filter, PortalSort::Newest).is_empty() {
                     let kind = mine.map(|(kind, _)| kind == Mine::Voted);

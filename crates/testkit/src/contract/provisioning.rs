@@ -127,7 +127,7 @@ pub async fn synonyms_are_replaced(harness: Harness) {
     };
     let unknown = WorkspaceId::new(uuid::Uuid::from_u128(1));
     assert!(harness.subject.reader.synonyms(unknown).await.unwrap().is_empty());
-    for (replaced, found) in [
+    for (replaced, expected) in [
         (groups(&[&["wombat", "numbat"]]), vec![]),
         (groups(&[&["pen", "pencil"], &["numbat", "zoo of quokkas", "2FA"]]), vec!["Quokka zoo"]),
         (groups(&[]), vec![]),
@@ -136,7 +136,7 @@ pub async fn synonyms_are_replaced(harness: Harness) {
         assert_eq!(harness.executor.run_without_key(workspace, &replace).await.unwrap().groups(), replaced);
         assert_eq!(harness.subject.reader.synonyms(workspace).await.unwrap().groups(), replaced);
         assert!(harness.subject.reader.synonyms(other).await.unwrap().is_empty());
-        assert_eq!(harness.search(workspace, "numbat").await, found);
+        assert_eq!(harness.search(workspace, "numbat").await, expected);
         assert_eq!(harness.search(other, "numbat").await, Vec::<String>::new());
     }
     // The largest list is saved whole.
@@ -155,17 +155,17 @@ pub async fn a_key_is_valid_in_its_own_workspace_only(harness: Harness) {
     let acme = harness.workspace("acme").await;
     harness.workspace("bolt").await;
     issue(&harness, acme, 'a', Some(Duration::days(90))).await;
-    let found = credential(&harness, "acme", 'a').await.expect("the key");
-    assert_eq!(found.workspace.id, acme);
-    assert_eq!(found.workspace.subdomain, subdomain("acme"));
-    assert_eq!(found.key.last_four, key('a').last_four());
-    assert_eq!(found.key.scopes, Scopes { read: true, write: false, manage: false });
+    let stored = credential(&harness, "acme", 'a').await.expect("the key");
+    assert_eq!(stored.workspace.id, acme);
+    assert_eq!(stored.workspace.subdomain, subdomain("acme"));
+    assert_eq!(stored.key.last_four, key('a').last_four());
+    assert_eq!(stored.key.scopes, Scopes { read: true, write: false, manage: false });
     issue(&harness, acme, 'm', None).await;
     let manager = credential(&harness, "acme", 'm').await.expect("the key");
     assert_eq!(manager.key.scopes, Scopes { read: true, write: false, manage: true });
-    assert_eq!(found.key.created_at, harness.clock.now());
-    assert_eq!(found.key.expires_at, Some(harness.clock.now().plus(Duration::days(90))));
-    assert_eq!((found.key.revoked_at, found.key.last_used_at), (None, None));
+    assert_eq!(stored.key.created_at, harness.clock.now());
+    assert_eq!(stored.key.expires_at, Some(harness.clock.now().plus(Duration::days(90))));
+    assert_eq!((stored.key.revoked_at, stored.key.last_used_at), (None, None));
     assert_eq!(credential(&harness, "bolt", 'a').await, None);
     assert_eq!(credential(&harness, "acme", 'b').await, None);
     assert_eq!(credential(&harness, "unknown", 'a').await, None);
@@ -198,14 +198,14 @@ pub async fn digests_are_listed_by_workspace(harness: Harness) {
 pub async fn a_key_s_use_is_recorded_once_a_minute(harness: Harness) {
     let acme = harness.workspace("acme").await;
     issue(&harness, acme, 'a', None).await;
-    let found = credential(&harness, "acme", 'a').await.unwrap();
+    let stored = credential(&harness, "acme", 'a').await.unwrap();
     let directory = &harness.subject.directory;
     let first = harness.clock.now();
-    directory.record_use(&found, first).await.unwrap();
-    directory.record_use(&found, first.plus(Duration::milliseconds(59_999))).await.unwrap();
+    directory.record_use(&stored, first).await.unwrap();
+    directory.record_use(&stored, first.plus(Duration::milliseconds(59_999))).await.unwrap();
     assert_eq!(credential(&harness, "acme", 'a').await.unwrap().key.last_used_at, Some(first));
     let later = first.plus(Duration::MINUTE);
-    directory.record_use(&found, later).await.unwrap();
+    directory.record_use(&stored, later).await.unwrap();
     assert_eq!(credential(&harness, "acme", 'a').await.unwrap().key.last_used_at, Some(later));
 }
 

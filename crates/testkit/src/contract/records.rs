@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use roadmap_domain::model::audit::{Actor, AuditFilter, Change, Channel, Origin};
 use roadmap_domain::model::changelog::{ChangelogDraft, ChangelogFields};
-use roadmap_domain::model::comment::{Comment, ListedComment, ShownAuthor};
+use roadmap_domain::model::comment::{Comment, ListedComment, PublicAuthor};
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::{Event, EventContent, Move};
@@ -52,8 +52,8 @@ fn email(raw: &str) -> EmailAddress {
 pub async fn a_request_shows_all_of_its_fields(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let customer = CustomerDraft::parse(Some("Ann@Example.com"), Some("Ann")).ok();
-    let wanted = draft("Größer", &["zoo", "Api", "ünal", "b"], "<p>Eyes <b>hurt</b> &amp; more</p>");
-    let created = harness.create(workspace, FeatureRequestDraft { customer, ..wanted }).await;
+    let first_draft = draft("Größer", &["zoo", "Api", "ünal", "b"], "<p>Eyes <b>hurt</b> &amp; more</p>");
+    let created = harness.create(workspace, FeatureRequestDraft { customer, ..first_draft }).await;
     let voter = harness.voters(workspace, created.id).await.remove(0);
     let expected = FeatureRequestDetail {
         summary: FeatureRequestSummary { votes_count: 1, ..created.clone() },
@@ -171,35 +171,35 @@ pub async fn the_index_follows_an_edit(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.create(workspace, draft("Quokka zoo", &["fern"], "<p>Burrow</p>")).await;
     let other = harness.create(workspace, draft("Wombat", &[], "")).await;
-    let untouched = harness.shown(workspace, &[other.id]).await;
+    let untouched = harness.snapshots(workspace, &[other.id]).await;
     let before = harness.detail(workspace, request.id).await;
-    let found = async |queries: [&str; 6]| {
-        let mut found = Vec::new();
+    let match_counts = async |queries: [&str; 6]| {
+        let mut match_counts = Vec::new();
         for query in queries {
-            found.push(harness.search(workspace, query).await.len());
+            match_counts.push(harness.search(workspace, query).await.len());
         }
-        found
+        match_counts
     };
     let queries = ["quokka", "fern", "burrow", "gecko", "lichen", "zebra"];
-    assert_eq!(found(queries).await, [1, 1, 1, 0, 0, 0]);
+    assert_eq!(match_counts(queries).await, [1, 1, 1, 0, 0, 0]);
     let at = harness.next_second();
     let edited = harness.edit(workspace, request.id, new_title("Gecko zoo")).await;
     let title = new_title("Gecko zoo").title.unwrap();
     let summary = FeatureRequestSummary { title, ..before.summary.clone() };
     assert_eq!(edited.detail, FeatureRequestDetail { summary, updated_at: at, ..before.clone() });
     assert_eq!(edited.changes, [Change::new("title", "Quokka zoo", "Gecko zoo")]);
-    assert_eq!(found(queries).await, [0, 1, 1, 1, 0, 0]);
+    assert_eq!(match_counts(queries).await, [0, 1, 1, 1, 0, 0]);
     assert_eq!(harness.search(workspace, "zoo").await, ["Gecko zoo"]);
 
     let change = FeatureRequestChange { tags: Some(tags(&["lichen"])), ..FeatureRequestChange::default() };
     let edited = harness.edit(workspace, request.id, change).await.detail;
     assert_eq!((edited.tags, edited.description), (tags(&["lichen"]), before.description.clone()));
-    assert_eq!(found(queries).await, [0, 0, 1, 1, 1, 0]);
+    assert_eq!(match_counts(queries).await, [0, 0, 1, 1, 1, 0]);
     let description = Some(Description::parse("description", "<p>Zebra <i>herd</i></p>").unwrap());
     let change = FeatureRequestChange { description, ..FeatureRequestChange::default() };
     let edited = harness.edit(workspace, request.id, change).await.detail;
     assert_eq!((edited.tags, edited.description), (tags(&["lichen"]), html("<p>Zebra <i>herd</i></p>")));
-    assert_eq!(found(queries).await, [0, 0, 0, 1, 1, 1]);
+    assert_eq!(match_counts(queries).await, [0, 0, 0, 1, 1, 1]);
     let results = harness.results(workspace, "gecko").await;
     assert_eq!(results[0].description, "Zebra herd");
     // Everything can be taken away.
@@ -207,13 +207,13 @@ pub async fn the_index_follows_an_edit(harness: Harness) {
     let change = FeatureRequestChange { description, tags: Some(Vec::new()), ..FeatureRequestChange::default() };
     let edited = harness.edit(workspace, request.id, change).await.detail;
     assert_eq!((edited.tags, edited.description), (Vec::new(), html("")));
-    assert_eq!(found(queries).await, [0, 0, 0, 1, 0, 0]);
+    assert_eq!(match_counts(queries).await, [0, 0, 0, 1, 0, 0]);
     for slug in [request.slug(), edited.summary.slug()] {
         let reference = FeatureRequestRef::parse(&slug);
-        let found = harness.subject.reader.feature_request(workspace, &reference).await.unwrap();
-        assert_eq!(found.map(|found| found.summary), Some(edited.summary.clone()), "{slug}");
+        let detail = harness.subject.reader.feature_request(workspace, &reference).await.unwrap();
+        assert_eq!(detail.map(|detail| detail.summary), Some(edited.summary.clone()), "{slug}");
     }
-    assert_eq!(harness.shown(workspace, &[other.id]).await, untouched);
+    assert_eq!(harness.snapshots(workspace, &[other.id]).await, untouched);
 }
 
 /// A feature request that becomes private is not found any more. A public one is found again, by its present words. A
@@ -224,24 +224,24 @@ pub async fn visibility_decides_what_is_found(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.create(workspace, draft("Quokka zoo", &["fern"], "<p>Burrow</p>")).await;
     let voted = harness.vote(workspace, &request, "ann@example.com").await;
-    let found = async |query: &str| harness.search(workspace, query).await;
+    let matches = async |query: &str| harness.search(workspace, query).await;
     let none = Vec::<String>::new();
     harness.edit(workspace, request.id, new_visibility(true)).await;
     for query in ["quokka", "fern", "burrow"] {
-        assert_eq!(found(query).await, none, "{query}");
+        assert_eq!(matches(query).await, none, "{query}");
     }
     assert_eq!(harness.count("search_documents", workspace).await, 0);
     harness.edit(workspace, request.id, new_title("Gecko zoo")).await;
-    assert_eq!(found("gecko").await, none);
+    assert_eq!(matches("gecko").await, none);
     assert_eq!(harness.count("search_documents", workspace).await, 0);
     assert_eq!(harness.detail(workspace, request.id).await.summary.votes_count, voted.request.votes_count);
     harness.edit(workspace, request.id, new_visibility(false)).await;
     for query in ["gecko", "fern", "burrow"] {
-        assert_eq!(found(query).await, ["Gecko zoo"], "{query}");
+        assert_eq!(matches(query).await, ["Gecko zoo"], "{query}");
     }
-    assert_eq!(found("quokka").await, none);
+    assert_eq!(matches("quokka").await, none);
     harness.failure(workspace, &Failing(edit(FeatureRequestRef::Id(request.id), new_title("Lichen")))).await;
-    assert_eq!((found("lichen").await, found("gecko").await), (none, vec!["Gecko zoo".to_owned()]));
+    assert_eq!((matches("lichen").await, matches("gecko").await), (none, vec!["Gecko zoo".to_owned()]));
 }
 
 /// Concurrent edits wait for each other: the last one wins, and each entry of the audit log continues the one before.
@@ -320,20 +320,20 @@ pub async fn comments_name_their_authors(harness: Harness) {
     let reference = FeatureRequestRef::Id(request.id);
     let mut expected = Vec::new();
     let operations = [
-        (comment(reference, "<p>0</p>", false), ShownAuthor::Member(None)),
-        (comment(reference, "<p>1</p>", false), ShownAuthor::Member(Some(name("Mia")))),
+        (comment(reference, "<p>0</p>", false), PublicAuthor::Member(None)),
+        (comment(reference, "<p>1</p>", false), PublicAuthor::Member(Some(name("Mia")))),
         (
             customer_comment(reference, "<p>2</p>", "Ann@Example.com", Some("Ann")),
-            ShownAuthor::Customer(Some(name("Ann"))),
+            PublicAuthor::Customer(Some(name("Ann"))),
         ),
         (
             customer_comment(reference, "<p>3</p>", "ann@example.COM", Some("Eve")),
-            ShownAuthor::Customer(Some(name("Ann"))),
+            PublicAuthor::Customer(Some(name("Ann"))),
         ),
-        (customer_comment(reference, "<p>4</p>", "bob@example.com", None), ShownAuthor::Customer(None)),
+        (customer_comment(reference, "<p>4</p>", "bob@example.com", None), PublicAuthor::Customer(None)),
         (
             customer_comment(reference, "<p>5</p>", "CYD@example.com", Some("Cyd")),
-            ShownAuthor::Customer(Some(name("Cyd"))),
+            PublicAuthor::Customer(Some(name("Cyd"))),
         ),
     ];
     for (number, (operation, author)) in operations.into_iter().enumerate() {
@@ -423,7 +423,7 @@ pub async fn notes_name_their_authors_and_customers(harness: Harness) {
     let mia = Some((name("Mia"), email("mia@team.example")));
     let noa = Some((name("Noa"), email("Noa@team.example")));
     let ann = Some((Some("Ann"), "Ann@Example.com"));
-    for (number, author, shown, customer) in [
+    for (number, author, expected_author, customer) in [
         (1, None, &mia, None),
         (2, Some("NOA@team.example"), &noa, ann),
         (3, Some("nobody@team.example"), &mia, ann),
@@ -436,7 +436,7 @@ pub async fn notes_name_their_authors_and_customers(harness: Harness) {
         let operation = CastVote { request: reference, draft: VoteDraft::new(draft, Some(note)).unwrap() };
         harness.perform(workspace, &operation).await;
         let customer = customer.map(|(name, email)| (name.map(self::name), self::email(email)));
-        expected.insert(0, (html(&text), shown.clone(), customer, at));
+        expected.insert(0, (html(&text), expected_author.clone(), customer, at));
     }
     let listed = harness.notes(workspace, request.id).await;
     let fields = |note: &Note| {
@@ -545,8 +545,8 @@ async fn fill(harness: &Harness, workspace: WorkspaceId, title: &str) -> Feature
 /// Addition 2: after a `DELETE`, votes, comments, notes, moves and queued mail are gone.
 pub async fn a_deleted_request_takes_everything_with_it(harness: Harness) {
     let workspace = harness.workspace("acme").await;
-    let kept = fill(&harness, workspace, "Quokka").await;
-    let before = (harness.shown(workspace, &[kept]).await, harness.count_records(workspace).await);
+    let other = fill(&harness, workspace, "Quokka").await;
+    let before = (harness.snapshots(workspace, &[other]).await, harness.count_records(workspace).await);
     let (lanes, customers) = (harness.lanes(workspace).await, harness.count("customers", workspace).await);
     assert!(before.1.iter().all(|(_, count)| *count > 0), "{before:?}");
     let gone = fill(&harness, workspace, "Fern").await;
@@ -556,7 +556,7 @@ pub async fn a_deleted_request_takes_everything_with_it(harness: Harness) {
     harness.failure(workspace, &Failing(delete)).await;
     assert_eq!(harness.count_records(workspace).await, doubled);
     harness.perform(workspace, &delete).await;
-    assert_eq!((harness.shown(workspace, &[kept]).await, harness.count_records(workspace).await), before);
+    assert_eq!((harness.snapshots(workspace, &[other]).await, harness.count_records(workspace).await), before);
     assert_eq!(harness.lanes(workspace).await, lanes);
     assert_eq!(harness.count("customers", workspace).await, customers);
     assert_eq!(harness.voted(workspace, "ann@example.com").await, [1]);

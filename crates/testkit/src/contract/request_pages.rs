@@ -53,8 +53,8 @@ async fn expected(harness: &Harness, workspace: WorkspaceId, request: FeatureReq
 pub async fn a_page_shows_everything_of_a_request(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let customer = CustomerDraft::parse(Some("Ann@Example.com"), Some("Ann")).ok();
-    let wanted = draft("Größer", &["zoo", "Api"], "<p>Eyes <b>hurt</b></p>");
-    let first = harness.create(workspace, FeatureRequestDraft { customer, ..wanted }).await;
+    let first_draft = draft("Größer", &["zoo", "Api"], "<p>Eyes <b>hurt</b></p>");
+    let first = harness.create(workspace, FeatureRequestDraft { customer, ..first_draft }).await;
     let [second, source] = harness.requests(workspace, ["Fern", "Lichen"]).await;
     let private = FeatureRequestDraft { private: true, ..draft("Gecko", &[], "<p>Quiet</p>") };
     let private = harness.create(workspace, private).await;
@@ -80,11 +80,11 @@ pub async fn a_page_shows_everything_of_a_request(harness: Harness) {
         (FeatureRequestRef::Id(private.id), private.id, None),
         (FeatureRequestRef::Number(5), held.id, None),
     ] {
-        let found = find(&harness, workspace, reference, VISITOR).await.unwrap();
-        assert_eq!(found, expected(&harness, workspace, request).await, "{reference:?}");
-        assert_eq!(found.lane_position, lane, "{reference:?}");
+        let page_of_request = find(&harness, workspace, reference, VISITOR).await.unwrap();
+        assert_eq!(page_of_request, expected(&harness, workspace, request).await, "{reference:?}");
+        assert_eq!(page_of_request.lane_position, lane, "{reference:?}");
         // All of this is the same for everybody.
-        assert_eq!(find(&harness, workspace, reference, member_viewer()).await, Some(found), "{reference:?}");
+        assert_eq!(find(&harness, workspace, reference, member_viewer()).await, Some(page_of_request), "{reference:?}");
     }
     for unknown in [
         FeatureRequestRef::Id(FeatureRequestId::new(Uuid::from_u128(1))),
@@ -97,8 +97,11 @@ pub async fn a_page_shows_everything_of_a_request(harness: Harness) {
     let planned = harness.lanes(workspace).await[1].lane.id;
     let change = LaneChange { position: Some(4), name: None };
     harness.perform(workspace, &ChangeLane { lane: planned, change }).await;
-    let found = harness.page_of(workspace, first.id, VISITOR).await;
-    assert_eq!((found.lane_position, &found), (Some(4), &expected(&harness, workspace, first.id).await));
+    let page_of_request = harness.page_of(workspace, first.id, VISITOR).await;
+    assert_eq!(
+        (page_of_request.lane_position, &page_of_request),
+        (Some(4), &expected(&harness, workspace, first.id).await)
+    );
 }
 
 /// Comments come in pages of thirty, oldest first. Without a number, the last page is shown.
@@ -114,23 +117,23 @@ pub async fn comments_of_a_page_are_paged(harness: Harness) {
         let all = harness.comments(workspace, request.id).await;
         assert_eq!(all.len() as u64, total);
         let pages = &harness.subject.reader;
-        for (wanted, number) in
+        for (requested, number) in
             [(None, last), (Some(1), 1), (Some(2), 2), (Some(3), 3), (Some(4), 4), (Some(last), last)]
         {
-            let found = pages.request_page(workspace, &reference, VISITOR, wanted).await.unwrap().unwrap();
-            let comments = found.comments;
-            assert_eq!((comments.total, comments.request), (total, page(number, 30)), "{wanted:?}");
-            let shown = all.iter().skip(usize::try_from((number - 1) * 30).unwrap()).take(30);
-            assert_eq!(comments.items, shown.cloned().collect::<Vec<_>>(), "{total}: {wanted:?}");
-            assert_eq!(found.detail.comments_count.unsigned_abs(), total);
+            let request_page = pages.request_page(workspace, &reference, VISITOR, requested).await.unwrap().unwrap();
+            let comments = request_page.comments;
+            assert_eq!((comments.total, comments.request), (total, page(number, 30)), "{requested:?}");
+            let items = all.iter().skip(usize::try_from((number - 1) * 30).unwrap()).take(30);
+            assert_eq!(comments.items, items.cloned().collect::<Vec<_>>(), "{total}: {requested:?}");
+            assert_eq!(request_page.detail.comments_count.unsigned_abs(), total);
         }
     }
     // With what is merged into it, there is one more.
     harness.perform(workspace, &comment(FeatureRequestRef::Id(source.id), "<p>Old</p>", false)).await;
     harness.merge(workspace, source.id, request.id).await;
-    let found = harness.page_of(workspace, request.id, VISITOR).await.comments;
-    assert_eq!((found.total, found.items.len(), found.request), (62, 2, page(3, 30)));
-    let old = found.items.iter().find(|comment| comment.from.is_some()).unwrap();
+    let comments = harness.page_of(workspace, request.id, VISITOR).await.comments;
+    assert_eq!((comments.total, comments.items.len(), comments.request), (62, 2, page(3, 30)));
+    let old = comments.items.iter().find(|comment| comment.from.is_some()).unwrap();
     assert_eq!(old.from, Some(RequestLink::from(&source)));
 }
 
@@ -201,8 +204,8 @@ pub async fn a_page_names_private_sources_to_members_only(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let [target, public] = harness.requests(workspace, ["Quokka", "Fern"]).await;
     let customer = || CustomerDraft::parse(Some("ann@example.com"), None).ok();
-    let wanted = FeatureRequestDraft { private: true, customer: customer(), ..draft("Gecko", &[], "<p>Secret</p>") };
-    let private = harness.create(workspace, wanted).await;
+    let draft = FeatureRequestDraft { private: true, customer: customer(), ..draft("Gecko", &[], "<p>Secret</p>") };
+    let private = harness.create(workspace, draft).await;
     let held = harness.create(workspace, held_idea("Bilby", "ann@example.com")).await;
     harness.perform(workspace, &comment(FeatureRequestRef::Id(private.id), "<p>Secret, too</p>", false)).await;
     let waiting = harness.hold(workspace, private.id, "<p>Please</p>", "ann@example.com").await;
@@ -337,9 +340,9 @@ pub async fn private_requests_are_visible_to_members_and_authors(harness: Harnes
     let check = async |reference: FeatureRequestRef, leads_to: &FeatureRequestSummary, viewers: &[Viewer]| {
         let is_of_public = leads_to.id == public.id;
         for viewer in [VISITOR, ann, bob, member_viewer(), Viewer { is_member: true, ..bob }] {
-            let found = harness.subject.reader.visible_request(workspace, &reference, viewer).await.unwrap();
+            let link = harness.subject.reader.visible_request(workspace, &reference, viewer).await.unwrap();
             let is_visible = viewer.is_member || viewers.contains(&viewer);
-            assert_eq!(found, is_visible.then(|| RequestLink::from(leads_to)), "{reference:?} {viewer:?}");
+            assert_eq!(link, is_visible.then(|| RequestLink::from(leads_to)), "{reference:?} {viewer:?}");
             let page = find(&harness, workspace, reference, viewer).await.unwrap();
             // The page itself is the same for every reference to it.
             assert_eq!(page.is_visible_to(viewer), is_visible || is_of_public, "{reference:?} {viewer:?}");

@@ -102,15 +102,15 @@ pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
 /// Decision 6: each subscribed voter gets one message, in the comment's transaction.
 pub async fn each_comment_is_mailed_to_subscribed_voters_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
-    let (wanted, other) = (harness.request(workspace, "Dark mode").await, harness.request(workspace, "Export").await);
+    let (request, other) = (harness.request(workspace, "Dark mode").await, harness.request(workspace, "Export").await);
     for voter in ["ann@example.com", "bob@example.com", "ANN@example.com"] {
-        harness.vote(workspace, &wanted, voter).await;
+        harness.vote(workspace, &request, voter).await;
     }
     harness.vote(workspace, &other, "cyd@example.com").await;
     for (notify, messages) in [(false, 0), (true, 2), (true, 4)] {
         harness
             .executor
-            .run_without_key(workspace, &comment(FeatureRequestRef::Id(wanted.id), "Soon", notify))
+            .run_without_key(workspace, &comment(FeatureRequestRef::Id(request.id), "Soon", notify))
             .await
             .unwrap();
         assert_eq!(harness.count("outbox", workspace).await, messages);

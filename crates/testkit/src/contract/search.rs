@@ -37,7 +37,7 @@ pub async fn words_are_found_wherever_they_stand(harness: Harness) {
     ] {
         harness.create(workspace, draft(title, tags, description)).await;
     }
-    for (query, found) in [
+    for (query, expected) in [
         ("facade", &["Façade for the Zürich office"][..]),
         ("FAÇADE zurich", &["Façade for the Zürich office"]),
         ("notification", &["E-mail notifications"]),
@@ -60,7 +60,7 @@ pub async fn words_are_found_wherever_they_stand(harness: Harness) {
         ("", &[]),
         ("   ", &[]),
     ] {
-        assert_eq!(harness.search(workspace, query).await, found, "{query:?}");
+        assert_eq!(harness.search(workspace, query).await, expected, "{query:?}");
     }
 }
 
@@ -109,14 +109,14 @@ pub async fn better_coverage_comes_first(harness: Harness) {
     ] {
         harness.create(workspace, draft(title, &[], description)).await;
     }
-    for (query, found) in [
+    for (query, expected) in [
         ("quokka fern", &["Quokka", "Fern and wombat"][..]),
         ("wombat quokka", &["Wombat burrow", "Fern and wombat", "Quokka"]),
         ("how can the customer add a quokka", &["Quokka", "Numbat", "Wombat burrow"]),
         ("customer zebra giraffe lion tiger quokka", &[]),
         ("the customer", &[]),
     ] {
-        assert_eq!(harness.search(workspace, query).await, found, "{query:?}");
+        assert_eq!(harness.search(workspace, query).await, expected, "{query:?}");
     }
 }
 
@@ -135,7 +135,7 @@ pub async fn other_spellings_and_phrases_are_found(harness: Harness) {
     ] {
         harness.create(workspace, draft(title, tags, "")).await;
     }
-    for (query, found) in [
+    for (query, expected) in [
         ("timezone", &["Quokka time zones"][..]),
         ("workflow", &["Quokka time zones"]),
         ("work flow", &["Quokka time zones"]),
@@ -147,7 +147,7 @@ pub async fn other_spellings_and_phrases_are_found(harness: Harness) {
         ("saml", &["Single sign-on"]),
         ("night mode", &["Dark theme"]),
     ] {
-        assert_eq!(harness.search(workspace, query).await, found, "{query:?}");
+        assert_eq!(harness.search(workspace, query).await, expected, "{query:?}");
     }
 }
 
@@ -176,7 +176,7 @@ pub async fn all_scripts_and_signs_are_searched(harness: Harness) {
     ] {
         harness.create(workspace, draft(title, tags, description)).await;
     }
-    for (query, found) in [
+    for (query, expected) in [
         ("视频", &["视频上传"][..]),
         ("上传视频", &["视频上传"]),
         ("視", &[]),
@@ -211,7 +211,7 @@ pub async fn all_scripts_and_signs_are_searched(harness: Harness) {
         ("R", &[]),
         ("C", &[]),
     ] {
-        assert_eq!(harness.search(workspace, query).await, found, "{query:?}");
+        assert_eq!(harness.search(workspace, query).await, expected, "{query:?}");
     }
 }
 
@@ -222,7 +222,7 @@ pub async fn typing_errors_are_corrected(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode", &["appearance"], "A schedule would be perfect")).await;
     harness.create(workspace, draft("Dart library", &[], "")).await;
-    for (query, found) in [
+    for (query, expected) in [
         ("drak mode", &["Dark mode"][..]),
         ("apearance", &["Dark mode"]),
         ("appaerance", &["Dark mode"]),
@@ -236,7 +236,7 @@ pub async fn typing_errors_are_corrected(harness: Harness) {
         ("dark xylophone", &["Dark mode"]),
         ("schedule xylophone zebra", &[]),
     ] {
-        assert_eq!(harness.search(workspace, query).await, found, "{query:?}");
+        assert_eq!(harness.search(workspace, query).await, expected, "{query:?}");
     }
 }
 
@@ -275,8 +275,8 @@ pub async fn no_syntax_leaks_through(harness: Harness) {
         "dark\u{200b}mode",
         "\u{202e}dark",
     ] {
-        let found = harness.search(workspace, query).await;
-        assert!(found.is_empty() || found == ["Dark mode or not"], "{query:?}: {found:?}");
+        let matches = harness.search(workspace, query).await;
+        assert!(matches.is_empty() || matches == ["Dark mode or not"], "{query:?}: {matches:?}");
     }
     for query in ["\"*\"", "()", "***", "\"\"", "--", "%", "' OR 1=1 --", "\u{1f600}", "a".repeat(1_000).as_str()] {
         harness.search(workspace, query).await;
@@ -312,11 +312,11 @@ pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
     let created = harness.create(workspace, draft("Dictionary", &["reference"], &description)).await;
     assert_eq!(harness.count("search_words", workspace).await, 50);
     for (number, is_found) in [(0, true), (497, true), (498, false), (2_999, false)] {
-        let found = hits(&harness, workspace, &format!("{} dictionary", letters(number))).await;
-        assert_eq!(found[0].relevance.matches.len() == 2, is_found, "{number}");
+        let hits = hits(&harness, workspace, &format!("{} dictionary", letters(number))).await;
+        assert_eq!(hits[0].relevance.matches.len() == 2, is_found, "{number}");
     }
-    let found = harness.subject.search.load_results(workspace, &[created.id]).await.unwrap();
-    assert_eq!(found[0].description, description.trim_end());
+    let results = harness.subject.search.load_results(workspace, &[created.id]).await.unwrap();
+    assert_eq!(results[0].description, description.trim_end());
 }
 
 /// For a very common word the candidates are bounded, and include the most voted matches.
@@ -337,21 +337,21 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     };
     let few = [(3, 5), (901, 4), (42, 3)].into_iter().flat_map(|(number, count)| votes(number, count)).collect();
     harness.executor.run_without_key(workspace, &Many(few)).await.unwrap();
-    let found = hits(&harness, workspace, "widget").await;
+    let hits = hits(&harness, workspace, "widget").await;
     // The most voted matches, and the match in a title.
-    assert_eq!(found.len(), CANDIDATE_LIMIT + 1);
-    assert_eq!(found.iter().find(|hit| hit.votes_count == 5).unwrap().number, 3);
-    let found = harness.search(workspace, "widget").await;
-    assert_eq!(found.len(), 15);
+    assert_eq!(hits.len(), CANDIDATE_LIMIT + 1);
+    assert_eq!(hits.iter().find(|hit| hit.votes_count == 5).unwrap().number, 3);
+    let titles = harness.search(workspace, "widget").await;
+    assert_eq!(titles.len(), 15);
     // The title weighs four times as much as a description, whose votes count then.
-    assert_eq!(found[..4], ["A widget in the title", "Request 2", "Request 900", "Request 41"]);
+    assert_eq!(titles[..4], ["A widget in the title", "Request 2", "Request 900", "Request 41"]);
     // The newest of the matches without votes follow.
-    assert_eq!(found[4], "Request 1499");
+    assert_eq!(titles[4], "Request 1499");
     // More matches than are ranked have nearly as many votes. The one with the most is included although it is older.
     let many = (1_440..=1_500).flat_map(|number| votes(number, if number == 1_440 { 17 } else { 16 })).collect();
     harness.executor.run_without_key(workspace, &Many(many)).await.unwrap();
-    let found = harness.search(workspace, "widget").await;
-    assert_eq!(found[..3], ["A widget in the title", "Request 1439", "Request 1499"]);
+    let titles = harness.search(workspace, "widget").await;
+    assert_eq!(titles[..3], ["A widget in the title", "Request 1439", "Request 1499"]);
     // With a rare second word there are few matches again. A title with the common word alone is a weak result.
     assert_eq!(harness.search(workspace, "widget 1234").await, ["Request 1234", "A widget in the title"]);
 }
@@ -375,15 +375,15 @@ pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
     let creations = drafts.map(CreateFeatureRequest::new).collect();
     harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();
     for voter in ["ann@example.com", "bob@example.com"] {
-        let wanted = vote(FeatureRequestRef::Number(old + 7), Some((voter, None)), None);
-        harness.executor.run_without_key(workspace, &wanted).await.unwrap();
+        let popular = vote(FeatureRequestRef::Number(old + 7), Some((voter, None)), None);
+        harness.executor.run_without_key(workspace, &popular).await.unwrap();
     }
     let mut numbers: Vec<i64> = hits(&harness, workspace, "quokka").await.iter().map(|hit| hit.number).collect();
     numbers.sort_unstable();
     let newest = old + 1_101 - i64::try_from(CANDIDATE_LIMIT).unwrap()..=old + 1_100;
     assert_eq!(numbers, std::iter::once(old + 7).chain(newest).collect::<Vec<_>>());
-    let found = harness.search(workspace, "quokka").await;
-    assert_eq!((found.len(), &found[..3]), (15, &["Young 7", "Young 1100", "Young 1099"].map(str::to_owned)[..]));
+    let titles = harness.search(workspace, "quokka").await;
+    assert_eq!((titles.len(), &titles[..3]), (15, &["Young 7", "Young 1100", "Young 1099"].map(str::to_owned)[..]));
     // Matches that are neither among the most voted nor among the newest feature requests are still found.
     let drafts = (1..=2_000).map(|number| draft(&format!("Newest {number}"), &[], "everyone has a numbat"));
     let creations = drafts.map(CreateFeatureRequest::new).collect();
@@ -461,10 +461,10 @@ pub async fn results_equal_those_of_the_index_in_memory(harness: Harness) {
         harness.executor.run_without_key(workspace, &Many(votes)).await.unwrap();
         for text in queries {
             let search = || Search::new(SearchQuery::parse("query", &text).unwrap(), 15);
-            let found = harness.subject.search.search(workspace, search()).await.unwrap();
+            let actual = harness.subject.search.search(workspace, search()).await.unwrap();
             let expected = search().run(&mut index).await.unwrap();
             let scores = |hits: &[Hit]| hits.iter().map(|hit| (hit.number, hit.score)).collect::<Vec<_>>();
-            assert_eq!(scores(&found), scores(&expected), "{name}: {text:?}");
+            assert_eq!(scores(&actual), scores(&expected), "{name}: {text:?}");
         }
     }
 }
@@ -515,8 +515,8 @@ pub async fn a_target_is_found_by_the_words_of_its_sources(harness: Harness) {
     let reindex = ReindexSearch::new(harness.executor.clone(), maintenance.clone(), directory.clone());
     let check = async |expected: &[(&str, &[&str])]| {
         for _ in 0..2 {
-            for (query, found) in expected {
-                assert_eq!(harness.search(workspace, query).await, *found, "{query}");
+            for (query, titles) in expected {
+                assert_eq!(harness.search(workspace, query).await, *titles, "{query}");
             }
             assert_eq!(reindex.count_outdated().await.unwrap(), 0);
             reindex.run_workspace(workspace).await.unwrap();
@@ -556,12 +556,12 @@ pub async fn a_target_is_found_by_the_words_of_its_sources(harness: Harness) {
     harness.vote(workspace, &quokka, "ann@example.com").await;
     assert_eq!(hits(&harness, workspace, "gecko").await[0].votes_count, 1);
     // Results are loaded in the given order, without merged ones and those that do not exist.
-    let wanted = [other.id, quokka.id, target.id, FeatureRequestId::new(Uuid::from_u128(7))];
-    let results = harness.subject.search.load_results(workspace, &wanted).await.unwrap();
+    let ids = [other.id, quokka.id, target.id, FeatureRequestId::new(Uuid::from_u128(7))];
+    let results = harness.subject.search.load_results(workspace, &ids).await.unwrap();
     assert_eq!(results.iter().map(|result| result.summary.id).collect::<Vec<_>>(), [other.id, target.id]);
-    let wanted = [target.id, other.id];
-    let results = harness.subject.search.load_results(workspace, &wanted).await.unwrap();
-    assert_eq!(results.iter().map(|result| result.summary.id).collect::<Vec<_>>(), wanted);
+    let ids = [target.id, other.id];
+    let results = harness.subject.search.load_results(workspace, &ids).await.unwrap();
+    assert_eq!(results.iter().map(|result| result.summary.id).collect::<Vec<_>>(), ids);
     assert_eq!((results[0].summary.votes_count, results[0].description.as_str()), (1, "Forest"));
     // An edit of the target keeps the words of its sources.
     harness.edit(workspace, target.id, new_title("Moor")).await;

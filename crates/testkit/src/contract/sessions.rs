@@ -13,7 +13,7 @@ use roadmap_domain::model::member::{MemberRef, Role};
 use roadmap_domain::model::message::{MessageId, Priority};
 use roadmap_domain::model::portal::{AccountLists, Language};
 use roadmap_domain::model::session::{BrowserName, NewSession, SecretDigest, Session, SessionEntry};
-use roadmap_domain::model::sign_in::{AskedBy, KnownAddress, LocalPath, PageAction, SignIn};
+use roadmap_domain::model::sign_in::{KnownAddress, LocalPath, PageAction, SignIn, SignInRequester};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::start_of_hour;
 use roadmap_domain::policy::mail_requests::{CounterKey, MailCounter};
@@ -62,7 +62,7 @@ fn start(address: &str) -> StartSignIn {
 
 /// A visitor asks for a sign-in by mail.
 fn ask(address: &str) -> AskForSignIn {
-    AskForSignIn { start: start(address), asked_by: AskedBy::Visitor { is_admitted: true } }
+    AskForSignIn { start: start(address), requester: SignInRequester::Visitor { is_admitted: true } }
 }
 
 fn redeem(sign_in: &SignIn, number: u8) -> RedeemSignIn {
@@ -230,18 +230,18 @@ pub async fn a_sign_in_is_returned_as_it_was_stored(harness: Harness) {
         harness.failure(acme, &Failing(StoreSignIn(sign_in.clone()))).await;
         assert_eq!(find(&harness, acme, sign_in.id).await, None);
         harness.perform(acme, &StoreSignIn(sign_in.clone())).await;
-        let found = find(&harness, acme, sign_in.id).await.unwrap();
-        assert_eq!(found.email.as_str(), "Jürgen@Example.com");
-        assert_eq!(found, *sign_in);
+        let stored = find(&harness, acme, sign_in.id).await.unwrap();
+        assert_eq!(stored.email.as_str(), "Jürgen@Example.com");
+        assert_eq!(stored, *sign_in);
         assert_eq!(find(&harness, bolt, sign_in.id).await, None);
     }
     let unknown = SignInId::new(Uuid::from_u128(4));
     assert_eq!(find(&harness, acme, unknown).await, None);
     let mut ids: Vec<SignInId> = stored.iter().map(|sign_in| sign_in.id).collect();
     ids.push(unknown);
-    let mut found = harness.subject.mail.sign_ins(acme, &ids).await.unwrap();
-    found.sort_by_key(|sign_in| sign_in.id);
-    assert_eq!(found, stored);
+    let mut actual = harness.subject.mail.sign_ins(acme, &ids).await.unwrap();
+    actual.sort_by_key(|sign_in| sign_in.id);
+    assert_eq!(actual, stored);
     assert_eq!(harness.subject.mail.sign_ins(acme, &ids[1..2]).await.unwrap(), stored[1..2]);
     assert_eq!(harness.subject.mail.sign_ins(acme, &[]).await.unwrap(), []);
     assert_eq!(harness.subject.mail.sign_ins(bolt, &ids).await.unwrap(), []);
@@ -258,7 +258,7 @@ pub async fn the_newest_sign_ins_without_a_mail_stay(harness: Harness) {
     // A portal that is closed to strangers mails them nothing.
     let stranger = |number: usize| AskForSignIn {
         start: start(&format!("stranger{number}@example.com")),
-        asked_by: AskedBy::Visitor { is_admitted: false },
+        requester: SignInRequester::Visitor { is_admitted: false },
     };
     let with_mail = harness.perform(acme, &start("ann@example.com")).await.id;
     let mut without_mail = Vec::new();
@@ -278,8 +278,8 @@ pub async fn the_newest_sign_ins_without_a_mail_stay(harness: Harness) {
 pub async fn the_latest_sign_in_of_a_browser_is_found(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let latest = async |workspace, number| {
-        let found = harness.subject.reader.sign_in_of_browser(workspace, &digest(number)).await.unwrap();
-        found.map(|sign_in| sign_in.id)
+        let sign_in = harness.subject.reader.sign_in_of_browser(workspace, &digest(number)).await.unwrap();
+        sign_in.map(|sign_in| sign_in.id)
     };
     assert_eq!(latest(acme, 1).await, None);
     for (number, address) in [(1, "ann@example.com"), (2, "bob@example.com"), (1, "bob@example.com")] {
@@ -303,15 +303,15 @@ pub async fn asked_mails_are_counted_over_all_workspaces(harness: Harness) {
     let person = MailCounter::Person(&email("ann@example.com")).key();
     let nth = async |workspace, nth| harness.perform(workspace, &NthMail(person, nth)).await;
     assert_eq!(nth(acme, 1).await, None);
-    let mut asked = Vec::new();
+    let mut counted = Vec::new();
     for (workspace, address) in [(acme, "Ann@Example.com"), (bolt, "ann+tag@example.com"), (bolt, "ANN@example.com")] {
         let at = harness.next_second();
-        asked.push((at, harness.perform(workspace, &ask(address)).await.sign_in));
+        counted.push((at, harness.perform(workspace, &ask(address)).await.sign_in));
     }
     harness.perform(bolt, &ask("bob@example.com")).await;
     for workspace in [acme, bolt] {
         for (number, expected) in [(1, Some(2)), (2, Some(1)), (3, Some(0)), (4, None)] {
-            assert_eq!(nth(workspace, number).await, expected.map(|index: usize| asked[index].0), "{number}");
+            assert_eq!(nth(workspace, number).await, expected.map(|index: usize| counted[index].0), "{number}");
         }
     }
     // Refused in either.
@@ -319,12 +319,12 @@ pub async fn asked_mails_are_counted_over_all_workspaces(harness: Harness) {
         let refused = harness.failure(workspace, &ask("ann@example.com")).await;
         assert!(refused.starts_with("Too many mails were asked for, try again in "), "{refused}");
     }
-    harness.failure(bolt, &Failing(redeem(&asked[1].1, 1))).await;
-    assert_eq!(nth(acme, 3).await, Some(asked[0].0));
-    harness.perform(bolt, &redeem(&asked[1].1, 1)).await;
-    assert_eq!((nth(acme, 2).await, nth(acme, 3).await), (Some(asked[0].0), None));
-    harness.perform(bolt, &DiscardSignIn { sign_in: asked[2].1.id }).await;
-    assert_eq!((nth(acme, 1).await, nth(acme, 2).await), (Some(asked[2].0), Some(asked[0].0)));
+    harness.failure(bolt, &Failing(redeem(&counted[1].1, 1))).await;
+    assert_eq!(nth(acme, 3).await, Some(counted[0].0));
+    harness.perform(bolt, &redeem(&counted[1].1, 1)).await;
+    assert_eq!((nth(acme, 2).await, nth(acme, 3).await), (Some(counted[0].0), None));
+    harness.perform(bolt, &DiscardSignIn { sign_in: counted[2].1.id }).await;
+    assert_eq!((nth(acme, 1).await, nth(acme, 2).await), (Some(counted[2].0), Some(counted[0].0)));
     harness.perform(bolt, &ask("ann@example.com")).await;
     // Of the workspace that asks, those of the day before are forgotten.
     harness.clock.advance(Duration::DAY + Duration::SECOND);
@@ -347,7 +347,7 @@ pub async fn addresses_are_known_by_members_and_redeemed_sign_ins(harness: Harne
     let request = harness.request(acme, "Dark mode").await;
     harness.vote(acme, &request, "bob@example.com").await;
     harness.perform(acme, &add_member("max@acme.example", "Max")).await;
-    let asked = harness.perform(acme, &ask("Ann@Example.com")).await.sign_in;
+    let sign_in = harness.perform(acme, &ask("Ann@Example.com")).await.sign_in;
     let denied = harness.perform(acme, &ask("eve@example.com")).await.sign_in;
     harness.perform(acme, &DiscardSignIn { sign_in: denied.id }).await;
     for (address, expected) in [
@@ -359,9 +359,9 @@ pub async fn addresses_are_known_by_members_and_redeemed_sign_ins(harness: Harne
         assert_eq!(known(acme, address).await, expected, "{address}");
     }
     for number in [1, 2] {
-        let asked =
-            if number == 1 { asked.clone() } else { harness.perform(acme, &ask("ann@example.com")).await.sign_in };
-        harness.perform(acme, &redeem(&asked, number)).await;
+        let sign_in =
+            if number == 1 { sign_in.clone() } else { harness.perform(acme, &ask("ann@example.com")).await.sign_in };
+        harness.perform(acme, &redeem(&sign_in, number)).await;
     }
     harness.perform(acme, &EndSessions { email: email("ann@example.com") }).await;
     assert_eq!(known(acme, "ANN@example.com").await, (false, true));
@@ -379,8 +379,8 @@ pub async fn concurrent_sign_ins_are_limited(harness: Harness) {
         for _ in 0..8 {
             let executor = harness.executor.clone();
             starts.spawn(async move {
-                let asked = executor.run_without_key(workspace, &ask(address)).await;
-                asked.map(|_| ()).map_err(|error| error.to_string())
+                let outcome = executor.run_without_key(workspace, &ask(address)).await;
+                outcome.map(|_| ()).map_err(|error| error.to_string())
             });
         }
     }
@@ -487,8 +487,8 @@ pub async fn few_codes_may_be_compared(harness: Harness) {
     }
     let compared = codes.join_all().await.into_iter().filter(|may_be_compared| *may_be_compared).count();
     assert_eq!(compared, 5);
-    let found = find(&harness, workspace, guessed.id).await.unwrap();
-    assert!(!found.accepts_code_at(harness.now()) && found.is_open_at(harness.now()), "{found:?}");
+    let stored = find(&harness, workspace, guessed.id).await.unwrap();
+    assert!(!stored.accepts_code_at(harness.now()) && stored.is_open_at(harness.now()), "{stored:?}");
     assert_eq!(find(&harness, workspace, other.id).await, Some(SignIn { wrong_codes: 2, ..other.clone() }));
     harness.perform(workspace, &redeem(&guessed, 1)).await;
     // No code may be compared for a used one.
@@ -586,9 +586,9 @@ pub async fn a_session_has_what_its_address_means_now(harness: Harness) {
         created_at,
         last_seen_at: created_at,
     };
-    let found = session(&harness, acme, 7).await.unwrap();
-    assert_eq!(found.email.as_str(), "Ann@Example.com");
-    assert_eq!(found, expected);
+    let actual = session(&harness, acme, 7).await.unwrap();
+    assert_eq!(actual.email.as_str(), "Ann@Example.com");
+    assert_eq!(actual, expected);
     assert_eq!((session(&harness, acme, 8).await, session(&harness, bolt, 7).await), (None, None));
 
     let request = harness.request(acme, "Dark mode").await;
@@ -689,8 +689,8 @@ pub async fn sessions_are_listed_by_their_last_use(harness: Harness) {
     assert_eq!(listed(&harness, acme, "ann@example.com", 2).await, entries[..2]);
     assert_eq!(listed(&harness, acme, "cyd@example.com", 50).await, []);
     assert_eq!(listed(&harness, bolt, "ann@example.com", 50).await, []);
-    let found = session(&harness, acme, 1).await.unwrap();
-    assert_eq!((found.last_seen_at, found.created_at), (at, entries[0].created_at));
+    let stored = session(&harness, acme, 1).await.unwrap();
+    assert_eq!((stored.last_seen_at, stored.created_at), (at, entries[0].created_at));
     let untouched = session(&harness, bolt, 1).await.unwrap();
     assert_eq!((untouched.last_seen_at, untouched.email), (entries[0].created_at, email("bob@example.com")));
 }
@@ -754,9 +754,9 @@ pub async fn unused_sessions_are_deleted(harness: Harness) {
     harness.clock.advance(Duration::days(50));
     signed_in(&harness, acme, "bob@example.com", 4).await;
     assert_eq!((harness.count("sessions", acme).await, harness.count("sessions", bolt).await), (3, 1));
-    let kept: BTreeSet<SessionId> =
+    let remaining: BTreeSet<SessionId> =
         listed(&harness, acme, "ann@example.com", 50).await.iter().map(|entry| entry.id).collect();
-    assert_eq!((kept, old.id == used.id), (BTreeSet::from([used.id]), false));
+    assert_eq!((remaining, old.id == used.id), (BTreeSet::from([used.id]), false));
 }
 
 /// Name and language are saved for a customer, who is found by the folded address or created. A name can be removed.
@@ -781,8 +781,8 @@ pub async fn own_settings_are_saved(harness: Harness) {
         let expected = CustomerName { name: SaveAccount::parse_name(text).unwrap(), ..ann.clone() };
         assert_eq!(saved, expected);
         assert_eq!((saved.email.as_str(), harness.count("customers", acme).await), ("Ann@Example.com", 1));
-        let found = session(&harness, acme, 1).await.unwrap();
-        assert_eq!((found.customer, found.language), (Some(expected), language));
+        let actual = session(&harness, acme, 1).await.unwrap();
+        assert_eq!((actual.customer, actual.language), (Some(expected), language));
     }
     for _ in 0..2 {
         let created = harness.perform(acme, &save("bob@example.com", "Bob", Some(Language::German))).await;

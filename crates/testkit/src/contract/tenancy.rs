@@ -88,7 +88,7 @@ pub async fn records_of_another_workspace_are_unknown(harness: Harness) {
     let draft = ChangelogDraft::parse(&fields, true, |_| None);
     let changelog = harness.perform(acme, &CreateChangelog { draft: draft.unwrap() }).await.changelog.id;
     harness.merge(acme, source.id, request.id).await;
-    let before = (harness.shown(acme, &[request.id]).await, harness.count_records(acme).await);
+    let before = (harness.snapshots(acme, &[request.id]).await, harness.count_records(acme).await);
     let audit = (harness.count("audit_entries", acme).await, harness.count("audit_entries", bolt).await);
 
     let (reader, page) = (&harness.subject.reader, largest_page());
@@ -136,7 +136,7 @@ pub async fn records_of_another_workspace_are_unknown(harness: Harness) {
     ] {
         assert_eq!(message, missing);
     }
-    assert_eq!((harness.shown(acme, &[request.id]).await, harness.count_records(acme).await), before);
+    assert_eq!((harness.snapshots(acme, &[request.id]).await, harness.count_records(acme).await), before);
     let after = (harness.count("audit_entries", acme).await, harness.count("audit_entries", bolt).await);
     assert_eq!(after, audit);
     let entries = harness.audit_entries(bolt, &AuditFilter::default()).await;

@@ -13,7 +13,7 @@ use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::portal::{Color, Language, PortalChange};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::session::{BrowserName, SecretDigest};
-use roadmap_domain::model::sign_in::{AskedBy, LocalPath, PageAction};
+use roadmap_domain::model::sign_in::{LocalPath, PageAction, SignInRequester};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::usage::{StoredUsage, Usage};
 use roadmap_domain::policy::storage::{self, StorageLimits};
@@ -127,11 +127,11 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
         language: Language::Arabic,
     };
     // Anybody can ask for a sign-in, so that it uses no storage of the workspace.
-    let sign_in = AskForSignIn { start, asked_by: AskedBy::Visitor { is_admitted: true } };
-    let asked = run(&harness, acme, "sign-in", &sign_in).await;
+    let sign_in = AskForSignIn { start, requester: SignInRequester::Visitor { is_admitted: true } };
+    let sign_in_usage = run(&harness, acme, "sign-in", &sign_in).await;
     let saved = storage::saved_response_bytes(&operation_key("sign-in"), &reply("a saved response"));
-    assert_eq!(asked, Usage::from_records(saved));
-    added = added.plus(asked);
+    assert_eq!(sign_in_usage, Usage::from_records(saved));
+    added = added.plus(sign_in_usage);
     let started = harness.subject.reader.sign_in_of_browser(acme, &SecretDigest([7; 32])).await.unwrap().unwrap();
     let redeem = RedeemSignIn {
         sign_in: started.id,

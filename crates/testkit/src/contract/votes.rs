@@ -111,23 +111,23 @@ pub async fn a_withdrawn_vote_is_not_counted(harness: Harness) {
         harness.vote(workspace, &other, voter).await;
         harness.next_second();
     }
-    let before = harness.shown(workspace, &[request.id, other.id]).await;
+    let before = harness.snapshots(workspace, &[request.id, other.id]).await;
     let counted = |votes_count| FeatureRequestSummary { votes_count, ..request.clone() };
     for nobody in ["eve@example.com", "ann@example.co"] {
         let withdrawn = harness.withdraw(workspace, request.id, nobody).await;
         assert_eq!(withdrawn, VoteWithdrawn { request: counted(2), vote_removed: false });
     }
     harness.failure(workspace, &Failing(withdraw(reference, "ann@example.com"))).await;
-    assert_eq!(harness.shown(workspace, &[request.id, other.id]).await, before);
+    assert_eq!(harness.snapshots(workspace, &[request.id, other.id]).await, before);
     assert_eq!(harness.count("customers", workspace).await, 2);
     for vote_removed in [true, false] {
         let withdrawn = harness.withdraw(workspace, request.id, "ANN@example.com").await;
         assert_eq!(withdrawn, VoteWithdrawn { request: counted(1), vote_removed });
     }
-    let shown = harness.shown(workspace, &[request.id, other.id]).await;
-    assert_eq!(shown[0].detail.summary, counted(1));
-    assert_eq!(shown[0].voters, before[0].voters[..1]);
-    assert_eq!((&shown[0].notes, &shown[1]), (&before[0].notes, &before[1]));
+    let after = harness.snapshots(workspace, &[request.id, other.id]).await;
+    assert_eq!(after[0].detail.summary, counted(1));
+    assert_eq!(after[0].voters, before[0].voters[..1]);
+    assert_eq!((&after[0].notes, &after[1]), (&before[0].notes, &before[1]));
     assert_eq!(harness.voted(workspace, "ann@example.com").await, [2]);
     let again = harness.next_second();
     let cast = harness.vote(workspace, &request, "ann@example.com").await;
@@ -279,8 +279,8 @@ pub async fn concurrent_votes_have_their_own_results(harness: Harness) {
     let mut results = tasks.join_all().await;
     results.sort();
     for (index, workspace) in workspaces.into_iter().enumerate() {
-        let of = |wanted: &[i64]| -> Vec<String> {
-            let here = results.iter().filter(|(at, number, _)| *at == index && wanted.contains(number));
+        let of = |numbers: &[i64]| -> Vec<String> {
+            let here = results.iter().filter(|(at, number, _)| *at == index && numbers.contains(number));
             here.map(|(.., text)| text.clone()).collect()
         };
         assert_eq!(of(&[0]), vec!["FeatureRequest does not exist."; 12]);

@@ -18,7 +18,7 @@ use roadmap_http::error::HttpError;
 use time::Duration;
 
 use crate::admin::parts::{Choice, DisplayTime};
-use crate::admin::{self, Entry, found, path_id, run_once, run_step};
+use crate::admin::{self, Entry, missing_record_as_404, path_id, run_once, run_step};
 use crate::context::Context;
 use crate::digest::hex;
 use crate::form::{Fields, Problems};
@@ -125,13 +125,13 @@ struct ScopeChoice {
 }
 
 /// What the form for a new key shows.
-struct Typed<'a> {
+struct KeyForm<'a> {
     name: &'a str,
     scopes: Vec<&'a str>,
     lifetime: &'a str,
 }
 
-impl Default for Typed<'_> {
+impl Default for KeyForm<'_> {
     fn default() -> Self {
         Self { name: "", scopes: USUAL_SCOPES.to_vec(), lifetime: "" }
     }
@@ -139,26 +139,26 @@ impl Default for Typed<'_> {
 
 /// `GET /admin/api-keys`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
-    render(&context, &Typed::default(), Problems::default()).await
+    render(&context, &KeyForm::default(), Problems::default()).await
 }
 
 /// `POST /admin/api-keys`: creates a key and shows its text.
 pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, mut problems) = (context.text(), Problems::default());
-    let typed =
-        Typed { name: fields.get("name"), scopes: fields.all("scope").collect(), lifetime: fields.get("expires_in") };
-    let name = problems.check(Name::parse("name", typed.name), t);
-    let names: Vec<String> = typed.scopes.iter().map(|name| (*name).to_owned()).collect();
+    let form =
+        KeyForm { name: fields.get("name"), scopes: fields.all("scope").collect(), lifetime: fields.get("expires_in") };
+    let name = problems.check(Name::parse("name", form.name), t);
+    let names: Vec<String> = form.scopes.iter().map(|name| (*name).to_owned()).collect();
     let scopes = Scopes::parse("read", &names).ok().filter(|_| !names.is_empty());
     if scopes.is_none() {
         problems.add("read", t.get("key-scope-missing"));
     }
-    let lifetime = LIFETIMES.into_iter().find(|(value, ..)| *value == typed.lifetime);
+    let lifetime = LIFETIMES.into_iter().find(|(value, ..)| *value == form.lifetime);
     if lifetime.is_none() {
         problems.add("expires_in", t.get("key-lifetime-missing"));
     }
     let (Some(name), Some(scopes), Some((_, expires_in, _))) = (name, scopes, lifetime) else {
-        return render(&context, &typed, problems).await;
+        return render(&context, &form, problems).await;
     };
     let key = generate(&context)?;
     let issue = IssueApiKey { key: key.clone(), name, scopes, expires_in };
@@ -188,9 +188,9 @@ pub(crate) async fn rotate(context: Rc<Context>, fields: Fields) -> PageResult {
 /// `GET /admin/api-keys/{id}/revoke`: asks.
 pub(crate) async fn ask_revoke(context: Rc<Context>) -> PageResult {
     let (t, id) = (context.text(), path_id(&context, ApiKeyId::new)?);
-    let key = find(&context, id).await?;
+    let key = find_key(&context, id).await?;
     let title = t.named("key-revoke-title", key.name.as_str());
-    let (page, _) = admin::frame(&context, Entry::ApiKeys, title).await?;
+    let page = admin::frame(&context, Entry::ApiKeys, title).await?;
     let template = RevokePage { page, key: KeyRow::new(t, &key), is_fresh: admin::is_fresh(&context) };
     Ok(Reply::page(&template))
 }
@@ -199,7 +199,7 @@ pub(crate) async fn ask_revoke(context: Rc<Context>) -> PageResult {
 pub(crate) async fn revoke(context: Rc<Context>, fields: Fields) -> PageResult {
     let id = path_id(&context, ApiKeyId::new)?;
     let landing = |_| format!("{PATH}?done=key-revoked");
-    found(run_once(&context, &fields, RevokeApiKey { id }, landing).await)
+    missing_record_as_404(run_once(&context, &fields, RevokeApiKey { id }, landing).await)
 }
 
 /// Generates the text of a key.
@@ -228,7 +228,7 @@ where
 }
 
 /// Returns a key.
-async fn find(context: &Context, id: ApiKeyId) -> Result<ApiKey, HttpError> {
+async fn find_key(context: &Context, id: ApiKeyId) -> Result<ApiKey, HttpError> {
     let keys = context.run(&ListApiKeys).await?;
     keys.into_iter().find(|key| key.id == id).ok_or(HttpError::NotFound)
 }
@@ -236,8 +236,8 @@ async fn find(context: &Context, id: ApiKeyId) -> Result<ApiKey, HttpError> {
 /// Shows the text of a new key.
 async fn created(context: &Context, id: Option<ApiKeyId>, text: &KeyText, overlap: Option<String>) -> PageResult {
     let Some(id) = id else { return Ok(Reply::see_other(format!("{PATH}?done=key-created-before"))) };
-    let (t, key) = (context.text(), find(context, id).await?);
-    let (page, _) = admin::frame(context, Entry::ApiKeys, t.named("key-created-title", key.name.as_str())).await?;
+    let (t, key) = (context.text(), find_key(context, id).await?);
+    let page = admin::frame(context, Entry::ApiKeys, t.named("key-created-title", key.name.as_str())).await?;
     let notice = Some(t.get("key-created-notice").into_owned());
     let page = Page { here: PATH.to_owned(), notice, ..page };
     let key = KeyRow::new(t, &key);
@@ -256,21 +256,28 @@ impl CreatedPage {
 async fn refused(context: &Context, field: String, key: &str) -> PageResult {
     let mut problems = Problems::default();
     problems.add(field, context.text().get(key));
-    render(context, &Typed::default(), problems).await
+    render(context, &KeyForm::default(), problems).await
 }
 
-async fn render(context: &Context, typed: &Typed<'_>, problems: Problems) -> PageResult {
+async fn render(context: &Context, form: &KeyForm<'_>, problems: Problems) -> PageResult {
     let t = context.text();
     let keys = context.run(&ListApiKeys).await?;
-    let (page, _) = admin::frame(context, Entry::ApiKeys, t.get("admin-api-keys")).await?;
+    let page = admin::frame(context, Entry::ApiKeys, t.get("admin-api-keys")).await?;
     let page = Page { here: PATH.to_owned(), ..page.with_problem(!problems.is_empty()) };
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let (now, is_fresh) = (context.state.http.clock.now(), admin::is_fresh(context));
-    Ok(Reply::page_with(status, &KeysPage::new(page, &keys, now, typed, is_fresh, problems)))
+    Ok(Reply::page_with(status, &KeysPage::new(page, &keys, now, form, is_fresh, problems)))
 }
 
 impl KeysPage {
-    fn new(page: Page, keys: &[ApiKey], now: Timestamp, typed: &Typed<'_>, is_fresh: bool, problems: Problems) -> Self {
+    fn new(
+        page: Page,
+        keys: &[ApiKey],
+        now: Timestamp,
+        form: &KeyForm<'_>,
+        is_fresh: bool,
+        problems: Problems,
+    ) -> Self {
         let t = page.t;
         let rows = |is_active| {
             let keys = keys.iter().rev().filter(move |key| key.is_valid_at(now) == is_active);
@@ -279,14 +286,14 @@ impl KeysPage {
         let scope = |(name, hint): (&'static str, &'static str)| ScopeChoice {
             name,
             hint,
-            is_ticked: typed.scopes.contains(&name),
+            is_ticked: form.scopes.contains(&name),
         };
         Self {
             active: rows(true),
             ended: rows(false),
-            name: typed.name.to_owned(),
+            name: form.name.to_owned(),
             scopes: SCOPES.map(scope).to_vec(),
-            lifetimes: LIFETIMES.map(|(value, _, key)| Choice::new(value, t.get(key), typed.lifetime)).to_vec(),
+            lifetimes: LIFETIMES.map(|(value, _, key)| Choice::new(value, t.get(key), form.lifetime)).to_vec(),
             overlaps: OVERLAPS.map(|(value, _, key, _)| Choice::new(value, t.get(key), "day")).to_vec(),
             is_fresh,
             problems,
@@ -335,8 +342,8 @@ mod tests {
                 [(true, Problems::default()), (false, Problems::default()), (true, with_problems)]
             {
                 for keys in [Vec::new(), vec![key(1, None), key(2, Some(at(1)))]] {
-                    let typed = Typed { name: "a\"b", scopes: vec!["manage"], lifetime: "90" };
-                    let list = KeysPage::new(page(), &keys, at(2), &typed, is_fresh, problems.clone());
+                    let form = KeyForm { name: "a\"b", scopes: vec!["manage"], lifetime: "90" };
+                    let list = KeysPage::new(page(), &keys, at(2), &form, is_fresh, problems.clone());
                     assert_eq!((list.active.len(), list.ended.len()), (keys.len() / 2, keys.len() / 2));
                     assert_well_formed(&list.render().unwrap());
                 }
@@ -355,12 +362,12 @@ mod tests {
     #[test]
     fn read_and_write_are_ticked_at_first() {
         let page = sample_page(Language::English, true, "API keys");
-        let list = KeysPage::new(page, &[], at(0), &Typed::default(), true, Problems::default());
+        let list = KeysPage::new(page, &[], at(0), &KeyForm::default(), true, Problems::default());
         let ticked: Vec<&str> = list.scopes.iter().filter(|scope| scope.is_ticked).map(|scope| scope.name).collect();
         assert_eq!(ticked, ["read", "write"]);
-        let chosen =
+        let selection =
             |choices: &[Choice]| choices.iter().find(|choice| choice.is_chosen).map(|choice| choice.value.clone());
-        assert_eq!((chosen(&list.lifetimes), chosen(&list.overlaps)), (None, Some("day".to_owned())));
+        assert_eq!((selection(&list.lifetimes), selection(&list.overlaps)), (None, Some("day".to_owned())));
     }
 
     #[test]

@@ -156,7 +156,7 @@ struct AuditTemplate {
     actors: Vec<Choice>,
     actions: Vec<Choice>,
     /// The parameters as typed.
-    typed: Typed,
+    form: FilterForm,
     /// The path without the record of the filter.
     all_records: String,
     /// The path of the file.
@@ -210,7 +210,7 @@ struct ChangeRow {
 
 /// The parameters of the filter as typed.
 #[derive(Debug, Clone, Default)]
-struct Typed {
+struct FilterForm {
     actor: String,
     action: String,
     subject: String,
@@ -218,7 +218,7 @@ struct Typed {
     to: String,
 }
 
-impl Typed {
+impl FilterForm {
     fn new(query: &Fields) -> Self {
         let get = |name| query.get(name).trim().to_owned();
         Self { actor: get("actor"), action: get("action"), subject: get("subject"), from: get("from"), to: get("to") }
@@ -277,16 +277,16 @@ impl Query for FindRequests {
     type Output = Vec<InboxRow>;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<InboxRow>, RoadmapError> {
-        let (mut missing, mut found) = (self.0.clone(), Vec::new());
+        let (mut missing, mut rows) = (self.0.clone(), Vec::new());
         for state in [InboxState::All, InboxState::Merged] {
             if missing.is_empty() {
                 break;
             }
             let filter = InboxFilter { state, ..InboxFilter::default() };
-            found.extend(ports.reader.inbox_rows(workspace, &filter, &missing).await?);
-            missing.retain(|id| found.iter().all(|row| row.summary.id != *id));
+            rows.extend(ports.reader.inbox_rows(workspace, &filter, &missing).await?);
+            missing.retain(|id| rows.iter().all(|row| row.summary.id != *id));
         }
-        Ok(found)
+        Ok(rows)
     }
 }
 
@@ -395,10 +395,10 @@ fn page_of(subject: &Subject, action: &str) -> Option<String> {
 }
 
 impl Record {
-    fn new(t: Text, typed: &Typed, names: &Names, entry: &AuditEntry) -> Self {
+    fn new(t: Text, form: &FilterForm, names: &Names, entry: &AuditEntry) -> Self {
         let subject = &entry.subject;
         let kind = words(t, &KINDS, &subject.kind);
-        let entries = subject.id.map(|id| Typed { subject: id.to_string(), ..typed.clone() }.path(PATH));
+        let entries = subject.id.map(|id| FilterForm { subject: id.to_string(), ..form.clone() }.path(PATH));
         if let Some((name, path)) = subject.id.and_then(|id| names.get(id)) {
             return Self { label: name.clone(), kind: Some(kind), path: Some(path.clone()), entries };
         }
@@ -423,13 +423,14 @@ impl Record {
 impl ChangeRow {
     fn new(t: Text, names: &Names, change: &Change) -> Self {
         let values = change.values.as_ref();
-        let (old, new) = values.map(|(old, new)| (shown(t, names, old), shown(t, names, new))).unwrap_or_default();
+        let (old, new) =
+            values.map(|(old, new)| (value_in_words(t, names, old), value_in_words(t, names, new))).unwrap_or_default();
         Self { field: words(t, &FIELDS, &change.field), old, new }
     }
 }
 
 /// Returns a value in words. Nothing for an empty one.
-fn shown(t: Text, names: &Names, value: &Value) -> Option<String> {
+fn value_in_words(t: Text, names: &Names, value: &Value) -> Option<String> {
     let words = match value {
         Value::Null => String::new(),
         Value::Bool(true) => t.get("change-yes").into_owned(),
@@ -441,7 +442,7 @@ fn shown(t: Text, names: &Names, value: &Value) -> Option<String> {
             (None, Err(_)) => text.clone(),
         },
         Value::Array(values) => {
-            let parts: Vec<String> = values.iter().filter_map(|value| shown(t, names, value)).collect();
+            let parts: Vec<String> = values.iter().filter_map(|value| value_in_words(t, names, value)).collect();
             parts.join(&t.get("list-separator"))
         }
         Value::Object(_) => value.to_string(),
@@ -450,11 +451,11 @@ fn shown(t: Text, names: &Names, value: &Value) -> Option<String> {
 }
 
 impl EntryRow {
-    fn new(t: Text, typed: &Typed, names: &Names, entry: &AuditEntry) -> Self {
+    fn new(t: Text, form: &FilterForm, names: &Names, entry: &AuditEntry) -> Self {
         let origin = &entry.origin;
-        let actor = Typed {
+        let actor = FilterForm {
             actor: origin.actor.id.map_or_else(|| origin.actor.kind.name().to_owned(), |id| id.to_string()),
-            ..typed.clone()
+            ..form.clone()
         };
         let kind = actor_key(origin.actor.kind);
         let name = match origin.actor.name.as_str() {
@@ -466,45 +467,45 @@ impl EntryRow {
             actor: ActorCell { name, kind, channel: channel_key(origin.channel), path: Some(actor.path(PATH)) },
             action: words(t, &ACTIONS, &entry.action),
             code: entry.action.clone(),
-            record: Record::new(t, typed, names, entry),
+            record: Record::new(t, form, names, entry),
             changes: entry.changes.iter().map(|change| ChangeRow::new(t, names, change)).collect(),
         }
     }
 }
 
 /// Returns the options for the actor: everybody, the kinds, the members, the keys.
-fn actor_choices(t: Text, chosen: &str, members: &[Member], keys: &[ApiKey]) -> Vec<Choice> {
-    let mut choices = vec![Choice::new("", t.get("audit-everybody"), chosen)];
-    choices.extend(ActorKind::ALL.map(|kind| Choice::new(kind.name(), t.get(all_actors_key(kind)), chosen)));
+fn actor_choices(t: Text, selection: &str, members: &[Member], keys: &[ApiKey]) -> Vec<Choice> {
+    let mut choices = vec![Choice::new("", t.get("audit-everybody"), selection)];
+    choices.extend(ActorKind::ALL.map(|kind| Choice::new(kind.name(), t.get(all_actors_key(kind)), selection)));
     let member = |member: &Member| (member.id.to_string(), t.named("audit-actor-member", member.name.as_str()));
     let key = |key: &ApiKey| {
         let name = format!("{} (…{})", key.name.as_str(), key.last_four);
         (key.id.to_string(), t.named("audit-actor-key", &name))
     };
     let single = members.iter().map(member).chain(keys.iter().map(key));
-    choices.extend(single.map(|(id, label)| Choice::new(id, label, chosen)));
-    with_chosen(choices, chosen, t.get("audit-actor-chosen"))
+    choices.extend(single.map(|(id, label)| Choice::new(id, label, selection)));
+    with_selection(choices, selection, t.get("audit-actor-chosen"))
 }
 
 /// Returns the options for the action.
-fn action_choices(t: Text, chosen: &str) -> Vec<Choice> {
-    let mut choices = vec![Choice::new("", t.get("audit-every-action"), chosen)];
-    choices.extend(ACTIONS.map(|(code, key)| Choice::new(code, t.get(key), chosen)));
-    with_chosen(choices, chosen, chosen)
+fn action_choices(t: Text, selection: &str) -> Vec<Choice> {
+    let mut choices = vec![Choice::new("", t.get("audit-every-action"), selection)];
+    choices.extend(ACTIONS.map(|(code, key)| Choice::new(code, t.get(key), selection)));
+    with_selection(choices, selection, selection)
 }
 
 /// Adds what is chosen, if it is not offered: a customer, or a removed member.
-fn with_chosen(mut choices: Vec<Choice>, chosen: &str, label: impl Into<String>) -> Vec<Choice> {
-    if choices.iter().all(|choice| choice.value != chosen) {
-        choices.push(Choice::new(chosen, label, chosen));
+fn with_selection(mut choices: Vec<Choice>, selection: &str, label: impl Into<String>) -> Vec<Choice> {
+    if choices.iter().all(|choice| choice.value != selection) {
+        choices.push(Choice::new(selection, label, selection));
     }
     choices
 }
 
 /// `GET /admin/audit`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
-    let (t, typed, mut problems) = (context.text(), Typed::new(&context.query), Problems::default());
-    let filter = typed.filter(t, &mut problems);
+    let (t, form, mut problems) = (context.text(), FilterForm::new(&context.query), Problems::default());
+    let filter = form.filter(t, &mut problems);
     let before = AuditPage::parse(Some(context.query.get("cursor")), None).ok().and_then(|page| page.before);
     let listed = if problems.is_empty() {
         context.run(&ListAuditEntries { filter, page: AuditPage { before, size: PER_PAGE } }).await?
@@ -514,19 +515,19 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let members = context.run(&ListMembers).await?;
     let keys = context.run(&ListApiKeys).await?;
     let requests = context.run(&FindRequests(named_requests(&listed.entries))).await?;
-    let (page, counts) = admin::frame(&context, Entry::Audit, t.get("admin-audit")).await?;
+    let (page, counts) = admin::frame_with_counts(&context, Entry::Audit, t.get("admin-audit")).await?;
     let names = Names::new(&counts, &members, &keys, &requests);
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let template = AuditTemplate {
         page: page.with_problem(!problems.is_empty()),
-        entries: listed.entries.iter().map(|entry| EntryRow::new(t, &typed, &names, entry)).collect(),
-        actors: actor_choices(t, &typed.actor, &members, &keys),
-        actions: action_choices(t, &typed.action),
-        all_records: Typed { subject: String::new(), ..typed.clone() }.path(PATH),
-        file: typed.path("/admin/audit.csv"),
-        newest: before.is_some().then(|| typed.path(PATH)),
-        older: listed.next.map(|next| typed.path_with("cursor", &next.to_string())),
-        typed,
+        entries: listed.entries.iter().map(|entry| EntryRow::new(t, &form, &names, entry)).collect(),
+        actors: actor_choices(t, &form.actor, &members, &keys),
+        actions: action_choices(t, &form.action),
+        all_records: FilterForm { subject: String::new(), ..form.clone() }.path(PATH),
+        file: form.path("/admin/audit.csv"),
+        newest: before.is_some().then(|| form.path(PATH)),
+        older: listed.next.map(|next| form.path_with("cursor", &next.to_string())),
+        form,
         problems,
     };
     Ok(Reply::page_with(status, &template))
@@ -534,11 +535,11 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 
 /// `GET /admin/audit.csv`: the newest entries of a filter as a file.
 pub(crate) async fn download(context: Rc<Context>) -> PageResult {
-    let (typed, mut problems) = (Typed::new(&context.query), Problems::default());
-    let filter = typed.filter(context.text(), &mut problems);
+    let (form, mut problems) = (FilterForm::new(&context.query), Problems::default());
+    let filter = form.filter(context.text(), &mut problems);
     if !problems.is_empty() {
         // The page says what is wrong.
-        return Ok(Reply::see_other(typed.path(PATH)));
+        return Ok(Reply::see_other(form.path(PATH)));
     }
     let mut file = CsvFile::new(&COLUMNS);
     let (mut before, mut count) = (None, 0);
@@ -631,19 +632,20 @@ mod tests {
                 with_problems.add(field, "A sentence.");
             }
             for problems in [Problems::default(), with_problems] {
-                let typed = Typed { actor: "customer".to_owned(), subject: "x".to_owned(), ..Typed::default() };
-                for typed in [Typed::default(), typed] {
+                let form =
+                    FilterForm { actor: "customer".to_owned(), subject: "x".to_owned(), ..FilterForm::default() };
+                for form in [FilterForm::default(), form] {
                     for entries in [&entries[..], &[]] {
                         let template = AuditTemplate {
                             page: sample_page(language, true, "Audit"),
-                            entries: entries.iter().map(|entry| EntryRow::new(t, &typed, &names(), entry)).collect(),
-                            actors: actor_choices(t, &typed.actor, &[], &[]),
+                            entries: entries.iter().map(|entry| EntryRow::new(t, &form, &names(), entry)).collect(),
+                            actors: actor_choices(t, &form.actor, &[], &[]),
                             actions: action_choices(t, "lane.paint"),
                             all_records: PATH.to_owned(),
-                            file: typed.path("/admin/audit.csv"),
+                            file: form.path("/admin/audit.csv"),
                             newest: Some(PATH.to_owned()),
-                            older: Some(typed.path_with("cursor", "1")),
-                            typed: typed.clone(),
+                            older: Some(form.path_with("cursor", "1")),
+                            form: form.clone(),
                             problems: problems.clone(),
                         };
                         assert_well_formed(&template.render().unwrap());
@@ -688,7 +690,7 @@ mod tests {
     #[test]
     fn a_record_is_named_by_what_is_known() {
         let record = |entry: &AuditEntry| {
-            let record = Record::new(ENGLISH, &Typed::default(), &names(), entry);
+            let record = Record::new(ENGLISH, &FilterForm::default(), &names(), entry);
             (record.label, record.kind, record.path)
         };
         let some = |text: &str| Some(text.to_owned());
@@ -730,7 +732,7 @@ mod tests {
             (field, old.unwrap_or_default(), new.unwrap_or_default())
         };
         let id = Uuid::from_u128(7).to_string();
-        for (given, (field, old, new)) in [
+        for (case, (field, old, new)) in [
             (Change::new("private", false, true), ("Private", "no", "yes")),
             (Change::new("merged_into", Value::Null, id), ("Merged into", "", "Dark <mode>")),
             (Change::new("tags", vec!["a", "b"], Vec::<&str>::new()), ("Tags", "a, b", "")),
@@ -742,16 +744,16 @@ mod tests {
             (Change::new("paint", "red", "blue"), ("paint", "red", "blue")),
             (Change::without_values("content"), ("Content", "", "")),
         ] {
-            assert_eq!(change(given), (field.to_owned(), old.to_owned(), new.to_owned()));
+            assert_eq!(change(case), (field.to_owned(), old.to_owned(), new.to_owned()));
         }
     }
 
     #[test]
     fn the_last_day_is_a_part_of_the_filter() {
         let read = |from: &str, to: &str| {
-            let typed = Typed { from: from.to_owned(), to: to.to_owned(), ..Typed::default() };
+            let form = FilterForm { from: from.to_owned(), to: to.to_owned(), ..FilterForm::default() };
             let mut problems = Problems::default();
-            let filter = typed.filter(ENGLISH, &mut problems);
+            let filter = form.filter(ENGLISH, &mut problems);
             let fields: Vec<String> = problems.iter().map(|(field, _)| field.clone()).collect();
             (filter.from.map(|at| at.to_string()), filter.to.map(|at| at.to_string()), fields)
         };
@@ -763,17 +765,18 @@ mod tests {
 
     #[test]
     fn paths_keep_the_filter() {
-        let typed = Typed { action: "lane.update".to_owned(), from: "2026-03-04".to_owned(), ..Typed::default() };
-        assert_eq!(typed.path(PATH), "/admin/audit?action=lane.update&from=2026-03-04");
-        assert_eq!(typed.path_with("cursor", "a b"), "/admin/audit?action=lane.update&from=2026-03-04&cursor=a+b");
-        assert_eq!(Typed::default().path_with("cursor", "1"), "/admin/audit?cursor=1");
-        let chosen = |actor: &str| {
+        let form =
+            FilterForm { action: "lane.update".to_owned(), from: "2026-03-04".to_owned(), ..FilterForm::default() };
+        assert_eq!(form.path(PATH), "/admin/audit?action=lane.update&from=2026-03-04");
+        assert_eq!(form.path_with("cursor", "a b"), "/admin/audit?action=lane.update&from=2026-03-04&cursor=a+b");
+        assert_eq!(FilterForm::default().path_with("cursor", "1"), "/admin/audit?cursor=1");
+        let selection = |actor: &str| {
             let choices = actor_choices(ENGLISH, actor, &[], &[]);
             choices.into_iter().filter(|choice| choice.is_chosen).map(|choice| choice.label).collect::<Vec<_>>()
         };
-        assert_eq!(chosen(""), ["Everybody"]);
-        assert_eq!(chosen("member"), ["All members"]);
-        assert_eq!(chosen("00000000-0000-0000-0000-000000000001"), ["The chosen one"]);
+        assert_eq!(selection(""), ["Everybody"]);
+        assert_eq!(selection("member"), ["All members"]);
+        assert_eq!(selection("00000000-0000-0000-0000-000000000001"), ["The chosen one"]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::actions::with_done;
 use crate::admin::customers::{self, path_of};
 use crate::admin::inbox::team_path;
 use crate::admin::parts::{DisplayTime, Person};
-use crate::admin::{self, Entry, found, path_id, run_once};
+use crate::admin::{self, Entry, missing_record_as_404, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
@@ -140,7 +140,7 @@ pub(crate) async fn ask_remove(context: Rc<Context>) -> PageResult {
     let customer = context.run(&ShowCustomer { customer: Some(id) }).await?;
     let texts = context.run(&ListCustomerTexts { customer: id, page: 1 }).await?;
     let person = Person::from(&customer.customer);
-    let (page, _) = admin::frame(&context, Entry::Customers, t.named("customer-remove-title", &person.label)).await?;
+    let page = admin::frame(&context, Entry::Customers, t.named("customer-remove-title", &person.label)).await?;
     let page = Page { here: format!("{}/remove-texts", path_of(id)), ..page };
     let template = RemovePage { page, person, effects: effects(t, texts.counts) };
     Ok(Reply::page_with(StatusCode::OK, &template).not_indexed())
@@ -158,14 +158,14 @@ fn landing(customer: CustomerId, moved: &MovedTexts, done: &str) -> String {
 pub(crate) async fn remove(context: Rc<Context>, fields: Fields) -> PageResult {
     let customer = path_id(&context, CustomerId::new)?;
     let landing = move |moved: MovedTexts| landing(customer, &moved, "texts-removed");
-    found(run_once(&context, &fields, MoveTexts { customer, removes: true }, landing).await)
+    missing_record_as_404(run_once(&context, &fields, MoveTexts { customer, removes: true }, landing).await)
 }
 
 /// `POST /admin/customers/{id}/restore-texts`.
 pub(crate) async fn restore(context: Rc<Context>, fields: Fields) -> PageResult {
     let customer = path_id(&context, CustomerId::new)?;
     let landing = move |moved: MovedTexts| landing(customer, &moved, "texts-restored");
-    found(run_once(&context, &fields, MoveTexts { customer, removes: false }, landing).await)
+    missing_record_as_404(run_once(&context, &fields, MoveTexts { customer, removes: false }, landing).await)
 }
 
 /// `POST /admin/customers/{id}/block`.
@@ -190,7 +190,7 @@ async fn set_blocked(context: &Context, fields: &Fields, is_blocked: bool) -> Pa
             problems.add("block", context.text().get("customer-block-member"));
             customers::render(context, customer, None, problems).await
         }
-        done => found(done),
+        done => missing_record_as_404(done),
     }
 }
 

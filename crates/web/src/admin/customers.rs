@@ -21,7 +21,7 @@ use roadmap_http::error::HttpError;
 
 use crate::admin::customer_texts::Texts;
 use crate::admin::parts::{DisplayTime, Person};
-use crate::admin::{self, Entry, found, path_id, run_once};
+use crate::admin::{self, Entry, missing_record_as_404, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
@@ -79,7 +79,7 @@ struct FindPage {
     customer: CustomerRow,
     query: String,
     /// What was found, if something was looked for.
-    found: Option<Vec<CustomerRow>>,
+    matches: Option<Vec<CustomerRow>>,
     problems: Problems,
 }
 
@@ -179,12 +179,12 @@ pub(crate) fn path_of(customer: CustomerId) -> String {
 
 /// `GET /admin/customers`.
 pub(crate) async fn list(context: Rc<Context>) -> PageResult {
-    let (t, typed) = (context.text(), context.query.get("query"));
+    let (t, raw_query) = (context.text(), context.query.get("query"));
     let only_blocked = !context.query.get("blocked").is_empty();
     let request = PageRequest::parse(Some(context.query.get("page")), Some(PER_PAGE));
     let request = request.or_else(|_| PageRequest::parse(None, Some(PER_PAGE))).unwrap_or_default();
     let mut problems = Problems::default();
-    let found = match CustomerQuery::parse("customer_query", Some(typed)) {
+    let listing = match CustomerQuery::parse("customer_query", Some(raw_query)) {
         Ok(query) if request.page() <= MAX_PAGE => {
             let query = if only_blocked { Some(CustomerQuery::blocked_among(query)) } else { query };
             context.run(&ListCustomers { query, page: request }).await?
@@ -198,23 +198,23 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let path = |number: u64| {
         let number = if number > 1 { number.to_string() } else { String::new() };
         let blocked = if only_blocked { "1" } else { "" };
-        let parameters = [("query", typed), ("blocked", blocked), ("page", &number)];
+        let parameters = [("query", raw_query), ("blocked", blocked), ("page", &number)];
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(parameters.into_iter().filter(|(_, value)| !value.is_empty()));
         let query = query.finish();
         if query.is_empty() { PATH.to_owned() } else { format!("{PATH}?{query}") }
     };
-    let is_past_end = found.request.page() > 1 && found.items.is_empty() && problems.is_empty();
-    let (page, _) = admin::frame(&context, Entry::Customers, t.get("admin-customers")).await?;
+    let is_past_end = listing.request.page() > 1 && listing.items.is_empty() && problems.is_empty();
+    let page = admin::frame(&context, Entry::Customers, t.get("admin-customers")).await?;
     let status = status(&problems);
     let template = ListPage {
         page: page.with_problem(!problems.is_empty()),
-        query: typed.to_owned(),
+        query: raw_query.to_owned(),
         only_blocked,
-        count: t.count("customers-count", found.total),
-        customers: found.items.iter().map(|customer| CustomerRow::new(t, customer)).collect(),
+        count: t.count("customers-count", listing.total),
+        customers: listing.items.iter().map(|customer| CustomerRow::new(t, customer)).collect(),
         first_page: is_past_end.then(|| path(1)),
-        pager: Pager::new(t, &found, MAX_PAGE, path),
+        pager: Pager::new(t, &listing, MAX_PAGE, path),
         problems,
     };
     Ok(Reply::page_with(status, &template))
@@ -228,31 +228,36 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 /// `POST /admin/customers/{id}`: saves the name.
 pub(crate) async fn rename(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, customer) = (context.text(), path_id(&context, CustomerId::new)?);
-    let (typed, mut problems) = (fields.get("name"), Problems::default());
-    let Some(name) = problems.check(Name::parse("name", typed), t) else {
-        return render(&context, customer, Some(typed), problems).await;
+    let (raw_name, mut problems) = (fields.get("name"), Problems::default());
+    let Some(name) = problems.check(Name::parse("name", raw_name), t) else {
+        return render(&context, customer, Some(raw_name), problems).await;
     };
     let landing = move |done: CustomerRenamed| {
         let done = if done.has_changed { "customer-saved" } else { "unchanged" };
         format!("{}?done={done}", path_of(customer))
     };
-    found(run_once(&context, &fields, RenameCustomer { customer, name }, landing).await)
+    missing_record_as_404(run_once(&context, &fields, RenameCustomer { customer, name }, landing).await)
 }
 
 /// Shows the page of a customer, with what was typed as the name.
 ///
 /// # Errors
 /// 404 if there is no such customer.
-pub(crate) async fn render(context: &Context, id: CustomerId, typed: Option<&str>, problems: Problems) -> PageResult {
+pub(crate) async fn render(
+    context: &Context,
+    id: CustomerId,
+    raw_name: Option<&str>,
+    problems: Problems,
+) -> PageResult {
     let t = context.text();
     let (customer, records) = context.run(&ShowCustomerRecords { customer: id }).await?;
     let texts = Texts::load(context, id).await?;
     let row = CustomerRow::new(t, &customer);
-    let (page, _) = admin::frame(context, Entry::Customers, row.person.label.clone()).await?;
+    let page = admin::frame(context, Entry::Customers, row.person.label.clone()).await?;
     let stored = customer.customer.name.as_ref().map(Name::as_str).unwrap_or_default();
     let page = Page { here: path_of(id), ..page.with_problem(!problems.is_empty()) };
     let status = status(&problems);
-    let template = CustomerPage::new(page, row, typed.unwrap_or(stored).to_owned(), &records, texts, problems);
+    let template = CustomerPage::new(page, row, raw_name.unwrap_or(stored).to_owned(), &records, texts, problems);
     Ok(Reply::page_with(status, &template))
 }
 
@@ -282,9 +287,9 @@ impl CustomerPage {
     }
 
     /// Returns the sentence about a list that may be cut.
-    fn cut(&self, shown: usize) -> Option<String> {
+    fn cut(&self, rows: usize) -> Option<String> {
         let max = usize::try_from(CustomerRecords::MAX).unwrap_or(usize::MAX);
-        (shown >= max).then(|| self.page.t.count("customer-latest", i64::from(CustomerRecords::MAX)))
+        (rows >= max).then(|| self.page.t.count("customer-latest", i64::from(CustomerRecords::MAX)))
     }
 }
 
@@ -292,7 +297,7 @@ impl CustomerPage {
 pub(crate) async fn ask_merge(context: Rc<Context>) -> PageResult {
     let id = path_id(&context, CustomerId::new)?;
     match context.query.get("with") {
-        "" => find(&context, id, Problems::default()).await,
+        "" => show_search(&context, id, Problems::default()).await,
         with => unite(&context, id, with, &id.to_string(), Problems::default()).await,
     }
 }
@@ -302,10 +307,10 @@ pub(crate) async fn merge(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, id) = (context.text(), path_id(&context, CustomerId::new)?);
     let (with, keep) = (fields.get("with"), fields.get("keep"));
     let customer = |raw: &str| parse_uuid("with", raw).map(CustomerId::new);
-    let kept: Validated<CustomerId> = customer(keep);
-    let (source, target) = match (customer(with), kept) {
-        (Ok(other), Ok(kept)) if other != id && kept == id => (other, id),
-        (Ok(other), Ok(kept)) if other != id && kept == other => (id, other),
+    let target: Validated<CustomerId> = customer(keep);
+    let (source, target) = match (customer(with), target) {
+        (Ok(other), Ok(target)) if other != id && target == id => (other, id),
+        (Ok(other), Ok(target)) if other != id && target == other => (id, other),
         _ => {
             let mut problems = Problems::default();
             problems.add("keep-this", t.get("customer-keep-missing"));
@@ -317,17 +322,17 @@ pub(crate) async fn merge(context: Rc<Context>, fields: Fields) -> PageResult {
         Err(HttpError::Domain(RoadmapError::NotFound(_))) => {
             let mut problems = Problems::default();
             problems.add("query", t.get("customer-gone"));
-            find(&context, id, problems).await
+            show_search(&context, id, problems).await
         }
         done => done,
     }
 }
 
 /// Shows the page on which the other customer is looked for.
-async fn find(context: &Context, id: CustomerId, mut problems: Problems) -> PageResult {
-    let (t, typed) = (context.text(), context.query.get("query"));
+async fn show_search(context: &Context, id: CustomerId, mut problems: Problems) -> PageResult {
+    let (t, raw_query) = (context.text(), context.query.get("query"));
     let customer = context.run(&ShowCustomer { customer: Some(id) }).await?;
-    let found = match CustomerQuery::parse("customer_query", Some(typed)) {
+    let matches = match CustomerQuery::parse("customer_query", Some(raw_query)) {
         Ok(Some(query)) => {
             let page = PageRequest::parse(None, Some(OFFERED)).unwrap_or_default();
             Some(context.run(&ListCustomers { query: Some(query), page }).await?)
@@ -338,17 +343,17 @@ async fn find(context: &Context, id: CustomerId, mut problems: Problems) -> Page
             None
         }
     };
-    let (page, _) = admin::frame(context, Entry::Customers, t.get("customer-merge-title")).await?;
-    let others = |found: Listing<Customer>| {
-        let others = found.items.into_iter().filter(|other| other.customer.id != id);
+    let page = admin::frame(context, Entry::Customers, t.get("customer-merge-title")).await?;
+    let others = |matches: Listing<Customer>| {
+        let others = matches.items.into_iter().filter(|other| other.customer.id != id);
         others.map(|other| CustomerRow::new(t, &other)).collect()
     };
     let status = status(&problems);
     let template = FindPage {
         page: Page { here: format!("{}/merge", path_of(id)), ..page.with_problem(!problems.is_empty()) },
         customer: CustomerRow::new(t, &customer),
-        query: typed.to_owned(),
-        found: found.map(others),
+        query: raw_query.to_owned(),
+        matches: matches.map(others),
         problems,
     };
     Ok(Reply::page_with(status, &template))
@@ -363,12 +368,12 @@ async fn unite(context: &Context, id: CustomerId, with: &str, keep: &str, mut pr
         Err(HttpError::NotFound) => {
             problems = Problems::default();
             problems.add("query", t.get("customer-gone"));
-            return find(context, id, problems).await;
+            return show_search(context, id, problems).await;
         }
         Err(error) => return Err(error),
     };
     let customer = context.run(&ShowCustomer { customer: Some(id) }).await?;
-    let (page, _) = admin::frame(context, Entry::Customers, t.get("customer-merge-title")).await?;
+    let page = admin::frame(context, Entry::Customers, t.get("customer-merge-title")).await?;
     let here = format!("{}/merge?with={}", path_of(id), other.customer.id);
     let status = status(&problems);
     let template = UnitePage {
@@ -391,7 +396,7 @@ mod tests {
     use super::*;
     use crate::admin::customer_texts::tests::sample_texts;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_summary};
-    use roadmap_domain::model::comment::{Comment, ShownAuthor};
+    use roadmap_domain::model::comment::{Comment, PublicAuthor};
     use roadmap_domain::model::customer::CustomerName;
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::html::CleanHtml;
@@ -426,7 +431,7 @@ mod tests {
         let link = RequestLink::from(&summary);
         let comment =
             Comment { id: CommentId::new(Uuid::from_u128(1)), content: html("<p>Yes</p>"), created_at: at(0) };
-        let author = ShownAuthor::Customer(None);
+        let author = PublicAuthor::Customer(None);
         let listed = ListedComment { comment, author, from: None, updated_at: at(0) };
         let email = EmailAddress::from_stored("olga@acme.example".to_owned());
         let note = Note {
@@ -472,9 +477,9 @@ mod tests {
                     };
                     assert_well_formed(&list.render().unwrap());
                 }
-                for found in [None, Some(Vec::new()), Some(rows().to_vec())] {
+                for matches in [None, Some(Vec::new()), Some(rows().to_vec())] {
                     let (customer, query, problems) = (ann.clone(), "a".to_owned(), problems.clone());
-                    let find = FindPage { page: page(), customer, query, found, problems };
+                    let find = FindPage { page: page(), customer, query, matches, problems };
                     assert_well_formed(&find.render().unwrap());
                 }
                 for is_fresh in [true, false] {
@@ -489,8 +494,9 @@ mod tests {
                     for texts in [Texts::default(), Texts::new(t, id, &sample_texts())] {
                         for row in rows() {
                             let name = "Ann".to_owned();
-                            let shown = CustomerPage::new(page(), row, name, &records, texts.clone(), problems.clone());
-                            assert_well_formed(&shown.render().unwrap());
+                            let template =
+                                CustomerPage::new(page(), row, name, &records, texts.clone(), problems.clone());
+                            assert_well_formed(&template.render().unwrap());
                         }
                     }
                 }
@@ -502,8 +508,8 @@ mod tests {
     fn a_list_says_when_it_may_be_cut() {
         let row = CustomerRow::new(Text(Language::English), &customer(1, None));
         let page = sample_page(Language::English, true, "Ann");
-        let shown = CustomerPage::new(page, row, String::new(), &records(), Texts::default(), Problems::default());
-        assert_eq!(shown.cut(50).as_deref(), Some("These are the latest 50."));
-        assert_eq!(shown.cut(49), None);
+        let template = CustomerPage::new(page, row, String::new(), &records(), Texts::default(), Problems::default());
+        assert_eq!(template.cut(50).as_deref(), Some("These are the latest 50."));
+        assert_eq!(template.cut(49), None);
     }
 }

@@ -61,7 +61,7 @@ async fn page(context: &Context, detail: &FeatureRequestDetail, problems: Proble
     let notes = ListNotes { request: reference(context), page: PageRequest::parse(None, Some("1")) };
     let notes = context.run(&notes).await?.total;
     let t = context.text();
-    let (page, _) = frame(context, Entry::Inbox, t.named("team-delete-title", detail.summary.title.as_str())).await?;
+    let page = frame(context, Entry::Inbox, t.named("team-delete-title", detail.summary.title.as_str())).await?;
     let back = path(&detail.summary.slug());
     let has_problem = !problems.is_empty();
     let template = DeletePage {

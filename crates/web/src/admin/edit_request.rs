@@ -20,7 +20,7 @@ use roadmap_domain::usecase::edit_feature_request::{
 use roadmap_domain::usecase::query::records::{ListEvents, ShowFeatureRequest};
 use roadmap_http::error::HttpError;
 
-use crate::actions::{not_done, typed_text};
+use crate::actions::{multiline_text, not_done};
 use crate::admin::parts::actor_name;
 use crate::admin::request_form::{editable, landing, path, reference, refusal};
 use crate::admin::{Entry, frame, run_once};
@@ -77,7 +77,7 @@ impl Draft {
             title: detail.summary.title.as_str().to_owned(),
             description,
             is_html,
-            tags: written_tags(&detail.tags),
+            tags: join_tags(&detail.tags),
             private: detail.private,
             fingerprint: fingerprint(detail),
             preview: None,
@@ -85,10 +85,10 @@ impl Draft {
         }
     }
 
-    fn typed(fields: &Fields) -> Self {
+    fn of_form(fields: &Fields) -> Self {
         Self {
             title: fields.get("title").to_owned(),
-            description: typed_text(fields, "description"),
+            description: multiline_text(fields, "description"),
             is_html: fields.get("format") == "html",
             tags: fields.get("tags").to_owned(),
             private: fields.has("private"),
@@ -111,8 +111,8 @@ impl Draft {
     /// Validates the fields. Those that are as in `stored` are kept as they are.
     fn change(&mut self, stored: &Self, text: Text) -> FeatureRequestChange {
         let title = self.problems.check(Title::parse("title", &self.title), text);
-        let is_kept = self.description == stored.description && self.is_html == stored.is_html;
-        let description = match is_kept {
+        let is_unchanged = self.description == stored.description && self.is_html == stored.is_html;
+        let description = match is_unchanged {
             true => None,
             false => self.problems.check(self.html(), text),
         };
@@ -131,20 +131,20 @@ fn fingerprint(detail: &FeatureRequestDetail) -> String {
 }
 
 /// Returns tags as they are typed: separated by commas, in quotation marks if they contain one.
-fn written_tags(tags: &[Tag]) -> String {
-    let written = |tag: &Tag| match tag.as_str() {
+fn join_tags(tags: &[Tag]) -> String {
+    let quote_tag = |tag: &Tag| match tag.as_str() {
         tag if tag.contains(',') || tag.contains('،') || tag.starts_with('"') => {
             format!("\"{}\"", tag.replace('"', "\"\""))
         }
         tag => tag.to_owned(),
     };
-    tags.iter().map(written).collect::<Vec<_>>().join(", ")
+    tags.iter().map(quote_tag).collect::<Vec<_>>().join(", ")
 }
 
 /// Reads tags that are separated by commas. Blank ones are left out.
-fn split_tags(typed: &str) -> Vec<String> {
+fn split_tags(raw: &str) -> Vec<String> {
     let (mut tags, mut tag, mut is_quoted) = (Vec::new(), String::new(), false);
-    let mut letters = typed.chars().peekable();
+    let mut letters = raw.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
             '"' if is_quoted && letters.next_if_eq(&'"').is_some() => tag.push('"'),
@@ -159,8 +159,8 @@ fn split_tags(typed: &str) -> Vec<String> {
 }
 
 /// Validates tags that are separated by commas.
-pub(crate) fn check_tags(problems: &mut Problems, typed: &str, text: Text) -> Option<Vec<Tag>> {
-    match Tag::parse_list("tags", &split_tags(typed)) {
+pub(crate) fn check_tags(problems: &mut Problems, raw: &str, text: Text) -> Option<Vec<Tag>> {
+    match Tag::parse_list("tags", &split_tags(raw)) {
         Ok(tags) => Some(tags),
         Err(FieldError { problem: FieldProblem::TooMany { .. } | FieldProblem::TooLong { .. }, .. }) => {
             problems.add("tags", text.get("team-problem-tags"));
@@ -185,15 +185,15 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 
 /// `POST /admin/feature_requests/{slug}/edit`: saves the fields, or shows a preview of the description.
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
-    let (text, mut draft) = (context.text(), Draft::typed(&fields));
+    let (text, mut draft) = (context.text(), Draft::of_form(&fields));
     let detail = match context.run(&ShowFeatureRequest { request: reference(&context) }).await {
         Ok(detail) => detail,
-        Err(error) => return Ok(keep_typed(&context, &error, draft, "/admin".to_owned())),
+        Err(error) => return Ok(show_unsaved_draft(&context, &error, draft, "/admin".to_owned())),
     };
     let slug = detail.summary.slug();
     if place(reference(&context), context.parameter("slug"), &detail) == Place::Merged {
         // It was merged meanwhile. The text was not meant for what it was merged into.
-        return Ok(keep_typed(&context, &HttpError::NotFound, draft, path(&slug)));
+        return Ok(show_unsaved_draft(&context, &HttpError::NotFound, draft, path(&slug)));
     }
     let change = draft.change(&Draft::of_stored(&detail), text);
     if fields.has("preview") && draft.problems.of("description").is_none() {
@@ -216,7 +216,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
                 draft.problems.add("title", sentence);
                 page(&context, &detail, draft, None, StatusCode::UNPROCESSABLE_ENTITY).await
             }
-            None => Ok(keep_typed(&context, &error, draft, "/admin".to_owned())),
+            None => Ok(show_unsaved_draft(&context, &error, draft, "/admin".to_owned())),
         },
     }
 }
@@ -226,7 +226,7 @@ async fn conflict(context: &Context, draft: Draft) -> PageResult {
     let request = reference(context);
     let detail = match context.run(&ShowFeatureRequest { request }).await {
         Ok(detail) => detail,
-        Err(error) => return Ok(keep_typed(context, &error, draft, "/admin".to_owned())),
+        Err(error) => return Ok(show_unsaved_draft(context, &error, draft, "/admin".to_owned())),
     };
     let events = context.run(&ListEvents { request, page: PageRequest::parse(None, Some("30")) }).await?;
     let edit = events.items.iter().find(|event| matches!(event.content, EventContent::Edited(_)));
@@ -251,7 +251,7 @@ async fn conflict(context: &Context, draft: Draft) -> PageResult {
 }
 
 /// Shows what was typed and cannot be saved, so that it can be copied.
-fn keep_typed(context: &Context, error: &HttpError, draft: Draft, next: String) -> Reply {
+fn show_unsaved_draft(context: &Context, error: &HttpError, draft: Draft, next: String) -> Reply {
     let action = PageAction::Submit { title: draft.title, description: draft.description };
     not_done(context, error, &action, next)
 }
@@ -264,7 +264,7 @@ async fn page(
     status: StatusCode,
 ) -> PageResult {
     let title = context.text().named("team-edit-title", detail.summary.title.as_str());
-    let (page, _) = frame(context, Entry::Inbox, title).await?;
+    let page = frame(context, Entry::Inbox, title).await?;
     let back = path(&detail.summary.slug());
     let has_problem = !draft.problems.is_empty() || stored.is_some();
     let page = Page { here: format!("{back}/edit"), ..page.with_problem(has_problem) };
@@ -311,18 +311,18 @@ mod tests {
 
     #[test]
     fn tags_are_read_as_they_are_written() {
-        for (typed, expected) in [
+        for (raw, expected) in [
             ("", &[][..]),
             (" a , b c,, \u{60c} d\u{60c}e\nf", &["a", "b c", "d", "e", "f"]),
             ("\"a, b\", c", &["a, b", "c"]),
             ("\"say \"\"hi\"\"\"", &["say \"hi\""]),
             ("5\" screen", &["5\" screen"]),
         ] {
-            assert_eq!(split_tags(typed), expected, "{typed}");
+            assert_eq!(split_tags(raw), expected, "{raw}");
         }
         let list = ["a, b", "c", "\"d\"", "5\" screen", "e\u{60c}f"];
-        assert_eq!(split_tags(&written_tags(&tags(&list))), list);
-        assert_eq!(written_tags(&tags(&["a", "b c"])), "a, b c");
+        assert_eq!(split_tags(&join_tags(&tags(&list))), list);
+        assert_eq!(join_tags(&tags(&["a", "b c"])), "a, b c");
     }
 
     #[test]
@@ -332,9 +332,9 @@ mod tests {
         let mut same = stored.clone();
         let change = same.change(&stored, text);
         assert_eq!((change.description, change.tags, change.private), (None, None, Some(true)));
-        let mut typed = Draft { tags: "x, y".to_owned(), description: "**New**".to_owned(), ..stored.clone() };
-        typed.is_html = false;
-        let change = typed.change(&stored, text);
+        let mut draft = Draft { tags: "x, y".to_owned(), description: "**New**".to_owned(), ..stored.clone() };
+        draft.is_html = false;
+        let change = draft.change(&stored, text);
         assert_eq!(change.tags, Some(tags(&["x", "y"])));
         assert_eq!(change.description.unwrap().text(), "New");
         let mut many = Draft { tags: "a,".repeat(21), title: " ".to_owned(), ..stored.clone() };

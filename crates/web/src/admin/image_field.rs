@@ -88,7 +88,7 @@ impl ImageField {
     }
 
     /// Returns the file that is to be stored.
-    pub(crate) fn chosen(&self) -> Option<AttachmentId> {
+    pub(crate) fn file_to_store(&self) -> Option<AttachmentId> {
         self.file.filter(|_| !self.is_removed)
     }
 
@@ -112,6 +112,6 @@ fn file_of(context: &Context, reference: &str) -> Option<AttachmentId> {
 /// that the page has, so that nothing else can be opened. The name is for people and not compared.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let file = file_of(&context, context.parameter("id")).ok_or(HttpError::NotFound)?;
-    let found = context.run(&FindFile { file }).await?;
-    stream(&context, &found, CACHED_FOR_ONE, "same-origin").await
+    let file = context.run(&FindFile { file }).await?;
+    stream(&context, &file, CACHED_FOR_ONE, "same-origin").await
 }

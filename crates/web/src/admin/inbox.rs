@@ -28,7 +28,7 @@ pub(crate) use self::merging::ask_merge;
 use self::shortcuts::{SHORTCUTS, Shortcut};
 use crate::actions::{with_done, without_parameter};
 use crate::admin::parts::{Choice, Person, track_choices};
-use crate::admin::{self, Entry, frame, run_once};
+use crate::admin::{self, Entry, frame_with_counts, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
@@ -58,7 +58,7 @@ struct InboxPage {
     lanes: Vec<Choice>,
     sorts: Vec<Choice>,
     /// How many were found, if not all are shown.
-    found: Option<String>,
+    results_count: Option<String>,
     rows: Vec<Row>,
     /// What can be done with the ticked rows. Merged ones have no check boxes: a change would be one of their targets.
     bulk: Option<BulkBar>,
@@ -258,7 +258,7 @@ struct Bulk {
 
 /// What the form of the list leads to.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum BulkAction {
     /// A change at once.
     Triage(Triage),
     /// The page that asks for the target.
@@ -291,11 +291,11 @@ impl Bulk {
         }
     }
 
-    /// Returns what is wanted.
+    /// Returns the action of the form.
     ///
     /// # Errors
     /// Adds the problem of a field.
-    fn wanted(&mut self, t: Text, action: &str) -> Option<Wanted> {
+    fn parse_action(&mut self, t: Text, action: &str) -> Option<BulkAction> {
         let has_other = !self.other.is_empty() || !self.tag.trim().is_empty();
         match action {
             // Enter in a text field presses the first button of a form, also when the second choice is made.
@@ -304,7 +304,7 @@ impl Bulk {
                 if track.is_none() {
                     self.problems.add("track", t.get("inbox-problem-track"));
                 }
-                track.map(|track| Wanted::Triage(Triage::Move(track)))
+                track.map(|track| BulkAction::Triage(Triage::Move(track)))
             }
             "move" | "other" => self.other(t),
             _ => {
@@ -314,7 +314,7 @@ impl Bulk {
         }
     }
 
-    fn other(&mut self, t: Text) -> Option<Wanted> {
+    fn other(&mut self, t: Text) -> Option<BulkAction> {
         let other = if self.other.is_empty() && !self.tag.trim().is_empty() { "tag" } else { self.other.as_str() };
         let triage = match other {
             "tag" => Triage::AddTag(self.problems.check(Tag::parse("tag", &self.tag), t)?),
@@ -322,13 +322,13 @@ impl Bulk {
             "public" => Triage::SetPrivate(false),
             "approve" => Triage::Approve,
             "decline" => Triage::Decline,
-            "merge" => return Some(Wanted::Merge),
+            "merge" => return Some(BulkAction::Merge),
             _ => {
                 self.problems.add("other", t.get("inbox-problem-action"));
                 return None;
             }
         };
-        Some(Wanted::Triage(triage))
+        Some(BulkAction::Triage(triage))
     }
 
     /// Returns the ticked rows, of which there must be some.
@@ -457,13 +457,13 @@ pub(crate) async fn triage(context: Rc<Context>, fields: Fields) -> PageResult {
             None => render(&context, address, bulk).await,
         };
     }
-    let wanted = bulk.wanted(t, fields.get("action"));
-    let selection = bulk.selection(t, if wanted == Some(Wanted::Merge) { 2 } else { 1 });
-    match (wanted, selection) {
-        (Some(Wanted::Merge), Some(selection)) => {
+    let action = bulk.parse_action(t, fields.get("action"));
+    let selection = bulk.selection(t, if action == Some(BulkAction::Merge) { 2 } else { 1 });
+    match (action, selection) {
+        (Some(BulkAction::Merge), Some(selection)) => {
             return Ok(Reply::see_other(merging::path(&address, selection.requests())));
         }
-        (Some(Wanted::Triage(triage)), Some(selection)) => {
+        (Some(BulkAction::Triage(triage)), Some(selection)) => {
             // A change of one that somebody has merged meanwhile would be one of its target, which nobody has ticked.
             let filter = InboxFilter { state: InboxState::Merged, ..InboxFilter::default() };
             let merged = context.run(&ListInboxRows { filter, requests: selection.requests().to_vec() }).await?;
@@ -484,9 +484,9 @@ pub(crate) async fn triage(context: Rc<Context>, fields: Fields) -> PageResult {
 /// Shows the list, with the form as it was sent.
 async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
     let t = context.text();
-    let (page, counts) = frame(context, Entry::Inbox, t.get("admin-inbox")).await?;
+    let (page, counts) = frame_with_counts(context, Entry::Inbox, t.get("admin-inbox")).await?;
     let (_, member) = admin::member(context)?;
-    let listing = find(context, &address, &counts, member.id).await?;
+    let listing = list_of_address(context, &address, &counts, member.id).await?;
     let held = match address.state {
         InboxState::Awaiting if !address.is_filtered() => Held::load(context, &counts, &bulk.comments).await?,
         _ => Held::default(),
@@ -500,7 +500,7 @@ async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
         tracks: tracks(t, &counts, &address),
         lanes: lanes(t, &counts, &address),
         sorts: sorts(t, &address),
-        found: (address.is_filtered() && !rows.is_empty()).then(|| t.count("results", listing.total)),
+        results_count: (address.is_filtered() && !rows.is_empty()).then(|| t.count("results", listing.total)),
         is_awaiting: address.state == InboxState::Awaiting,
         empty: (rows.is_empty() && held.is_empty()).then(|| empty(t, &address)),
         pager: pager(t, &listing, &address),
@@ -525,7 +525,7 @@ fn pager(t: Text, listing: &Listing<InboxRow>, address: &Address) -> Option<Page
 }
 
 /// Runs the query of an address. A filter that nothing can match gives an empty list.
-async fn find(
+async fn list_of_address(
     context: &Context,
     address: &Address,
     counts: &InboxCounts,
@@ -625,10 +625,10 @@ impl BulkBar {
     fn new(t: Text, counts: &InboxCounts, bulk: Bulk) -> Self {
         let Bulk { track, other, tag, problems, .. } = bulk;
         let none = || Choice::new("", t.get("inbox-choose"), "none");
-        let chosen = parse_uuid("track", &track).map(TrackId::new).ok();
+        let selection = parse_uuid("track", &track).map(TrackId::new).ok();
         let others = OTHERS.into_iter().map(|(value, key)| Choice::new(value, t.get(key), &other));
         Self {
-            tracks: std::iter::once(none()).chain(track_choices(counts, chosen)).collect(),
+            tracks: std::iter::once(none()).chain(track_choices(counts, selection)).collect(),
             others: std::iter::once(none()).chain(others).collect(),
             tag,
             problems,
@@ -688,7 +688,7 @@ fn lanes(t: Text, counts: &InboxCounts, address: &Address) -> Vec<Choice> {
 /// Returns the orders to choose from. The order that the list has is chosen.
 fn sorts(t: Text, address: &Address) -> Vec<Choice> {
     let is_search = !address.query.is_empty();
-    let chosen = match InboxSort::from_name(address.sort) {
+    let selection = match InboxSort::from_name(address.sort) {
         // The results of a search are in the order of relevance, unless another one is chosen.
         _ if is_search && address.sort.is_empty() => "",
         // A search does not know when something was changed: the newest ones are first.
@@ -703,9 +703,9 @@ fn sorts(t: Text, address: &Address) -> Vec<Choice> {
             InboxSort::Oldest => "sort-oldest",
             InboxSort::Updated => "sort-updated",
         };
-        Choice::new(sort.name(), t.get(key), chosen)
+        Choice::new(sort.name(), t.get(key), selection)
     };
-    let relevance = is_search.then(|| Choice::new("", t.get("sort-relevance"), chosen));
+    let relevance = is_search.then(|| Choice::new("", t.get("sort-relevance"), selection));
     relevance.into_iter().chain(InboxSort::ALL.into_iter().filter(is_offered).map(option)).collect()
 }
 
@@ -808,7 +808,7 @@ pub(crate) mod tests {
             tracks: tracks(t, &counts, &address),
             lanes: lanes(t, &counts, &address),
             sorts: sorts(t, &address),
-            found: address.is_filtered().then(|| t.count("results", 3)),
+            results_count: address.is_filtered().then(|| t.count("results", 3)),
             rows: rows.iter().map(|row| Row::new(t, row, &bulk.ids)).collect(),
             bulk: (address.state != InboxState::Merged).then(|| BulkBar::new(t, &counts, bulk)),
             held: Held::default(),
@@ -911,10 +911,10 @@ pub(crate) mod tests {
     fn views_and_tracks_have_their_numbers() {
         let counts = sample_counts();
         let views = views(ENGLISH, &counts, &address("state=awaiting&sort=votes&tag=a"));
-        let shown: Vec<_> = views.iter().map(|view| (view.name.as_str(), view.count.as_str())).collect();
+        let counts_of_views: Vec<_> = views.iter().map(|view| (view.name.as_str(), view.count.as_str())).collect();
         let expected =
             [("All", "1,230"), ("No answer yet", "6"), ("Awaiting approval", "5"), ("Private", "3"), ("Merged", "7")];
-        assert_eq!(shown, expected);
+        assert_eq!(counts_of_views, expected);
         assert_eq!(views[2].path, "/admin?state=awaiting&sort=votes");
         assert_eq!(views.iter().map(|view| view.is_current).collect::<Vec<_>>(), [false, false, true, false, false]);
         for (query, label) in [
@@ -935,11 +935,12 @@ pub(crate) mod tests {
         let sorts = |query: &str| -> Vec<(String, bool)> {
             sorts(ENGLISH, &address(query)).into_iter().map(|sort| (sort.value, sort.is_chosen)).collect()
         };
-        let all = |chosen: &str| ["newest", "votes", "oldest", "updated"].map(|name| (name.to_owned(), name == chosen));
+        let all =
+            |selection: &str| ["newest", "votes", "oldest", "updated"].map(|name| (name.to_owned(), name == selection));
         assert_eq!(sorts(""), all("newest"));
         assert_eq!(sorts("sort=oldest"), all("oldest"));
         // A search does not know when something was changed.
-        let of_search = |chosen: &str| [&[(String::new(), chosen.is_empty())][..], &all(chosen)[..3]].concat();
+        let of_search = |selection: &str| [&[(String::new(), selection.is_empty())][..], &all(selection)[..3]].concat();
         assert_eq!(sorts("query=a"), of_search(""));
         assert_eq!(sorts("query=a&sort=votes"), of_search("votes"));
         assert_eq!(sorts("query=a&sort=updated"), of_search("newest"));
@@ -963,9 +964,9 @@ pub(crate) mod tests {
     #[test]
     fn forms_say_what_is_wanted() {
         let track = Uuid::from_u128(7).hyphenated().to_string();
-        let moved = || Some(Wanted::Triage(Triage::Move(TrackId::new(Uuid::from_u128(7)))));
-        let tag = || Some(Wanted::Triage(Triage::AddTag(Tag::parse("tag", "a").unwrap())));
-        for (form, wanted, problem) in [
+        let moved = || Some(BulkAction::Triage(Triage::Move(TrackId::new(Uuid::from_u128(7)))));
+        let tag = || Some(BulkAction::Triage(Triage::AddTag(Tag::parse("tag", "a").unwrap())));
+        for (form, expected, problem) in [
             (format!("action=move&track={track}"), moved(), None),
             (format!("action=move&track={track}&other=private&tag=a"), moved(), None),
             ("action=move&track=".to_owned(), None, Some("track")),
@@ -975,20 +976,20 @@ pub(crate) mod tests {
             (format!("action=other&track={track}&tag=+a+"), tag(), None),
             ("action=other&other=tag&tag=a".to_owned(), tag(), None),
             ("action=other&other=tag&tag=+".to_owned(), None, Some("tag")),
-            ("action=other&other=private&tag=a".to_owned(), Some(Wanted::Triage(Triage::SetPrivate(true))), None),
-            ("action=other&other=public".to_owned(), Some(Wanted::Triage(Triage::SetPrivate(false))), None),
-            ("action=other&other=approve".to_owned(), Some(Wanted::Triage(Triage::Approve)), None),
-            ("action=other&other=decline".to_owned(), Some(Wanted::Triage(Triage::Decline)), None),
-            ("action=other&other=merge".to_owned(), Some(Wanted::Merge), None),
+            ("action=other&other=private&tag=a".to_owned(), Some(BulkAction::Triage(Triage::SetPrivate(true))), None),
+            ("action=other&other=public".to_owned(), Some(BulkAction::Triage(Triage::SetPrivate(false))), None),
+            ("action=other&other=approve".to_owned(), Some(BulkAction::Triage(Triage::Approve)), None),
+            ("action=other&other=decline".to_owned(), Some(BulkAction::Triage(Triage::Decline)), None),
+            ("action=other&other=merge".to_owned(), Some(BulkAction::Merge), None),
             ("action=other&other=".to_owned(), None, Some("other")),
             ("action=other&other=delete".to_owned(), None, Some("other")),
             ("other=private".to_owned(), None, Some("other")),
         ] {
             let fields = Fields::parse(form.as_bytes());
             let mut bulk = Bulk::parse(&fields);
-            assert_eq!(bulk.wanted(ENGLISH, fields.get("action")), wanted, "{form}");
-            let found: Vec<&str> = bulk.problems.iter().map(|(field, _)| field.as_str()).collect();
-            assert_eq!(found, problem.into_iter().collect::<Vec<_>>(), "{form}");
+            assert_eq!(bulk.parse_action(ENGLISH, fields.get("action")), expected, "{form}");
+            let fields_with_problems: Vec<&str> = bulk.problems.iter().map(|(field, _)| field.as_str()).collect();
+            assert_eq!(fields_with_problems, problem.into_iter().collect::<Vec<_>>(), "{form}");
         }
     }
 

@@ -120,7 +120,7 @@ pub(crate) async fn retry(context: Rc<Context>, fields: Fields) -> PageResult {
 /// `POST /admin/mail/test`: sends a test mail to the own address. Nobody else has asked for one.
 pub(crate) async fn test(context: Rc<Context>, fields: Fields) -> PageResult {
     let to = admin::member(&context)?.1.email.clone();
-    let test = QueueTestMail { to, asked_by: TestMailBy::Member };
+    let test = QueueTestMail { to, requester: TestMailBy::Member };
     match run_once(&context, &fields, test, |_| format!("{PATH}?done=mail-tested")).await {
         Err(HttpError::Domain(RoadmapError::OverMailLimit(over))) => {
             let mut problems = Problems::default();
@@ -134,7 +134,7 @@ pub(crate) async fn test(context: Rc<Context>, fields: Fields) -> PageResult {
 async fn render(context: &Context, problems: Problems) -> PageResult {
     let email = admin::member(context)?.1.email.as_str().to_owned();
     let mail = context.run(&ShowMail { failures: READ }).await?;
-    let (page, _) = admin::frame(context, Entry::Mail, context.text().get("admin-mail")).await?;
+    let page = admin::frame(context, Entry::Mail, context.text().get("admin-mail")).await?;
     let page = Page { here: PATH.to_owned(), ..page.with_problem(!problems.is_empty()) };
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     Ok(Reply::page_with(status, &MailPage::new(page, &mail, email, problems)))
@@ -144,17 +144,17 @@ impl MailPage {
     fn new(page: Page, mail: &MailStatus, email: String, problems: Problems) -> Self {
         let t = page.t;
         let postponed = mail.failures.iter().filter(|failure| failure.next_attempt_at.is_some()).count();
-        let shown = |number: u64| t.number(i64::try_from(number).unwrap_or(i64::MAX));
+        let as_text = |number: u64| t.number(i64::try_from(number).unwrap_or(i64::MAX));
         // Those beyond the ones that were read are not counted.
         let is_read = mail.failures.len() < usize::try_from(READ).unwrap_or(usize::MAX);
         let mark = if is_read { "" } else { "+" };
         let number = |key, number, hint| Number { key, number, hint };
         Self {
             numbers: vec![
-                number("mail-waiting", shown(mail.waiting.saturating_add(mail.audiences)), "mail-waiting-hint"),
-                number("mail-postponed", format!("{}{mark}", shown(postponed as u64)), "mail-postponed-hint"),
-                number("mail-failed", shown(mail.dead), "mail-failed-hint"),
-                number("mail-sent", shown(mail.sent), "mail-sent-hint"),
+                number("mail-waiting", as_text(mail.waiting.saturating_add(mail.audiences)), "mail-waiting-hint"),
+                number("mail-postponed", format!("{}{mark}", as_text(postponed as u64)), "mail-postponed-hint"),
+                number("mail-failed", as_text(mail.dead), "mail-failed-hint"),
+                number("mail-sent", as_text(mail.sent), "mail-sent-hint"),
             ],
             oldest: mail.oldest.map(|at| DisplayTime::minute(t, at)),
             has_dead: mail.dead > 0,

@@ -9,7 +9,7 @@ use roadmap_domain::model::api_key::ApiKey;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::MemberId;
 use roadmap_domain::model::member::{Member, MemberRef, Role};
-use roadmap_domain::model::sign_in::{AskedBy, LocalPath};
+use roadmap_domain::model::sign_in::{LocalPath, SignInRequester};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::change_members::{AddMember, ChangeRole, RemoveMember};
 use roadmap_domain::usecase::query::admin::ListApiKeys;
@@ -85,9 +85,9 @@ const fn role_key(role: Role) -> &'static str {
 }
 
 /// Returns the roles as options.
-fn role_choices(t: Text, chosen: &str) -> Vec<Choice> {
+fn role_choices(t: Text, selection: &str) -> Vec<Choice> {
     // The role that may do less comes first.
-    [Role::Member, Role::Admin].map(|role| Choice::new(role.name(), t.get(role_key(role)), chosen)).to_vec()
+    [Role::Member, Role::Admin].map(|role| Choice::new(role.name(), t.get(role_key(role)), selection)).to_vec()
 }
 
 impl MemberRow {
@@ -110,7 +110,7 @@ impl MemberRow {
 
 /// What the form for an invitation shows.
 #[derive(Debug, Default)]
-struct Typed<'a> {
+struct MemberForm<'a> {
     email: &'a str,
     name: &'a str,
     role: &'a str,
@@ -118,25 +118,25 @@ struct Typed<'a> {
 
 /// `GET /admin/members`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
-    render(&context, &Typed::default(), Problems::default()).await
+    render(&context, &MemberForm::default(), Problems::default()).await
 }
 
 /// `POST /admin/members`: adds a member, who gets a link by mail.
 pub(crate) async fn invite(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, mut problems) = (context.text(), Problems::default());
-    let typed = Typed { email: fields.get("email"), name: fields.get("name"), role: fields.get("role") };
-    let email = problems.check(EmailAddress::parse("email", typed.email), t);
-    let name = problems.check(Name::parse("name", typed.name), t);
-    let role = problems.check(Role::parse("role", typed.role), t);
+    let form = MemberForm { email: fields.get("email"), name: fields.get("name"), role: fields.get("role") };
+    let email = problems.check(EmailAddress::parse("email", form.email), t);
+    let name = problems.check(Name::parse("name", form.name), t);
+    let role = problems.check(Role::parse("role", form.role), t);
     let (Some(email), Some(name), Some(role), true) = (email, name, role, problems.is_empty()) else {
-        return render(&context, &typed, problems).await;
+        return render(&context, &form, problems).await;
     };
     let add = AddMember { email: email.clone(), name, role: Some(role) };
     match run_step(&context, &fields, "", add, |member| member.id.to_string()).await {
         Ok(_) => {}
         Err(HttpError::Domain(RoadmapError::Taken { .. })) => {
             problems.add("email", t.get("member-known"));
-            return render(&context, &typed, problems).await;
+            return render(&context, &form, problems).await;
         }
         Err(error) => return Err(error),
     }
@@ -154,7 +154,7 @@ pub(crate) async fn invite_again(context: Rc<Context>, fields: Fields) -> PageRe
     }
     let mut problems = Problems::default();
     problems.add(format!("invitation-{id}"), context.text().get("member-link-limit"));
-    render(&context, &Typed::default(), problems).await
+    render(&context, &MemberForm::default(), problems).await
 }
 
 /// Sends a link to the panel. Returns whether it is on its way: there is a limit for each address.
@@ -167,7 +167,7 @@ async fn send_link(context: &Context, fields: &Fields, email: EmailAddress) -> R
         next: LocalPath::parse("/admin"),
         language: context.language,
     };
-    let ask = AskForSignIn { start, asked_by: AskedBy::Member };
+    let ask = AskForSignIn { start, requester: SignInRequester::Member };
     match run_step(context, fields, ":link", ask, |_| String::new()).await {
         Ok(_) => Ok(true),
         Err(HttpError::Domain(RoadmapError::OverMailLimit(_))) => Ok(false),
@@ -181,7 +181,7 @@ pub(crate) async fn change_role(context: Rc<Context>, fields: Fields) -> PageRes
     let field = format!("role-{id}");
     let Ok(role) = Role::parse("role", fields.get("role")) else {
         problems.add(field, t.get("member-role-missing"));
-        return render(&context, &Typed::default(), problems).await;
+        return render(&context, &MemberForm::default(), problems).await;
     };
     let (_, own) = admin::member(&context)?;
     let is_own = own.id == id;
@@ -198,7 +198,7 @@ pub(crate) async fn change_role(context: Rc<Context>, fields: Fields) -> PageRes
     match run_once(&context, &fields, change, landing).await {
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::LastAdmin))) => {
             problems.add(field, t.get("member-last-admin"));
-            render(&context, &Typed::default(), problems).await
+            render(&context, &MemberForm::default(), problems).await
         }
         Err(HttpError::Domain(RoadmapError::NotFound(_))) => gone(&context).await,
         done => done,
@@ -243,7 +243,7 @@ pub(crate) async fn remove(context: Rc<Context>, fields: Fields) -> PageResult {
 async fn gone(context: &Context) -> PageResult {
     let mut problems = Problems::default();
     problems.add("members", context.text().get("member-gone"));
-    render(context, &Typed::default(), problems).await
+    render(context, &MemberForm::default(), problems).await
 }
 
 async fn ask(context: &Context, id: MemberId, demotes: bool, problems: Problems) -> PageResult {
@@ -255,7 +255,7 @@ async fn ask(context: &Context, id: MemberId, demotes: bool, problems: Problems)
     let (key, last) = if demotes { ("member-demote-title", "demote") } else { ("member-remove-title", "remove") };
     let title = t.named(key, member.name.as_str());
     let keys = keys_of(context, id).await?;
-    let (page, _) = admin::frame(context, Entry::Members, title).await?;
+    let page = admin::frame(context, Entry::Members, title).await?;
     let page = Page { here: format!("{PATH}/{id}/{last}"), ..page.with_problem(!problems.is_empty()) };
     let template = RemovePage {
         page,
@@ -269,16 +269,16 @@ async fn ask(context: &Context, id: MemberId, demotes: bool, problems: Problems)
     Ok(Reply::page_with(status(&template.problems), &template))
 }
 
-async fn render(context: &Context, typed: &Typed<'_>, problems: Problems) -> PageResult {
+async fn render(context: &Context, form: &MemberForm<'_>, problems: Problems) -> PageResult {
     let (t, (_, own)) = (context.text(), admin::member(context)?);
     let members = context.run(&ListMembers).await?;
-    let (page, _) = admin::frame(context, Entry::Members, t.get("admin-members")).await?;
+    let page = admin::frame(context, Entry::Members, t.get("admin-members")).await?;
     let template = MembersPage {
         page: Page { here: PATH.to_owned(), ..page.with_problem(!problems.is_empty()) },
         members: members.iter().map(|member| MemberRow::new(t, member, own.id)).collect(),
-        email: typed.email.to_owned(),
-        name: typed.name.to_owned(),
-        roles: role_choices(t, typed.role),
+        email: form.email.to_owned(),
+        name: form.name.to_owned(),
+        roles: role_choices(t, form.role),
         is_fresh: admin::is_fresh(context),
         problems,
     };
@@ -353,8 +353,8 @@ mod tests {
 
     #[test]
     fn the_role_that_may_do_less_is_offered_first() {
-        for (chosen, expected) in [("", [false, false]), ("admin", [false, true]), ("hacker", [false, false])] {
-            let choices = role_choices(Text(Language::English), chosen);
+        for (selection, expected) in [("", [false, false]), ("admin", [false, true]), ("hacker", [false, false])] {
+            let choices = role_choices(Text(Language::English), selection);
             let values: Vec<(&str, bool)> =
                 choices.iter().map(|choice| (choice.value.as_str(), choice.is_chosen)).collect();
             assert_eq!(values, [("member", expected[0]), ("admin", expected[1])]);

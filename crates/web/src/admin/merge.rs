@@ -71,12 +71,12 @@ struct Confirmation {
 }
 
 /// The feature request of the path: itself, or what it was merged into.
-enum Found {
+enum MergeSource {
     Itself(Box<FeatureRequestDetail>),
     Merged { link: RequestLink, target: RequestLink },
 }
 
-async fn find(context: &Context) -> Result<Found, HttpError> {
+async fn find_source(context: &Context) -> Result<MergeSource, HttpError> {
     let reference = reference(context);
     let detail = context.run(&ShowFeatureRequest { request: reference }).await?;
     let merged = detail.merged.iter().find(|link| match reference {
@@ -85,17 +85,17 @@ async fn find(context: &Context) -> Result<Found, HttpError> {
         FeatureRequestRef::Unresolvable => false,
     });
     Ok(match merged {
-        Some(link) => Found::Merged { link: link.clone(), target: RequestLink::from(&detail.summary) },
-        None => Found::Itself(Box::new(detail)),
+        Some(link) => MergeSource::Merged { link: link.clone(), target: RequestLink::from(&detail.summary) },
+        None => MergeSource::Itself(Box::new(detail)),
     })
 }
 
 /// `GET /admin/feature_requests/{slug}/merge`: a search for the target, and with the parameter `into` what the merge would
 /// do.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
-    let source = match find(&context).await? {
-        Found::Itself(source) => source,
-        Found::Merged { link, target } => return merged(&context, &link, &target, Problems::default()).await,
+    let source = match find_source(&context).await? {
+        MergeSource::Itself(source) => source,
+        MergeSource::Merged { link, target } => return merged(&context, &link, &target, Problems::default()).await,
     };
     if !context.query.has("into") {
         return choose(&context, &source, Problems::default()).await;
@@ -127,12 +127,12 @@ pub(crate) async fn merge(context: Rc<Context>, fields: Fields) -> PageResult {
         Err(error) => error,
     };
     let (text, mut problems) = (context.text(), Problems::default());
-    match (find(&context).await?, &error) {
-        (Found::Merged { link, target }, HttpError::Domain(RoadmapError::Conflict(Conflict::AlreadyMerged))) => {
+    match (find_source(&context).await?, &error) {
+        (MergeSource::Merged { link, target }, HttpError::Domain(RoadmapError::Conflict(Conflict::AlreadyMerged))) => {
             problems.add("main", text.get("team-merge-elsewhere"));
             merged(&context, &link, &target, problems).await
         }
-        (Found::Itself(source), HttpError::Domain(RoadmapError::Invalid(_) | RoadmapError::NotFound(_))) => {
+        (MergeSource::Itself(source), HttpError::Domain(RoadmapError::Invalid(_) | RoadmapError::NotFound(_))) => {
             problems.add("query", text.get(reason(&context, &source, target, &error).await?));
             choose(&context, &source, problems).await
         }
@@ -178,7 +178,7 @@ async fn choose(context: &Context, source: &FeatureRequestDetail, mut problems: 
     let query = context.query.get("query").trim().to_owned();
     let hits = match query.as_str() {
         "" => suggestions(context, source, &back).await?,
-        typed => match SearchQuery::parse("linked-query", typed) {
+        text => match SearchQuery::parse("linked-query", text) {
             Ok(words) => {
                 let list = ListInbox { query: Some(words), ..ListInbox::default() };
                 let rows = context.run(&list).await?.items;
@@ -216,7 +216,7 @@ async fn merged(context: &Context, link: &RequestLink, target: &RequestLink, pro
 }
 
 async fn page(context: &Context, title: &str, back: String, step: Step, problems: Problems) -> PageResult {
-    let (page, _) = frame(context, Entry::Inbox, context.text().named("team-merge-title", title)).await?;
+    let page = frame(context, Entry::Inbox, context.text().named("team-merge-title", title)).await?;
     let has_problem = !problems.is_empty();
     let mut page = page.with_problem(has_problem);
     if context.request.method() == Method::POST {

@@ -17,11 +17,11 @@ use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, Feat
 use roadmap_domain::usecase::query::portal::{FindSimilar, ListPublicRequests};
 use roadmap_http::error::HttpError;
 
-use crate::actions::{not_done, typed_text};
+use crate::actions::{multiline_text, not_done};
 use crate::admin::edit_request::check_tags;
 use crate::admin::parts::{Choice, track_choices};
 use crate::admin::request_form::{author, landing, path, refusal};
-use crate::admin::{Entry, frame, run_once};
+use crate::admin::{Entry, frame_with_counts, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
@@ -72,16 +72,16 @@ struct Draft {
 }
 
 impl Draft {
-    fn typed(fields: &Fields) -> Self {
+    fn of_form(fields: &Fields) -> Self {
         Self {
             title: fields.get("title").to_owned(),
-            description: typed_text(fields, "description"),
+            description: multiline_text(fields, "description"),
             tags: fields.get("tags").to_owned(),
             track: parse_uuid("track", fields.get("track")).ok().map(TrackId::new),
             private: fields.has("private"),
             email: fields.get("email").to_owned(),
             name: fields.get("name").to_owned(),
-            note: typed_text(fields, "note"),
+            note: multiline_text(fields, "note"),
             problems: Problems::default(),
         }
     }
@@ -138,7 +138,7 @@ pub(crate) async fn similar(context: Rc<Context>) -> PageResult {
 
 /// `POST /admin/feature_requests/new`: creates it, or looks for similar ones.
 pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
-    let mut draft = Draft::typed(&fields);
+    let mut draft = Draft::of_form(&fields);
     if fields.has("again") {
         draft.problems.check(Title::parse("title", &draft.title), context.text());
         let similar = similar_to(&context, &draft.title).await?;
@@ -184,7 +184,7 @@ impl Similar {
 
 /// Renders the form: 422 if it has problems.
 async fn page(context: &Context, draft: Draft, similar: Option<Vec<Similar>>) -> PageResult {
-    let (page, counts) = frame(context, Entry::Inbox, context.text().get("team-new-title")).await?;
+    let (page, counts) = frame_with_counts(context, Entry::Inbox, context.text().get("team-new-title")).await?;
     let has_problem = !draft.problems.is_empty();
     let first = counts.tracks.first().map(|counts| counts.track.id);
     let tracks = track_choices(&counts, draft.track.or(first));

@@ -12,7 +12,7 @@ use roadmap_http::error::HttpError;
 
 use crate::admin::inbox::{state_path, team_path, track_path};
 use crate::admin::parts::DisplayTime;
-use crate::admin::{self, Entry, frame};
+use crate::admin::{self, Entry, frame_with_counts};
 use crate::context::Context;
 use crate::page::{Nav, Page};
 use crate::reply::{PageResult, Reply};
@@ -112,7 +112,7 @@ const WIDTH: usize = 560;
 /// `GET /admin/overview`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let t = context.text();
-    let (page, counts) = frame(&context, Entry::Overview, t.get("admin-overview")).await?;
+    let (page, counts) = frame_with_counts(&context, Entry::Overview, t.get("admin-overview")).await?;
     let (_, member) = admin::member(&context)?;
     let period = Period::from_days(context.query.get("days"));
     let overviews = &context.state.overviews;
@@ -129,7 +129,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
         unanswered: overview
             .unanswered
             .iter()
-            .map(|found| entitled(found, t.count("votes", found.votes_count)))
+            .map(|request| entitled(request, t.count("votes", request.votes_count)))
             .collect(),
         rising: overview
             .rising
@@ -283,14 +283,14 @@ fn top_of(max: i64) -> i64 {
 
 fn tracks(t: Text, counts: &InboxCounts) -> Vec<TrackBar> {
     let all = counts.of_state(InboxState::All).max(1);
-    let most = counts.tracks.iter().map(|track| track.all).max().unwrap_or_default().max(1);
+    let max_count = counts.tracks.iter().map(|track| track.all).max().unwrap_or_default().max(1);
     let hundredths = |part: i64, whole: i64| usize::try_from(part.saturating_mul(10_000) / whole).unwrap_or_default();
     let bar = |track: &roadmap_domain::model::admin::TrackCounts| TrackBar {
         name: track.track.name.as_str().to_owned(),
         path: track_path(track.track.id),
         number: t.number(track.all),
         share: t.count("overview-percent", (track.all * 100 + all / 2) / all),
-        width: percent(hundredths(track.all, most)),
+        width: percent(hundredths(track.all, max_count)),
     };
     counts.tracks.iter().map(bar).collect()
 }
@@ -344,8 +344,8 @@ mod tests {
             stats: stats(t, &overview, &counts, failed, is_admin),
             charts: charts(t, &overview.weeks),
             tracks: tracks(t, &counts),
-            unanswered: overview.unanswered.iter().map(|found| entitled(found, "7 votes".to_owned())).collect(),
-            rising: overview.rising.iter().map(|found| entitled(&found.request, "2 new votes".to_owned())).collect(),
+            unanswered: overview.unanswered.iter().map(|request| entitled(request, "7 votes".to_owned())).collect(),
+            rising: overview.rising.iter().map(|rising| entitled(&rising.request, "2 new votes".to_owned())).collect(),
             missed: overview
                 .missed_searches
                 .iter()

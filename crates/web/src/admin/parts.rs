@@ -33,18 +33,19 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Creates an option, which is chosen if its value is `chosen`.
-    pub(crate) fn new(value: impl Into<String>, label: impl Into<String>, chosen: &str) -> Self {
+    /// Creates an option, which is chosen if its value is `selection`.
+    pub(crate) fn new(value: impl Into<String>, label: impl Into<String>, selection: &str) -> Self {
         let value = value.into();
-        Self { is_chosen: value == chosen, label: label.into(), value }
+        Self { is_chosen: value == selection, label: label.into(), value }
     }
 }
 
 /// Returns the tracks as options.
-pub(crate) fn track_choices(counts: &InboxCounts, chosen: Option<TrackId>) -> Vec<Choice> {
-    let chosen = chosen.map(|track| track.to_string()).unwrap_or_default();
-    let choice =
-        |track: &roadmap_domain::model::track::Track| Choice::new(track.id.to_string(), track.name.as_str(), &chosen);
+pub(crate) fn track_choices(counts: &InboxCounts, selection: Option<TrackId>) -> Vec<Choice> {
+    let selection = selection.map(|track| track.to_string()).unwrap_or_default();
+    let choice = |track: &roadmap_domain::model::track::Track| {
+        Choice::new(track.id.to_string(), track.name.as_str(), &selection)
+    };
     counts.tracks.iter().map(|counts| choice(&counts.track)).collect()
 }
 

@@ -63,12 +63,12 @@ pub(crate) fn editable(html: &CleanHtml) -> (String, bool) {
 }
 
 /// Shows a text that could not be saved, with the reason, so that it can be copied.
-pub(crate) fn keep_typed(context: &Context, error: HttpError, typed: &str) -> PageResult {
-    if typed.trim().is_empty() {
+pub(crate) fn show_unsaved_text(context: &Context, error: HttpError, text: &str) -> PageResult {
+    if text.trim().is_empty() {
         return Err(error);
     }
     let request = FeatureRequestId::new(Uuid::nil());
-    let action = PageAction::Comment { request, content: typed.to_owned() };
+    let action = PageAction::Comment { request, content: text.to_owned() };
     Ok(not_done(context, &error, &action, "/admin".to_owned()))
 }
 

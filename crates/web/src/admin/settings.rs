@@ -1,7 +1,8 @@
 //! The settings of the product, its portal and its search, in one form.
 //!
-//! All fields are validated before anything is changed. What a person has changed in the form is changed in one unit of work
-//! ([`SaveSettings`]). The form remembers what it showed ([`ShownSettings`]), so that what others have changed since then stays.
+//! All fields are validated before anything is changed. What a person has changed in the form is changed in one unit of
+//! work ([`SaveSettings`]). The form remembers what it showed ([`FormFingerprints`]), so that what others have changed
+//! since then stays.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,11 +18,11 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::policy::contrast::{AccentColors, AccentPalette, DARK, LIGHT, contrast};
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
 use roadmap_domain::usecase::query::setting::ListSynonyms;
-use roadmap_domain::usecase::save_settings::{AllSettings, SaveSettings, SettingsChanges, ShownSettings};
+use roadmap_domain::usecase::save_settings::{AllSettings, FormFingerprints, SaveSettings, SettingsChanges};
 use roadmap_domain::usecase::update_portal::invalid_logo;
 use roadmap_http::error::HttpError;
 
-use crate::actions::typed_text;
+use crate::actions::multiline_text;
 use crate::admin::image_field::{ImageField, ImageView};
 use crate::admin::parts::Choice;
 use crate::admin::{self, Entry};
@@ -52,7 +53,7 @@ const DEFAULT_PALETTE: AccentPalette = AccentPalette {
 #[template(path = "admin/settings.html")]
 struct SettingsTemplate {
     page: Page,
-    typed: Typed,
+    form: SettingsForm,
     logo: ImageView,
     /// Contrasts of the colour, in words: in the light theme and in the dark one.
     contrasts: [String; 2],
@@ -74,7 +75,7 @@ struct AccessChoice {
 
 /// What was typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Typed {
+struct SettingsForm {
     product_name: String,
     website: String,
     accent: String,
@@ -88,10 +89,10 @@ struct Typed {
     holds_posts: bool,
     synonyms: String,
     /// What the form showed when it was opened.
-    shown: ShownSettings,
+    initial: FormFingerprints,
 }
 
-impl Typed {
+impl SettingsForm {
     fn of_stored(portal: &Portal, synonyms: &Synonyms) -> Self {
         let Portal { setting, settings, .. } = portal;
         let lines = |lines: Vec<&str>| lines.join("\n");
@@ -109,7 +110,7 @@ impl Typed {
             is_indexed: settings.is_indexed,
             holds_posts: settings.holds_posts,
             synonyms: groups.join("\n"),
-            shown: ShownSettings::of_stored(&all(portal, synonyms)),
+            initial: FormFingerprints::of_stored(&all(portal, synonyms)),
         }
     }
 
@@ -120,14 +121,14 @@ impl Typed {
             accent: fields.get("accent").trim().to_owned(),
             has_default_accent: fields.has("accent-default"),
             access: fields.get("access").to_owned(),
-            mail_domains: typed_text(fields, "mail-domains"),
-            embed_origins: typed_text(fields, "embed-origins"),
+            mail_domains: multiline_text(fields, "mail-domains"),
+            embed_origins: multiline_text(fields, "embed-origins"),
             languages: fields.all("languages").map(str::to_owned).collect(),
             default_language: fields.get("default-language").to_owned(),
             is_indexed: fields.has("indexed"),
             holds_posts: fields.has("moderation"),
-            synonyms: typed_text(fields, "synonyms"),
-            shown: ShownSettings::parse(fields.get("shown")),
+            synonyms: multiline_text(fields, "synonyms"),
+            initial: FormFingerprints::parse(fields.get("shown")),
         }
     }
 
@@ -180,8 +181,8 @@ impl ListProblem {
 }
 
 /// Parses synonyms: one group on each line, with commas between its words and phrases.
-fn parse_synonyms(t: Text, typed: &str, problems: &mut Problems) -> Option<Synonyms> {
-    let numbered: Vec<(usize, &str)> = lines(typed).collect();
+fn parse_synonyms(t: Text, raw: &str, problems: &mut Problems) -> Option<Synonyms> {
+    let numbered: Vec<(usize, &str)> = lines(raw).collect();
     let groups: Vec<Vec<String>> =
         numbered.iter().map(|(_, line)| line.split(',').map(|phrase| phrase.trim().to_owned()).collect()).collect();
     let problem = match Synonyms::parse(&groups) {
@@ -208,62 +209,67 @@ fn parse_synonyms(t: Text, typed: &str, problems: &mut Problems) -> Option<Synon
 /// Validates all fields. `None` if there is a problem.
 fn check(
     t: Text,
-    typed: &Typed,
+    form: &SettingsForm,
     logo: &ImageField,
     stored: &PortalSettings,
     problems: &mut Problems,
 ) -> Option<AllSettings> {
-    let product_name = problems.check(Name::parse("product_name", &typed.product_name), t);
-    let website_url = WebsiteUrl::parse(&typed.website)
+    let product_name = problems.check(Name::parse("product_name", &form.product_name), t);
+    let website_url = WebsiteUrl::parse(&form.website)
         .map_err(|_| problems.add("website_url", t.get("settings-website-invalid")))
         .ok();
-    let accent = typed.accent().map_err(|_| problems.add("accent", t.get("settings-accent-invalid"))).ok();
-    let access = PortalAccess::from_name(&typed.access);
+    let accent = form.accent().map_err(|_| problems.add("accent", t.get("settings-accent-invalid"))).ok();
+    let access = PortalAccess::from_name(&form.access);
     if access.is_none() {
         problems.add("access", t.get("settings-access-missing"));
     }
-    let domains = parse_list("mail-domains", &typed.mail_domains, MailDomain::MAX_COUNT, |line| {
+    let domains = parse_list("mail-domains", &form.mail_domains, MailDomain::MAX_COUNT, |line| {
         MailDomain::parse("mail-domains", line)
     });
     let mail_domains = domains.map_err(|problem| problem.add(t, "settings-domain-invalid", problems)).ok();
-    let origins = parse_list("embed-origins", &typed.embed_origins, EmbedOrigin::MAX_COUNT, |line| {
+    let origins = parse_list("embed-origins", &form.embed_origins, EmbedOrigin::MAX_COUNT, |line| {
         EmbedOrigin::parse("embed-origins", line)
     });
     let embed_origins = origins.map_err(|problem| problem.add(t, "settings-origin-invalid", problems)).ok();
-    let languages = check_languages(t, typed, stored, problems);
-    let synonyms = parse_synonyms(t, &typed.synonyms, problems);
+    let languages = check_languages(t, form, stored, problems);
+    let synonyms = parse_synonyms(t, &form.synonyms, problems);
     let settings = PortalSettings {
         access: access?,
         mail_domains: mail_domains?,
-        is_indexed: typed.is_indexed,
+        is_indexed: form.is_indexed,
         embed_origins: embed_origins?,
         languages: languages?,
-        holds_posts: typed.holds_posts,
+        holds_posts: form.holds_posts,
         accent: accent?,
-        logo: logo.chosen(),
+        logo: logo.file_to_store(),
     };
     let setting = Setting { product_name: product_name?, website_url: website_url? };
-    let wanted = AllSettings { setting, settings, synonyms: synonyms? };
-    problems.is_empty().then_some(wanted)
+    let new_settings = AllSettings { setting, settings, synonyms: synonyms? };
+    problems.is_empty().then_some(new_settings)
 }
 
 /// Returns the chosen languages, the default one first. The others keep their order.
-fn check_languages(t: Text, typed: &Typed, stored: &PortalSettings, problems: &mut Problems) -> Option<Vec<Language>> {
+fn check_languages(
+    t: Text,
+    form: &SettingsForm,
+    stored: &PortalSettings,
+    problems: &mut Problems,
+) -> Option<Vec<Language>> {
     let order = stored.languages.iter().chain(&Language::ALL);
-    let mut chosen: Vec<Language> = Vec::new();
+    let mut languages: Vec<Language> = Vec::new();
     for language in order {
-        if typed.languages.iter().any(|code| code == language.code()) && !chosen.contains(language) {
-            chosen.push(*language);
+        if form.languages.iter().any(|code| code == language.code()) && !languages.contains(language) {
+            languages.push(*language);
         }
     }
-    if chosen.is_empty() {
+    if languages.is_empty() {
         problems.add("languages", t.get("settings-languages-missing"));
         return None;
     }
-    match Language::from_code(&typed.default_language).filter(|default| chosen.contains(default)) {
+    match Language::from_code(&form.default_language).filter(|default| languages.contains(default)) {
         Some(default) => {
-            chosen.sort_by_key(|language| *language != default);
-            Some(chosen)
+            languages.sort_by_key(|language| *language != default);
+            Some(languages)
         }
         None => {
             problems.add("default-language", t.get("settings-default-language"));
@@ -275,26 +281,26 @@ fn check_languages(t: Text, typed: &Typed, stored: &PortalSettings, problems: &m
 /// `GET /admin/settings`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let (stored, synonyms) = load(&context).await?;
-    let (typed, logo) = (Typed::of_stored(&stored, &synonyms), ImageField::of_stored(stored.logo.as_ref()));
-    render(&context, stored, typed, logo, Problems::default()).await
+    let (form, logo) = (SettingsForm::of_stored(&stored, &synonyms), ImageField::of_stored(stored.logo.as_ref()));
+    render(&context, stored, form, logo, Problems::default()).await
 }
 
 /// `POST /admin/settings`: saves the settings, or shows the colours.
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, mut problems) = (context.text(), Problems::default());
     let stored = context.run(&ShowPortalSettings).await?;
-    let mut typed = Typed::of_form(&fields);
+    let mut form = SettingsForm::of_form(&fields);
     let logo = ImageField::read(&context, &fields, "logo", MAX_LOGO, "settings-logo-gone", &mut problems).await?;
     if fields.get("do") == "colours" {
-        if typed.accent().is_err() {
+        if form.accent().is_err() {
             problems.add("accent", t.get("settings-accent-invalid"));
         }
-        return render(&context, stored, typed, logo, problems).await;
+        return render(&context, stored, form, logo, problems).await;
     }
-    let Some(wanted) = check(t, &typed, &logo, &stored.settings, &mut problems) else {
-        return render(&context, stored, typed, logo, problems).await;
+    let Some(new_settings) = check(t, &form, &logo, &stored.settings, &mut problems) else {
+        return render(&context, stored, form, logo, problems).await;
     };
-    let operation = SaveSettings { wanted: wanted.clone(), shown: typed.shown.clone() };
+    let operation = SaveSettings { form: new_settings.clone(), fingerprints: form.initial.clone() };
     let landing = |_| "/admin/settings?done=settings-saved".to_owned();
     match admin::run_once(&context, &fields, operation, landing).await {
         Err(HttpError::Domain(RoadmapError::Invalid(error))) if error == invalid_logo() => {
@@ -306,17 +312,17 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
             // What the unit of work has compared with, which may be newer than what was loaded before.
             let (stored, synonyms) = load(&context).await?;
             let all = all(&stored, &synonyms);
-            let now = ShownSettings::of_stored(&all);
-            for field in SettingsChanges::between(&all, wanted, &typed.shown).contested {
+            let now = FormFingerprints::of_stored(&all);
+            for field in SettingsChanges::between(&all, new_settings, &form.initial).contested {
                 problems.add(field, changed_meanwhile(t, field, &all));
                 // The next **Save** overwrites it knowingly.
-                typed.shown.0.extend(now.0.get(field).map(|shown| (field.to_owned(), shown.clone())));
+                form.initial.0.extend(now.0.get(field).map(|print| (field.to_owned(), print.clone())));
             }
-            return render(&context, stored, typed, logo, problems).await;
+            return render(&context, stored, form, logo, problems).await;
         }
         outcome => return outcome,
     }
-    render(&context, stored, typed, logo, problems).await
+    render(&context, stored, form, logo, problems).await
 }
 
 /// Says that somebody else has changed a field, and what is stored now if it can be said in words.
@@ -358,11 +364,17 @@ async fn load(context: &Context) -> Result<(Portal, Synonyms), HttpError> {
     Ok((context.run(&ShowPortalSettings).await?, context.run(&ListSynonyms).await?))
 }
 
-async fn render(context: &Context, stored: Portal, typed: Typed, logo: ImageField, problems: Problems) -> PageResult {
-    let (page, _) = admin::frame(context, Entry::Settings, context.text().get("admin-settings")).await?;
+async fn render(
+    context: &Context,
+    stored: Portal,
+    form: SettingsForm,
+    logo: ImageField,
+    problems: Problems,
+) -> PageResult {
+    let page = admin::frame(context, Entry::Settings, context.text().get("admin-settings")).await?;
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let snippet = snippet(&context.links.page("/embed/roadmap"), stored.setting.product_name.as_str());
-    let template = SettingsTemplate::new(page, stored, typed, logo.view(context), snippet, problems);
+    let template = SettingsTemplate::new(page, stored, form, logo.view(context), snippet, problems);
     Ok(Reply::page_with(status, &template))
 }
 
@@ -376,10 +388,10 @@ fn snippet(url: &str, product: &str) -> String {
 /// than there is.
 fn ratio(t: Text, one: Color, other: Color) -> String {
     let tenths = (contrast(one, other) * 10.0).floor() / 10.0;
-    let written = format!("{tenths:.1}");
+    let number = format!("{tenths:.1}");
     match t.0 {
-        Language::German => written.replace('.', ","),
-        Language::English | Language::Arabic => written,
+        Language::German => number.replace('.', ","),
+        Language::English | Language::Arabic => number,
     }
 }
 
@@ -390,10 +402,17 @@ fn contrast_words(t: Text, colors: AccentColors, backgrounds: [Color; 3]) -> Str
 }
 
 impl SettingsTemplate {
-    fn new(page: Page, stored: Portal, typed: Typed, logo: ImageView, snippet: String, problems: Problems) -> Self {
+    fn new(
+        page: Page,
+        stored: Portal,
+        form: SettingsForm,
+        logo: ImageView,
+        snippet: String,
+        problems: Problems,
+    ) -> Self {
         let t = page.t;
         // The page has the typed colour, so that the swatches show what the portal would look like.
-        let accent = typed.accent().unwrap_or(stored.settings.accent);
+        let accent = form.accent().unwrap_or(stored.settings.accent);
         let palette = accent.map_or(DEFAULT_PALETTE, AccentPalette::of);
         let settings = PortalSettings { accent, ..stored.settings };
         let page = Page { portal: Arc::new(Portal { settings, ..stored }), ..page };
@@ -404,26 +423,26 @@ impl SettingsTemplate {
                 PortalAccess::Off => "settings-access-off-hint",
             };
             AccessChoice {
-                choice: Choice::new(access.name(), t.get(access_label(access)), &typed.access),
+                choice: Choice::new(access.name(), t.get(access_label(access)), &form.access),
                 hint: t.get(hint).into_owned(),
             }
         });
         let language = |language: Language| Choice {
             value: language.code().to_owned(),
             label: language.own_name().to_owned(),
-            is_chosen: typed.languages.iter().any(|code| code == language.code()),
+            is_chosen: form.languages.iter().any(|code| code == language.code()),
         };
-        let default = |language: Language| Choice::new(language.code(), language.own_name(), &typed.default_language);
+        let default = |language: Language| Choice::new(language.code(), language.own_name(), &form.default_language);
         Self {
             logo,
             contrasts: [contrast_words(t, palette.light, LIGHT), contrast_words(t, palette.dark, DARK)],
             access: access.into(),
-            is_hidden: typed.access != PortalAccess::Public.name(),
+            is_hidden: form.access != PortalAccess::Public.name(),
             languages: Language::ALL.map(language).into(),
             default_languages: Language::ALL.map(default).into(),
             snippet,
             page: page.with_problem(!problems.is_empty()),
-            typed,
+            form,
             problems,
         }
     }
@@ -449,18 +468,23 @@ mod tests {
         Synonyms::parse(&groups.iter().map(owned).collect::<Vec<_>>()).unwrap()
     }
 
-    fn between(stored: &Portal, synonyms: &Synonyms, wanted: AllSettings, shown: &ShownSettings) -> SettingsChanges {
-        SettingsChanges::between(&all(stored, synonyms), wanted, shown)
+    fn between(
+        stored: &Portal,
+        synonyms: &Synonyms,
+        new_settings: AllSettings,
+        initial: &FormFingerprints,
+    ) -> SettingsChanges {
+        SettingsChanges::between(&all(stored, synonyms), new_settings, initial)
     }
 
-    fn stored() -> Typed {
-        Typed::of_stored(&portal(), &synonyms(&[&["2fa", "two-factor"]]))
+    fn stored() -> SettingsForm {
+        SettingsForm::of_stored(&portal(), &synonyms(&[&["2fa", "two-factor"]]))
     }
 
-    fn checked(typed: &Typed) -> Result<AllSettings, Vec<String>> {
+    fn checked(form: &SettingsForm) -> Result<AllSettings, Vec<String>> {
         let mut problems = Problems::default();
-        let wanted = check(ENGLISH, typed, &ImageField::default(), &PortalSettings::default(), &mut problems);
-        wanted.ok_or_else(|| problems.iter().map(|(field, _)| field.clone()).collect())
+        let new_settings = check(ENGLISH, form, &ImageField::default(), &PortalSettings::default(), &mut problems);
+        new_settings.ok_or_else(|| problems.iter().map(|(field, _)| field.clone()).collect())
     }
 
     #[test]
@@ -477,12 +501,12 @@ mod tests {
                     let mut portal = portal();
                     portal.settings.accent = accent;
                     portal.settings.access = PortalAccess::Off;
-                    let typed = Typed::of_stored(&portal, &Synonyms::default());
+                    let form = SettingsForm::of_stored(&portal, &Synonyms::default());
                     let logo = ImageView { path: Some("/admin/covers/a/b.png".to_owned()), ..ImageView::default() };
                     let logo = if fields.is_empty() { ImageView::default() } else { logo };
                     let page = sample_page(language, true, "Settings");
                     let snippet = snippet("https://acme.example/embed/roadmap", "A & \"B\"");
-                    let template = SettingsTemplate::new(page, portal, typed, logo, snippet, problems);
+                    let template = SettingsTemplate::new(page, portal, form, logo, snippet, problems);
                     assert_eq!(template.page.brand().is_some(), accent.is_some());
                     assert!(template.is_hidden);
                     assert_well_formed(&template.render().unwrap());
@@ -510,14 +534,14 @@ mod tests {
     #[test]
     fn what_is_stored_changes_nothing() {
         let old = synonyms(&[&["2fa", "two-factor"]]);
-        let wanted = checked(&stored()).ok().unwrap();
-        let operation = between(&portal(), &old, wanted, &ShownSettings::of_stored(&all(&portal(), &old)));
+        let new_settings = checked(&stored()).ok().unwrap();
+        let operation = between(&portal(), &old, new_settings, &FormFingerprints::of_stored(&all(&portal(), &old)));
         assert!(operation.setting.is_none() && operation.portal.is_none() && operation.synonyms.is_none());
     }
 
     #[test]
     fn only_what_differs_is_changed() {
-        let typed = Typed {
+        let form = SettingsForm {
             website: " https://new.example ".to_owned(),
             accent: "#123456".to_owned(),
             has_default_accent: false,
@@ -530,9 +554,9 @@ mod tests {
             ..stored()
         };
         let old = synonyms(&[&["2fa", "two-factor"]]);
-        let shown = ShownSettings::of_stored(&all(&portal(), &old));
+        let initial = FormFingerprints::of_stored(&all(&portal(), &old));
         let SettingsChanges { setting, portal, synonyms, contested } =
-            between(&portal(), &old, checked(&typed).ok().unwrap(), &shown);
+            between(&portal(), &old, checked(&form).ok().unwrap(), &initial);
         assert_eq!(contested, [""; 0]);
         let change = setting.unwrap().change;
         assert_eq!((change.product_name, change.website_url.unwrap().as_str()), (None, "https://new.example"));
@@ -552,8 +576,8 @@ mod tests {
     #[test]
     fn what_others_have_changed_stays_or_is_contested() {
         let old = synonyms(&[&["2fa", "two-factor"]]);
-        let shown = ShownSettings::parse(&ShownSettings::of_stored(&all(&portal(), &old)).text());
-        assert_eq!(shown, ShownSettings::of_stored(&all(&portal(), &old)));
+        let initial = FormFingerprints::parse(&FormFingerprints::of_stored(&all(&portal(), &old)).text());
+        assert_eq!(initial, FormFingerprints::of_stored(&all(&portal(), &old)));
         // Somebody else has changed everything.
         let mut now = portal();
         now.setting = Setting::parse("Other", "https://other.example").unwrap();
@@ -568,15 +592,15 @@ mod tests {
             logo: Some(AttachmentId::new(Uuid::from_u128(7))),
         };
         let new = synonyms(&[&["quokka", "numbat"]]);
-        let save = |typed: &Typed, logo: Option<AttachmentId>| {
-            let mut wanted = checked(typed).ok().unwrap();
-            wanted.settings.logo = logo;
-            between(&now, &new, wanted, &shown)
+        let save = |form: &SettingsForm, logo: Option<AttachmentId>| {
+            let mut new_settings = checked(form).ok().unwrap();
+            new_settings.settings.logo = logo;
+            between(&now, &new, new_settings, &initial)
         };
         let untouched = save(&stored(), None);
         assert!(untouched.setting.is_none() && untouched.portal.is_none() && untouched.synonyms.is_none());
         assert_eq!(untouched.contested, [""; 0]);
-        let typed = Typed {
+        let form = SettingsForm {
             product_name: "Mine".to_owned(),
             website: "https://mine.example".to_owned(),
             accent: "#123456".to_owned(),
@@ -589,7 +613,7 @@ mod tests {
             is_indexed: !stored().is_indexed,
             holds_posts: !stored().holds_posts,
             synonyms: "mine, own".to_owned(),
-            shown: ShownSettings::default(),
+            initial: FormFingerprints::default(),
         };
         let fields = [
             "product_name",
@@ -602,7 +626,7 @@ mod tests {
             "languages",
             "synonyms",
         ];
-        let contested = save(&typed, Some(AttachmentId::new(Uuid::from_u128(8)))).contested;
+        let contested = save(&form, Some(AttachmentId::new(Uuid::from_u128(8)))).contested;
         // A box has two states, so that both wanted the same.
         assert_eq!(contested, fields);
         let all_now = all(&now, &new);
@@ -621,26 +645,29 @@ mod tests {
     #[test]
     fn every_field_has_its_problem() {
         let many = |count: usize, line: fn(usize) -> String| (0..count).map(line).collect::<Vec<_>>().join("\n");
-        for (typed, field) in [
-            (Typed { product_name: " ".to_owned(), ..stored() }, "product_name"),
-            (Typed { website: "acme.example".to_owned(), ..stored() }, "website_url"),
-            (Typed { accent: "red".to_owned(), has_default_accent: false, ..stored() }, "accent"),
-            (Typed { access: "hack".to_owned(), ..stored() }, "access"),
-            (Typed { mail_domains: "a.example\nnot a domain".to_owned(), ..stored() }, "mail-domains"),
-            (Typed { mail_domains: many(51, |number| format!("a{number}.example")), ..stored() }, "mail-domains"),
-            (Typed { embed_origins: "https://a.example/path".to_owned(), ..stored() }, "embed-origins"),
+        for (form, field) in [
+            (SettingsForm { product_name: " ".to_owned(), ..stored() }, "product_name"),
+            (SettingsForm { website: "acme.example".to_owned(), ..stored() }, "website_url"),
+            (SettingsForm { accent: "red".to_owned(), has_default_accent: false, ..stored() }, "accent"),
+            (SettingsForm { access: "hack".to_owned(), ..stored() }, "access"),
+            (SettingsForm { mail_domains: "a.example\nnot a domain".to_owned(), ..stored() }, "mail-domains"),
             (
-                Typed { embed_origins: many(21, |number| format!("https://a{number}.example")), ..stored() },
+                SettingsForm { mail_domains: many(51, |number| format!("a{number}.example")), ..stored() },
+                "mail-domains",
+            ),
+            (SettingsForm { embed_origins: "https://a.example/path".to_owned(), ..stored() }, "embed-origins"),
+            (
+                SettingsForm { embed_origins: many(21, |number| format!("https://a{number}.example")), ..stored() },
                 "embed-origins",
             ),
-            (Typed { languages: vec!["fr".to_owned()], ..stored() }, "languages"),
-            (Typed { languages: vec!["de".to_owned()], ..stored() }, "default-language"),
-            (Typed { synonyms: "alone".to_owned(), ..stored() }, "synonyms"),
-            (Typed { synonyms: many(501, |number| format!("a{number}, b{number}")), ..stored() }, "synonyms"),
+            (SettingsForm { languages: vec!["fr".to_owned()], ..stored() }, "languages"),
+            (SettingsForm { languages: vec!["de".to_owned()], ..stored() }, "default-language"),
+            (SettingsForm { synonyms: "alone".to_owned(), ..stored() }, "synonyms"),
+            (SettingsForm { synonyms: many(501, |number| format!("a{number}, b{number}")), ..stored() }, "synonyms"),
         ] {
-            assert_eq!(checked(&typed).err(), Some(vec![field.to_owned()]));
+            assert_eq!(checked(&form).err(), Some(vec![field.to_owned()]));
         }
-        let all = Typed { synonyms: "a,".to_owned(), ..Typed::default() };
+        let all = SettingsForm { synonyms: "a,".to_owned(), ..SettingsForm::default() };
         let fields = ["product_name", "website_url", "accent", "access", "languages", "synonyms"];
         assert_eq!(checked(&all).err().unwrap(), fields);
     }
@@ -660,11 +687,12 @@ mod tests {
             ..PortalSettings::default()
         };
         let codes = |codes: &[&str]| codes.iter().map(|code| (*code).to_owned()).collect::<Vec<_>>();
-        let typed = Typed { languages: codes(&["en", "de", "ar"]), default_language: "de".to_owned(), ..stored() };
-        let chosen = check_languages(ENGLISH, &typed, &settings, &mut Problems::default());
-        assert_eq!(chosen, Some(settings.languages.clone()));
-        let typed = Typed { default_language: "en".to_owned(), ..typed };
-        let chosen = check_languages(ENGLISH, &typed, &settings, &mut Problems::default());
-        assert_eq!(chosen, Some(vec![Language::English, Language::German, Language::Arabic]));
+        let form =
+            SettingsForm { languages: codes(&["en", "de", "ar"]), default_language: "de".to_owned(), ..stored() };
+        let languages = check_languages(ENGLISH, &form, &settings, &mut Problems::default());
+        assert_eq!(languages, Some(settings.languages.clone()));
+        let form = SettingsForm { default_language: "en".to_owned(), ..form };
+        let languages = check_languages(ENGLISH, &form, &settings, &mut Problems::default());
+        assert_eq!(languages, Some(vec![Language::English, Language::German, Language::Arabic]));
     }
 }

@@ -1,9 +1,9 @@
 //! Changelogs: the list, the form, and the page that asks before one is deleted.
 
 mod conflict;
+mod fields;
 mod form;
 mod list;
-mod typed;
 
 use roadmap_domain::model::changelog::{Changelog, ChangelogState};
 use roadmap_domain::model::id::ChangelogId;

@@ -19,9 +19,9 @@ use roadmap_domain::usecase::query::portal::ShowRequestPage;
 use roadmap_domain::usecase::query::records::{ListComments, ShowFeatureRequest};
 use roadmap_http::error::HttpError;
 
-use crate::actions::{execute, next_path, typed_text, with_done};
+use crate::actions::{execute, multiline_text, next_path, with_done};
 use crate::admin::parts::Person;
-use crate::admin::request_form::{editable, keep_typed, path, refusal};
+use crate::admin::request_form::{editable, path, refusal, show_unsaved_text};
 use crate::admin::{Entry, frame, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -71,16 +71,21 @@ impl Draft {
 
 /// Finds a comment with its feature request. The parameters `on` and `at` say on which page it is listed. Without them, all
 /// comments of its feature request are looked through.
-async fn find(context: &Context, id: CommentId, on: &str, at: &str) -> Result<(ListedComment, RequestLink), HttpError> {
+async fn find_comment(
+    context: &Context,
+    id: CommentId,
+    on: &str,
+    at: &str,
+) -> Result<(ListedComment, RequestLink), HttpError> {
     if let (FeatureRequestRef::Id(_) | FeatureRequestRef::Number(_), Ok(page)) =
         (FeatureRequestRef::parse(on), at.parse::<u64>())
     {
         let comments = Some(page).filter(|page| *page > 0);
         let query = ShowRequestPage { request: FeatureRequestRef::parse(on), viewer: context.viewer(), comments };
-        if let Ok(found) = context.run(&query).await
-            && let Some(comment) = of_id(found.comments.items, id)
+        if let Ok(page) = context.run(&query).await
+            && let Some(comment) = of_id(page.comments.items, id)
         {
-            return Ok((comment, RequestLink::from(&found.detail.summary)));
+            return Ok((comment, RequestLink::from(&page.detail.summary)));
         }
     }
     let request = FeatureRequestRef::Id(execute(context, FindCommentRequest { comment: id }).await?);
@@ -110,7 +115,7 @@ fn of_id(comments: Vec<ListedComment>, id: CommentId) -> Option<ListedComment> {
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let id = path_id(&context, CommentId::new)?;
     let (on, at) = (context.query.get("on"), context.query.get("at"));
-    let (comment, request) = find(&context, id, on, at).await?;
+    let (comment, request) = find_comment(&context, id, on, at).await?;
     let (content, is_html) = editable(&comment.comment.content);
     let draft = Draft { content, is_html, ..Draft::default() };
     page(&context, &comment, &request, (on, at), draft).await
@@ -119,7 +124,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 /// `POST /admin/comments/{id}`: saves the content, or shows a preview of it.
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let id = path_id(&context, CommentId::new)?;
-    let (content, is_html) = (typed_text(&fields, "content"), fields.get("format") == "html");
+    let (content, is_html) = (multiline_text(&fields, "content"), fields.get("format") == "html");
     let mut draft = Draft { content, is_html, ..Draft::default() };
     let html = draft.problems.check(draft.html(), context.text());
     match html {
@@ -131,16 +136,16 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
                 Ok(reply) => return Ok(reply),
                 Err(error) => match refusal(context.text(), &error) {
                     Some(sentence) => draft.problems.add("content", sentence),
-                    None => return keep_typed(&context, error, &draft.content),
+                    None => return show_unsaved_text(&context, error, &draft.content),
                 },
             }
         }
         None => {}
     }
     let (on, at) = (fields.get("on"), fields.get("at"));
-    match find(&context, id, on, at).await {
+    match find_comment(&context, id, on, at).await {
         Ok((comment, request)) => page(&context, &comment, &request, (on, at), draft).await,
-        Err(error) => keep_typed(&context, error, &draft.content),
+        Err(error) => show_unsaved_text(&context, error, &draft.content),
     }
 }
 
@@ -193,7 +198,7 @@ async fn page(
     let customers = context.run(&ListCommentCustomers { comments: vec![comment.comment.id] }).await?;
     let person = customers.get(&comment.comment.id).map(Person::from);
     let author = person.as_ref().map_or(&view.author, |person| &person.label);
-    let (page, _) = frame(context, Entry::Inbox, t.named("team-comment-title", author)).await?;
+    let page = frame(context, Entry::Inbox, t.named("team-comment-title", author)).await?;
     let has_problem = !draft.problems.is_empty();
     let path = format!("/admin/comments/{}", view.id);
     let template = CommentPage {

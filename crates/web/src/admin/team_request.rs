@@ -26,10 +26,10 @@ use roadmap_domain::usecase::query::portal::ListPublicRequests;
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
 
-use crate::actions::{execute, next_path, typed_text, with_done};
+use crate::actions::{execute, multiline_text, next_path, with_done};
 use crate::admin::parts::{Choice, Person, actor_name, person, track_choices};
-use crate::admin::request_form::{author, keep_typed, landing, path, reference, refusal};
-use crate::admin::{Entry, frame, path_id, run_once};
+use crate::admin::request_form::{author, landing, path, reference, refusal, show_unsaved_text};
+use crate::admin::{Entry, frame_with_counts, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
@@ -127,7 +127,7 @@ struct Draft {
 
 impl Draft {
     /// Returns the text that would be a loss.
-    fn typed(&self) -> &str {
+    fn unsaved_text(&self) -> &str {
         let texts = [&self.content, &self.note, &self.vote_note];
         texts.into_iter().find(|text| !text.trim().is_empty()).map_or("", String::as_str)
     }
@@ -135,10 +135,10 @@ impl Draft {
 
 /// `GET /admin/feature_requests/{slug}`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
-    let (slug, found) = (context.parameter("slug"), load(&context).await?);
-    let canonical = found.page.detail.summary.slug();
-    match place(reference(&context), slug, &found.page.detail) {
-        Place::Canonical => reply(&context, found, Draft::default()).await,
+    let (slug, team_request) = (context.parameter("slug"), load(&context).await?);
+    let canonical = team_request.page.detail.summary.slug();
+    match place(reference(&context), slug, &team_request.page.detail) {
+        Place::Canonical => reply(&context, team_request, Draft::default()).await,
         Place::OtherWords => Ok(Reply::moved(with_query(&context, &path(&canonical)))),
         Place::Merged => Ok(Reply::found(with_notice(&context, path(&canonical)))),
     }
@@ -204,7 +204,7 @@ pub(crate) async fn decline(context: Rc<Context>, _: Fields) -> PageResult {
 
 /// `POST /admin/feature_requests/{slug}/comments`: posts a comment of the team, or shows a preview of it.
 pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult {
-    let content = typed_text(&fields, "content");
+    let content = multiline_text(&fields, "content");
     let notify_all_voters = fields.has("notify_all_voters");
     let mut draft = Draft { content, mails_comment: notify_all_voters, ..Draft::default() };
     if let Some(reply) = merged_meanwhile(&context, draft.clone()).await? {
@@ -232,7 +232,7 @@ pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult 
 
 /// `POST /admin/feature_requests/{slug}/notes`: adds a private note.
 pub(crate) async fn add_note(context: Rc<Context>, fields: Fields) -> PageResult {
-    let mut draft = Draft { note: typed_text(&fields, "note"), ..Draft::default() };
+    let mut draft = Draft { note: multiline_text(&fields, "note"), ..Draft::default() };
     if let Some(reply) = merged_meanwhile(&context, draft.clone()).await? {
         return Ok(reply);
     }
@@ -251,7 +251,7 @@ pub(crate) async fn add_note(context: Rc<Context>, fields: Fields) -> PageResult
 pub(crate) async fn add_vote(context: Rc<Context>, fields: Fields) -> PageResult {
     let text = context.text();
     let (email, name) = (fields.get("email").to_owned(), fields.get("name").to_owned());
-    let mut draft = Draft { email, name, vote_note: typed_text(&fields, "vote_note"), ..Draft::default() };
+    let mut draft = Draft { email, name, vote_note: multiline_text(&fields, "vote_note"), ..Draft::default() };
     if let Some(reply) = merged_meanwhile(&context, draft.clone()).await? {
         return Ok(reply);
     }
@@ -315,7 +315,7 @@ async fn refused(context: &Context, mut draft: Draft, field: &str, error: HttpEr
             draft.problems.add(field, sentence);
             render(context, draft).await
         }
-        None => keep_typed(context, error, draft.typed()),
+        None => show_unsaved_text(context, error, draft.unsaved_text()),
     }
 }
 
@@ -327,14 +327,14 @@ async fn load(context: &Context) -> Result<TeamRequest, HttpError> {
 /// Shows the page with what somebody is typing: 422 if it has problems.
 async fn render(context: &Context, draft: Draft) -> PageResult {
     match load(context).await {
-        Ok(found) => reply(context, found, draft).await,
-        Err(error) => keep_typed(context, error, draft.typed()),
+        Ok(team_request) => reply(context, team_request, draft).await,
+        Err(error) => show_unsaved_text(context, error, draft.unsaved_text()),
     }
 }
 
-async fn reply(context: &Context, found: TeamRequest, draft: Draft) -> PageResult {
-    let detail = &found.page.detail;
-    let (page, counts) = frame(context, Entry::Inbox, detail.summary.title.as_str()).await?;
+async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> PageResult {
+    let detail = &team_request.page.detail;
+    let (page, counts) = frame_with_counts(context, Entry::Inbox, detail.summary.title.as_str()).await?;
     let known = similar(context, detail).await?;
     let rows = context.run(&ListPublicRequests { requests: known.requests.clone() }).await?;
     let similar = rows.iter().map(|row| Row::new(page.t, &known.lanes, &[], row)).collect();
@@ -344,7 +344,7 @@ async fn reply(context: &Context, found: TeamRequest, draft: Draft) -> PageResul
         // The path of a form is no page to come back to.
         page.here = path(&detail.summary.slug());
     }
-    let template = RequestTemplate::new(page, &found, &counts, &known.lanes, similar, draft);
+    let template = RequestTemplate::new(page, &team_request, &counts, &known.lanes, similar, draft);
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(Reply::page_with(status, &template).not_indexed())
 }
@@ -352,22 +352,22 @@ async fn reply(context: &Context, found: TeamRequest, draft: Draft) -> PageResul
 impl RequestTemplate {
     fn new(
         page: Page,
-        found: &TeamRequest,
+        team_request: &TeamRequest,
         counts: &InboxCounts,
         lanes: &Lanes,
         similar: Vec<Row>,
         draft: Draft,
     ) -> Self {
-        let (t, detail, team) = (page.t, &found.page.detail, &found.team);
+        let (t, detail, team) = (page.t, &team_request.page.detail, &team_request.team);
         let slug = detail.summary.slug();
         let path = path(&slug);
-        let status = found.page.lane_position.zip(detail.summary.placement.status.as_ref());
+        let status = team_request.page.lane_position.zip(detail.summary.placement.status.as_ref());
         let of_name = counts.tracks.iter().find(|counts| counts.track.name == detail.summary.placement.track);
         let track = draft.track.or(of_name.map(|counts| counts.track.id));
-        let (size, last) = (found.page.comments.request.size(), found.page.comments.total_pages());
+        let (size, last) = (team_request.page.comments.request.size(), team_request.page.comments.total_pages());
         // A page after the last one is empty. Before it is the last one.
-        let current = found.page.comments.request.page().min(last + 1);
-        let before = (current - 1).saturating_mul(size).min(found.page.comments.total);
+        let current = team_request.page.comments.request.page().min(last + 1);
+        let before = (current - 1).saturating_mul(size).min(team_request.page.comments.total);
         let comments_path = |number: u64| format!("{path}?comments={number}#comments");
         let more_notes = team.notes_count - i64::try_from(team.notes.len()).unwrap_or(i64::MAX);
         Self {
@@ -385,20 +385,22 @@ impl RequestTemplate {
             notes: team.notes.iter().map(|note| NoteView::new(t, note)).collect(),
             notes_count: team.notes_count,
             more_notes: (more_notes > 0).then(|| t.count("team-notes-more", more_notes)),
-            comments: found
+            comments: team_request
                 .page
                 .comments
                 .items
                 .iter()
-                .map(|comment| TeamComment::new(t, comment, found.customers.get(&comment.comment.id), &slug, current))
+                .map(|comment| {
+                    TeamComment::new(t, comment, team_request.customers.get(&comment.comment.id), &slug, current)
+                })
                 .collect(),
-            comments_count: i64::try_from(found.page.comments.total).unwrap_or(i64::MAX),
+            comments_count: i64::try_from(team_request.page.comments.total).unwrap_or(i64::MAX),
             earlier: (before > 0).then(|| (comments_path(current - 1), t.count("earlier-comments", before))),
             later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),
-            held: found.page.held.iter().map(|held| TeamComment::held(t, held)).collect(),
+            held: team_request.page.held.iter().map(|held| TeamComment::held(t, held)).collect(),
             voters: team.voters.iter().map(|voter| person(voter.id, voter.name.as_ref(), &voter.email)).collect(),
             votes_count: detail.summary.votes_count,
-            history: history(t, &found.page.events, detail, lanes),
+            history: history(t, &team_request.page.events, detail, lanes),
             merged: detail
                 .merged
                 .iter()
@@ -538,12 +540,12 @@ mod tests {
         TeamRequest { page, team, customers }
     }
 
-    fn render(language: Language, found: &TeamRequest, draft: Draft) -> String {
-        let title = found.page.detail.summary.title.as_str();
+    fn render(language: Language, team_request: &TeamRequest, draft: Draft) -> String {
+        let title = team_request.page.detail.summary.title.as_str();
         let page = sample_page(language, true, title).with_problem(!draft.problems.is_empty());
         let similar = vec![Row::similar_sample(page.t)];
         let counts = InboxCounts::default();
-        RequestTemplate::new(page, found, &counts, &sample_lanes(), similar, draft).render().unwrap()
+        RequestTemplate::new(page, team_request, &counts, &sample_lanes(), similar, draft).render().unwrap()
     }
 
     #[test]
@@ -572,7 +574,7 @@ mod tests {
     #[test]
     fn the_team_sees_addresses_tracks_and_actors() {
         let page = render(Language::English, &team_request(), Draft::default());
-        for shown in [
+        for sentence in [
             "maja@customer.example",
             "bo@customer.example",
             "Moved to Secret track",
@@ -584,7 +586,7 @@ mod tests {
             "aria-label=\"Unmerge Hidden plans\"",
             "/admin?tag=a+%26+b",
         ] {
-            assert!(page.contains(shown), "{shown}: {page}");
+            assert!(page.contains(sentence), "{sentence}: {page}");
         }
     }
 

@@ -139,9 +139,9 @@ fn lane_path(id: LaneId) -> String {
 }
 
 /// Returns the lanes as options. The first one is no lane.
-fn lane_choices(t: Text, lanes: &[ListedLane], chosen: &str) -> Vec<Choice> {
-    let none = Choice::new("", t.get("no-lane"), chosen);
-    let of_lane = |lane: &ListedLane| Choice::new(lane.lane.id.to_string(), lane.lane.name.as_str(), chosen);
+fn lane_choices(t: Text, lanes: &[ListedLane], selection: &str) -> Vec<Choice> {
+    let none = Choice::new("", t.get("no-lane"), selection);
+    let of_lane = |lane: &ListedLane| Choice::new(lane.lane.id.to_string(), lane.lane.name.as_str(), selection);
     std::iter::once(none).chain(lanes.iter().map(of_lane)).collect()
 }
 
@@ -181,11 +181,11 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 /// `POST /admin/tracks`: adds a track.
 pub(crate) async fn add_track(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, mut problems) = (context.text(), Problems::default());
-    let (typed, lane) = (fields.get("track-name").to_owned(), fields.get("track-lane").to_owned());
-    let name = problems.check(Name::parse("track-name", &typed), t);
-    let chosen = parse_lane("track-lane", &lane).map_err(|_| problems.add("track-lane", t.get("lane-gone")));
-    if let (Some(name), Ok(chosen)) = (name, chosen) {
-        let draft = TrackDraft { name, lane: chosen.map(LaneRef::Id), position: None };
+    let (raw_name, raw_lane) = (fields.get("track-name").to_owned(), fields.get("track-lane").to_owned());
+    let name = problems.check(Name::parse("track-name", &raw_name), t);
+    let lane = parse_lane("track-lane", &raw_lane).map_err(|_| problems.add("track-lane", t.get("lane-gone")));
+    if let (Some(name), Ok(lane)) = (name, lane) {
+        let draft = TrackDraft { name, lane: lane.map(LaneRef::Id), position: None };
         let landing = |_| format!("{PATH}?done=track-added");
         match admin::run_once(&context, &fields, AddTrack { draft }, landing).await {
             Err(HttpError::Domain(error))
@@ -193,14 +193,14 @@ pub(crate) async fn add_track(context: Rc<Context>, fields: Fields) -> PageResul
             outcome => return outcome,
         }
     }
-    board(&context, NewNames { track: typed, lane: String::new() }, &lane, problems).await
+    board(&context, NewNames { track: raw_name, lane: String::new() }, &raw_lane, problems).await
 }
 
 /// `POST /admin/lanes`: adds a lane.
 pub(crate) async fn add_lane(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, mut problems) = (context.text(), Problems::default());
-    let typed = fields.get("lane-name").to_owned();
-    if let Some(name) = problems.check(Name::parse("lane-name", &typed), t) {
+    let raw_name = fields.get("lane-name").to_owned();
+    if let Some(name) = problems.check(Name::parse("lane-name", &raw_name), t) {
         let draft = LaneDraft { name, position: None };
         let landing = |_| format!("{PATH}?done=lane-added");
         match admin::run_once(&context, &fields, AddLane { draft }, landing).await {
@@ -208,20 +208,20 @@ pub(crate) async fn add_lane(context: Rc<Context>, fields: Fields) -> PageResult
             outcome => return outcome,
         }
     }
-    board(&context, NewNames { lane: typed, track: String::new() }, "", problems).await
+    board(&context, NewNames { lane: raw_name, track: String::new() }, "", problems).await
 }
 
 /// Shows the board.
-async fn board(context: &Context, new: NewNames, chosen: &str, problems: Problems) -> PageResult {
+async fn board(context: &Context, new: NewNames, selection: &str, problems: Problems) -> PageResult {
     let t = context.text();
-    let (mut page, counts) = admin::frame(context, Entry::Tracks, t.get("admin-tracks")).await?;
+    let (mut page, counts) = admin::frame_with_counts(context, Entry::Tracks, t.get("admin-tracks")).await?;
     if context.request.method() == Method::POST {
         // The path of the form for a lane is no page to come back to.
         page.here = PATH.to_owned();
     }
     let roadmap = context.run(&ShowRoadmap { per_lane: PER_LANE }).await?;
     let template =
-        BoardTemplate::new(page.with_problem(!problems.is_empty()), &counts, &roadmap, new, chosen, problems);
+        BoardTemplate::new(page.with_problem(!problems.is_empty()), &counts, &roadmap, new, selection, problems);
     Ok(Reply::page_with(status_of(&template.problems), &template))
 }
 
@@ -231,7 +231,7 @@ impl BoardTemplate {
         counts: &InboxCounts,
         roadmap: &[RoadmapLane],
         new: NewNames,
-        chosen: &str,
+        selection: &str,
         problems: Problems,
     ) -> Self {
         let t = page.t;
@@ -252,7 +252,7 @@ impl BoardTemplate {
             tracks: (1..).zip(&counts.tracks).map(track).collect(),
             lanes: lanes.0.iter().map(lane).collect(),
             roadmap: roadmap.iter().map(|lane| LaneView::new(t, lane)).collect(),
-            choices: lane_choices(t, &lanes.0, chosen),
+            choices: lane_choices(t, &lanes.0, selection),
             page,
             new,
             problems,
@@ -285,16 +285,16 @@ pub(crate) async fn change_track(context: Rc<Context>, fields: Fields) -> PageRe
         return Ok(Reply::see_other(format!("{PATH}?done=track-saved")));
     }
     let (t, mut problems) = (context.text(), Problems::default());
-    let [typed, lane] = ["track-name", "track-lane"].map(|field| fields.get(field).to_owned());
+    let [raw_name, raw_lane] = ["track-name", "track-lane"].map(|field| fields.get(field).to_owned());
     let before = ["name-before", "lane-before"].map(|field| fields.get(field).to_owned());
-    let name = problems.check(Name::parse("track-name", &typed), t);
-    let chosen = parse_lane("track-lane", &lane).map_err(|_| problems.add("track-lane", t.get("lane-gone")));
-    if let (Some(name), Ok(chosen)) = (name, chosen) {
+    let name = problems.check(Name::parse("track-name", &raw_name), t);
+    let lane = parse_lane("track-lane", &raw_lane).map_err(|_| problems.add("track-lane", t.get("lane-gone")));
+    if let (Some(name), Ok(lane)) = (name, lane) {
         // What was not changed in the form stays, also if somebody else has changed it since the form was opened.
-        let is_changed = |field, typed: &str, before: &str| !fields.has(field) || typed != before;
+        let is_changed = |field, raw: &str, before: &str| !fields.has(field) || raw != before;
         let change = TrackChange {
-            name: is_changed("name-before", &typed, &before[0]).then_some(name),
-            lane: is_changed("lane-before", &lane, &before[1]).then_some(chosen),
+            name: is_changed("name-before", &raw_name, &before[0]).then_some(name),
+            lane: is_changed("lane-before", &raw_lane, &before[1]).then_some(lane),
             position: None,
         };
         let landing = |_| format!("{PATH}?done=track-saved");
@@ -304,21 +304,21 @@ pub(crate) async fn change_track(context: Rc<Context>, fields: Fields) -> PageRe
             outcome => return outcome.map_err(missing),
         }
     }
-    track_form(&context, id, Some(([typed, lane], before)), problems).await
+    track_form(&context, id, Some(([raw_name, raw_lane], before)), problems).await
 }
 
 /// Shows the form of a track with what was typed, and what was stored before, or with what is stored.
 async fn track_form(
     context: &Context,
     id: TrackId,
-    typed: Option<([String; 2], [String; 2])>,
+    form: Option<([String; 2], [String; 2])>,
     problems: Problems,
 ) -> PageResult {
-    let (page, counts) = admin::frame(context, Entry::Tracks, "").await?;
+    let (page, counts) = admin::frame_with_counts(context, Entry::Tracks, "").await?;
     let track = &find_track(&counts, id)?.track;
     let lanes = context.run(&ListLanes).await?;
     let title = page.t.named("track-title", track.name.as_str());
-    let ([name, lane], before) = typed.unwrap_or_else(|| {
+    let ([name, lane], before) = form.unwrap_or_else(|| {
         let lane = track.lane.as_ref().map(|lane| lane.id.to_string());
         let stored = [track.name.as_str().to_owned(), lane.unwrap_or_default()];
         (stored.clone(), stored)
@@ -343,8 +343,8 @@ pub(crate) async fn ask_delete_track(context: Rc<Context>) -> PageResult {
 pub(crate) async fn delete_track(context: Rc<Context>, fields: Fields) -> PageResult {
     let id = admin::path_id(&context, TrackId::new)?;
     let (t, mut problems) = (context.text(), Problems::default());
-    let typed = fields.get("move-to").to_owned();
-    let move_to = match typed.as_str() {
+    let raw_target = fields.get("move-to").to_owned();
+    let move_to = match raw_target.as_str() {
         "" => Ok(None),
         raw => parse_uuid("move-to", raw).map(|id| Some(TrackId::new(id))),
     };
@@ -368,12 +368,17 @@ pub(crate) async fn delete_track(context: Rc<Context>, fields: Fields) -> PageRe
         }
         Err(_) => problems.add("move-to", t.get("track-target-gone")),
     }
-    delete_track_form(&context, id, Some(typed), problems).await
+    delete_track_form(&context, id, Some(raw_target), problems).await
 }
 
 /// Shows the page that asks before a track is deleted.
-async fn delete_track_form(context: &Context, id: TrackId, chosen: Option<String>, problems: Problems) -> PageResult {
-    let (page, counts) = admin::frame(context, Entry::Tracks, "").await?;
+async fn delete_track_form(
+    context: &Context,
+    id: TrackId,
+    selection: Option<String>,
+    problems: Problems,
+) -> PageResult {
+    let (page, counts) = admin::frame_with_counts(context, Entry::Tracks, "").await?;
     let TrackCounts { track, all, .. } = find_track(&counts, id)?;
     let title = page.t.named("track-delete-title", track.name.as_str());
     let page = Page { title, ..page }.with_problem(!problems.is_empty());
@@ -382,7 +387,11 @@ async fn delete_track_form(context: &Context, id: TrackId, chosen: Option<String
         path: track_path(id),
         count: page.t.count("track-delete-count", *all),
         // Merged feature requests are not counted, but they need a track, too. Then there is a problem.
-        targets: if is_last || (*all == 0 && problems.is_empty()) { Vec::new() } else { targets(&counts, id, chosen) },
+        targets: if is_last || (*all == 0 && problems.is_empty()) {
+            Vec::new()
+        } else {
+            targets(&counts, id, selection)
+        },
         is_last,
         page,
         problems,
@@ -391,10 +400,10 @@ async fn delete_track_form(context: &Context, id: TrackId, chosen: Option<String
 }
 
 /// Returns the other tracks as options.
-fn targets(counts: &InboxCounts, id: TrackId, chosen: Option<String>) -> Vec<Choice> {
-    let chosen = chosen.and_then(|chosen| parse_uuid("move-to", &chosen).ok()).map(TrackId::new);
+fn targets(counts: &InboxCounts, id: TrackId, selection: Option<String>) -> Vec<Choice> {
+    let selection = selection.and_then(|selection| parse_uuid("move-to", &selection).ok()).map(TrackId::new);
     let this = id.to_string();
-    track_choices(counts, chosen).into_iter().filter(|choice| choice.value != this).collect()
+    track_choices(counts, selection).into_iter().filter(|choice| choice.value != this).collect()
 }
 
 /// `GET /admin/lanes/{id}`.
@@ -416,8 +425,8 @@ pub(crate) async fn change_lane(context: Rc<Context>, fields: Fields) -> PageRes
         return Ok(Reply::see_other(format!("{PATH}?done=lane-saved")));
     }
     let (t, mut problems) = (context.text(), Problems::default());
-    let typed = fields.get("lane-name").to_owned();
-    if let Some(name) = problems.check(Name::parse("lane-name", &typed), t) {
+    let raw_name = fields.get("lane-name").to_owned();
+    if let Some(name) = problems.check(Name::parse("lane-name", &raw_name), t) {
         let change = LaneChange { name: Some(name), position: None };
         let landing = |_| format!("{PATH}?done=lane-saved");
         match admin::run_once(&context, &fields, ChangeLane { lane: id, change }, landing).await {
@@ -425,16 +434,16 @@ pub(crate) async fn change_lane(context: Rc<Context>, fields: Fields) -> PageRes
             outcome => return outcome.map_err(missing),
         }
     }
-    lane_form(&context, id, Some(typed), problems).await
+    lane_form(&context, id, Some(raw_name), problems).await
 }
 
 /// Shows the form of a lane with what was typed, or with what is stored.
-async fn lane_form(context: &Context, id: LaneId, typed: Option<String>, problems: Problems) -> PageResult {
+async fn lane_form(context: &Context, id: LaneId, raw_name: Option<String>, problems: Problems) -> PageResult {
     let lane = find_lane(context, id).await?;
     let title = context.text().named("lane-title", lane.lane.name.as_str());
-    let (page, _) = admin::frame(context, Entry::Tracks, title).await?;
+    let page = admin::frame(context, Entry::Tracks, title).await?;
     let page = page.with_problem(!problems.is_empty());
-    let name = typed.unwrap_or_else(|| lane.lane.name.as_str().to_owned());
+    let name = raw_name.unwrap_or_else(|| lane.lane.name.as_str().to_owned());
     let template = LaneTemplate { page, path: lane_path(id), name, problems };
     Ok(Reply::page_with(status_of(&template.problems), &template))
 }
@@ -449,7 +458,7 @@ pub(crate) async fn ask_delete_lane(context: Rc<Context>) -> PageResult {
     let id = admin::path_id(&context, LaneId::new)?;
     let lane = find_lane(&context, id).await?;
     let title = context.text().named("lane-delete-title", lane.lane.name.as_str());
-    let (page, counts) = admin::frame(&context, Entry::Tracks, title).await?;
+    let (page, counts) = admin::frame_with_counts(&context, Entry::Tracks, title).await?;
     let of_lane = |counts: &&TrackCounts| counts.track.lane.as_ref().is_some_and(|lane| lane.id == id);
     let row =
         |counts: &TrackCounts| (counts.track.name.as_str().to_owned(), page.t.count("requests-count", counts.all));

@@ -64,7 +64,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let number = Some(context.query.get("page")).filter(|page| !page.is_empty());
     let page = Ok(PageRequest::parse(number, Some("100")).unwrap_or(full_page(1)));
     let voters = context.run(&ListVoters { request, page }).await?;
-    let (page, _) = frame(&context, Entry::Inbox, t.named("team-voters-title", detail.summary.title.as_str())).await?;
+    let page = frame(&context, Entry::Inbox, t.named("team-voters-title", detail.summary.title.as_str())).await?;
     let path_of = |number: u64| format!("{back}/voters?page={number}");
     let template = VotersPage {
         pager: Pager::new(t, &voters, u64::MAX, path_of),

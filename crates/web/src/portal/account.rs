@@ -21,7 +21,7 @@ use crate::cookies::{self, LANGUAGE};
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
 use crate::portal::parts::Counted;
-use crate::portal::preferences::chosen_language;
+use crate::portal::preferences::parse_language;
 use crate::portal::sign_in::signed_out;
 use crate::reply::{PageResult, Reply};
 use crate::text::{Text, machine_date};
@@ -119,8 +119,8 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 /// `POST /account`: saves name and language.
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let session = session(&context)?;
-    let (typed, mut problems) = (fields.get("name"), Problems::default());
-    let name = match SaveAccount::parse_name(typed) {
+    let (raw_name, mut problems) = (fields.get("name"), Problems::default());
+    let name = match SaveAccount::parse_name(raw_name) {
         Err(error) if matches!(error.problem, FieldProblem::Malformed { .. }) => {
             problems.add("name", context.text().get("account-name-link"));
             None
@@ -128,14 +128,14 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         name => problems.check(name, context.text()),
     };
     let Some(name) = name else {
-        return page(&context, session, typed.to_owned(), fields.get("language").to_owned(), problems).await;
+        return page(&context, session, raw_name.to_owned(), fields.get("language").to_owned(), problems).await;
     };
-    let language = chosen_language(fields.get("language"), &context.portal.settings.languages);
+    let language = parse_language(fields.get("language"), &context.portal.settings.languages);
     let holds_names = context.portal.settings.holds_posts && session.member.is_none();
     match execute(&context, SaveAccount { email: session.email.clone(), name, language, holds_names }).await {
         Err(HttpError::Domain(RoadmapError::Invalid(error))) if error == held_name() => {
             problems.add("name", context.text().get("account-name-held"));
-            return page(&context, session, typed.to_owned(), fields.get("language").to_owned(), problems).await;
+            return page(&context, session, raw_name.to_owned(), fields.get("language").to_owned(), problems).await;
         }
         saved => saved?,
     };

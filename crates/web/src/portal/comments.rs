@@ -1,6 +1,6 @@
 //! Comments on a feature request, as pages show them and as somebody is writing one.
 
-use roadmap_domain::model::comment::{ListedComment, ShownAuthor};
+use roadmap_domain::model::comment::{ListedComment, PublicAuthor};
 use roadmap_domain::model::portal::HeldComment;
 use roadmap_domain::model::text::Name;
 
@@ -33,9 +33,9 @@ impl CommentView {
     /// Creates the view of a public comment.
     pub(crate) fn new(t: Text, listed: &ListedComment) -> Self {
         let (author, name, is_team) = match &listed.author {
-            ShownAuthor::Member(Some(name)) => (name.as_str().to_owned(), Some(name), true),
-            ShownAuthor::Member(None) => (t.get("team").into_owned(), None, true),
-            ShownAuthor::Customer(name) => (customer(t, name.as_ref()), name.as_ref(), false),
+            PublicAuthor::Member(Some(name)) => (name.as_str().to_owned(), Some(name), true),
+            PublicAuthor::Member(None) => (t.get("team").into_owned(), None, true),
+            PublicAuthor::Customer(name) => (customer(t, name.as_ref()), name.as_ref(), false),
         };
         let comment = &listed.comment;
         Self {

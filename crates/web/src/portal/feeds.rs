@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use atom_syndication::{Content, Entry, Feed, FixedDateTime, Generator, Link, Person, Text as AtomText};
-use roadmap_domain::model::comment::{ListedComment, ShownAuthor};
+use roadmap_domain::model::comment::{ListedComment, PublicAuthor};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::pagination::PageRequest;
@@ -172,10 +172,10 @@ pub(crate) async fn comments(context: Rc<Context>) -> PageResult {
 }
 
 /// Returns the name of an author, as everybody may see it.
-fn author(t: Text, author: &ShownAuthor) -> String {
+fn author(t: Text, author: &PublicAuthor) -> String {
     let (name, unknown) = match author {
-        ShownAuthor::Member(name) => (name, "team"),
-        ShownAuthor::Customer(name) => (name, "customer"),
+        PublicAuthor::Member(name) => (name, "team"),
+        PublicAuthor::Customer(name) => (name, "customer"),
     };
     name.as_ref().map_or_else(|| t.get(unknown).into_owned(), |name| name.as_str().to_owned())
 }

@@ -11,7 +11,7 @@ use roadmap_domain::model::sign_in::PageAction;
 use roadmap_domain::usecase::query::portal::{FindSimilar, ListSimilar};
 use roadmap_http::error::HttpError;
 
-use crate::actions::{act, check, check_honeypot, keep, read_email, typed_text};
+use crate::actions::{act, check, check_honeypot, keep, multiline_text, read_email};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
@@ -78,8 +78,8 @@ pub(crate) async fn similar(context: Rc<Context>) -> PageResult {
 pub(crate) async fn submit(context: Rc<Context>, fields: Fields) -> PageResult {
     let text = context.text();
     let mut draft = Draft {
-        title: typed_text(&fields, "title"),
-        description: typed_text(&fields, "description"),
+        title: multiline_text(&fields, "title"),
+        description: multiline_text(&fields, "description"),
         email: fields.get("email").to_owned(),
         problems: Problems::default(),
     };

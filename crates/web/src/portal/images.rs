@@ -10,7 +10,7 @@ use actix_web::http::header::{
     EntityTag,
 };
 use roadmap_domain::model::id::{AttachmentId, parse_uuid};
-use roadmap_domain::usecase::query::files::FoundFile;
+use roadmap_domain::usecase::query::files::ReadableFile;
 use roadmap_domain::usecase::query::portal::FindPublicImage;
 use roadmap_http::content::{body_stream, is_not_modified};
 use roadmap_http::error::HttpError;
@@ -32,21 +32,21 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     if !is_logo && context.entrance() != Entrance::Open {
         return Err(HttpError::NotFound);
     }
-    let found = context.run(&FindPublicImage { image }).await?;
+    let file = context.run(&FindPublicImage { image }).await?;
     let cache = if context.is_public() { CACHED_FOR_ALL } else { CACHED_FOR_ONE };
     // Feed readers show covers, too.
-    stream(&context, &found, cache, "cross-origin").await
+    stream(&context, &file, cache, "cross-origin").await
 }
 
 /// Returns the bytes of an image with these values of `Cache-Control` and `Cross-Origin-Resource-Policy`.
 ///
 /// # Errors
 /// 404 if it is not shown by browsers or its bytes are missing. Otherwise the storage fails.
-pub(crate) async fn stream(context: &Context, found: &FoundFile, cache: &str, readers: &str) -> PageResult {
-    if !found.content_headers.inline {
+pub(crate) async fn stream(context: &Context, file: &ReadableFile, cache: &str, readers: &str) -> PageResult {
+    if !file.content_headers.inline {
         return Err(HttpError::NotFound);
     }
-    let tag = EntityTag::new_strong(found.attachment.checksum.to_string());
+    let tag = EntityTag::new_strong(file.attachment.checksum.to_string());
     let is_known = is_not_modified(&context.request, &tag);
     let mut response = HttpResponseBuilder::new(if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
     response
@@ -61,9 +61,9 @@ pub(crate) async fn stream(context: &Context, found: &FoundFile, cache: &str, re
     if is_known {
         return Ok(Reply::other(response.finish()));
     }
-    let chunks = found.read(None).await.map_err(HttpError::of_page)?;
+    let chunks = file.read(None).await.map_err(HttpError::of_page)?;
     response
-        .insert_header((CONTENT_TYPE, found.content_headers.content_type.as_str()))
-        .insert_header((CONTENT_DISPOSITION, found.content_headers.content_disposition()));
-    Ok(Reply::other(response.body(SizedStream::new(found.attachment.byte_size, body_stream(chunks)))))
+        .insert_header((CONTENT_TYPE, file.content_headers.content_type.as_str()))
+        .insert_header((CONTENT_DISPOSITION, file.content_headers.content_disposition()));
+    Ok(Reply::other(response.body(SizedStream::new(file.attachment.byte_size, body_stream(chunks)))))
 }

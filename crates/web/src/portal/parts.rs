@@ -326,9 +326,9 @@ pub(crate) mod tests {
         assert_eq!(marks(row(true, false)), (true, false, true));
         assert_eq!(marks(row(true, true)), (false, true, true));
         assert_eq!(marks(row(false, false)), (false, false, true));
-        let shown = row(false, false);
-        assert_eq!((shown.slug.as_str(), shown.excerpt.as_str()), ("3-dark-mode", "Less light"));
-        assert_eq!(shown.status, Some(Status { name: "Done".to_owned(), tone: 4, glyph: 4 }));
+        let row = row(false, false);
+        assert_eq!((row.slug.as_str(), row.excerpt.as_str()), ("3-dark-mode", "Less light"));
+        assert_eq!(row.status, Some(Status { name: "Done".to_owned(), tone: 4, glyph: 4 }));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         reply = reply.with_cookie(cookies::preference(THEME, theme.value(), is_https));
     }
     // Whoever chooses only a theme goes on with the language of the browser or the account.
-    let language = chosen_language(fields.get("language"), &context.portal.settings.languages);
+    let language = parse_language(fields.get("language"), &context.portal.settings.languages);
     if let Some(language) = language.filter(|language| *language != context.language) {
         reply = reply.with_cookie(cookies::preference(LANGUAGE, language.code(), is_https));
     }
@@ -36,7 +36,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
 }
 
 /// Returns the language with this code, if the portal offers it.
-pub(crate) fn chosen_language(code: &str, offered: &[Language]) -> Option<Language> {
+pub(crate) fn parse_language(code: &str, offered: &[Language]) -> Option<Language> {
     Language::from_code(code).filter(|language| offered.contains(language))
 }
 
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn only_languages_of_the_portal_can_be_chosen() {
         let offered = [Language::English, Language::Arabic];
-        assert_eq!(chosen_language("ar", &offered), Some(Language::Arabic));
-        assert_eq!(chosen_language("de", &offered), None);
-        assert_eq!(chosen_language("", &offered), None);
+        assert_eq!(parse_language("ar", &offered), Some(Language::Arabic));
+        assert_eq!(parse_language("de", &offered), None);
+        assert_eq!(parse_language("", &offered), None);
     }
 }

@@ -90,8 +90,8 @@ async fn load(context: &Context, slug: &str) -> Result<RequestPage, HttpError> {
     context.run(&query).await
 }
 
-async fn reply(context: &Context, found: RequestPage, draft: CommentDraft) -> PageResult {
-    let detail = &found.detail;
+async fn reply(context: &Context, request: RequestPage, draft: CommentDraft) -> PageResult {
+    let detail = &request.detail;
     let known = similar(context, detail).await?;
     let rows = context.run(&ListPublicRequests { requests: known.requests.clone() }).await?;
     let (has_problem, is_preview) = (!draft.problems.is_empty(), draft.preview.is_some());
@@ -100,7 +100,7 @@ async fn reply(context: &Context, found: RequestPage, draft: CommentDraft) -> Pa
     let page = frame(context, detail, is_indexed).with_problem(has_problem);
     let is_indexed = page.is_indexed;
     let similar = rows.iter().map(|row| Row::new(page.t, &known.lanes, &[], row)).collect();
-    let template = RequestTemplate::new(page, &found, &known.lanes, similar, draft, context.viewer().is_member);
+    let template = RequestTemplate::new(page, &request, &known.lanes, similar, draft, context.viewer().is_member);
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let reply = Reply::page_with(status, &template);
     Ok(if is_indexed { reply } else { reply.not_indexed() })
@@ -109,20 +109,20 @@ async fn reply(context: &Context, found: RequestPage, draft: CommentDraft) -> Pa
 impl RequestTemplate {
     fn new(
         page: Page,
-        found: &RequestPage,
+        request: &RequestPage,
         lanes: &Lanes,
         similar: Vec<Row>,
         draft: CommentDraft,
         is_member: bool,
     ) -> Self {
-        let (t, detail) = (page.t, &found.detail);
+        let (t, detail) = (page.t, &request.detail);
         let slug = detail.summary.slug();
-        let status = found.lane_position.zip(detail.summary.placement.status.as_ref());
+        let status = request.lane_position.zip(detail.summary.placement.status.as_ref());
         let comments_path = |number: u64| format!("{}?comments={number}#comments", path(&slug));
-        let (size, last) = (found.comments.request.size(), found.comments.total_pages());
+        let (size, last) = (request.comments.request.size(), request.comments.total_pages());
         // A page after the last one is empty. Before it is the last one.
-        let current = found.comments.request.page().min(last + 1);
-        let before = (current - 1).saturating_mul(size).min(found.comments.total);
+        let current = request.comments.request.page().min(last + 1);
+        let before = (current - 1).saturating_mul(size).min(request.comments.total);
         Self {
             status: status.map(|(position, name)| Status::new(name, position)),
             is_private: detail.private && !detail.awaiting_approval,
@@ -133,16 +133,16 @@ impl RequestTemplate {
             description: prose::html(&detail.description),
             tags: detail.tags.iter().map(|tag| (tag.as_str().to_owned(), requests::tag_path(tag.as_str()))).collect(),
             votes: Counted::votes(t, detail.summary.votes_count),
-            has_voted: found.has_voted,
-            is_subscribed: found.is_subscribed,
-            answer: found.answer.as_ref().map(|answer| CommentView::new(t, answer)),
-            comments: found.comments.items.iter().map(|comment| CommentView::new(t, comment)).collect(),
-            comments_count: i64::try_from(found.comments.total).unwrap_or(i64::MAX),
+            has_voted: request.has_voted,
+            is_subscribed: request.is_subscribed,
+            answer: request.answer.as_ref().map(|answer| CommentView::new(t, answer)),
+            comments: request.comments.items.iter().map(|comment| CommentView::new(t, comment)).collect(),
+            comments_count: i64::try_from(request.comments.total).unwrap_or(i64::MAX),
             earlier: (before > 0).then(|| (comments_path(current - 1), t.count("earlier-comments", before))),
             later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),
-            held: found.held.iter().map(|held| CommentView::held(t, held)).collect(),
+            held: request.held.iter().map(|held| CommentView::held(t, held)).collect(),
             draft,
-            history: history(t, found, lanes, is_member),
+            history: history(t, request, lanes, is_member),
             similar,
             page,
             slug,
@@ -172,8 +172,8 @@ const EDITED: [(&str, &str); 3] = [("title", "field-title"), ("description", "fi
 
 /// Returns the history in words, newest first. What the team does not show everybody is left out: moves between tracks
 /// of a lane, and for visitors the titles of what was merged, which may be private.
-fn history(t: Text, found: &RequestPage, lanes: &Lanes, is_member: bool) -> Vec<HistoryEntry> {
-    let detail = &found.detail;
+fn history(t: Text, request: &RequestPage, lanes: &Lanes, is_member: bool) -> Vec<HistoryEntry> {
+    let detail = &request.detail;
     let entry = |icon: &str, sentence: String, at: Timestamp| HistoryEntry {
         icon: icon.to_owned(),
         tone: None,
@@ -181,7 +181,7 @@ fn history(t: Text, found: &RequestPage, lanes: &Lanes, is_member: bool) -> Vec<
         date: Day::new(t, at),
     };
     let mut entries: Vec<HistoryEntry> = Vec::new();
-    for Event { content, created_at, .. } in &found.events {
+    for Event { content, created_at, .. } in &request.events {
         let at = *created_at;
         match content {
             EventContent::Moved(moved) if moved.changes_status() => entries.push(match &moved.to.status {
@@ -228,7 +228,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_lanes, sample_page, sample_summary};
     use roadmap_domain::model::audit::Actor;
-    use roadmap_domain::model::comment::{Comment, ListedComment, ShownAuthor};
+    use roadmap_domain::model::comment::{Comment, ListedComment, PublicAuthor};
     use roadmap_domain::model::customer::CustomerName;
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::event::Move;
@@ -249,7 +249,7 @@ pub(crate) mod tests {
         CleanHtml::from_stored(text.to_owned())
     }
 
-    fn comment(number: u128, author: ShownAuthor, content: &str) -> ListedComment {
+    fn comment(number: u128, author: PublicAuthor, content: &str) -> ListedComment {
         let comment =
             Comment { id: CommentId::new(Uuid::from_u128(number)), content: html(content), created_at: at(0) };
         ListedComment { comment, author, from: None, updated_at: at(0) }
@@ -277,14 +277,14 @@ pub(crate) mod tests {
     /// A page with everything that there can be. `page` is that of the comments, of which there are 62.
     pub(crate) fn sample(page: &str) -> RequestPage {
         let (team, ours) =
-            (ShownAuthor::Member(Some(name("Ines Carvalho"))), "<p>We are building <b>this</b> now.</p>");
+            (PublicAuthor::Member(Some(name("Ines Carvalho"))), "<p>We are building <b>this</b> now.</p>");
         let from = Some(RequestLink::from(&sample_summary(4, "Hotkeys", None)));
         let edited = ListedComment {
             updated_at: at(1),
             from,
-            ..comment(2, ShownAuthor::Customer(None), "<p>\u{646}\u{639}\u{645}</p>")
+            ..comment(2, PublicAuthor::Customer(None), "<p>\u{646}\u{639}\u{645}</p>")
         };
-        let items = vec![edited, comment(3, ShownAuthor::Member(None), "Soon"), comment(6, team.clone(), ours)];
+        let items = vec![edited, comment(3, PublicAuthor::Member(None), "Soon"), comment(6, team.clone(), ours)];
         let request = PageRequest::parse(Some(page), Some("30")).unwrap();
         RequestPage {
             detail: FeatureRequestDetail {
@@ -324,11 +324,11 @@ pub(crate) mod tests {
         }
     }
 
-    fn render(language: Language, is_member: bool, found: &RequestPage, draft: CommentDraft) -> String {
-        let title = found.detail.summary.title.as_str();
+    fn render(language: Language, is_member: bool, request: &RequestPage, draft: CommentDraft) -> String {
+        let title = request.detail.summary.title.as_str();
         let page = sample_page(language, is_member, title).with_problem(!draft.problems.is_empty());
         let similar = vec![Row::similar_sample(page.t)];
-        RequestTemplate::new(page, found, &sample_lanes(), similar, draft, is_member).render().unwrap()
+        RequestTemplate::new(page, request, &sample_lanes(), similar, draft, is_member).render().unwrap()
     }
 
     #[test]
@@ -364,17 +364,17 @@ pub(crate) mod tests {
         for hidden in ["customer.example", "Secret track", "Hidden plans", "/approve", "/discard"] {
             assert!(!page.contains(hidden), "{hidden}");
         }
-        for shown in [
+        for sentence in [
             "Merged with another feature request",
             "Moved to In progress",
             "Edited: Title, Tags",
             "Taken off the roadmap",
         ] {
-            assert!(page.contains(shown), "{shown}");
+            assert!(page.contains(sentence), "{sentence}");
         }
         let page = render(Language::English, true, &sample("3"), CommentDraft::default());
-        for shown in ["Merged with “Hidden plans”", "/approve", "/discard"] {
-            assert!(page.contains(shown), "{shown}");
+        for sentence in ["Merged with “Hidden plans”", "/approve", "/discard"] {
+            assert!(page.contains(sentence), "{sentence}");
         }
         assert!(!page.contains("customer.example"));
     }

@@ -36,7 +36,7 @@ struct RequestsPage {
     sorts: Vec<SortOption>,
     rows: Vec<Row>,
     /// How many feature requests a search has found.
-    found: Option<String>,
+    results_count: Option<String>,
     /// Why there are no rows.
     empty: Option<Empty>,
     pager: Option<Pager>,
@@ -156,7 +156,7 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
         return Ok(Reply::see_other(sign_in_path(&address.path())));
     }
     let lanes = Lanes::load(&context).await?;
-    let ListedRequests { listing, voted } = find(&context, &address, &lanes).await?;
+    let ListedRequests { listing, voted } = list_of_address(&context, &address, &lanes).await?;
     let t = context.text();
     let rows: Vec<Row> = listing.items.iter().map(|row| Row::new(t, &lanes, &voted, row)).collect();
     let mut page = Page::new(&context, Nav::Requests, title(t, &address));
@@ -168,7 +168,7 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
         lanes: lane_tabs(t, &lanes, &address),
         mine: if context.session.is_some() { mine_tabs(t, &address) } else { Vec::new() },
         sorts: sorts(t, &address),
-        found: (!address.query.is_empty() && !rows.is_empty()).then(|| t.count("results", listing.total)),
+        results_count: (!address.query.is_empty() && !rows.is_empty()).then(|| t.count("results", listing.total)),
         empty: rows.is_empty().then(|| empty(t, &address)),
         pager: Pager::new(t, &listing, PortalList::MAX_PAGE, |page| address.with(|to| to.page = page).path()),
         rows,
@@ -185,7 +185,7 @@ pub(crate) fn feed(t: Text) -> Feed {
 }
 
 /// Runs the query of an address. A filter that nothing can match gives an empty list.
-async fn find(
+async fn list_of_address(
     context: &Context,
     address: &Address,
     lanes: &Lanes,
@@ -335,7 +335,7 @@ mod tests {
                     lanes: lane_tabs(t, &sample_lanes(), &address),
                     mine: if is_member { mine_tabs(t, &address) } else { Vec::new() },
                     sorts: sorts(t, &address),
-                    found: Some(t.count("results", 15)),
+                    results_count: Some(t.count("results", 15)),
                     empty: rows.is_empty().then(|| empty(t, &address)),
                     pager: Some(Pager { previous: Some("/a".to_owned()), next: None, position: "2".to_owned() }),
                     rows,
@@ -381,8 +381,8 @@ mod tests {
         ] {
             let sorts = sorts(Text(Language::English), &address(query));
             assert_eq!(sorts.iter().map(|sort| sort.value).collect::<Vec<_>>(), offered, "{query}");
-            let chosen: Vec<&str> = sorts.iter().filter(|sort| sort.is_current).map(|sort| sort.value).collect();
-            assert_eq!(chosen, [current], "{query}");
+            let current_sorts: Vec<&str> = sorts.iter().filter(|sort| sort.is_current).map(|sort| sort.value).collect();
+            assert_eq!(current_sorts, [current], "{query}");
         }
     }
 

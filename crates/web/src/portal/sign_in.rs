@@ -21,7 +21,7 @@ use roadmap_domain::model::sign_in::{LocalPath, PageAction, PendingAction, SignI
 use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActor};
 use roadmap_domain::usecase::query::portal::{
-    FindSession, FindSignIn, FindSignInOfBrowser, FindVisibleRequest, ShownSignIn,
+    FindSession, FindSignIn, FindSignInOfBrowser, FindVisibleRequest, SignInDetail,
 };
 use roadmap_domain::usecase::sign_in::{CountCode, DiscardSignIn, EndSession, RedeemSignIn, SignInRedeemed};
 use roadmap_http::error::HttpError;
@@ -90,7 +90,7 @@ struct LinkPage {
     action: String,
     email: String,
     /// When it was asked for, and from which browser.
-    asked: String,
+    origin_sentence: String,
     pending: Option<Pending>,
 }
 
@@ -127,15 +127,15 @@ pub(crate) async fn start(context: Rc<Context>, fields: Fields) -> PageResult {
     let Some(email) = read_email(&context, &fields, &mut problems) else {
         return Ok(ask_page(&context, &fields, problems));
     };
-    let (action, next) = if fields.has(AGAIN) { kept_before(&context).await? } else { (None, None) };
+    let (action, next) = if fields.has(AGAIN) { load_pending_action(&context).await? } else { (None, None) };
     keep(&context, email, action, next_path(&fields).or(next)).await
 }
 
 /// Returns what was kept with the sign-in that this browser has asked for before, so that another mail does not lose it.
-async fn kept_before(context: &Context) -> Result<(Option<PageAction>, Option<LocalPath>), HttpError> {
+async fn load_pending_action(context: &Context) -> Result<(Option<PageAction>, Option<LocalPath>), HttpError> {
     let Some(browser) = Secret::SignIn.read(&context.request, context.is_https()) else { return Ok((None, None)) };
     match context.run(&FindSignInOfBrowser { browser: browser.digest() }).await {
-        Ok(ShownSignIn { sign_in, .. }) => Ok((sign_in.action, sign_in.next)),
+        Ok(SignInDetail { sign_in, .. }) => Ok((sign_in.action, sign_in.next)),
         Err(HttpError::NotFound) => Ok((None, None)),
         Err(error) => Err(error),
     }
@@ -190,23 +190,23 @@ fn gone_page(context: &Context) -> Reply {
 }
 
 /// Returns the page of a link or a code that came too late. Its person asked for it, so that a new mail carries on.
-fn late_page(context: &Context, shown: &ShownSignIn, path: String) -> Reply {
+fn late_page(context: &Context, detail: &SignInDetail, path: String) -> Reply {
     context.state.http.observer.sign_in(SignInStep::Refused);
     let text = context.text();
     let page = sign_in_frame(context, text.get("link-late-title").into_owned());
-    let pending = shown.pending.as_ref();
+    let pending = detail.pending.as_ref();
     let template = LatePage {
         page: Page { notice: None, ..page },
         action: path,
-        email: shown.sign_in.email.as_str().to_owned(),
-        pending: pending.map(|pending| Pending::new(text, pending, is_possible(context, shown, pending))),
+        email: detail.sign_in.email.as_str().to_owned(),
+        pending: pending.map(|pending| Pending::new(text, pending, is_possible(context, detail, pending))),
     };
     Reply::page_with(StatusCode::NOT_FOUND, &template).not_indexed().private()
 }
 
 /// Asks for a new mail for a sign-in that came too late, with what was kept with it.
-async fn renew(context: &Context, shown: ShownSignIn) -> PageResult {
-    let SignIn { email, action, next, .. } = shown.sign_in;
+async fn renew(context: &Context, detail: SignInDetail) -> PageResult {
+    let SignIn { email, action, next, .. } = detail.sign_in;
     keep(context, email, action, next).await
 }
 
@@ -230,18 +230,18 @@ fn sent_page(context: &Context, code: String, problems: Problems) -> Reply {
 /// mail.
 pub(crate) async fn redeem_code(context: Rc<Context>, fields: Fields) -> PageResult {
     let code = fields.get("code");
-    let found = match find_of_browser(&context).await {
-        Ok(shown) if !shown.is_open => {
+    let detail = match find_of_browser(&context).await {
+        Ok(detail) if !detail.is_open => {
             return match fields.get("choice") {
-                "renew" => renew(&context, shown).await,
-                _ => Ok(late_page(&context, &shown, SENT.to_owned())),
+                "renew" => renew(&context, detail).await,
+                _ => Ok(late_page(&context, &detail, SENT.to_owned())),
             };
         }
-        Ok(shown) => find_by_code(&context, shown, code).await,
+        Ok(detail) => find_by_code(&context, detail, code).await,
         Err(error) => Err(error),
     };
-    match found {
-        Ok(shown) => redeem(&context, shown, true).await,
+    match detail {
+        Ok(detail) => redeem(&context, detail, true).await,
         Err(CodeError::Failed(error)) => Err(error),
         Err(CodeError::Refused(problem)) => {
             context.state.http.observer.sign_in(SignInStep::Refused);
@@ -267,26 +267,26 @@ impl From<HttpError> for CodeError {
 }
 
 /// Finds the latest sign-in of this browser.
-async fn find_of_browser(context: &Context) -> Result<ShownSignIn, CodeError> {
+async fn find_of_browser(context: &Context) -> Result<SignInDetail, CodeError> {
     let browser = Secret::SignIn.read(&context.request, context.is_https());
     let browser = browser.ok_or(CodeError::Refused("code-elsewhere"))?.digest();
     match context.run(&FindSignInOfBrowser { browser }).await {
         Err(HttpError::NotFound) => Err(CodeError::Refused("code-expired")),
-        shown => Ok(shown?),
+        detail => Ok(detail?),
     }
 }
 
-async fn find_by_code(context: &Context, shown: ShownSignIn, code: &str) -> Result<ShownSignIn, CodeError> {
+async fn find_by_code(context: &Context, detail: SignInDetail, code: &str) -> Result<SignInDetail, CodeError> {
     if code.trim().is_empty() {
         return Err(CodeError::Refused("code-missing"));
     }
     // The code is counted before it is compared, so that codes that are sent at once are counted, too.
-    if !execute(context, CountCode { sign_in: shown.sign_in.id }).await? {
+    if !execute(context, CountCode { sign_in: detail.sign_in.id }).await? {
         return Err(CodeError::Refused("code-too-many"));
     }
-    let id = shown.sign_in.id.uuid();
+    let id = detail.sign_in.id.uuid();
     if context.state.http.references.verify_sign_in_code(context.workspace.id, id, code.trim()) {
-        Ok(shown)
+        Ok(detail)
     } else {
         Err(CodeError::Refused("code-wrong"))
     }
@@ -295,8 +295,8 @@ async fn find_by_code(context: &Context, shown: ShownSignIn, code: &str) -> Resu
 /// `GET /sign-in/{reference}`: shows what the link does.
 pub(crate) async fn confirm(context: Rc<Context>) -> PageResult {
     match find_by_link(&context).await {
-        Ok(shown) if !shown.is_open => Ok(late_page(&context, &shown, link_path(&context))),
-        Ok(shown) => Ok(link_page(&context, &shown)),
+        Ok(detail) if !detail.is_open => Ok(late_page(&context, &detail, link_path(&context))),
+        Ok(detail) => Ok(link_page(&context, &detail)),
         Err(HttpError::NotFound) => Ok(gone_page(&context)),
         Err(error) => Err(error),
     }
@@ -305,21 +305,21 @@ pub(crate) async fn confirm(context: Rc<Context>) -> PageResult {
 /// `POST /sign-in/{reference}`: signs in and does the kept action (`choice=act`), only signs in, or discards the link
 /// (`choice=deny`). After the link has expired, `choice=renew` asks for a new mail to the same address.
 pub(crate) async fn redeem_link(context: Rc<Context>, fields: Fields) -> PageResult {
-    let shown = match find_by_link(&context).await {
-        Ok(shown) => shown,
+    let detail = match find_by_link(&context).await {
+        Ok(detail) => detail,
         Err(HttpError::NotFound) => return Ok(gone_page(&context)),
         Err(error) => return Err(error),
     };
-    if !shown.is_open {
+    if !detail.is_open {
         return match fields.get("choice") {
-            "renew" => renew(&context, shown).await,
-            _ => Ok(late_page(&context, &shown, link_path(&context))),
+            "renew" => renew(&context, detail).await,
+            _ => Ok(late_page(&context, &detail, link_path(&context))),
         };
     }
     if fields.get("choice") != "deny" {
-        return redeem(&context, shown, fields.get("choice") == "act").await;
+        return redeem(&context, detail, fields.get("choice") == "act").await;
     }
-    match execute(&context, DiscardSignIn { sign_in: shown.sign_in.id }).await {
+    match execute(&context, DiscardSignIn { sign_in: detail.sign_in.id }).await {
         Ok(()) => Ok(Reply::see_other(with_done(PATH, "denied"))),
         Err(HttpError::Domain(RoadmapError::NotFound(_))) => Ok(gone_page(&context)),
         Err(error) => Err(error),
@@ -333,28 +333,28 @@ fn link_path(context: &Context) -> String {
 
 /// Finds the sign-in of the link, also for a day after the link has expired. A used, changed or foreign one is a missing
 /// page.
-async fn find_by_link(context: &Context) -> Result<ShownSignIn, HttpError> {
+async fn find_by_link(context: &Context) -> Result<SignInDetail, HttpError> {
     let (http, reference) = (&context.state.http, context.parameter("reference"));
     let id = http.references.verify_despite_expiry(Purpose::SignIn, context.workspace.id, reference);
     let id = id.map(SignInId::new).ok_or(HttpError::NotFound)?;
     context.run(&FindSignIn { id }).await
 }
 
-fn link_page(context: &Context, shown: &ShownSignIn) -> Reply {
+fn link_page(context: &Context, detail: &SignInDetail) -> Reply {
     let text = context.text();
-    let sign_in = &shown.sign_in;
-    let pending = shown.pending.as_ref();
+    let sign_in = &detail.sign_in;
+    let pending = detail.pending.as_ref();
     let template = LinkPage {
         page: sign_in_frame(context, text.get("sign-in").into_owned()),
         action: link_path(context),
         email: sign_in.email.as_str().to_owned(),
-        asked: asked(text, &text.date_time(sign_in.created_at), sign_in.browser_name.as_ref()),
-        pending: pending.map(|pending| Pending::new(text, pending, is_possible(context, shown, pending))),
+        origin_sentence: origin_sentence(text, &text.date_time(sign_in.created_at), sign_in.browser_name.as_ref()),
+        pending: pending.map(|pending| Pending::new(text, pending, is_possible(context, detail, pending))),
     };
     Reply::page(&template).not_indexed().private()
 }
 
-fn asked(text: Text, date: &str, browser: Option<&BrowserName>) -> String {
+fn origin_sentence(text: Text, date: &str, browser: Option<&BrowserName>) -> String {
     let date = ("date", FluentValue::from(date.to_owned()));
     match browser {
         Some(browser) => {
@@ -375,13 +375,13 @@ impl Pending {
             PageAction::Subscribe(_) => ("pending-subscribe", "sign-in-and-subscribe"),
             PageAction::Unsubscribe(_) => ("pending-unsubscribe", "sign-in-and-unsubscribe"),
         };
-        let typed = match action {
+        let text_of_action = match action {
             PageAction::Comment { content, .. } => content,
             PageAction::Submit { description, .. } => description,
             _ => "",
         };
         // It was checked before it was kept.
-        let html = markdown::to_html("content", typed).map(|html| prose::html(&html)).unwrap_or_default();
+        let html = markdown::to_html("content", text_of_action).map(|html| prose::html(&html)).unwrap_or_default();
         let title = match action {
             PageAction::Submit { title, .. } => Some(title.clone()),
             _ => title.as_ref().map(|title: &Title| title.as_str().to_owned()),
@@ -397,9 +397,9 @@ impl Pending {
 }
 
 /// Whether the owner of the address may do the kept action now: may see the portal and the feature request.
-fn is_possible(context: &Context, shown: &ShownSignIn, pending: &PendingAction) -> bool {
+fn is_possible(context: &Context, detail: &SignInDetail, pending: &PendingAction) -> bool {
     let is_there = pending.action.request().is_none() || pending.title.is_some();
-    is_there && context.portal.settings.admits(shown.sign_in.email.folded(), shown.is_member)
+    is_there && context.portal.settings.admits(detail.sign_in.email.folded(), detail.is_member)
 }
 
 fn path_by_id(request: FeatureRequestId) -> String {
@@ -407,12 +407,12 @@ fn path_by_id(request: FeatureRequestId) -> String {
 }
 
 /// Uses a sign-in: creates a session in place of this browser's old one, and does the kept action.
-async fn redeem(context: &Context, shown: ShownSignIn, does_action: bool) -> PageResult {
-    let pending = shown.pending.as_ref();
-    let possible = pending.filter(|pending| does_action && is_possible(context, &shown, pending));
-    let ShownSignIn { sign_in, is_member, .. } = &shown;
+async fn redeem(context: &Context, detail: SignInDetail, does_action: bool) -> PageResult {
+    let pending = detail.pending.as_ref();
+    let possible = pending.filter(|pending| does_action && is_possible(context, &detail, pending));
+    let SignInDetail { sign_in, is_member, .. } = &detail;
     let actor = PageActor { email: sign_in.email.clone(), is_member: *is_member };
-    let next = next_of(&shown);
+    let next = next_of(&detail);
     if let Some(PendingAction { action, .. }) = possible
         && let Err(error) = admit(context, &actor, action)
     {
@@ -436,7 +436,7 @@ async fn redeem(context: &Context, shown: ShownSignIn, does_action: bool) -> Pag
     };
     context.state.http.observer.sign_in(SignInStep::Redeemed);
     end_old_session(context).await;
-    let reply = after_sign_in(context, &shown, &secret, redeemed, does_action).await?;
+    let reply = after_sign_in(context, &detail, &secret, redeemed, does_action).await?;
     let is_https = context.is_https();
     let known = known_browser::remember(context, &actor.email);
     Ok(reply
@@ -446,10 +446,10 @@ async fn redeem(context: &Context, shown: ShownSignIn, does_action: bool) -> Pag
 }
 
 /// Returns where to go after a sign-in: where its form led, or to the feature request.
-fn next_of(shown: &ShownSignIn) -> String {
-    let request = shown.pending.as_ref().filter(|pending| pending.title.is_some());
+fn next_of(detail: &SignInDetail) -> String {
+    let request = detail.pending.as_ref().filter(|pending| pending.title.is_some());
     let request = request.and_then(|pending| pending.action.request());
-    match (&shown.sign_in.next, request) {
+    match (&detail.sign_in.next, request) {
         (Some(next), _) => next.as_str().to_owned(),
         (None, Some(request)) => path_by_id(request),
         (None, None) => "/".to_owned(),
@@ -459,13 +459,13 @@ fn next_of(shown: &ShownSignIn) -> String {
 /// Returns the response to somebody who is signed in now.
 async fn after_sign_in(
     context: &Context,
-    shown: &ShownSignIn,
+    detail: &SignInDetail,
     secret: &BrowserSecret,
     redeemed: SignInRedeemed,
     does_action: bool,
 ) -> PageResult {
-    let next = canonical(context, shown, next_of(shown)).await;
-    let failure = match (redeemed.action, &shown.pending) {
+    let next = canonical(context, detail, next_of(detail)).await;
+    let failure = match (redeemed.action, &detail.pending) {
         (Some(Ok(done)), _) => return Ok(Reply::see_other(landing(&done, &next))),
         (Some(Err(error)), Some(pending)) => Some((HttpError::Domain(error), &pending.action)),
         (None, Some(pending)) if does_action => Some((HttpError::NotFound, &pending.action)),
@@ -479,12 +479,12 @@ async fn after_sign_in(
 }
 
 /// Replaces the path of a feature request by its ID, so that what was done is not lost in a redirect.
-async fn canonical(context: &Context, shown: &ShownSignIn, next: String) -> String {
-    let request = shown.pending.as_ref().and_then(|pending| pending.action.request());
+async fn canonical(context: &Context, detail: &SignInDetail, next: String) -> String {
+    let request = detail.pending.as_ref().and_then(|pending| pending.action.request());
     let Some(request) = request.filter(|request| path_by_id(*request) == next) else { return next };
-    let viewer = Viewer { customer: None, is_member: shown.is_member };
-    let found = context.run(&FindVisibleRequest { request: FeatureRequestRef::Id(request), viewer }).await;
-    found.map_or(next, |found| request_path(&found))
+    let viewer = Viewer { customer: None, is_member: detail.is_member };
+    let request = context.run(&FindVisibleRequest { request: FeatureRequestRef::Id(request), viewer }).await;
+    request.map_or(next, |request| request_path(&request))
 }
 
 /// Ends the session that this browser had before. The new one is there already.
@@ -530,14 +530,18 @@ mod tests {
         let request = FeatureRequestId::new(uuid::Uuid::from_u128(7));
         let action = PageAction::Comment { request, content: "**Yes**\n\n<b>no</b>".to_owned() };
         let title = Title::parse("title", "Dark mode").ok();
-        let shown = Pending::new(TEXT, &PendingAction { action: action.clone(), title }, true);
-        assert_eq!((shown.title.as_deref(), shown.act.as_str()), (Some("Dark mode"), "Sign in and post"));
-        assert!(shown.html.contains("<strong>Yes</strong>") && shown.html.contains("&lt;b&gt;no"), "{}", shown.html);
+        let pending = Pending::new(TEXT, &PendingAction { action: action.clone(), title }, true);
+        assert_eq!((pending.title.as_deref(), pending.act.as_str()), (Some("Dark mode"), "Sign in and post"));
+        assert!(
+            pending.html.contains("<strong>Yes</strong>") && pending.html.contains("&lt;b&gt;no"),
+            "{}",
+            pending.html
+        );
         // The feature request is gone, but not what was typed.
-        let shown = Pending::new(TEXT, &PendingAction { action, title: None }, false);
-        assert!(shown.act.is_empty() && shown.path.is_none() && shown.html.contains("<strong>Yes"));
+        let pending = Pending::new(TEXT, &PendingAction { action, title: None }, false);
+        assert!(pending.act.is_empty() && pending.path.is_none() && pending.html.contains("<strong>Yes"));
         let idea = PageAction::Submit { title: "Dark & light".to_owned(), description: String::new() };
-        let shown = Pending::new(TEXT, &PendingAction { action: idea, title: None }, true);
-        assert_eq!((shown.title.as_deref(), shown.html.as_str()), (Some("Dark & light"), ""));
+        let pending = Pending::new(TEXT, &PendingAction { action: idea, title: None }, true);
+        assert_eq!((pending.title.as_deref(), pending.html.as_str()), (Some("Dark & light"), ""));
     }
 }

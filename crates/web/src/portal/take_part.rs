@@ -14,8 +14,8 @@ use roadmap_domain::usecase::query::portal::FindVisibleRequest;
 use roadmap_http::error::HttpError;
 
 use crate::actions::{
-    act, check, check_honeypot, execute, find_request, keep, next_path, not_done, read_email, request_path, typed_text,
-    with_done,
+    act, check, check_honeypot, execute, find_request, keep, multiline_text, next_path, not_done, read_email,
+    request_path, with_done,
 };
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -153,7 +153,7 @@ fn address_page(
 /// `POST /feature_requests/{slug}/comments`: posts a comment, or shows a preview of it.
 pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult {
     let text = context.text();
-    let content = typed_text(&fields, "content");
+    let content = multiline_text(&fields, "content");
     let request = match find_request(&context).await {
         Ok(request) => request,
         // It was deleted or hidden, or the session of its author has ended: what was typed is not lost.

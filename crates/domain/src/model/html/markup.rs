@@ -353,7 +353,7 @@ impl Reader {
             return Some("<!--".len() + end + END.len());
         }
         let starts = ["<!doctype", "<![if", "<![endif", "<?xml"];
-        let begins_with = |start: &&str| html.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start));
+        let begins_with = |start: &&str| html.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
         if starts.iter().any(begins_with) { html.find('>').map(|end| end + 1) } else { None }
     }
 
@@ -363,7 +363,7 @@ impl Reader {
         loop {
             let at = from + html.get(from..)?.find("</")?;
             let tag = html.get(at..)?;
-            if tag.get(2..2 + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
+            if tag.get(2..2 + name.len()).is_some_and(|text| text.eq_ignore_ascii_case(name))
                 && let Some(tag) = self.read_tag(tag)
                 && tag.name.len() == name.len()
             {

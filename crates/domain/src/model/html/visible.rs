@@ -13,7 +13,7 @@ pub(super) fn text(html: &str, max: usize) -> (String, bool) {
     let mut text = Text { is_preformatted: !html.contains('<'), ..Text::default() };
     let mut rest = html;
     while let Some(next) = rest.chars().next() {
-        if text.shown.len() > max {
+        if text.visible.len() > max {
             break;
         }
         rest = match next {
@@ -36,16 +36,16 @@ pub(super) fn text(html: &str, max: usize) -> (String, bool) {
             }
         };
     }
-    let mut shown = text.shown;
-    let is_cut = shown.len() > max;
-    shown.truncate(shown.floor_char_boundary(max));
-    shown.truncate(shown.trim_end().len());
-    (shown, is_cut)
+    let mut visible = text.visible;
+    let is_cut = visible.len() > max;
+    visible.truncate(visible.floor_char_boundary(max));
+    visible.truncate(visible.trim_end().len());
+    (visible, is_cut)
 }
 
 #[derive(Default)]
 struct Text {
-    shown: String,
+    visible: String,
     is_preformatted: bool,
     /// What is between the last character and the next one.
     gap: Gap,
@@ -71,23 +71,25 @@ impl Text {
             }
             return;
         }
-        let at_line_start = self.shown.is_empty() || self.shown.ends_with('\n');
+        let at_line_start = self.visible.is_empty() || self.visible.ends_with('\n');
         match std::mem::take(&mut self.gap) {
-            Gap::Space if !at_line_start => self.shown.push(' '),
-            Gap::Line | Gap::Paragraph if !at_line_start => self.shown.push('\n'),
-            Gap::EmptyLine if !self.shown.is_empty() => self.shown.push_str(if at_line_start { "\n" } else { "\n\n" }),
+            Gap::Space if !at_line_start => self.visible.push(' '),
+            Gap::Line | Gap::Paragraph if !at_line_start => self.visible.push('\n'),
+            Gap::EmptyLine if !self.visible.is_empty() => {
+                self.visible.push_str(if at_line_start { "\n" } else { "\n\n" })
+            }
             _ => {}
         }
-        self.shown.push(character);
+        self.visible.push(character);
     }
 
     fn push_line_break(&mut self) {
-        if self.gap >= Gap::Line && !self.shown.is_empty() && !self.shown.ends_with('\n') {
-            self.shown.push('\n');
+        if self.gap >= Gap::Line && !self.visible.is_empty() && !self.visible.ends_with('\n') {
+            self.visible.push('\n');
         }
         self.gap = Gap::None;
-        if !self.shown.is_empty() {
-            self.shown.push('\n');
+        if !self.visible.is_empty() {
+            self.visible.push('\n');
         }
     }
 

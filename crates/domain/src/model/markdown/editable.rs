@@ -40,14 +40,14 @@ pub fn to_editable(html: &CleanHtml) -> Editable {
     if html.trim().is_empty() {
         return Editable::Markdown(String::new());
     }
-    let wanted = normalize(&if has_block(&nodes) { html.to_string() } else { format!("<p>{}</p>", html.trim()) });
+    let expected = normalize(&if has_block(&nodes) { html.to_string() } else { format!("<p>{}</p>", html.trim()) });
     // Escapes disturb, so that they are left out where the text means the same without them.
     [false, true]
         .into_iter()
         .filter_map(|escapes| Writer { escapes }.blocks(&nodes, 0))
         .find(|markdown| {
             let back = CleanHtml::parse_optional("content", &convert(markdown), CleanHtml::MAX);
-            back.is_ok_and(|back| normalize(back.as_str()) == wanted)
+            back.is_ok_and(|back| normalize(back.as_str()) == expected)
         })
         .map_or_else(|| Editable::Html(html.to_string()), Editable::Markdown)
 }
@@ -336,8 +336,8 @@ mod tests {
     proptest! {
         /// Whatever somebody has typed can be edited, and stays the same if nothing is changed.
         #[test]
-        fn markdown_survives(typed in "([a-zA-Z0-9 *_~`#>\\[\\]()<&.!-]|\n){0,60}") {
-            let stored = CleanHtml::parse_optional("content", &convert(&typed), CleanHtml::MAX).unwrap();
+        fn markdown_survives(markdown in "([a-zA-Z0-9 *_~`#>\\[\\]()<&.!-]|\n){0,60}") {
+            let stored = CleanHtml::parse_optional("content", &convert(&markdown), CleanHtml::MAX).unwrap();
             match to_editable(&stored) {
                 Editable::Html(html) => prop_assert_eq!(html, stored.as_str()),
                 Editable::Markdown(markdown) => {

@@ -129,7 +129,7 @@ pub(super) fn phrase_key(stems: &[&str]) -> String {
 /// overlap. A phrase within a longer one does not count, and an exact word counts before the stem of another group.
 pub(super) fn concepts(words: &[(&str, &str)]) -> Vec<(Range<usize>, Concept)> {
     let stems: Vec<&str> = words.iter().map(|(stem, _)| *stem).collect();
-    let mut found: Vec<(Range<usize>, Concept)> = Vec::new();
+    let mut matches: Vec<(Range<usize>, Concept)> = Vec::new();
     for (start, (stem, surface)) in words.iter().enumerate() {
         let longest = if PHRASES.may_begin_with(stem) { MAX_PHRASE.min(words.len() - start) } else { 0 };
         let phrase = |length: usize| {
@@ -141,10 +141,10 @@ pub(super) fn concepts(words: &[(&str, &str)]) -> Vec<(Range<usize>, Concept)> {
         // A word that the table has in this form before one that it has by its stem.
         let known = (2..=longest).rev().find_map(phrase).or_else(exact);
         let known = known.or_else(|| if longest > 0 { phrase(1) } else { None });
-        let end = found.last().map_or(0, |(phrase, _)| phrase.end);
-        found.extend(known.filter(|(phrase, _)| phrase.end > end));
+        let end = matches.last().map_or(0, |(phrase, _)| phrase.end);
+        matches.extend(known.filter(|(phrase, _)| phrase.end > end));
     }
-    found
+    matches
 }
 
 /// Returns the concepts of phrases that start with these words, of which the last is incomplete. Returns no more than
@@ -154,16 +154,16 @@ pub(super) fn completions(stems: &[&str], incomplete: &str) -> Vec<Concept> {
     if incomplete.len() < MIN_INCOMPLETE && stems.is_empty() {
         return Vec::new();
     }
-    let mut found: Vec<Concept> = Vec::new();
+    let mut matches: Vec<Concept> = Vec::new();
     for (_, concept) in PHRASES.by_key.range(start.clone()..).take_while(|(key, _)| key.starts_with(&start)) {
-        if !found.contains(concept) {
-            found.push(*concept);
+        if !matches.contains(concept) {
+            matches.push(*concept);
         }
-        if found.len() > MAX_COMPLETIONS {
+        if matches.len() > MAX_COMPLETIONS {
             return Vec::new();
         }
     }
-    found
+    matches
 }
 
 #[cfg(test)]
@@ -185,12 +185,12 @@ mod tests {
         for phrase in TABLE.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split('|')) {
             let (words, mut keys) = (words(phrase), parse(phrase));
             let forms: Vec<(&str, &str)> = words.iter().map(|word| (word.stem(), word.surface())).collect();
-            let found = concepts(&forms).pop();
+            let longest = concepts(&forms).pop();
             let expected = keys.next().and_then(|(key, _)| match key {
                 Key::Phrase(key) => PHRASES.by_key.get(&key),
                 Key::ExactWord(word) => PHRASES.by_word.get(&word),
             });
-            assert_eq!(found, expected.map(|concept| (0..words.len(), *concept)), "{phrase}");
+            assert_eq!(longest, expected.map(|concept| (0..words.len(), *concept)), "{phrase}");
         }
     }
 
@@ -224,9 +224,9 @@ mod tests {
         let only = |text: &str| {
             let words = words(text);
             let forms: Vec<(&str, &str)> = words.iter().map(|word| (word.stem(), word.surface())).collect();
-            let found = concepts(&forms);
-            assert_eq!(found.len(), 1, "{text}: {found:?}");
-            found[0].1
+            let matches = concepts(&forms);
+            assert_eq!(matches.len(), 1, "{text}: {matches:?}");
+            matches[0].1
         };
         // The stem of `attendees` is that of `attendance`, a phrase of the group of `clock in`.
         assert_eq!(only("attendance"), only("clock in"));

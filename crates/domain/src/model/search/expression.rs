@@ -65,12 +65,12 @@ impl Expression {
             Self::Term(term) | Self::Prefix(term) => Self::Term(term.clone()),
             Self::All(parts) => Self::All(parts.iter().map(Self::without_prefixes).collect()),
             Self::Any(parts) => {
-                let kept = parts.iter().filter(|part| !matches!(part, Self::Prefix(_)));
-                let kept: Vec<Self> = kept.map(Self::without_prefixes).collect();
-                if kept.is_empty() {
+                let terms = parts.iter().filter(|part| !matches!(part, Self::Prefix(_)));
+                let terms: Vec<Self> = terms.map(Self::without_prefixes).collect();
+                if terms.is_empty() {
                     Self::Any(parts.iter().map(Self::without_prefixes).collect())
                 } else {
-                    Self::Any(kept)
+                    Self::Any(terms)
                 }
             }
         }

@@ -170,11 +170,11 @@ fn sign(text: &[u8], position: usize) -> Option<(char, usize)> {
         let is_free = !is_word(before(1)) && before(1) != Some(&b'.');
         return (count == 1 && is_free && is_letter(next)).then_some((DOT, 1));
     }
-    let (mark, most) = if sign == b'+' { (PLUS, 2) } else { (HASH, 1) };
+    let (mark, max_count) = if sign == b'+' { (PLUS, 2) } else { (HASH, 1) };
     // The version of a language may follow: `C++17`. `Ctrl+K` and `issue#5` are two words.
-    let is_version = next.is_some_and(u8::is_ascii_digit) && count == most && !is_word(before(2));
+    let is_version = next.is_some_and(u8::is_ascii_digit) && count == max_count && !is_word(before(2));
     let is_last = !is_word(next) || is_version;
-    (count <= most && is_letter(before(1)) && is_last).then_some((mark, count))
+    (count <= max_count && is_letter(before(1)) && is_last).then_some((mark, count))
 }
 
 #[cfg(test)]

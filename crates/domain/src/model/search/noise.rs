@@ -64,11 +64,11 @@ pub(super) fn load() {
 /// An inflection of a domain word is one, too. It is not shorter than the word, as `custom` is shorter than `customer`,
 /// and not much longer, as `productivity` is much longer than `product`.
 pub fn noise(word: &Word) -> Option<Noise> {
-    noise_of(word.stem(), word.surface())
+    noise_of_indexed(word.stem(), word.surface())
 }
 
-/// As [`noise`], of a word that is stored as its stem and its surface form.
-pub(crate) fn noise_of(stem: &str, surface: &str) -> Option<Noise> {
+/// As [`noise`], of a word of the index, which is stored as its stem and its surface form.
+pub(crate) fn noise_of_indexed(stem: &str, surface: &str) -> Option<Noise> {
     let by_stem = || {
         let length = *NOISE.domain_stems.get(stem)?;
         let inflections = length..=length + MAX_INFLECTION;

@@ -216,9 +216,9 @@ fn acronyms(raw: &str) -> HashSet<String> {
 
 /// Selects the words of a query and adds their alternatives.
 fn query_words(words: &[Word], acronyms: &HashSet<String>) -> Vec<QueryWord> {
-    let noise_of: Vec<Option<Noise>> = words.iter().map(noise).collect();
-    let has_subject = noise_of.contains(&None);
-    let has_domain = noise_of.contains(&Some(Noise::Domain));
+    let noise_levels: Vec<Option<Noise>> = words.iter().map(noise).collect();
+    let has_subject = noise_levels.contains(&None);
+    let has_domain = noise_levels.contains(&Some(Noise::Domain));
     let weight = |noise: Option<Noise>| match noise {
         None => Some(1.0),
         Some(Noise::Domain) => Some(if has_subject { DOMAIN_WEIGHT } else { 1.0 }),
@@ -226,8 +226,8 @@ fn query_words(words: &[Word], acronyms: &HashSet<String>) -> Vec<QueryWord> {
     };
     let last = words.len().saturating_sub(1);
     let mut query: Vec<QueryWord> = Vec::new();
-    let alternatives = alternatives(words, &noise_of);
-    for (position, ((word, noise), more)) in words.iter().zip(noise_of).zip(alternatives).enumerate() {
+    let alternatives = alternatives(words, &noise_levels);
+    for (position, ((word, noise), more)) in words.iter().zip(noise_levels).zip(alternatives).enumerate() {
         let Some(weight) = weight(noise) else { continue };
         let matches_prefix = word.is_half_pair() || position == last && may_be_incomplete(word);
         // A repeated word counts once.
@@ -272,7 +272,7 @@ fn phrases(text: &[Word], query: &[QueryWord]) -> Vec<Phrase> {
 }
 
 /// Returns the alternatives of each word that follow from the query itself.
-fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternative>> {
+fn alternatives(words: &[Word], noise_levels: &[Option<Noise>]) -> Vec<Vec<Alternative>> {
     let mut lists: Vec<Vec<Alternative>> = vec![Vec::new(); words.len()];
     let mut add = |positions: Range<usize>, alternative: Alternative| {
         for list in lists.get_mut(positions).into_iter().flatten() {
@@ -289,7 +289,7 @@ fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternati
     }
     let is_function = |noise: Option<&Option<Noise>>| noise == Some(&Some(Noise::Function));
     for length in INITIALISM.filter(|_| words.len() <= ABBREVIATED_WORDS) {
-        for (position, (run, noise)) in words.windows(length).zip(noise_of.windows(length)).enumerate() {
+        for (position, (run, noise)) in words.windows(length).zip(noise_levels.windows(length)).enumerate() {
             let Some(initials) = initials(run.iter().map(Word::surface)) else { continue };
             if !is_function(noise.first()) && !is_function(noise.last()) && !is_function_word(&initials) {
                 add(position..position + length, one(MatchKind::Abbreviation, &initials));

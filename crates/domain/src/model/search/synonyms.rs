@@ -95,13 +95,13 @@ impl Synonyms {
 
     fn add_group(&mut self, position: usize, group: &[String]) -> Result<(), String> {
         if !Self::GROUP_SIZE.contains(&group.len()) {
-            let (least, most) = (Self::GROUP_SIZE.start(), Self::GROUP_SIZE.end());
-            return Err(format!("must have {least} to {most} words or phrases"));
+            let (min, max) = (Self::GROUP_SIZE.start(), Self::GROUP_SIZE.end());
+            return Err(format!("must have {min} to {max} words or phrases"));
         }
         let mut phrases = Vec::with_capacity(group.len());
         for phrase in group {
             let phrase = phrase.trim();
-            let shown = text::truncate(phrase, Self::MAX_PHRASE);
+            let excerpt = text::truncate(phrase, Self::MAX_PHRASE);
             if phrase.is_empty() {
                 return Err("has a blank phrase".to_owned());
             }
@@ -113,16 +113,16 @@ impl Synonyms {
                 Ok(()) => {}
             }
             if phrase.contains(',') {
-                return Err(format!("has the phrase `{shown}` with a comma; send two phrases instead"));
+                return Err(format!("has the phrase `{excerpt}` with a comma; send two phrases instead"));
             }
             match phrase_length(&words(phrase)) {
-                0 => return Err(format!("has the phrase `{shown}` without a letter or digit")),
+                0 => return Err(format!("has the phrase `{excerpt}` without a letter or digit")),
                 1..=Self::MAX_WORDS => {}
-                _ => return Err(format!("has the phrase `{shown}` of more than {} words", Self::MAX_WORDS)),
+                _ => return Err(format!("has the phrase `{excerpt}` of more than {} words", Self::MAX_WORDS)),
             }
             match self.positions.insert(key(phrase), position) {
-                Some(known) if known == position => return Err(format!("has `{shown}` twice")),
-                Some(known) => return Err(format!("has `{shown}`, which is in group {}, too", known + 1)),
+                Some(known) if known == position => return Err(format!("has `{excerpt}` twice")),
+                Some(known) => return Err(format!("has `{excerpt}`, which is in group {}, too", known + 1)),
                 None => phrases.push(phrase.to_owned()),
             }
         }
@@ -136,16 +136,16 @@ impl Synonyms {
             return;
         }
         let mut end = 0;
-        let mut found = Vec::new();
+        let mut matches = Vec::new();
         for phrase in query.phrases() {
             if let Some(position) = self.positions.get(&phrase.key)
                 && phrase.position.end > end
             {
                 end = phrase.position.end;
-                found.push((phrase, *position));
+                matches.push((phrase, *position));
             }
         }
-        for (phrase, position) in found {
+        for (phrase, position) in matches {
             let others = self.groups.get(position).into_iter().flatten().filter(|other| key(other) != phrase.key);
             let alternatives: Vec<Alternative> =
                 others.map(|other| Alternative::Words(MatchKind::Synonym, content_words(other))).collect();
@@ -165,19 +165,19 @@ fn content_words(phrase: &str) -> Vec<Word> {
 
 /// Leaves out pairs of characters that others cover, so that a phrase has few words.
 fn without_overlaps(words: Vec<Word>) -> Vec<Word> {
-    let mut kept: Vec<Word> = Vec::with_capacity(words.len());
+    let mut uncovered: Vec<Word> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
     let mut is_covered = false;
     while let Some(word) = words.next() {
         // The last pair of a run stays.
         is_covered = !is_covered
-            && kept.last().is_some_and(|last| word.overlaps(last))
+            && uncovered.last().is_some_and(|last| word.overlaps(last))
             && words.peek().is_some_and(|next| next.overlaps(&word));
         if !is_covered {
-            kept.push(word);
+            uncovered.push(word);
         }
     }
-    kept
+    uncovered
 }
 
 /// Returns the key of a phrase, which is the same for its inflections and spellings.
@@ -278,8 +278,8 @@ mod tests {
         let synonyms = synonyms(&[&["モバイルアプリ", "スマホ", "C++"], &["工单", "ticket"]]);
         // Pairs that others cover are left out.
         let app = vec!["モバ イル アプ プリ".to_owned(), "c＋＋".to_owned()];
-        let found = expanded(&synonyms, "スマホの設定");
-        assert_eq!(found.iter().filter(|(_, synonyms)| *synonyms == app).count(), 2, "{found:?}");
+        let alternatives = expanded(&synonyms, "スマホの設定");
+        assert_eq!(alternatives.iter().filter(|(_, synonyms)| *synonyms == app).count(), 2, "{alternatives:?}");
         assert_eq!(expanded(&synonyms, "自动分配工单").last().unwrap().1, ["ticket"]);
         assert_eq!(expanded(&synonyms, "新モバイルアプリ版")[1].1, ["スマ マホ", "c＋＋"]);
         assert_eq!(expanded(&synonyms, "c++")[0].1, ["モバ イル アプ プリ", "スマ マホ"]);

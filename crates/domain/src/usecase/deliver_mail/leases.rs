@@ -177,43 +177,45 @@ impl Leases {
         hour: Timestamp,
         now: Timestamp,
     ) -> Result<(LoadedMessages, Vec<Lease>), StoreError> {
-        let Batch { found, unreadable, unknown } = batch;
+        let Batch { readable, unreadable, unknown } = batch;
         let mut leased = LoadedMessages { unreadable, unknown, ..LoadedMessages::default() };
         let mut unwanted = Vec::new();
-        if found.iter().all(|(_, content)| matches!(content, Found::Audience(_))) {
-            leased.messages.extend(found.into_iter().filter_map(|(message, content)| content.into_audience(message)));
+        if readable.iter().all(|(_, content)| matches!(content, AddressedContent::Audience(_))) {
+            leased
+                .messages
+                .extend(readable.into_iter().filter_map(|(message, content)| content.into_audience(message)));
             return Ok((leased, unwanted));
         }
         let missing =
             || StoreError::Inconsistent { table: "settings", column: "workspace_id", row: workspace.to_string() };
         let sender = self.reader.sender(workspace).await?.ok_or_else(missing)?;
-        let mut contents = self.contents(workspace, &found, hour, now).await?;
+        let mut contents = self.contents(workspace, &readable, hour, now).await?;
         // The reader counts the mails of this lease as leased, but they do not count towards the limit yet.
         let mut own: HashMap<CustomerId, u32> = HashMap::new();
-        for (_, content) in &found {
-            if let Found::Mail(mail) = content {
+        for (_, content) in &readable {
+            if let AddressedContent::Mail(mail) = content {
                 *own.entry(mail.customer).or_default() += 1;
             }
         }
-        for (message, content) in found {
+        for (message, content) in readable {
             let lease = message.lease.clone();
             let loaded = match content {
-                Found::Audience(_) => content.into_audience(message),
-                Found::Mail(mail) => {
+                AddressedContent::Audience(_) => content.into_audience(message),
+                AddressedContent::Mail(mail) => {
                     let own = own.get(&mail.customer).copied().unwrap_or(0);
                     contents.mail(&message, mail, own, &sender).map(LoadedMessage::Mail)
                 }
-                Found::Digest(digest) => {
+                AddressedContent::Digest(digest) => {
                     contents.digest(&message, digest, &sender, self.digest_entries).map(LoadedMessage::Digest)
                 }
-                Found::SignIn(id, to) => {
+                AddressedContent::SignIn(id, to) => {
                     let LeasedMessage { lease, attempt, .. } = message;
                     let open = contents.sign_ins.remove(&id).filter(|open| open.email == to && open.is_open_at(now));
                     open.map(|sign_in| {
                         LoadedMessage::SignIn(LeasedSignInMail { lease, attempt, sign_in, sender: sender.clone() })
                     })
                 }
-                Found::Test(to) => {
+                AddressedContent::Test(to) => {
                     let LeasedMessage { lease, attempt, created_at, .. } = message;
                     Some(LoadedMessage::Test(LeasedTestMail { lease, attempt, created_at, to, sender: sender.clone() }))
                 }
@@ -229,29 +231,29 @@ impl Leases {
     async fn contents(
         &self,
         workspace: WorkspaceId,
-        found: &[(LeasedMessage, Found)],
+        readable: &[(LeasedMessage, AddressedContent)],
         hour: Timestamp,
         now: Timestamp,
     ) -> Result<Contents, StoreError> {
         let mut mails: Vec<MailId> = Vec::new();
         let mut sign_ins: Vec<SignInId> = Vec::new();
         let (mut digests, mut digest_ids) = (HashMap::new(), Vec::new());
-        for (message, content) in found {
+        for (message, content) in readable {
             match content {
-                Found::Mail(mail) => mails.push(*mail),
-                Found::Digest(digest) => {
+                AddressedContent::Mail(mail) => mails.push(*mail),
+                AddressedContent::Digest(digest) => {
                     digests.insert(message.lease.message.clone(), *digest);
                     digest_ids.push(message.lease.message.clone());
                 }
-                Found::SignIn(sign_in, _) => sign_ins.push(*sign_in),
-                Found::Audience(_) | Found::Test(_) => {}
+                AddressedContent::SignIn(sign_in, _) => sign_ins.push(*sign_in),
+                AddressedContent::Audience(_) | AddressedContent::Test(_) => {}
             }
         }
         let sign_ins = if sign_ins.is_empty() {
             HashMap::new()
         } else {
-            let found = self.reader.sign_ins(workspace, &sign_ins).await?;
-            found.into_iter().map(|sign_in| (sign_in.id, sign_in)).collect()
+            let rows = self.reader.sign_ins(workspace, &sign_ins).await?;
+            rows.into_iter().map(|sign_in| (sign_in.id, sign_in)).collect()
         };
         let single = mails.clone();
         let mut held: HashMap<DigestId, Vec<MailId>> = HashMap::new();
@@ -280,9 +282,9 @@ impl Leases {
             mails.retain(|mail| recipients.contains_key(mail));
             mails.sort_unstable_by_key(|mail| mail.topic);
         }
-        let wanted = single.iter().filter(|mail| recipients.contains_key(mail)).map(|mail| mail.topic);
+        let whole_topics = single.iter().filter(|mail| recipients.contains_key(mail)).map(|mail| mail.topic);
         let public_at = now.plus(CLOCK_TOLERANCE);
-        let whole = self.topics(workspace, wanted, u32::MAX, public_at).await?;
+        let whole = self.topics(workspace, whole_topics, u32::MAX, public_at).await?;
         let entries = held.values().flat_map(|mails| mails.iter().take(self.digest_entries));
         let beginnings = self.topics(workspace, entries.map(|mail| mail.topic), BEGINNING, public_at).await?;
         let whole = whole.into_iter().map(|content| (content.topic, Whole::from(content))).collect();
@@ -308,7 +310,7 @@ impl Leases {
 }
 
 /// The content of a leased message, with its recipient.
-enum Found {
+enum AddressedContent {
     Audience(Audience),
     Mail(MailId),
     Digest(DigestId),
@@ -316,7 +318,7 @@ enum Found {
     Test(EmailAddress),
 }
 
-impl Found {
+impl AddressedContent {
     fn into_audience(self, message: LeasedMessage) -> Option<LoadedMessage> {
         let Self::Audience(audience) = self else { return None };
         let LeasedMessage { lease, created_at, .. } = message;
@@ -326,33 +328,33 @@ impl Found {
 
 /// Leased messages, sorted by whether they can be read.
 struct Batch {
-    found: Vec<(LeasedMessage, Found)>,
+    readable: Vec<(LeasedMessage, AddressedContent)>,
     unreadable: Vec<UnreadableMessage>,
     unknown: Vec<(Lease, NonZeroU32, ContentError)>,
 }
 
 impl Batch {
     fn sort(messages: Vec<LeasedMessage>, unreadable: Vec<UnreadableMessage>) -> Self {
-        let mut batch = Self { found: Vec::new(), unreadable, unknown: Vec::new() };
+        let mut batch = Self { readable: Vec::new(), unreadable, unknown: Vec::new() };
         for message in messages {
             let content = MessageContent::parse(&message.kind, &message.payload);
             let is = |id: MessageId| id == message.lease.message;
-            let found = match (content, &message.recipient) {
-                (Ok(MessageContent::Audience(audience)), Recipient::None) => Found::Audience(audience),
+            let addressed = match (content, &message.recipient) {
+                (Ok(MessageContent::Audience(audience)), Recipient::None) => AddressedContent::Audience(audience),
                 (Ok(MessageContent::Notification(topic)), Recipient::Customer(customer))
                     if is(MailId { topic, customer: *customer }.into()) =>
                 {
-                    Found::Mail(MailId { topic, customer: *customer })
+                    AddressedContent::Mail(MailId { topic, customer: *customer })
                 }
                 (Ok(MessageContent::CommentDigest { at }), Recipient::Customer(customer))
                     if is(DigestId { at, customer: *customer }.into()) =>
                 {
-                    Found::Digest(DigestId { at, customer: *customer })
+                    AddressedContent::Digest(DigestId { at, customer: *customer })
                 }
                 (Ok(MessageContent::SignIn(sign_in)), Recipient::Address(to)) if is(MessageId::sign_in(sign_in)) => {
-                    Found::SignIn(sign_in, to.clone())
+                    AddressedContent::SignIn(sign_in, to.clone())
                 }
-                (Ok(MessageContent::TestMail), Recipient::Address(to)) => Found::Test(to.clone()),
+                (Ok(MessageContent::TestMail), Recipient::Address(to)) => AddressedContent::Test(to.clone()),
                 (Err(unknown @ ContentError::UnknownKind(_)), _) => {
                     batch.unknown.push((message.lease, message.attempt, unknown));
                     continue;
@@ -366,7 +368,7 @@ impl Batch {
                     continue;
                 }
             };
-            batch.found.push((message, found));
+            batch.readable.push((message, addressed));
         }
         batch
     }
@@ -425,13 +427,13 @@ impl Contents {
     ) -> Option<LeasedDigest> {
         let mails = self.held.remove(&digest)?;
         let to = self.recipients.get(mails.first()?)?.to.clone();
-        let shown = mails.iter().take(entries);
-        let entries: Vec<DigestEntry> = shown
+        let listed = mails.iter().take(entries);
+        let entries: Vec<DigestEntry> = listed
             .clone()
             .filter_map(|mail| self.beginnings.get(&mail.topic))
             .map(|topic| DigestEntry { about: topic.about.clone(), beginning: topic.content.clone() })
             .collect();
-        let deleted = shown.len() - entries.len();
+        let deleted = listed.len() - entries.len();
         if deleted == mails.len() {
             return None;
         }

@@ -120,14 +120,14 @@ impl<T> Schedule<T> {
     }
 
     /// Adds workspaces with due messages. Each call starts with a different workspace, for fairness.
-    pub(super) fn add(&mut self, mut found: Vec<WorkspaceId>) {
-        if found.is_empty() {
+    pub(super) fn add(&mut self, mut due: Vec<WorkspaceId>) {
+        if due.is_empty() {
             return;
         }
-        let first = self.looks % found.len();
-        found.rotate_left(first);
+        let first = self.looks % due.len();
+        due.rotate_left(first);
         self.looks = self.looks.wrapping_add(1);
-        for workspace in found {
+        for workspace in due {
             self.wait(workspace);
         }
     }
@@ -266,8 +266,8 @@ mod tests {
         let mut schedule = Schedule::new(BULK_SENDS);
         for number in 0..4 {
             schedule.add(vec![workspace(number)]);
-            let (found, _) = schedule.next_lease().unwrap();
-            schedule.leased(found, (0..100).collect(), true);
+            let (workspace, _) = schedule.next_lease().unwrap();
+            schedule.leased(workspace, (0..100).collect(), true);
             while schedule.next_message().is_some() {}
         }
         assert_eq!(held(&schedule), [8, 4, 2, 1]);
@@ -284,7 +284,8 @@ mod tests {
         // The last slot is reserved for a workspace that has none yet.
         assert_eq!(held(&schedule), [2, 2, 2, 2, 2, 2, 2, 1]);
         let mut schedule = with(50, 100);
-        let first: Vec<WorkspaceId> = std::iter::from_fn(|| schedule.next_message()).map(|(found, _)| found).collect();
+        let first: Vec<WorkspaceId> =
+            std::iter::from_fn(|| schedule.next_message()).map(|(workspace, _)| workspace).collect();
         assert_eq!(first, (0..BULK_SENDS).map(workspace).collect::<Vec<_>>());
         schedule.sent(workspace(0));
         assert_eq!(schedule.next_message().unwrap().0, workspace(BULK_SENDS));
@@ -310,10 +311,11 @@ mod tests {
         let mut first = Vec::new();
         for _ in 0..4 {
             schedule.add((0..3).map(workspace).collect());
-            let all: Vec<WorkspaceId> = std::iter::from_fn(|| schedule.next_lease()).map(|(found, _)| found).collect();
+            let all: Vec<WorkspaceId> =
+                std::iter::from_fn(|| schedule.next_lease()).map(|(workspace, _)| workspace).collect();
             first.push(all[0]);
-            for found in all {
-                schedule.leased(found, VecDeque::new(), false);
+            for workspace in all {
+                schedule.leased(workspace, VecDeque::new(), false);
             }
             assert!(schedule.workspaces.is_empty());
         }
@@ -329,7 +331,8 @@ mod tests {
         // The workspace has a mail, so there is no other lease until that mail is being sent.
         schedule.add(vec![workspace(1)]);
         assert_eq!(schedule.next_message(), Some((workspace(1), 7)));
-        let next: Vec<WorkspaceId> = std::iter::from_fn(|| schedule.next_lease()).map(|(found, _)| found).collect();
+        let next: Vec<WorkspaceId> =
+            std::iter::from_fn(|| schedule.next_lease()).map(|(workspace, _)| workspace).collect();
         assert_eq!(next, [workspace(2), workspace(1)]);
         schedule.leased(workspace(1), VecDeque::new(), false);
         schedule.leased(workspace(2), [8, 9].into(), false);
@@ -379,9 +382,9 @@ mod tests {
         schedules.schedule(Priority::Bulk).add(vec![workspace(200)]);
         schedules.schedule(Priority::Urgent).add(vec![workspace(1), workspace(2)]);
         for number in [1, 2] {
-            let (priority, found, _) = schedules.next_lease().unwrap();
-            assert_eq!((priority, found), (Priority::Urgent, workspace(number)));
-            schedules.schedule(Priority::Urgent).leased(found, (0..100).collect(), false);
+            let (priority, next, _) = schedules.next_lease().unwrap();
+            assert_eq!((priority, next), (Priority::Urgent, workspace(number)));
+            schedules.schedule(Priority::Urgent).leased(next, (0..100).collect(), false);
         }
         let sent: Vec<Priority> = std::iter::from_fn(|| schedules.next_message()).map(|(sent, ..)| sent).collect();
         assert_eq!(sent, [Priority::Urgent; URGENT_SENDS - 2]);

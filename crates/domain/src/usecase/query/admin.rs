@@ -53,7 +53,7 @@ const SEARCH_RESULTS: usize = 50;
 
 impl ListInbox {
     /// Searches public feature requests by the index, and private ones by their titles.
-    async fn found(
+    async fn search(
         &self,
         query: &SearchQuery,
         workspace: WorkspaceId,
@@ -67,10 +67,9 @@ impl ListInbox {
         let limit = u32::try_from(SEARCH_RESULTS).unwrap_or(u32::MAX);
         let mut ids = ports.reader.find_unindexed(workspace, number, &words, limit).await?;
         let search = SearchFeatureRequests::new(query.clone(), SEARCH_RESULTS);
-        let found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
-        for found in found {
-            if !ids.contains(&found) {
-                ids.push(found);
+        for id in search.run(workspace, &*ports.search, &*ports.synonyms).await? {
+            if !ids.contains(&id) {
+                ids.push(id);
             }
         }
         let request = self.list.page;
@@ -99,7 +98,7 @@ impl Query for ListInbox {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Listing<InboxRow>, RoadmapError> {
         if let Some(query) = &self.query {
-            return self.found(query, workspace, ports).await;
+            return self.search(query, workspace, ports).await;
         }
         let request = self.list.page;
         if request.page() > InboxList::MAX_PAGE {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::{RoadmapError, StoreError, Validated};
-use crate::model::feature_request::FoundFeatureRequest;
+use crate::model::feature_request::SearchResult;
 use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::pagination::parse_count;
 use crate::model::search::SearchQuery;
@@ -80,19 +80,15 @@ impl SearchFeatureRequests {
 
 #[async_trait]
 impl Query for SearchFeatureRequests {
-    type Output = Vec<FoundFeatureRequest>;
+    type Output = Vec<SearchResult>;
 
-    async fn execute(
-        &self,
-        workspace: WorkspaceId,
-        ports: &QueryPorts,
-    ) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
-        let found = self.run(workspace, &*ports.search, &*ports.synonyms).await?;
-        if found.is_empty() {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<SearchResult>, RoadmapError> {
+        let ids = self.run(workspace, &*ports.search, &*ports.synonyms).await?;
+        if ids.is_empty() {
             ports.record_missed_search(workspace, self.search.query());
             return Ok(Vec::new());
         }
-        ports.search.load_results(workspace, &found).await.map_err(RoadmapError::SearchUnavailable)
+        ports.search.load_results(workspace, &ids).await.map_err(RoadmapError::SearchUnavailable)
     }
 }
 
@@ -116,12 +112,12 @@ mod tests {
         Hit { request, number: i64::try_from(number).unwrap(), votes_count: 0, relevance, is_weak: false, score: 1.0 }
     }
 
-    fn found(ids: &[FeatureRequestId]) -> Vec<FoundFeatureRequest> {
+    fn results(ids: &[FeatureRequestId]) -> Vec<SearchResult> {
         ids.iter()
             .map(|id| {
                 let mut summary = summary("Inbox", None, 0);
                 summary.id = *id;
-                FoundFeatureRequest { summary, description: String::new() }
+                SearchResult { summary, description: String::new() }
             })
             .collect()
     }
@@ -136,8 +132,8 @@ mod tests {
 
     fn search(port: &MockTextSearch, query: &str) -> Result<Vec<u128>, RoadmapError> {
         let query = SearchQuery::parse("query", query).unwrap();
-        let found = block_on(SearchFeatureRequests::new(query, 8).run(workspace(), port, &synonyms(&[])))?;
-        Ok(found.iter().map(|id| id.uuid().as_u128()).collect())
+        let ids = block_on(SearchFeatureRequests::new(query, 8).run(workspace(), port, &synonyms(&[])))?;
+        Ok(ids.iter().map(|id| id.uuid().as_u128()).collect())
     }
 
     /// Decision 4.
@@ -161,7 +157,7 @@ mod tests {
     fn results_are_loaded_at_once() {
         let mut port = MockTextSearch::new();
         port.expect_search().returning(|_, _| Ok(vec![hit(2), hit(1)]));
-        port.expect_load_results().times(1).returning(|_, ids| Ok(found(ids)));
+        port.expect_load_results().times(1).returning(|_, ids| Ok(results(ids)));
         let queries = Queries::new(QueryPorts { search: Arc::new(port), synonyms: Arc::new(synonyms(&[])), ..ports() });
         let search = SearchFeatureRequests::new(SearchQuery::parse("query", "dark").unwrap(), 8);
         let results = block_on(queries.run(workspace(), &search)).unwrap();

@@ -41,7 +41,7 @@ pub struct FindFile {
 }
 
 /// A file whose bytes can be read.
-pub struct FoundFile {
+pub struct ReadableFile {
     /// The metadata of the file.
     pub attachment: Attachment,
     /// The headers with which the file is served.
@@ -49,7 +49,7 @@ pub struct FoundFile {
     blobs: Arc<dyn Blobs>,
 }
 
-impl FoundFile {
+impl ReadableFile {
     /// Returns a file with the storage of its bytes.
     pub(crate) fn new(attachment: Attachment, blobs: Arc<dyn Blobs>) -> Self {
         let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
@@ -68,10 +68,10 @@ impl FoundFile {
 
 #[async_trait]
 impl Query for FindFile {
-    type Output = FoundFile;
+    type Output = ReadableFile;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<FoundFile, RoadmapError> {
-        Ok(FoundFile::new(ports.attachment(workspace, self.file).await?, ports.blobs.clone()))
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ReadableFile, RoadmapError> {
+        Ok(ReadableFile::new(ports.attachment(workspace, self.file).await?, ports.blobs.clone()))
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
     use crate::usecase::query::tests::run_query;
     use pollster::block_on;
 
-    fn find(exists: bool, blobs: MockBlobs) -> Result<FoundFile, RoadmapError> {
+    fn find(exists: bool, blobs: MockBlobs) -> Result<ReadableFile, RoadmapError> {
         let mut reader = MockReads::new();
         reader.expect_attachment().returning(move |_, _| Ok(exists.then(attachment)));
         run_query(reader, blobs, &FindFile { file: attachment().id })
@@ -131,9 +131,9 @@ mod tests {
         let mut blobs = MockBlobs::new();
         let is_asked = |key: &BlobKey, range: &Option<Range<u64>>| *key == attachment().key && *range == Some(1..2);
         blobs.expect_read().withf(is_asked).times(1).returning(|_, _| Ok(None));
-        let found = find(true, blobs).unwrap();
-        assert_eq!((found.content_headers.inline, &found.attachment), (true, &attachment()));
-        assert_eq!(block_on(found.read(Some(1..2))).err().unwrap().to_string(), missing);
+        let file = find(true, blobs).unwrap();
+        assert_eq!((file.content_headers.inline, &file.attachment), (true, &attachment()));
+        assert_eq!(block_on(file.read(Some(1..2))).err().unwrap().to_string(), missing);
     }
 
     fn locate(exists: bool, link: Option<&'static str>) -> Result<FileLocation, RoadmapError> {

@@ -19,7 +19,7 @@ use crate::model::session::{SecretDigest, Session};
 use crate::model::sign_in::{PendingAction, SignIn};
 use crate::policy::trending;
 use crate::usecase::query::feature_requests::SearchFeatureRequests;
-use crate::usecase::query::files::FoundFile;
+use crate::usecase::query::files::ReadableFile;
 use crate::usecase::query::{Query, QueryPorts};
 
 /// Finds the settings of a workspace and its portal.
@@ -90,7 +90,7 @@ impl ListFeatureRequests {
         let sort = self.sort.unwrap_or_default();
         let request = self.page;
         if let Some(query) = &self.query {
-            return self.found(query, workspace, ports).await;
+            return self.search(query, workspace, ports).await;
         }
         if request.page() > PortalList::MAX_PAGE {
             return Ok(Listing { items: Vec::new(), request, total: 0 });
@@ -108,7 +108,7 @@ impl ListFeatureRequests {
     }
 
     /// Searches. A search finds few feature requests, so that the order needs no statement.
-    async fn found(
+    async fn search(
         &self,
         query: &SearchQuery,
         workspace: WorkspaceId,
@@ -124,8 +124,8 @@ impl ListFeatureRequests {
             return Ok(Listing { items: Vec::new(), request, total: ids.len() as u64 });
         }
         if self.filter != PortalFilter::default() {
-            let kept = ports.reader.matching(workspace, &self.filter, &ids).await?;
-            ids.retain(|id| kept.contains(id));
+            let matching = ports.reader.matching(workspace, &self.filter, &ids).await?;
+            ids.retain(|id| matching.contains(id));
         }
         let mut items = rows(workspace, &ids, ports).await?;
         match self.sort {
@@ -200,9 +200,9 @@ impl Query for FindSimilar {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
         let search = SearchFeatureRequests::similar(self.title.clone());
-        let mut found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
-        found.retain(|found| Some(*found) != self.except);
-        Ok(found)
+        let mut similar = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
+        similar.retain(|id| Some(*id) != self.except);
+        Ok(similar)
     }
 }
 
@@ -229,8 +229,8 @@ impl Query for ListSimilar {
     type Output = SimilarRequests;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<SimilarRequests, RoadmapError> {
-        let found = self.similar.execute(workspace, ports).await?;
-        let rows = rows(workspace, &found, ports).await?;
+        let ids = self.similar.execute(workspace, ports).await?;
+        let rows = rows(workspace, &ids, ports).await?;
         let voted = voted(workspace, &rows, self.viewer, ports).await?;
         Ok(SimilarRequests { rows, voted })
     }
@@ -293,8 +293,8 @@ impl Query for FindVisibleRequest {
     type Output = RequestLink;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<RequestLink, RoadmapError> {
-        let found = ports.reader.visible_request(workspace, &self.request, self.viewer).await?;
-        found.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+        let request = ports.reader.visible_request(workspace, &self.request, self.viewer).await?;
+        request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
     }
 }
 
@@ -333,8 +333,8 @@ impl Query for ShowPublishedChangelog {
     type Output = PublishedChangelog;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<PublishedChangelog, RoadmapError> {
-        let found = ports.reader.published_changelog(workspace, self.changelog, ports.clock.now()).await?;
-        found.ok_or(RoadmapError::NotFound(Resource::Changelog))
+        let changelog = ports.reader.published_changelog(workspace, self.changelog, ports.clock.now()).await?;
+        changelog.ok_or(RoadmapError::NotFound(Resource::Changelog))
     }
 }
 
@@ -346,11 +346,11 @@ pub struct FindPublicImage {
 
 #[async_trait]
 impl Query for FindPublicImage {
-    type Output = FoundFile;
+    type Output = ReadableFile;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<FoundFile, RoadmapError> {
-        let found = ports.reader.public_image(workspace, self.image, ports.clock.now()).await?;
-        Ok(FoundFile::new(found.ok_or(RoadmapError::NotFound(Resource::File))?, ports.blobs.clone()))
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ReadableFile, RoadmapError> {
+        let attachment = ports.reader.public_image(workspace, self.image, ports.clock.now()).await?;
+        Ok(ReadableFile::new(attachment.ok_or(RoadmapError::NotFound(Resource::File))?, ports.blobs.clone()))
     }
 }
 
@@ -382,7 +382,7 @@ impl Query for ShowAccount {
 
 /// A sign-in as the page of its link shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownSignIn {
+pub struct SignInDetail {
     pub sign_in: SignIn,
     /// The action that was kept with it.
     pub pending: Option<PendingAction>,
@@ -409,7 +409,7 @@ async fn show(
     sign_in: Option<SignIn>,
     workspace: WorkspaceId,
     ports: &QueryPorts,
-) -> Result<ShownSignIn, RoadmapError> {
+) -> Result<SignInDetail, RoadmapError> {
     let now = ports.clock.now();
     let alive = sign_in.filter(|sign_in| sign_in.is_open_at(now) || sign_in.is_renewable_at(now));
     let sign_in = alive.ok_or(RoadmapError::NotFound(Resource::SignIn))?;
@@ -422,7 +422,7 @@ async fn show(
         }),
         None => None,
     };
-    Ok(ShownSignIn { sign_in, pending, is_member, is_open })
+    Ok(SignInDetail { sign_in, pending, is_member, is_open })
 }
 
 async fn title(
@@ -433,24 +433,24 @@ async fn title(
 ) -> Result<Option<Title>, RoadmapError> {
     let Some(request) = request else { return Ok(None) };
     let viewer = Viewer { customer: None, is_member };
-    let found = ports.reader.visible_request(workspace, &FeatureRequestRef::Id(request), viewer).await?;
-    Ok(found.map(|found| found.title))
+    let link = ports.reader.visible_request(workspace, &FeatureRequestRef::Id(request), viewer).await?;
+    Ok(link.map(|link| link.title))
 }
 
 #[async_trait]
 impl Query for FindSignIn {
-    type Output = ShownSignIn;
+    type Output = SignInDetail;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ShownSignIn, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<SignInDetail, RoadmapError> {
         show(ports.reader.sign_in(workspace, self.id).await?, workspace, ports).await
     }
 }
 
 #[async_trait]
 impl Query for FindSignInOfBrowser {
-    type Output = ShownSignIn;
+    type Output = SignInDetail;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ShownSignIn, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<SignInDetail, RoadmapError> {
         show(ports.reader.sign_in_of_browser(workspace, &self.browser).await?, workspace, ports).await
     }
 }
@@ -618,13 +618,14 @@ mod tests {
     #[test]
     fn a_search_loads_the_rows_that_match_the_filter_once() {
         let query = Some(SearchQuery::parse("query", "dark").unwrap());
-        for (filter, kept) in [
+        for (filter, expected) in [
             (PortalFilter::default(), vec![3, 2, 1]),
             (PortalFilter { lane: Some(LaneId::new(Uuid::from_u128(8))), ..PortalFilter::default() }, vec![3, 1]),
             (PortalFilter { lane: Some(LaneId::new(Uuid::from_u128(9))), ..PortalFilter::default() }, vec![]),
         ] {
-            let (mut reader, kept): (_, Vec<FeatureRequestId>) = (MockReads::new(), kept.into_iter().map(id).collect());
-            let (matching, loaded) = (kept.iter().rev().copied().collect::<Vec<_>>(), kept.clone());
+            let (mut reader, expected): (_, Vec<FeatureRequestId>) =
+                (MockReads::new(), expected.into_iter().map(id).collect());
+            let (matching, loaded) = (expected.iter().rev().copied().collect::<Vec<_>>(), expected.clone());
             reader
                 .expect_matching()
                 .times(usize::from(filter != PortalFilter::default()))
@@ -632,12 +633,12 @@ mod tests {
             reader
                 .expect_portal_rows()
                 .withf(move |_, ids| ids == loaded)
-                .times(usize::from(!kept.is_empty()))
+                .times(usize::from(!expected.is_empty()))
                 .returning(|_, ids| Ok(ids.iter().copied().map(row).collect()));
             let list = ListFeatureRequests { query: query.clone(), filter, ..ListFeatureRequests::default() };
             let listed = block_on(Queries::new(search_ports(reader)).run(workspace(), &list)).unwrap().listing;
             let ids: Vec<FeatureRequestId> = listed.items.iter().map(|row| row.summary.id).collect();
-            assert_eq!((listed.total, &ids), (kept.len() as u64, &kept));
+            assert_eq!((listed.total, &ids), (expected.len() as u64, &expected));
         }
     }
 
@@ -696,8 +697,8 @@ mod tests {
                 Ok(Some(Session { id, email, customer, language, member, created_at: at, last_seen_at: at }))
             });
             reader.expect_touch_session().times(touches).returning(|_, _, _| Ok(()));
-            let found = run(reader, &FindSession { digest: SecretDigest([0; 32]) }).unwrap();
-            assert_eq!(found.is_some(), is_found);
+            let session = run(reader, &FindSession { digest: SecretDigest([0; 32]) }).unwrap();
+            assert_eq!(session.is_some(), is_found);
         }
     }
 

@@ -22,8 +22,8 @@ impl Query for ShowFeatureRequest {
     type Output = FeatureRequestDetail;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<FeatureRequestDetail, RoadmapError> {
-        let found = ports.reader.feature_request(workspace, &self.request).await?;
-        found.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+        let detail = ports.reader.feature_request(workspace, &self.request).await?;
+        detail.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
     }
 }
 

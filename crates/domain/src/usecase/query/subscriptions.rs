@@ -29,7 +29,7 @@ impl UnsubscribeOptions {
     /// Returns the scope to unsubscribe from. `only_request` is whether the voter chose the one feature request. A
     /// missing or unknown choice means all mail.
     #[must_use]
-    pub fn chosen(self, only_request: bool) -> Unsubscription {
+    pub fn unsubscription(self, only_request: bool) -> Unsubscription {
         match self.request {
             Some(request) if only_request => Unsubscription::Request(request),
             _ => Unsubscription::Everything,
@@ -67,12 +67,12 @@ mod tests {
             let choice = run_query(reader, MockBlobs::new(), &UnsubscribeOptions { request }).unwrap();
             assert_eq!((choice.product_name.as_str(), choice.offers_request), ("Acme", request.is_some()));
         }
-        for (request, only_request, chosen) in [
+        for (request, only_request, expected) in [
             (Some(request()), true, Unsubscription::Request(request())),
             (Some(request()), false, Unsubscription::Everything),
             (None, true, Unsubscription::Everything),
         ] {
-            assert_eq!(UnsubscribeOptions { request }.chosen(only_request), chosen);
+            assert_eq!(UnsubscribeOptions { request }.unsubscription(only_request), expected);
         }
     }
 

@@ -15,7 +15,8 @@ use crate::statement::statement;
 
 statement! {
     /// Selects a page of the feature requests of a filter with a tag or a member, with the total, in the order with this
-    /// name. The newest `most` with the tag or of the member are considered: IDs begin with the creation timestamp.
+    /// name. The newest `scan_limit` with the tag or of the member are considered: IDs begin with the creation
+    /// timestamp.
     SelectedInbox {
         workspace: Uuid => SqlUuid,
         state: String => Text,
@@ -23,7 +24,7 @@ statement! {
         lane: Option<Uuid> => Nullable<SqlUuid>,
         tag: Option<String> => Nullable<Text>,
         member: Option<Uuid> => Nullable<SqlUuid>,
-        most: i64 => BigInt,
+        scan_limit: i64 => BigInt,
         sort: String => Text,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
@@ -32,15 +33,15 @@ statement! {
          SELECT request_id FROM (
              (SELECT request_id FROM feature_request_tags
               WHERE workspace_id = {workspace} AND tag_folded = {tag} AND {member} IS NULL
-              ORDER BY request_id DESC LIMIT {most})
+              ORDER BY request_id DESC LIMIT {scan_limit})
              UNION
              (SELECT DISTINCT request_id FROM comments WHERE workspace_id = {workspace} AND author_id = {member}
-              ORDER BY request_id DESC LIMIT {most})
+              ORDER BY request_id DESC LIMIT {scan_limit})
              UNION
              (SELECT DISTINCT request_id FROM notes WHERE workspace_id = {workspace} AND author_id = {member}
-              ORDER BY request_id DESC LIMIT {most})
+              ORDER BY request_id DESC LIMIT {scan_limit})
          ) AS written
-         ORDER BY request_id DESC LIMIT {most}
+         ORDER BY request_id DESC LIMIT {scan_limit}
      ), selected AS MATERIALIZED (
          SELECT candidates.request_id, tag_number, votes_count,
                 CASE WHEN {sort} = 'updated' THEN (
@@ -80,8 +81,8 @@ pub(super) async fn page(
     offset: i64,
 ) -> Result<Listing<InboxRow>, StoreError> {
     let Scope { state, track, lane, tag, member } = (&list.filter).into();
-    let (most, sort) = (i64::from(InboxList::READ_LIMIT), list.sort.name().to_owned());
-    let selected = SelectedInbox { workspace, state, track, lane, tag, member, most, sort, limit, offset };
+    let (scan_limit, sort) = (i64::from(InboxList::READ_LIMIT), list.sort.name().to_owned());
+    let selected = SelectedInbox { workspace, state, track, lane, tag, member, scan_limit, sort, limit, offset };
     let rows: Vec<(i64, Option<InboxRecord>)> = session.run(selected.load(&mut session.connection()?)).await?;
     listing(rows, list.page, inbox_row)
 }

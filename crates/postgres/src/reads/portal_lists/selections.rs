@@ -13,19 +13,19 @@ use crate::statement::{placed, statement};
 use crate::writes::folded_tag;
 
 /// The SQL of the common table expression `selected`: the feature requests with a tag, or those that a customer has voted
-/// for or written, with all conditions of the filter. The newest `most` are considered: IDs begin with the creation
-/// timestamp. The subqueries with an offset are looked up one by one.
+/// for or written, with all conditions of the filter. The newest `scan_limit` are considered: IDs begin with the
+/// creation timestamp. The subqueries with an offset are looked up one by one.
 macro_rules! selected {
     () => {
         "candidates AS MATERIALIZED (
              (SELECT request_id FROM feature_request_tags
               WHERE workspace_id = {workspace} AND tag_folded = {tag} AND {customer} IS NULL
-              ORDER BY request_id DESC LIMIT {most})
+              ORDER BY request_id DESC LIMIT {scan_limit})
              UNION
              (SELECT coalesce(root_id, voted.request_id) FROM (
                   SELECT request_id FROM votes
-                  WHERE workspace_id = {workspace} AND customer_id = {customer} AND NOT {written}
-                  ORDER BY request_id DESC LIMIT {most}
+                  WHERE workspace_id = {workspace} AND customer_id = {customer} AND NOT {is_author}
+                  ORDER BY request_id DESC LIMIT {scan_limit}
               ) AS voted
               CROSS JOIN LATERAL (
                   SELECT root_id FROM vote_tallies
@@ -33,8 +33,8 @@ macro_rules! selected {
               ) AS tallies)
              UNION
              (SELECT id FROM feature_requests
-              WHERE workspace_id = {workspace} AND author_id = {customer} AND {written}
-              ORDER BY tag_number DESC LIMIT {most})
+              WHERE workspace_id = {workspace} AND author_id = {customer} AND {is_author}
+              ORDER BY tag_number DESC LIMIT {scan_limit})
          ), selected AS MATERIALIZED (
              SELECT candidates.request_id, tag_number, votes_count, updated_at, created_at FROM candidates
              CROSS JOIN LATERAL (
@@ -63,8 +63,8 @@ statement! {
         lane: Option<Uuid> => Nullable<SqlUuid>,
         tag: Option<String> => Nullable<Text>,
         customer: Option<Uuid> => Nullable<SqlUuid>,
-        written: bool => Bool,
-        most: i64 => BigInt,
+        is_author: bool => Bool,
+        scan_limit: i64 => BigInt,
         sort: String => Text,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
@@ -92,8 +92,8 @@ statement! {
         lane: Option<Uuid> => Nullable<SqlUuid>,
         tag: Option<String> => Nullable<Text>,
         customer: Option<Uuid> => Nullable<SqlUuid>,
-        written: bool => Bool,
-        most: i64 => BigInt,
+        is_author: bool => Bool,
+        scan_limit: i64 => BigInt,
         limit: i64 => BigInt,
     } -> CandidateColumns,
     concat!("WITH ", selected!(), "
@@ -111,7 +111,7 @@ statement! {
         lane: Option<Uuid> => Nullable<SqlUuid>,
         tag: Option<String> => Nullable<Text>,
         customer: Option<Uuid> => Nullable<SqlUuid>,
-        written: bool => Bool,
+        is_author: bool => Bool,
     } -> SqlUuid,
     "SELECT id FROM feature_requests
      WHERE workspace_id = {workspace} AND id = ANY ({requests}) AND NOT private AND root_id IS NULL
@@ -122,7 +122,7 @@ statement! {
            WHERE tags.workspace_id = {workspace} AND tags.request_id = feature_requests.id AND tag_folded = {tag}))
        AND CASE
            WHEN {customer} IS NULL THEN true
-           WHEN {written} THEN author_id = {customer}
+           WHEN {is_author} THEN author_id = {customer}
            ELSE EXISTS (
                SELECT FROM (
                    SELECT feature_requests.id AS request_id UNION ALL
@@ -142,7 +142,7 @@ pub(super) struct Parameters {
     pub(super) lane: Option<Uuid>,
     pub(super) tag: Option<String>,
     pub(super) customer: Option<Uuid>,
-    pub(super) written: bool,
+    pub(super) is_author: bool,
 }
 
 impl From<&PortalFilter> for Parameters {
@@ -151,7 +151,7 @@ impl From<&PortalFilter> for Parameters {
             lane: filter.lane.map(|lane| lane.uuid()),
             tag: filter.tag.as_ref().map(folded_tag),
             customer: filter.mine.map(|(_, customer)| customer.uuid()),
-            written: matches!(filter.mine, Some((Mine::Written, _))),
+            is_author: matches!(filter.mine, Some((Mine::Written, _))),
         }
     }
 }
@@ -165,10 +165,10 @@ pub(super) async fn page(
     limit: i64,
     offset: i64,
 ) -> Result<Vec<(i64, Option<RowRow>)>, StoreError> {
-    let Parameters { lane, tag, customer, written } = filter.into();
+    let Parameters { lane, tag, customer, is_author } = filter.into();
     let sort = if sort == PortalSort::Trending { PortalSort::Votes } else { sort };
-    let (sort, most) = (sort.name().to_owned(), i64::from(PortalList::TAG_LIMIT));
-    let page = SelectedPage { workspace, lane, tag, customer, written, most, sort, limit, offset };
+    let (sort, scan_limit) = (sort.name().to_owned(), i64::from(PortalList::TAG_LIMIT));
+    let page = SelectedPage { workspace, lane, tag, customer, is_author, scan_limit, sort, limit, offset };
     session.run(page.load(&mut session.connection()?)).await
 }
 
@@ -179,8 +179,8 @@ pub(super) async fn candidates(
     filter: &PortalFilter,
     limit: i64,
 ) -> Result<Vec<CandidateRow>, StoreError> {
-    let Parameters { lane, tag, customer, written } = filter.into();
-    let most = i64::from(PortalList::TAG_LIMIT);
-    let top = SelectedCandidates { workspace, lane, tag, customer, written, most, limit };
+    let Parameters { lane, tag, customer, is_author } = filter.into();
+    let scan_limit = i64::from(PortalList::TAG_LIMIT);
+    let top = SelectedCandidates { workspace, lane, tag, customer, is_author, scan_limit, limit };
     session.run(top.load(&mut session.connection()?)).await
 }

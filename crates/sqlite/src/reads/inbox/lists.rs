@@ -4,10 +4,6 @@ use diesel::SqliteConnection;
 use diesel::prelude::RunQueryDsl;
 use roadmap_domain::model::admin::{InboxList, InboxSort, InboxState};
 
-use super::chosen::{
-    AwaitingPage, CountChosenAwaiting, CountChosenMerged, CountOfMember, CountTagged, FewPrivatePage,
-    FewUnansweredPage, MemberPage, MergedPage, TaggedPage,
-};
 use super::ordered::{
     CountAwaiting, CountMerged, CountOfTracks, LastUpdatedOfTracks, LastUpdatedPrivateOfTracks,
     LastUpdatedUnansweredOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
@@ -16,13 +12,17 @@ use super::ordered::{
     OldestPrivatePage, OldestUnansweredOfTracks, OldestUnansweredPage,
 };
 use super::rows::{InboxColumns, Scope};
+use super::selections::{
+    AwaitingPage, CountAwaitingOfTracks, CountMergedOfTracks, CountOfMember, CountTagged, FewPrivatePage,
+    FewUnansweredPage, MemberPage, MergedPage, TaggedPage,
+};
 use crate::errors::SqlError;
 
-/// The most feature requests that await approval, or that are merged, that are counted and listed: those of all pages.
-pub(super) const MOST_LISTED: i64 = (InboxList::MAX_PAGE * InboxList::PER_PAGE).cast_signed();
+/// Maximum number of feature requests that await approval, or that are merged, that are counted and listed: all pages.
+pub(super) const MAX_LISTED: i64 = (InboxList::MAX_PAGE * InboxList::PER_PAGE).cast_signed();
 
-/// The most feature requests that are read to sort them.
-const MOST_SORTED: i64 = InboxList::READ_LIMIT as i64;
+/// Maximum number of feature requests that are read to sort them.
+const MAX_SORTED: i64 = InboxList::READ_LIMIT as i64;
 
 /// How the feature requests of a list are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Scope {
             Plan::OfWorkspace
         } else if !has_index {
             Plan::OfState
-        } else if sort == InboxSort::Votes && self.state != InboxState::All && total <= MOST_SORTED {
+        } else if sort == InboxSort::Votes && self.state != InboxState::All && total <= MAX_SORTED {
             Plan::Few
         } else if is_of_workspace && sort == InboxSort::Votes {
             Plan::OfWorkspace
@@ -69,26 +69,30 @@ impl Scope {
         let is_of_workspace = track.is_none() && lane.is_none();
         let name = state.name();
         if member.is_some() {
-            let count = CountOfMember { workspace, track, lane, tag, member, state: name, most: MOST_SORTED };
+            let count = CountOfMember { workspace, track, lane, tag, member, state: name, scan_limit: MAX_SORTED };
             return Ok(count.get_result(connection)?);
         }
         if tag.is_some() {
-            let count = CountTagged { workspace, track, lane, tag, member, state: name, most: MOST_SORTED };
+            let count = CountTagged { workspace, track, lane, tag, member, state: name, scan_limit: MAX_SORTED };
             return Ok(count.get_result(connection)?);
         }
-        let most = MOST_LISTED;
+        let scan_limit = MAX_LISTED;
         Ok(match state {
             InboxState::All | InboxState::Unanswered | InboxState::Private => {
                 CountOfTracks { workspace, track, lane, state: name }.get_result(connection)?
             }
-            InboxState::Awaiting if is_of_workspace => CountAwaiting { workspace, most }.get_result(connection)?,
-            InboxState::Merged if is_of_workspace => CountMerged { workspace, most }.get_result(connection)?,
+            InboxState::Awaiting if is_of_workspace => {
+                CountAwaiting { workspace, limit: MAX_LISTED }.get_result(connection)?
+            }
+            InboxState::Merged if is_of_workspace => {
+                CountMerged { workspace, limit: MAX_LISTED }.get_result(connection)?
+            }
             InboxState::Awaiting => {
-                CountChosenAwaiting { workspace, track, lane, tag, member, state: name, most }.get_result(connection)?
+                CountAwaitingOfTracks { workspace, track, lane, tag, member, state: name, scan_limit }
+                    .get_result(connection)?
             }
-            InboxState::Merged => {
-                CountChosenMerged { workspace, track, lane, tag, member, state: name, most }.get_result(connection)?
-            }
+            InboxState::Merged => CountMergedOfTracks { workspace, track, lane, tag, member, state: name, scan_limit }
+                .get_result(connection)?,
         })
     }
 
@@ -101,17 +105,17 @@ impl Scope {
         (limit, offset): (i64, i64),
     ) -> Result<Vec<InboxColumns>, SqlError> {
         let Self { workspace, track, lane, tag, member, state } = self.clone();
-        let most = match plan {
+        let scan_limit = match plan {
             Plan::OfWorkspace | Plan::OfTracks => limit.saturating_add(offset),
-            Plan::Few | Plan::Tagged | Plan::OfMember => MOST_SORTED,
-            Plan::OfState => MOST_LISTED,
+            Plan::Few | Plan::Tagged | Plan::OfMember => MAX_SORTED,
+            Plan::OfState => MAX_LISTED,
         };
         macro_rules! ordered {
             ($page:ident) => {
-                $page { workspace, track, lane, state: state.name(), most, limit, offset }.load(connection)?
+                $page { workspace, track, lane, state: state.name(), scan_limit, limit, offset }.load(connection)?
             };
         }
-        macro_rules! chosen {
+        macro_rules! selected {
             ($page:ident) => {
                 $page {
                     workspace,
@@ -120,7 +124,7 @@ impl Scope {
                     tag,
                     member,
                     state: state.name(),
-                    most,
+                    scan_limit,
                     sort: sort.name(),
                     limit,
                     offset,
@@ -130,10 +134,10 @@ impl Scope {
         }
         use {InboxSort as By, InboxState as Of};
         Ok(match (plan, sort, state) {
-            (Plan::Tagged, ..) => chosen!(TaggedPage),
-            (Plan::OfMember, ..) => chosen!(MemberPage),
-            (Plan::OfState, _, Of::Merged) => chosen!(MergedPage),
-            (Plan::OfState, ..) => chosen!(AwaitingPage),
+            (Plan::Tagged, ..) => selected!(TaggedPage),
+            (Plan::OfMember, ..) => selected!(MemberPage),
+            (Plan::OfState, _, Of::Merged) => selected!(MergedPage),
+            (Plan::OfState, ..) => selected!(AwaitingPage),
             (Plan::Few, _, Of::Private) => FewPrivatePage { workspace, track, lane, limit, offset }.load(connection)?,
             (Plan::Few, ..) => FewUnansweredPage { workspace, track, lane, limit, offset }.load(connection)?,
             (Plan::OfWorkspace, By::Newest, Of::All) => ordered!(NewestPage),

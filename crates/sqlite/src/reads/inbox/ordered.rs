@@ -14,10 +14,11 @@ macro_rules! ordered_page {
             $(#[$doc])*
             $name {
                 workspace: Id => Binary, track: Option<Id> => Nullable<Binary>, lane: Option<Id> => Nullable<Binary>,
-                state: &'static str => Text, most: i64 => BigInt, limit: i64 => BigInt, offset: i64 => BigInt,
+                state: &'static str => Text, scan_limit: i64 => BigInt, limit: i64 => BigInt, offset: i64 => BigInt,
             } -> InboxSql,
             concat!(
-                "WITH scope (workspace, track, lane, state, most) AS (SELECT ?, ?, ?, ?, ?), listed (number, key) AS (",
+                "WITH scope (workspace, track, lane, state, scan_limit) AS (SELECT ?, ?, ?, ?, ?),
+                 listed (number, key) AS (",
                 $($listed)+, ") ", page_of_listed!()
             )
         }
@@ -31,7 +32,7 @@ macro_rules! page_of_workspace {
         ordered_page!(
             $(#[$doc])* $name,
             "SELECT * FROM (SELECT request.row_number, ", $key, " FROM ", $from, " ORDER BY ", $order,
-            " LIMIT (SELECT most FROM scope))"
+            " LIMIT (SELECT scan_limit FROM scope))"
         );
     };
 }
@@ -49,7 +50,7 @@ macro_rules! page_of_tracks {
                  SELECT json_group_array(json_array(number, key)) FROM (
                      SELECT request.row_number AS number, ", $key, " AS key FROM ", $from, "
                         AND request.workspace_id = tracks.workspace_id AND request.track_id = tracks.id
-                     ORDER BY ", $order, " LIMIT (SELECT most FROM scope)
+                     ORDER BY ", $order, " LIMIT (SELECT scan_limit FROM scope)
                  )
              )) AS first"
         );
@@ -198,26 +199,26 @@ statement! {
 }
 
 /// SQL for the number of feature requests that await approval, at most as many as a common table expression `scope
-/// (workspace, most)` says.
+/// (workspace, row_limit)` says.
 macro_rules! awaiting_count {
     () => {
         "(SELECT count(*) FROM (
               SELECT 1 FROM feature_requests INDEXED BY feature_requests_awaiting_by_number
               WHERE workspace_id = (SELECT workspace FROM scope) AND awaiting_approval AND root_id IS NULL
-              LIMIT (SELECT most FROM scope)
+              LIMIT (SELECT row_limit FROM scope)
           ))"
     };
 }
 pub(super) use awaiting_count;
 
-/// SQL for the number of merged feature requests, at most as many as a common table expression `scope (workspace, most)`
-/// says.
+/// SQL for the number of merged feature requests, at most as many as a common table expression `scope
+/// (workspace, row_limit)` says.
 macro_rules! merged_count {
     () => {
         "(SELECT count(*) FROM (
               SELECT 1 FROM feature_requests INDEXED BY feature_requests_merged
               WHERE workspace_id = (SELECT workspace FROM scope) AND root_id IS NOT NULL
-              LIMIT (SELECT most FROM scope)
+              LIMIT (SELECT row_limit FROM scope)
           ))"
     };
 }
@@ -225,12 +226,12 @@ pub(super) use merged_count;
 
 statement! {
     /// Counts the feature requests that await approval, up to a limit.
-    CountAwaiting { workspace: Id => Binary, most: i64 => BigInt } -> BigInt,
-    concat!("WITH scope (workspace, most) AS (SELECT ?, ?) SELECT ", awaiting_count!())
+    CountAwaiting { workspace: Id => Binary, limit: i64 => BigInt } -> BigInt,
+    concat!("WITH scope (workspace, row_limit) AS (SELECT ?, ?) SELECT ", awaiting_count!())
 }
 
 statement! {
     /// Counts the merged feature requests, up to a limit.
-    CountMerged { workspace: Id => Binary, most: i64 => BigInt } -> BigInt,
-    concat!("WITH scope (workspace, most) AS (SELECT ?, ?) SELECT ", merged_count!())
+    CountMerged { workspace: Id => Binary, limit: i64 => BigInt } -> BigInt,
+    concat!("WITH scope (workspace, row_limit) AS (SELECT ?, ?) SELECT ", merged_count!())
 }

@@ -24,7 +24,7 @@ macro_rules! first_of_tracks {
             $from,
             " AND NOT tally.private ORDER BY ",
             $order,
-            " LIMIT (SELECT most FROM scope)
+            " LIMIT (SELECT scan_limit FROM scope)
                  )
              )) AS first"
         )
@@ -87,11 +87,12 @@ macro_rules! page_of_tracks {
         statement! {
             $(#[$doc])*
             $name {
-                workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, most: i64 => BigInt,
+                workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, scan_limit: i64 => BigInt,
                 limit: i64 => BigInt, offset: i64 => BigInt,
             } -> RowSql,
             concat!(
-                "WITH scope (workspace, lane, most) AS (SELECT ?, ?, ?), listed (number, key) AS (", $first!(), ") ",
+                "WITH scope (workspace, lane, scan_limit) AS (SELECT ?, ?, ?),
+                 listed (number, key) AS (", $first!(), ") ",
                 page_of_listed!()
             )
         }
@@ -128,16 +129,18 @@ statement! {
 
 statement! {
     /// Selects the most voted and the newest public feature requests on the tracks of a lane, or on all tracks.
-    TrendingOfTracks { workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, most: i64 => BigInt }
+    TrendingOfTracks { workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, limit: i64 => BigInt }
         -> CandidateSql,
     concat!(
-        "WITH scope (workspace, lane, most) AS (SELECT ?, ?, ?),
+        "WITH scope (workspace, lane, scan_limit) AS (SELECT ?, ?, ?),
          voted (number, key) AS (", most_voted_of_tracks!(), "),
          newest (number, key) AS (", newest_of_tracks!(), "),
          listed (number) AS (
-             SELECT number FROM (SELECT number FROM voted ORDER BY key DESC, number DESC LIMIT (SELECT most FROM scope))
+             SELECT number FROM (
+                 SELECT number FROM voted ORDER BY key DESC, number DESC LIMIT (SELECT scan_limit FROM scope)
+             )
              UNION
-             SELECT number FROM (SELECT number FROM newest ORDER BY number DESC LIMIT (SELECT most FROM scope))
+             SELECT number FROM (SELECT number FROM newest ORDER BY number DESC LIMIT (SELECT scan_limit FROM scope))
          ) ",
         candidates_of_listed!()
     )

@@ -111,7 +111,7 @@ async fn render(
     problems: Problems,
 ) -> PageResult {
     let t = context.text();
-    let (page, _) = frame(context, Entry::Inbox, t.get("inbox-merge-title")).await?;
+    let page = frame(context, Entry::Inbox, t.get("inbox-merge-title")).await?;
     let rows = match Selection::new("id", ids) {
         Ok(selection) => load(context, selection.requests().to_vec()).await?,
         Err(_) => Vec::new(),
@@ -231,13 +231,13 @@ mod tests {
             let message = "any";
             HttpError::Domain(FieldError::new("target_id", FieldProblem::Custom { message }).into())
         };
-        let found = |target: &InboxRow, error| problem(&rows, target.summary.id, error).unwrap();
-        assert_eq!(found(&private, invalid()), "inbox-problem-private-target");
-        assert_eq!(found(&public, invalid()), "inbox-problem-not-mergeable");
+        let key = |target: &InboxRow, error| problem(&rows, target.summary.id, error).unwrap();
+        assert_eq!(key(&private, invalid()), "inbox-problem-private-target");
+        assert_eq!(key(&public, invalid()), "inbox-problem-not-mergeable");
         let gone = HttpError::Domain(RoadmapError::NotFound(Resource::FeatureRequest));
-        assert_eq!(found(&public, gone), "inbox-problem-target-gone");
+        assert_eq!(key(&public, gone), "inbox-problem-target-gone");
         let elsewhere = HttpError::Domain(RoadmapError::Conflict(Conflict::AlreadyMerged));
-        assert_eq!(found(&public, elsewhere), "inbox-problem-already-merged");
+        assert_eq!(key(&public, elsewhere), "inbox-problem-already-merged");
         assert!(problem(&rows, public.summary.id, HttpError::Forbidden).is_err());
     }
 }

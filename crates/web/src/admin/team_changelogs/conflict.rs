@@ -5,8 +5,8 @@ use roadmap_domain::model::audit::{AuditFilter, AuditPage};
 use roadmap_domain::model::changelog::ChangelogDetail;
 use roadmap_domain::usecase::query::audit::ListAuditEntries;
 
+use super::fields::ChangelogForm;
 use super::form::Draft;
-use super::typed::Typed;
 use crate::admin::image_field::ImageField;
 use crate::context::Context;
 use crate::form::Problems;
@@ -39,7 +39,7 @@ impl Draft {
 
     /// Shows the form with what is stored, so that the next **Save** overwrites it knowingly.
     pub(super) async fn conflict(mut self, context: &Context, detail: &ChangelogDetail) -> PageResult {
-        let (t, stored) = (context.text(), Typed::of_stored(detail, context.state.http.clock.now()));
+        let (t, stored) = (context.text(), ChangelogForm::of_stored(detail, context.state.http.clock.now()));
         let filter = AuditFilter { subject: Some(detail.changelog.id.uuid()), ..AuditFilter::default() };
         let page = AuditPage { before: None, size: 1 };
         let last = context.run(&ListAuditEntries { filter, page }).await?.entries.into_iter().next();
@@ -51,15 +51,15 @@ impl Draft {
                 |name| t.named("changelog-conflict-by", name),
             ),
         );
-        let differs = |typed: &str, stored: &str| (typed != stored).then(|| stored.to_owned());
+        let differs = |raw: &str, stored: &str| (raw != stored).then(|| stored.to_owned());
         let cover = ImageField::of_stored(detail.changelog.cover.as_ref());
         self.conflict = Some(Stored {
-            title: differs(&self.typed.title, &stored.title),
-            content: differs(&self.typed.content, &stored.content),
-            publish_at: differs(&self.typed.publish_at, &stored.publish_at),
-            cover: (cover.chosen() != self.cover.chosen()).then(|| cover.view(context).path),
+            title: differs(&self.form.title, &stored.title),
+            content: differs(&self.form.content, &stored.content),
+            publish_at: differs(&self.form.publish_at, &stored.publish_at),
+            cover: (cover.file_to_store() != self.cover.file_to_store()).then(|| cover.view(context).path),
         });
-        self.typed.fingerprint = stored.fingerprint;
+        self.form.fingerprint = stored.fingerprint;
         self.render(context, Some(detail), StatusCode::CONFLICT).await
     }
 }

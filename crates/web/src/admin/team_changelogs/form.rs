@@ -27,7 +27,7 @@ use roadmap_domain::usecase::save_changelog::{CreateAndNotify, SaveChangelog, Th
 use roadmap_http::error::HttpError;
 
 use super::conflict::Stored;
-use super::typed::{Typed, is_same_time, parse_local_time};
+use super::fields::{ChangelogForm, is_same_time, parse_local_time};
 use super::{State, path};
 use crate::admin::image_field::{ImageField, ImageView};
 use crate::admin::{self, Entry};
@@ -44,7 +44,7 @@ const NEW_PATH: &str = "/admin/changelogs/new";
 /// Largest cover in bytes.
 const MAX_COVER: usize = 5_000_000;
 /// Maximum number of results of a search for feature requests.
-const MAX_FOUND: usize = 20;
+const MAX_MATCHES: usize = 20;
 
 #[derive(Template)]
 #[template(path = "admin/changelog.html")]
@@ -54,12 +54,12 @@ struct FormTemplate {
     action: String,
     /// The state of the changelog. `None` for a new one.
     state: Option<State>,
-    typed: Typed,
+    form: ChangelogForm,
     cover: ImageView,
     /// The feature requests that are linked, or were offered before.
     linked: Vec<Linkable>,
     /// Further ones that a search has found.
-    found: Option<Vec<Linkable>>,
+    matches: Option<Vec<Linkable>>,
     /// How many people a mail would reach.
     people: String,
     /// Whether voters were mailed.
@@ -134,11 +134,11 @@ pub(crate) async fn new(context: Rc<Context>) -> PageResult {
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let id = admin::path_id(&context, ChangelogId::new)?;
     let detail = context.run(&ShowChangelog { changelog: Some(id) }).await?;
-    let mut typed = Typed::of_stored(&detail, context.state.http.clock.now());
+    let mut form = ChangelogForm::of_stored(&detail, context.state.http.clock.now());
     // A tick is no part of the changelog, and is kept until it is published.
-    typed.notifies = context.query.has("notify");
+    form.notifies = context.query.has("notify");
     let cover = ImageField::of_stored(detail.changelog.cover.as_ref());
-    Draft { typed, cover, ..Draft::default() }.render(&context, Some(&detail), StatusCode::OK).await
+    Draft { form, cover, ..Draft::default() }.render(&context, Some(&detail), StatusCode::OK).await
 }
 
 /// `POST /admin/changelogs/new`.
@@ -146,22 +146,22 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
     let action = Action::of(&fields);
     let mut draft = Draft::read(&context, &fields).await?;
     if !draft.check(&context, action, None) {
-        return draft.answer(&context, action, None).await;
+        return draft.show_again(&context, action, None).await;
     }
-    let (Ok(title), Ok(content)) = (Title::parse("title", &draft.typed.title), draft.typed.parse_content()) else {
-        return draft.answer(&context, action, None).await;
+    let (Ok(title), Ok(content)) = (Title::parse("title", &draft.form.title), draft.form.parse_content()) else {
+        return draft.show_again(&context, action, None).await;
     };
-    let publication = match (action, parse_local_time(&draft.typed.publish_at)) {
+    let publication = match (action, parse_local_time(&draft.form.publish_at)) {
         (Action::Publish, _) => Publication::Now,
         (_, Some(at)) => Publication::At(at),
         (_, None) => Publication::Never,
     };
-    let (cover, feature_requests) = (draft.cover.chosen(), draft.typed.linked.clone());
+    let (cover, feature_requests) = (draft.cover.file_to_store(), draft.form.linked.clone());
     let create = CreateChangelog { draft: ChangelogDraft { title, content, cover, publication, feature_requests } };
-    let notifies = action == Action::Publish && draft.typed.notifies;
+    let notifies = action == Action::Publish && draft.form.notifies;
     let operation = CreateAndNotify { create, notify_subscribers: notifies };
     let people = draft.count_people(&context, notifies).await?;
-    let keeps_tick = draft.typed.notifies;
+    let keeps_tick = draft.form.notifies;
     let landing = move |(created, mailed): (ChangelogDetail, Option<ChangelogChanged>)| {
         let path = path(created.changelog.id);
         match publication {
@@ -185,27 +185,27 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let mut draft = Draft::read(&context, &fields).await?;
     let detail = match context.run(&ShowChangelog { changelog: Some(id) }).await {
         Ok(detail) => detail,
-        Err(HttpError::NotFound) if !draft.typed.title.is_empty() || !draft.typed.content.is_empty() => {
+        Err(HttpError::NotFound) if !draft.form.title.is_empty() || !draft.form.content.is_empty() => {
             return draft.after_deletion(&context).await;
         }
         Err(error) => return Err(error),
     };
-    draft.typed.follow_links(&detail);
+    draft.form.follow_links(&detail);
     if !draft.check(&context, action, Some(&detail)) {
-        return draft.answer(&context, action, Some(&detail)).await;
+        return draft.show_again(&context, action, Some(&detail)).await;
     }
-    let stored = Typed::of_stored(&detail, now);
-    let typed = &draft.typed;
-    let is_content_changed = (&typed.content, typed.is_html) != (&stored.content, stored.is_html);
-    let content = is_content_changed.then(|| typed.parse_content()).transpose();
-    let (Ok(title), Ok(content)) = (Title::parse("title", &typed.title), content) else {
-        return draft.answer(&context, action, Some(&detail)).await;
+    let stored = ChangelogForm::of_stored(&detail, now);
+    let form = &draft.form;
+    let is_content_changed = (&form.content, form.is_html) != (&stored.content, stored.is_html);
+    let content = is_content_changed.then(|| form.parse_content()).transpose();
+    let (Ok(title), Ok(content)) = (Title::parse("title", &form.title), content) else {
+        return draft.show_again(&context, action, Some(&detail)).await;
     };
-    let cover = draft.cover.chosen();
+    let cover = draft.cover.file_to_store();
     let stored_cover = detail.changelog.cover.as_ref().map(|cover| cover.attachment);
     let publish_at = match action {
-        Action::Save if !is_same_time(&typed.publish_at, &detail.changelog, &stored) => {
-            Some(parse_local_time(&typed.publish_at))
+        Action::Save if !is_same_time(&form.publish_at, &detail.changelog, &stored) => {
+            Some(parse_local_time(&form.publish_at))
         }
         _ => None,
     };
@@ -213,20 +213,20 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         title: Some(title),
         content,
         cover: (cover != stored_cover).then_some(cover),
-        feature_requests: (typed.linked != stored.linked).then(|| typed.linked.clone()),
+        feature_requests: (form.linked != stored.linked).then(|| form.linked.clone()),
         publish_at,
     };
     let is_published = matches!(detail.changelog.state(now), ChangelogState::Published(_));
-    let publishes = action == Action::Publish || (is_published && action == Action::Save && typed.notifies);
+    let publishes = action == Action::Publish || (is_published && action == Action::Save && form.notifies);
     let then = match action {
         Action::Unpublish => ThenPublish::Unpublish(UnpublishChangelog { changelog: id }),
-        _ if publishes => ThenPublish::Publish(PublishChangelog { changelog: id, notify_subscribers: typed.notifies }),
+        _ if publishes => ThenPublish::Publish(PublishChangelog { changelog: id, notify_subscribers: form.notifies }),
         _ => ThenPublish::Nothing,
     };
     let edit = EditChangelog { changelog: id, change };
-    let edit = EditUnchangedChangelog { edit, read: Fingerprint::from_form(&typed.fingerprint) };
-    let people = draft.count_people(&context, publishes && typed.notifies).await?;
-    let (keeps_tick, is_scheduled) = (typed.notifies && !is_published, matches!(publish_at, Some(Some(_))));
+    let edit = EditUnchangedChangelog { edit, read: Fingerprint::from_form(&form.fingerprint) };
+    let people = draft.count_people(&context, publishes && form.notifies).await?;
+    let (keeps_tick, is_scheduled) = (form.notifies && !is_published, matches!(publish_at, Some(Some(_))));
     let landing = move |then: Option<ChangelogChanged>| {
         let path = path(id);
         match action {
@@ -285,20 +285,20 @@ fn explain(t: Text, error: &RoadmapError, problems: &mut Problems) -> bool {
 /// A form that is shown again.
 #[derive(Default)]
 pub(super) struct Draft {
-    pub(super) typed: Typed,
+    pub(super) form: ChangelogForm,
     pub(super) cover: ImageField,
     pub(super) problems: Problems,
     preview: Option<String>,
-    found: Option<Vec<InboxRow>>,
+    matches: Option<Vec<InboxRow>>,
     pub(super) conflict: Option<Stored>,
 }
 
 impl Draft {
     async fn read(context: &Context, fields: &Fields) -> Result<Self, HttpError> {
-        let (typed, mut problems) = (Typed::of_form(fields), Problems::default());
+        let (form, mut problems) = (ChangelogForm::of_form(fields), Problems::default());
         let cover =
             ImageField::read(context, fields, "cover", MAX_COVER, "changelog-cover-gone", &mut problems).await?;
-        Ok(Self { typed, cover, problems, ..Self::default() })
+        Ok(Self { form, cover, problems, ..Self::default() })
     }
 
     /// Validates all fields. Returns whether the form can be saved.
@@ -310,15 +310,15 @@ impl Draft {
         let mut problems = Problems::default();
         let is_saved = action != Action::Preview;
         if is_saved {
-            problems.check(Title::parse("title", &self.typed.title), t);
+            problems.check(Title::parse("title", &self.form.title), t);
         }
-        let content = self.typed.parse_content().map_err(|error| {
+        let content = self.form.parse_content().map_err(|error| {
             let named = FieldError::new("changelog-content", error.problem);
             problems.add("content", t.problem(&named));
         });
         // A new cover was checked when it was read.
         self.problems.iter().for_each(|(field, sentence)| problems.add(field.clone(), sentence.clone()));
-        if self.typed.linked.len() > MAX_LINKED {
+        if self.form.linked.len() > MAX_LINKED {
             problems.add("linked", t.count("changelog-linked-many", i64::try_from(MAX_LINKED).unwrap_or(i64::MAX)));
         }
         if is_saved && action != Action::Unpublish {
@@ -341,15 +341,15 @@ impl Draft {
         stored: Option<&ChangelogDetail>,
         problems: &mut Problems,
     ) {
-        let typed = &self.typed.publish_at;
-        if typed.is_empty() {
+        let raw = &self.form.publish_at;
+        if raw.is_empty() {
             return;
         }
         let is_stored =
-            stored.is_some_and(|detail| is_same_time(typed, &detail.changelog, &Typed::of_stored(detail, now)));
+            stored.is_some_and(|detail| is_same_time(raw, &detail.changelog, &ChangelogForm::of_stored(detail, now)));
         let is_published =
             stored.is_some_and(|detail| matches!(detail.changelog.state(now), ChangelogState::Published(_)));
-        let key = match (action, parse_local_time(typed)) {
+        let key = match (action, parse_local_time(raw)) {
             (Action::Publish, _) if is_stored => None,
             (Action::Publish, _) => Some("changelog-time-both"),
             (_, None) => Some("changelog-time-invalid"),
@@ -360,28 +360,28 @@ impl Draft {
         };
         if let Some(key) = key {
             problems.add("publish-at", t.get(key));
-        } else if action == Action::Save && self.typed.notifies && !is_published {
+        } else if action == Action::Save && self.form.notifies && !is_published {
             problems.add("notify", t.get("changelog-notify-scheduled"));
         }
     }
 
     async fn count_people(&self, context: &Context, is_needed: bool) -> Result<i64, HttpError> {
-        let requests = if is_needed { self.typed.linked.clone() } else { Vec::new() };
+        let requests = if is_needed { self.form.linked.clone() } else { Vec::new() };
         context.run(&CountSubscribers { requests }).await
     }
 
     /// Shows the form again: with problems, a preview, or the results of a search.
-    async fn answer(mut self, context: &Context, action: Action, stored: Option<&ChangelogDetail>) -> PageResult {
+    async fn show_again(mut self, context: &Context, action: Action, stored: Option<&ChangelogDetail>) -> PageResult {
         if action == Action::Find {
-            self.find(context).await?;
+            self.search_requests(context).await?;
         }
         let status = if self.problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
         self.render(context, stored, status).await
     }
 
     /// Searches public feature requests that can be linked. A blank query is no search.
-    async fn find(&mut self, context: &Context) -> Result<(), HttpError> {
-        let query = match SearchQuery::parse("query", &self.typed.query) {
+    async fn search_requests(&mut self, context: &Context) -> Result<(), HttpError> {
+        let query = match SearchQuery::parse("query", &self.form.query) {
             Ok(query) => query,
             Err(error) => {
                 let named = FieldError::new("linked-query", error.problem);
@@ -393,10 +393,10 @@ impl Draft {
             return Ok(());
         }
         let search = ListInbox { query: Some(query), ..ListInbox::default() };
-        let mut found = context.run(&search).await?.items;
-        found.retain(|row| !row.private && !self.typed.linked.contains(&row.summary.id));
-        found.truncate(MAX_FOUND);
-        self.found = Some(found);
+        let mut matches = context.run(&search).await?.items;
+        matches.retain(|row| !row.private && !self.form.linked.contains(&row.summary.id));
+        matches.truncate(MAX_MATCHES);
+        self.matches = Some(matches);
         Ok(())
     }
 
@@ -407,24 +407,24 @@ impl Draft {
         stored: Option<&ChangelogDetail>,
         status: StatusCode,
     ) -> PageResult {
-        let Self { typed, cover, problems, preview, found, conflict } = self;
+        let Self { form, cover, problems, preview, matches, conflict } = self;
         let (t, now) = (context.text(), context.state.http.clock.now());
         let title = stored
             .map_or_else(|| t.get("changelog-new").into_owned(), |detail| detail.changelog.title.as_str().to_owned());
-        let (page, _) = admin::frame(context, Entry::Changelogs, title).await?;
-        let people = context.run(&CountSubscribers { requests: typed.linked.clone() }).await?;
+        let page = admin::frame(context, Entry::Changelogs, title).await?;
+        let people = context.run(&CountSubscribers { requests: form.linked.clone() }).await?;
         let is_mailed = match stored {
             Some(detail) => context.run(&IsChangelogNotified { changelog: detail.changelog.id }).await?,
             None => false,
         };
         let known = stored.map(|detail| detail.feature_requests.as_slice()).unwrap_or_default();
-        let mut linked: Vec<Linkable> = known.iter().map(|summary| Linkable::new(t, summary, &typed.linked)).collect();
-        let others = typed.linked.iter().filter(|id| known.iter().all(|summary| summary.id != **id)).copied();
+        let mut linked: Vec<Linkable> = known.iter().map(|summary| Linkable::new(t, summary, &form.linked)).collect();
+        let others = form.linked.iter().filter(|id| known.iter().all(|summary| summary.id != **id)).copied();
         let others = context.run(&ListPublicRequests { requests: others.take(MAX_LINKED * 3).collect() }).await?;
-        linked.extend(others.iter().map(|row| Linkable::new(t, &row.summary, &typed.linked)));
-        let found = found.map(|found| {
-            let new = found.iter().filter(|row| known.iter().all(|summary| summary.id != row.summary.id));
-            new.map(|row| Linkable::new(t, &row.summary, &typed.linked)).collect()
+        linked.extend(others.iter().map(|row| Linkable::new(t, &row.summary, &form.linked)));
+        let matches = matches.map(|matches| {
+            let new = matches.iter().filter(|row| known.iter().all(|summary| summary.id != row.summary.id));
+            new.map(|row| Linkable::new(t, &row.summary, &form.linked)).collect()
         });
         let template = FormTemplate {
             page: Page { notice: page.notice.clone().filter(|_| problems.is_empty()), ..page }
@@ -432,9 +432,9 @@ impl Draft {
             action: stored.map_or_else(|| NEW_PATH.to_owned(), |detail| path(detail.changelog.id)),
             state: stored.map(|detail| State::new(t, &detail.changelog, now)),
             cover: cover.view(context),
-            typed,
+            form,
             linked,
-            found,
+            matches,
             people: t.count("changelog-people", people),
             is_mailed,
             now: t.date_time(now),
@@ -455,7 +455,7 @@ mod tests {
 
     fn template(language: Language, stored: Option<&ChangelogDetail>, is_full: bool) -> FormTemplate {
         let t = Text(language);
-        let typed = stored.map_or_else(Typed::default, |detail| Typed::of_stored(detail, at(2)));
+        let form = stored.map_or_else(ChangelogForm::default, |detail| ChangelogForm::of_stored(detail, at(2)));
         let linkable = |number| Linkable::new(t, &sample_summary(number, "</label><b>", None), &[]);
         let mut problems = Problems::default();
         if is_full {
@@ -478,13 +478,13 @@ mod tests {
                 false => ImageView::default(),
             },
             linked: if is_full { vec![linkable(1), linkable(2)] } else { Vec::new() },
-            found: is_full.then(|| vec![linkable(4)]),
+            matches: is_full.then(|| vec![linkable(4)]),
             people: t.count("changelog-people", 3),
             is_mailed: false,
             now: t.date_time(at(2)),
             preview: is_full.then(|| "<p>Preview</p>".to_owned()),
             conflict: if is_full { Some(full) } else { stored.map(|_| Stored::default()) },
-            typed,
+            form,
             problems,
         }
     }
@@ -508,7 +508,7 @@ mod tests {
                     let button = form.split_once("type=\"submit\"").unwrap().1;
                     assert!(button.starts_with(" name=\"do\" value=\"enter\""), "{html}");
                     template.is_mailed = true;
-                    template.found = Some(Vec::new());
+                    template.matches = Some(Vec::new());
                     let html = template.render().unwrap();
                     assert_well_formed(&html);
                     assert!(!html.contains("name=\"notify\""));

@@ -48,7 +48,7 @@ struct DeleteTemplate {
 /// `GET /admin/changelogs`.
 pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let (t, now) = (context.text(), context.state.http.clock.now());
-    let (page, _) = admin::frame(&context, Entry::Changelogs, t.get("admin-changelogs")).await?;
+    let page = admin::frame(&context, Entry::Changelogs, t.get("admin-changelogs")).await?;
     let request =
         PageRequest::parse(Some(context.query.get("page")), None).or_else(|_| PageRequest::parse(None, None))?;
     let listing = context.run(&ListChangelogs { page: request }).await?;
@@ -68,7 +68,7 @@ pub(crate) async fn ask_delete(context: Rc<Context>) -> PageResult {
     let id = admin::path_id(&context, ChangelogId::new)?;
     let Changelog { title, public_from, .. } = context.run(&ShowChangelog { changelog: Some(id) }).await?.changelog;
     let heading = context.text().named("changelog-delete-title", title.as_str());
-    let (page, _) = admin::frame(&context, Entry::Changelogs, heading).await?;
+    let page = admin::frame(&context, Entry::Changelogs, heading).await?;
     let is_published = public_from.is_some_and(|at| at <= context.state.http.clock.now());
     Ok(Reply::page(&DeleteTemplate { page, path: path(id), is_published }))
 }

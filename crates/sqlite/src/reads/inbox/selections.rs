@@ -8,17 +8,17 @@ use crate::codec::Id;
 use crate::statement::statement;
 
 /// SQL for the feature requests that a filter chooses, as common table expressions, from how the row numbers of at most
-/// `most` are found. The parameters are the filter and the limit.
-macro_rules! chosen {
-    ($found:literal) => {
+/// `scan_limit` are found. The parameters are the filter and the limit.
+macro_rules! selected {
+    ($candidates:literal) => {
         concat!(
-            "WITH scope (workspace, track, lane, tag, member, state, most) AS (SELECT ?, ?, ?, ?, ?, ?, ?),
-             found (number) AS (",
-            $found,
+            "WITH scope (workspace, track, lane, tag, member, state, scan_limit) AS (SELECT ?, ?, ?, ?, ?, ?, ?),
+             candidates (number) AS (",
+            $candidates,
             "),
-             chosen (number, votes) AS MATERIALIZED (
-                 SELECT tally.row_number, tally.votes_count FROM scope CROSS JOIN found
-                 CROSS JOIN vote_tallies tally ON tally.row_number = found.number
+             selected (number, votes) AS MATERIALIZED (
+                 SELECT tally.row_number, tally.votes_count FROM scope CROSS JOIN candidates
+                 CROSS JOIN vote_tallies tally ON tally.row_number = candidates.number
                  CROSS JOIN tracks ON tracks.workspace_id = tally.workspace_id AND tracks.id = tally.track_id
                  WHERE ",
             matches_scope!(),
@@ -28,25 +28,25 @@ macro_rules! chosen {
 }
 
 /// Declares the statements of a filter: a page and the total.
-macro_rules! chosen_statements {
-    ($page:ident, $count:ident, $found:literal) => {
+macro_rules! selected_statements {
+    ($page:ident, $count:ident, $candidates:literal) => {
         statement! {
             /// Selects feature requests that a filter chooses, in an order.
             $page {
                 workspace: Id => Binary, track: Option<Id> => Nullable<Binary>, lane: Option<Id> => Nullable<Binary>,
                 tag: Option<String> => Nullable<Text>, member: Option<Id> => Nullable<Binary>,
-                state: &'static str => Text, most: i64 => BigInt, sort: &'static str => Text, limit: i64 => BigInt,
-                offset: i64 => BigInt,
+                state: &'static str => Text, scan_limit: i64 => BigInt, sort: &'static str => Text,
+                limit: i64 => BigInt, offset: i64 => BigInt,
             } -> InboxSql,
             concat!(
-                chosen!($found),
+                selected!($candidates),
                 ", listed (number, key) AS (
                      SELECT number, CASE ?
                          WHEN 'votes' THEN votes
                          WHEN 'oldest' THEN -number
                          WHEN 'updated' THEN (SELECT updated_at FROM feature_requests WHERE row_number = number)
                          ELSE number
-                     END FROM chosen
+                     END FROM selected
                  ) ",
                 page_of_listed!()
             )
@@ -57,57 +57,57 @@ macro_rules! chosen_statements {
             $count {
                 workspace: Id => Binary, track: Option<Id> => Nullable<Binary>, lane: Option<Id> => Nullable<Binary>,
                 tag: Option<String> => Nullable<Text>, member: Option<Id> => Nullable<Binary>,
-                state: &'static str => Text, most: i64 => BigInt,
+                state: &'static str => Text, scan_limit: i64 => BigInt,
             } -> BigInt,
-            concat!(chosen!($found), " SELECT count(*) FROM chosen")
+            concat!(selected!($candidates), " SELECT count(*) FROM selected")
         }
     };
 }
 
 // Ids begin with the timestamp of the creation: the last ones are the newest.
-chosen_statements!(
+selected_statements!(
     TaggedPage,
     CountTagged,
     "SELECT tagged.row_number FROM (
          SELECT DISTINCT workspace_id, request_id FROM feature_request_tags
          WHERE workspace_id = (SELECT workspace FROM scope) AND tag_folded = (SELECT tag FROM scope)
-         ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+         ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
      ) AS newest
      CROSS JOIN vote_tallies tagged ON tagged.workspace_id = newest.workspace_id AND tagged.request_id = newest.request_id"
 );
-chosen_statements!(
+selected_statements!(
     MemberPage,
     CountOfMember,
     "SELECT written.row_number FROM (
          SELECT request_id FROM (
              SELECT DISTINCT request_id FROM comments
              WHERE workspace_id = (SELECT workspace FROM scope) AND author_id = (SELECT member FROM scope)
-             ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
          )
          UNION
          SELECT request_id FROM (
              SELECT DISTINCT request_id FROM notes
              WHERE workspace_id = (SELECT workspace FROM scope) AND author_id = (SELECT member FROM scope)
-             ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+             ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
          )
-         ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+         ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
      ) AS newest
      CROSS JOIN vote_tallies written ON written.workspace_id = (SELECT workspace FROM scope)
             AND written.request_id = newest.request_id"
 );
-chosen_statements!(
+selected_statements!(
     AwaitingPage,
-    CountChosenAwaiting,
+    CountAwaitingOfTracks,
     "SELECT row_number FROM feature_requests INDEXED BY feature_requests_awaiting_by_number
      WHERE workspace_id = (SELECT workspace FROM scope) AND awaiting_approval AND root_id IS NULL
-     ORDER BY tag_number DESC LIMIT (SELECT most FROM scope)"
+     ORDER BY tag_number DESC LIMIT (SELECT scan_limit FROM scope)"
 );
-chosen_statements!(
+selected_statements!(
     MergedPage,
-    CountChosenMerged,
+    CountMergedOfTracks,
     "SELECT row_number FROM feature_requests INDEXED BY feature_requests_merged
      WHERE workspace_id = (SELECT workspace FROM scope) AND root_id IS NOT NULL
-     ORDER BY tag_number DESC LIMIT (SELECT most FROM scope)"
+     ORDER BY tag_number DESC LIMIT (SELECT scan_limit FROM scope)"
 );
 
 /// Declares a statement for a page of a state with few feature requests on the tracks of a filter, most voted first:

@@ -7,19 +7,19 @@ use crate::codec::Id;
 use crate::statement::statement;
 
 /// SQL for the feature requests that a filter with a tag or a person chooses, as common table expressions: how the IDs
-/// of at most `most` are found, and which of them are shown. The parameters are the workspace, the lane, the tag, the
-/// customer and the limit.
-macro_rules! chosen {
-    ($found:literal, $shown:literal) => {
+/// of at most `scan_limit` are found, and which of them are shown. The parameters are the workspace, the lane, the tag,
+/// the customer and the limit.
+macro_rules! selected {
+    ($candidates:literal, $condition:literal) => {
         concat!(
-            "WITH scope (workspace, lane, tag, customer, most) AS (SELECT ?, ?, ?, ?, ?),
-             found (request) AS (",
-            $found,
+            "WITH scope (workspace, lane, tag, customer, scan_limit) AS (SELECT ?, ?, ?, ?, ?),
+             candidates (request) AS (",
+            $candidates,
             "),
-             chosen (number, votes, private) AS MATERIALIZED (
-                 SELECT tally.row_number, tally.votes_count, tally.private FROM scope CROSS JOIN found
+             selected (number, votes, private) AS MATERIALIZED (
+                 SELECT tally.row_number, tally.votes_count, tally.private FROM scope CROSS JOIN candidates
                  CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace
-                        AND tally.request_id = found.request
+                        AND tally.request_id = candidates.request
                  CROSS JOIN tracks ON tracks.workspace_id = tally.workspace_id AND tracks.id = tally.track_id
                  WHERE tally.root_id IS NULL AND tracks.lane_id IS coalesce(scope.lane, tracks.lane_id)
                    AND (scope.tag IS NULL OR EXISTS (
@@ -27,7 +27,7 @@ macro_rules! chosen {
                           AND tag.tag_folded = scope.tag AND tag.request_id = tally.request_id
                    ))
                    AND ",
-            $shown,
+            $condition,
             "
              )"
         )
@@ -35,24 +35,24 @@ macro_rules! chosen {
 }
 
 /// Declares the statements of a filter with a tag or a person: a page, the total, and what may trend.
-macro_rules! chosen_statements {
-    ($page:ident, $count:ident, $trending:ident, $found:literal, $shown:literal) => {
+macro_rules! selected_statements {
+    ($page:ident, $count:ident, $trending:ident, $candidates:literal, $condition:literal) => {
         statement! {
             /// Selects feature requests that a filter chooses, in an order.
             $page {
                 workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, tag: Option<String> => Nullable<Text>,
-                customer: Option<Id> => Nullable<Binary>, most: i64 => BigInt, sort: &'static str => Text,
+                customer: Option<Id> => Nullable<Binary>, scan_limit: i64 => BigInt, sort: &'static str => Text,
                 limit: i64 => BigInt, offset: i64 => BigInt,
             } -> RowSql,
             concat!(
-                chosen!($found, $shown),
+                selected!($candidates, $condition),
                 ", listed (number, key) AS (
                      SELECT number, CASE ?
                          WHEN 'votes' THEN votes
                          WHEN 'oldest' THEN -number
                          WHEN 'updated' THEN (SELECT updated_at FROM feature_requests WHERE row_number = number)
                          ELSE number
-                     END FROM chosen
+                     END FROM selected
                  ) ",
                 page_of_listed!()
             )
@@ -62,26 +62,26 @@ macro_rules! chosen_statements {
             /// Counts the feature requests that a filter chooses.
             $count {
                 workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, tag: Option<String> => Nullable<Text>,
-                customer: Option<Id> => Nullable<Binary>, most: i64 => BigInt,
+                customer: Option<Id> => Nullable<Binary>, scan_limit: i64 => BigInt,
             } -> BigInt,
-            concat!(chosen!($found, $shown), " SELECT count(*) FROM chosen")
+            concat!(selected!($candidates, $condition), " SELECT count(*) FROM selected")
         }
 
         statement! {
             /// Selects the most voted and the newest public feature requests that a filter chooses.
             $trending {
                 workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, tag: Option<String> => Nullable<Text>,
-                customer: Option<Id> => Nullable<Binary>, most: i64 => BigInt, voted: i64 => BigInt,
+                customer: Option<Id> => Nullable<Binary>, scan_limit: i64 => BigInt, voted: i64 => BigInt,
                 newest: i64 => BigInt,
             } -> CandidateSql,
             concat!(
-                chosen!($found, $shown),
+                selected!($candidates, $condition),
                 ", listed (number) AS (
                      SELECT number FROM (
-                         SELECT number FROM chosen WHERE NOT private ORDER BY votes DESC, number DESC LIMIT ?
+                         SELECT number FROM selected WHERE NOT private ORDER BY votes DESC, number DESC LIMIT ?
                      )
                      UNION
-                     SELECT number FROM (SELECT number FROM chosen WHERE NOT private ORDER BY number DESC LIMIT ?)
+                     SELECT number FROM (SELECT number FROM selected WHERE NOT private ORDER BY number DESC LIMIT ?)
                  ) ",
                 candidates_of_listed!()
             )
@@ -90,23 +90,23 @@ macro_rules! chosen_statements {
 }
 
 // Ids begin with the timestamp of the creation: the last ones are the newest.
-chosen_statements!(
+selected_statements!(
     TaggedPage,
     CountTagged,
     TrendingTagged,
     "SELECT DISTINCT request_id FROM feature_request_tags
      WHERE workspace_id = (SELECT workspace FROM scope) AND tag_folded = (SELECT tag FROM scope)
-     ORDER BY request_id DESC LIMIT (SELECT most FROM scope)",
+     ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)",
     "NOT tally.private"
 );
-chosen_statements!(
+selected_statements!(
     VotedPage,
     CountVoted,
     TrendingVoted,
     "SELECT DISTINCT coalesce(vote_tallies.root_id, vote.request_id) FROM (
          SELECT workspace_id, request_id FROM votes INDEXED BY votes_by_customer
          WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-         ORDER BY request_id DESC LIMIT (SELECT most FROM scope)
+         ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
      ) AS vote
      CROSS JOIN vote_tallies ON vote_tallies.workspace_id = vote.workspace_id
             AND vote_tallies.request_id = vote.request_id",
@@ -114,12 +114,12 @@ chosen_statements!(
          SELECT 1 FROM feature_requests own WHERE own.row_number = tally.row_number AND own.author_id = scope.customer
      ))"
 );
-chosen_statements!(
+selected_statements!(
     WrittenPage,
     CountWritten,
     TrendingWritten,
     "SELECT id FROM feature_requests
      WHERE workspace_id = (SELECT workspace FROM scope) AND author_id = (SELECT customer FROM scope)
-     ORDER BY row_number DESC LIMIT (SELECT most FROM scope)",
+     ORDER BY row_number DESC LIMIT (SELECT scan_limit FROM scope)",
     "1"
 );

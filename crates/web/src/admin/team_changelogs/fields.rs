@@ -9,12 +9,12 @@ use roadmap_domain::model::id::{FeatureRequestId, parse_uuid};
 use roadmap_domain::model::markdown;
 use roadmap_domain::model::timestamp::Timestamp;
 
-use crate::actions::typed_text;
+use crate::actions::multiline_text;
 use crate::form::Fields;
 
 /// What was typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Typed {
+pub(super) struct ChangelogForm {
     pub(super) title: String,
     pub(super) content: String,
     /// Whether the content is HTML, because Markdown cannot express it.
@@ -29,7 +29,7 @@ pub(super) struct Typed {
     pub(super) fingerprint: String,
 }
 
-impl Typed {
+impl ChangelogForm {
     /// Returns what the form of a stored changelog has.
     pub(super) fn of_stored(detail: &ChangelogDetail, now: Timestamp) -> Self {
         let ChangelogDetail { changelog, feature_requests } = detail;
@@ -54,7 +54,7 @@ impl Typed {
     pub(super) fn of_form(fields: &Fields) -> Self {
         Self {
             title: fields.get("title").to_owned(),
-            content: typed_text(fields, "content"),
+            content: multiline_text(fields, "content"),
             is_html: fields.get("format") == "html",
             publish_at: fields.get("publish-at").trim().to_owned(),
             linked: parse_ids(fields.all("linked")),
@@ -71,9 +71,9 @@ impl Typed {
     pub(super) fn follow_links(&mut self, stored: &ChangelogDetail) {
         let stored: Vec<FeatureRequestId> = stored.feature_requests.iter().map(|summary| summary.id).collect();
         let before = self.linked_before.as_ref().unwrap_or(&stored);
-        let kept = stored.iter().filter(|id| self.linked.contains(id) || !before.contains(id));
+        let still_linked = stored.iter().filter(|id| self.linked.contains(id) || !before.contains(id));
         let added = self.linked.iter().filter(|id| !before.contains(id) && !stored.contains(id));
-        self.linked = kept.chain(added).copied().collect();
+        self.linked = still_linked.chain(added).copied().collect();
         self.linked_before = Some(stored);
     }
 
@@ -108,15 +108,15 @@ pub(super) fn local_time(at: Timestamp) -> String {
 }
 
 /// Reads a time of such a field. Browsers leave out seconds that are zero.
-pub(super) fn parse_local_time(typed: &str) -> Option<Timestamp> {
-    let typed = typed.replace(' ', "T");
-    let seconds = if typed.len() == "2026-03-01T09:30".len() { ":00" } else { "" };
-    parse_time("publish-at", &format!("{typed}{seconds}Z")).ok()
+pub(super) fn parse_local_time(raw: &str) -> Option<Timestamp> {
+    let raw = raw.replace(' ', "T");
+    let seconds = if raw.len() == "2026-03-01T09:30".len() { ":00" } else { "" };
+    parse_time("publish-at", &format!("{raw}{seconds}Z")).ok()
 }
 
 /// Whether a typed time is the stored one, also if that has passed since.
-pub(super) fn is_same_time(typed: &str, changelog: &Changelog, stored: &Typed) -> bool {
-    typed == stored.publish_at || changelog.public_from.is_some_and(|at| local_time(at) == typed)
+pub(super) fn is_same_time(raw: &str, changelog: &Changelog, stored: &ChangelogForm) -> bool {
+    raw == stored.publish_at || changelog.public_from.is_some_and(|at| local_time(at) == raw)
 }
 
 #[cfg(test)]
@@ -128,8 +128,8 @@ mod tests {
 
     #[test]
     fn times_are_read_as_browsers_write_them() {
-        let written = |typed: &str| parse_local_time(typed).map(|at| at.to_string());
-        for (typed, expected) in [
+        let parsed = |raw: &str| parse_local_time(raw).map(|at| at.to_string());
+        for (raw, expected) in [
             ("2026-03-31T09:00", Some("2026-03-31T09:00:00.000Z")),
             ("2026-03-31 09:00", Some("2026-03-31T09:00:00.000Z")),
             ("2026-03-31T09:00:30", Some("2026-03-31T09:00:30.000Z")),
@@ -139,7 +139,7 @@ mod tests {
             ("2026-03-31T09:00+0", None),
             ("", None),
         ] {
-            assert_eq!(written(typed).as_deref(), expected, "{typed}");
+            assert_eq!(parsed(raw).as_deref(), expected, "{raw}");
         }
         let later = at(9);
         assert_eq!(parse_local_time(&local_time(later)), Some(later));
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_time_that_has_passed_since_is_the_stored_one() {
         let scheduled = detail("a", Some(at(1)));
-        let stored = Typed::of_stored(&scheduled, at(2));
+        let stored = ChangelogForm::of_stored(&scheduled, at(2));
         assert_eq!(stored.publish_at, "");
         assert!(is_same_time(&local_time(at(1)), &scheduled.changelog, &stored));
         assert!(is_same_time("", &scheduled.changelog, &stored));
@@ -159,17 +159,17 @@ mod tests {
     fn what_was_typed_is_read_once() {
         let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
         let form = format!("title=+a+&content=b%0D%0Ac&linked={one}&linked=x&linked={two}&linked={one}&notify=1");
-        let typed = Typed::of_form(&Fields::parse(form.as_bytes()));
-        let expected = Typed {
+        let form = ChangelogForm::of_form(&Fields::parse(form.as_bytes()));
+        let expected = ChangelogForm {
             title: " a ".to_owned(),
             content: "b\nc".to_owned(),
             linked: [one, two].map(FeatureRequestId::new).to_vec(),
             notifies: true,
-            ..Typed::default()
+            ..ChangelogForm::default()
         };
-        assert_eq!(typed, expected);
-        assert_eq!(typed.parse_content().unwrap().as_str().trim_end(), "<p>b<br>\nc</p>");
-        let html = Typed { is_html: true, content: "<p onclick=x>b</p>".to_owned(), ..typed };
+        assert_eq!(form, expected);
+        assert_eq!(form.parse_content().unwrap().as_str().trim_end(), "<p>b<br>\nc</p>");
+        let html = ChangelogForm { is_html: true, content: "<p onclick=x>b</p>".to_owned(), ..form };
         assert_eq!(html.parse_content().unwrap().as_str(), "<p>b</p>");
     }
 }
