@@ -85,8 +85,7 @@ pub(super) fn sign_in(service: &mut Service) -> anyhow::Result<()> {
         let headers = format!("Origin: {origin}\r\n");
         let status = connection.request_with("POST", &format!("/{path}"), &headers, "choice=only").await?;
         ensure!(status == 303, "signing in returned {status}");
-        let cookie = connection.cookie().context("no session")?;
-        service.session = format!("Cookie: {cookie}\r\n{headers}");
+        service.session = format!("Cookie: {}\r\n{headers}", connection.cookies());
         Ok(())
     })
 }

@@ -10,8 +10,8 @@ pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     headers: String,
     body: Vec<u8>,
-    /// The last cookie that was set, as a request sends it.
-    cookie: Option<String>,
+    /// The cookies that the last response set, as a request sends them.
+    cookies: Vec<String>,
 }
 
 impl Connection {
@@ -24,7 +24,7 @@ impl Connection {
 
     /// Takes an open stream, without headers.
     pub(crate) fn over(stream: TcpStream) -> Self {
-        Self { stream: BufReader::new(stream), headers: String::new(), body: Vec::new(), cookie: None }
+        Self { stream: BufReader::new(stream), headers: String::new(), body: Vec::new(), cookies: Vec::new() }
     }
 
     /// Sends a request of the API, reads the whole response and returns its status.
@@ -66,6 +66,7 @@ impl Connection {
         // 304 has no body, whatever its headers say (RFC 9110 section 8.6).
         let has_body = status != 304;
         let mut length = 0;
+        self.cookies.clear();
         loop {
             line.clear();
             ensure!(self.stream.read_line(&mut line).await? > 0, "the connection ended");
@@ -78,7 +79,7 @@ impl Connection {
                 let value = line.get(cookie.len()..).unwrap_or_default();
                 // A cookie that expires at once is removed.
                 if !value.contains("Max-Age=0") {
-                    self.cookie = value.split(';').next().map(|pair| pair.trim().to_owned());
+                    self.cookies.extend(value.split(';').next().map(|pair| pair.trim().to_owned()));
                 }
             }
             if has_body && let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
@@ -90,9 +91,9 @@ impl Connection {
         Ok(status)
     }
 
-    /// Returns the last cookie that was set.
-    pub(crate) fn cookie(&self) -> Option<&str> {
-        self.cookie.as_deref()
+    /// Returns the cookies that the last response set.
+    pub(crate) fn cookies(&self) -> String {
+        self.cookies.join("; ")
     }
 
     /// Returns the body of the last response as text.
