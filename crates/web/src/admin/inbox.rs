@@ -686,27 +686,29 @@ fn lanes(t: Text, counts: &InboxCounts, address: &Address) -> Vec<Choice> {
 }
 
 /// Returns the orders to choose from. The order that the list has is chosen.
+///
+/// The first one is the order without a choice, of a list newest first, of a search by relevance. It has no value, so that
+/// words that are typed into a list that nobody has ordered are searched by relevance.
 fn sorts(t: Text, address: &Address) -> Vec<Choice> {
     let is_search = !address.query.is_empty();
     let selection = match InboxSort::from_name(address.sort) {
-        // The results of a search are in the order of relevance, unless another one is chosen.
-        _ if is_search && address.sort.is_empty() => "",
         // A search does not know when something was changed: the newest ones are first.
         InboxSort::Updated if is_search => InboxSort::Newest.name(),
-        sort => sort.name(),
+        InboxSort::Newest if !is_search => "",
+        _ => address.sort,
     };
-    let is_offered = |sort: &InboxSort| !is_search || *sort != InboxSort::Updated;
-    let option = |sort: InboxSort| {
-        let key = match sort {
-            InboxSort::Newest => "sort-newest",
-            InboxSort::Votes => "sort-votes",
-            InboxSort::Oldest => "sort-oldest",
-            InboxSort::Updated => "sort-updated",
-        };
-        Choice::new(sort.name(), t.get(key), selection)
-    };
-    let relevance = is_search.then(|| Choice::new("", t.get("sort-relevance"), selection));
-    relevance.into_iter().chain(InboxSort::ALL.into_iter().filter(is_offered).map(option)).collect()
+    let by_default = if is_search { "sort-relevance" } else { "sort-newest" };
+    let others = [
+        (InboxSort::Newest, "sort-newest", is_search),
+        (InboxSort::Votes, "sort-votes", true),
+        (InboxSort::Oldest, "sort-oldest", true),
+        (InboxSort::Updated, "sort-updated", !is_search),
+    ];
+    let others = others.into_iter().filter(|(_, _, is_offered)| *is_offered);
+    std::iter::once(("", by_default))
+        .chain(others.map(|(sort, key, _)| (sort.name(), key)))
+        .map(|(value, key)| Choice::new(value, t.get(key), selection))
+        .collect()
 }
 
 /// Returns what an empty list says.
@@ -935,13 +937,17 @@ pub(crate) mod tests {
         let sorts = |query: &str| -> Vec<(String, bool)> {
             sorts(ENGLISH, &address(query)).into_iter().map(|sort| (sort.value, sort.is_chosen)).collect()
         };
-        let all =
-            |selection: &str| ["newest", "votes", "oldest", "updated"].map(|name| (name.to_owned(), name == selection));
-        assert_eq!(sorts(""), all("newest"));
-        assert_eq!(sorts("sort=oldest"), all("oldest"));
+        let offered = |values: &[&str], selection: &str| -> Vec<(String, bool)> {
+            values.iter().map(|value| ((*value).to_owned(), *value == selection)).collect()
+        };
+        let of_list = |selection: &str| offered(&["", "votes", "oldest", "updated"], selection);
+        assert_eq!(sorts(""), of_list(""));
+        assert_eq!(sorts("sort=newest"), of_list(""));
+        assert_eq!(sorts("sort=oldest"), of_list("oldest"));
         // A search does not know when something was changed.
-        let of_search = |selection: &str| [&[(String::new(), selection.is_empty())][..], &all(selection)[..3]].concat();
+        let of_search = |selection: &str| offered(&["", "newest", "votes", "oldest"], selection);
         assert_eq!(sorts("query=a"), of_search(""));
+        assert_eq!(sorts("query=a&sort=newest"), of_search("newest"));
         assert_eq!(sorts("query=a&sort=votes"), of_search("votes"));
         assert_eq!(sorts("query=a&sort=updated"), of_search("newest"));
     }
