@@ -941,7 +941,7 @@ fn all_settings_are_saved_by_one_form() {
     // What is stored is in the form, with a warning that visitors do not see the portal.
     std::thread::sleep(std::time::Duration::from_millis(600));
     let page = olga.page("/admin/settings?lang=de");
-    shows(&page, &["Einstellungen</h1>", "Mit dieser Wahl sehen Besucher das Portal nicht", "/brand/1-ffdd00.css"]);
+    shows(&page, &["Einstellungen</h1>", "Mit dieser Wahl sehen Besucher das Portal nicht", "/brand/2-ffdd00.css"]);
     shows(&page, &["2fa, two-factor, mfa\nquokka, numbat</textarea>", "acme.example\nother.example</textarea>"]);
     let reference = hidden(&page, "logo-reference");
     assert_eq!(olga.get(&format!("/admin/covers/{reference}/logo.png")).bytes, PNG);
@@ -1105,10 +1105,10 @@ fn colours_are_shown_before_they_are_saved() {
     let page = response.text();
     shows(
         &page,
-        &["href=\"/brand/1-7a3f9d.css\"", "type=\"color\" value=\"#7a3f9d\"", "visitors do not see the portal"],
+        &["href=\"/brand/2-7a3f9d.css\"", "type=\"color\" value=\"#7a3f9d\"", "visitors do not see the portal"],
     );
     assert_eq!(app.acme.get_portal().is_ok()["portal"]["accent_color"], Value::Null);
-    let stylesheet = olga.get("/brand/1-7a3f9d.css");
+    let stylesheet = olga.get("/brand/2-7a3f9d.css");
     assert!(stylesheet.text().contains("--accent:light-dark(#7a3f9d,"), "{}", stylesheet.text());
     fields.retain(|(name, _)| *name != "accent");
     fields.push(("accent", "red"));

@@ -494,7 +494,7 @@ fn feeds_and_sitemaps_are_xml_and_embeds_can_be_framed_by_named_sites_only() {
     let brand = browser.get(&format!("/brand/{}", brand.expect("a brand stylesheet")));
     assert_eq!((brand.status, brand.header("content-type")), (200, Some("text/css; charset=utf-8")));
     assert_eq!(brand.header("cache-control"), Some("public, max-age=31536000, immutable"));
-    assert_eq!(browser.get("/brand/1-zzzzzz.css").status, 404);
+    assert_eq!(browser.get("/brand/2-zzzzzz.css").status, 404);
     assert_eq!(browser.get("/assets/site.0000000000000000.css").status, 404);
 }
 

@@ -17,6 +17,11 @@ addEventListener("load", () => {
   });
 });
 
+// Who chooses a colour does not want the default one.
+document.querySelector("#accent")?.addEventListener("input", () => {
+  document.querySelector("#accent-default").checked = false;
+});
+
 // Ticked rows: their number, and a box that ticks all.
 const ticked = document.querySelector("[data-ticked]");
 if (ticked) countTicked(ticked);

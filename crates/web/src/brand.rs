@@ -10,7 +10,7 @@ use roadmap_http::error::HttpError;
 use crate::assets::IMMUTABLE;
 
 /// Changes with the rules of `policy::contrast`, so that browsers get the colours of the new rules.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 /// Returns the path of the stylesheet for an accent colour.
 pub(crate) fn path(accent: Color) -> String {
@@ -37,9 +37,11 @@ fn stylesheet(accent: Color) -> String {
         format!("--{name}:light-dark({},{});", part(&light), part(&dark))
     };
     format!(
-        ":root{{{}{}{}}}\n",
+        ":root{{{}{}{}{}{}}}\n",
         property("accent", |colors| colors.fill),
         property("accent-ink", |colors| colors.on_fill),
+        property("accent-hover", |colors| colors.hover),
+        property("accent-edge", |colors| colors.edge),
         property("accent-text", |colors| colors.text)
     )
 }
@@ -49,13 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stylesheet_sets_three_colours_for_both_themes() {
+    fn the_stylesheet_sets_all_colours_for_both_themes() {
         let green = Color::new(0x17, 0x69, 0x4f);
-        assert_eq!(path(green), "/brand/1-17694f.css");
+        assert_eq!(path(green), "/brand/2-17694f.css");
         let stylesheet = stylesheet(green);
-        assert!(
-            stylesheet.starts_with(":root{--accent:light-dark(#17694f,#") && stylesheet.contains("--accent-text:"),
-            "{stylesheet}"
-        );
+        assert!(stylesheet.starts_with(":root{--accent:light-dark(#17694f,#17694f);"), "{stylesheet}");
+        for name in ["ink", "hover", "edge", "text"] {
+            assert!(stylesheet.contains(&format!(";--accent-{name}:light-dark(#")), "{name}: {stylesheet}");
+        }
     }
 }

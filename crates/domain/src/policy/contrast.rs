@@ -1,7 +1,8 @@
 //! Colours of a workspace's accent that can be read in both themes (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
 //!
-//! Any accent colour is accepted. Where it does not contrast enough with the pages, it is mixed with black in the light
-//! theme and with white in the dark one until it does.
+//! Any accent colour is accepted, and buttons have it in both themes: black or white text on it can always be read. Where it
+//! does not contrast enough with the pages to be a line or a link, it is mixed with black in the light theme and with white
+//! in the dark one until it does.
 
 use crate::model::portal::Color;
 
@@ -22,10 +23,14 @@ const WHITE: Color = Color::new(255, 255, 255);
 /// The colours of an accent in one theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccentColors {
-    /// The background of buttons.
+    /// The background of buttons: the accent itself.
     pub fill: Color,
-    /// Text on it.
+    /// Text on it: black or white.
     pub on_fill: Color,
+    /// The background of a button under the pointer. The same text on it contrasts no less.
+    pub hover: Color,
+    /// Borders of buttons, lines and bars, on the backgrounds of the page.
+    pub edge: Color,
     /// Text and links on the backgrounds of the page.
     pub text: Color,
 }
@@ -48,12 +53,13 @@ impl AccentPalette {
 }
 
 fn derive(accent: Color, backgrounds: [Color; 3], ink: Color) -> AccentColors {
-    let fill = shift(accent, ink, |color| backgrounds.iter().all(|back| contrast(color, *back) >= PART));
-    let on_fill = if contrast(fill, WHITE) >= contrast(fill, BLACK) { WHITE } else { BLACK };
+    let (on_fill, under) =
+        if contrast(accent, WHITE) >= contrast(accent, BLACK) { (WHITE, BLACK) } else { (BLACK, WHITE) };
+    let edge = shift(accent, ink, |color| backgrounds.iter().all(|back| contrast(color, *back) >= PART));
     // Text also stands on surfaces with a tint of the accent.
-    let tint = mix(backgrounds[1], fill, 0.12);
-    let text = shift(fill, ink, |color| backgrounds.iter().chain([&tint]).all(|back| contrast(color, *back) >= TEXT));
-    AccentColors { fill, on_fill, text }
+    let tint = mix(backgrounds[1], accent, 0.12);
+    let text = shift(edge, ink, |color| backgrounds.iter().chain([&tint]).all(|back| contrast(color, *back) >= TEXT));
+    AccentColors { fill: accent, on_fill, hover: mix(accent, under, 0.14), edge, text }
 }
 
 /// Mixes a colour with ink, as little as makes it `enough`.
@@ -100,8 +106,18 @@ mod tests {
     #[test]
     fn a_colour_that_contrasts_enough_stays_as_it_is() {
         let accent = Color::new(0x17, 0x69, 0x4f);
-        let light = AccentPalette::of(accent).light;
-        assert_eq!(light, AccentColors { fill: accent, on_fill: WHITE, text: accent });
+        let AccentColors { fill, on_fill, edge, text, .. } = AccentPalette::of(accent).light;
+        assert_eq!([fill, on_fill, edge, text], [accent, WHITE, accent, accent]);
+    }
+
+    #[test]
+    fn buttons_have_the_colour_that_was_chosen() {
+        for (accent, on_fill) in [(Color::new(0xff, 0xd4, 0x00), BLACK), (Color::new(0x10, 0x10, 0x40), WHITE)] {
+            let AccentPalette { light, dark } = AccentPalette::of(accent);
+            for colors in [light, dark] {
+                assert_eq!((colors.fill, colors.on_fill), (accent, on_fill));
+            }
+        }
     }
 
     proptest! {
@@ -111,8 +127,9 @@ mod tests {
             let AccentPalette { light, dark } = AccentPalette::of(Color::new(red, green, blue));
             for (colors, backgrounds) in [(light, LIGHT), (dark, DARK)] {
                 prop_assert!(contrast(colors.on_fill, colors.fill) >= TEXT);
+                prop_assert!(contrast(colors.on_fill, colors.hover) >= contrast(colors.on_fill, colors.fill));
                 for back in backgrounds {
-                    prop_assert!(contrast(colors.fill, back) >= PART);
+                    prop_assert!(contrast(colors.edge, back) >= PART);
                     prop_assert!(contrast(colors.text, back) >= TEXT);
                 }
                 prop_assert!(contrast(colors.text, mix(backgrounds[1], colors.fill, 0.1)) >= TEXT);

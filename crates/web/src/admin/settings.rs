@@ -40,11 +40,15 @@ const DEFAULT_PALETTE: AccentPalette = AccentPalette {
     light: AccentColors {
         fill: Color::new(0x17, 0x69, 0x4f),
         on_fill: Color::new(0xff, 0xff, 0xff),
+        hover: Color::new(0x17, 0x5d, 0x47),
+        edge: Color::new(0x17, 0x69, 0x4f),
         text: Color::new(0x12, 0x5a, 0x43),
     },
     dark: AccentColors {
         fill: Color::new(0x52, 0xc3, 0x97),
         on_fill: Color::new(0x06, 0x15, 0x0f),
+        hover: Color::new(0x67, 0xc9, 0xa2),
+        edge: Color::new(0x52, 0xc3, 0x97),
         text: Color::new(0x78, 0xd8, 0xb1),
     },
 };
@@ -115,11 +119,14 @@ impl SettingsForm {
     }
 
     fn of_form(fields: &Fields) -> Self {
+        let (accent, initial_accent) = (fields.get("accent").trim(), fields.get("accent-shown"));
+        // Who chooses a colour and overlooks the tick of the default one wants the colour.
+        let is_chosen = !initial_accent.is_empty() && !accent.eq_ignore_ascii_case(initial_accent);
         Self {
             product_name: fields.get("product_name").to_owned(),
             website: fields.get("website_url").to_owned(),
-            accent: fields.get("accent").trim().to_owned(),
-            has_default_accent: fields.has("accent-default"),
+            accent: accent.to_owned(),
+            has_default_accent: fields.has("accent-default") && !is_chosen,
             access: fields.get("access").to_owned(),
             mail_domains: multiline_text(fields, "mail-domains"),
             embed_origins: multiline_text(fields, "embed-origins"),
@@ -529,6 +536,21 @@ mod tests {
         let words = |t, colors, backgrounds| contrast_words(t, colors, backgrounds);
         assert_eq!(words(ENGLISH, light, LIGHT), "Button 6.6 : 1, link 7.6 : 1");
         assert_eq!(words(Text(Language::German), dark, DARK), "Knopf 8.5 : 1, Link 10.8 : 1".replace('.', ","));
+    }
+
+    #[test]
+    fn a_colour_that_was_chosen_wins_over_the_tick_of_the_default_one() {
+        for (shown, accent, has_default_accent) in [
+            ("17694f", "17694f", true),
+            ("17694f", "ffd400", false),
+            // The default one is ticked after the colours were shown.
+            ("ffd400", "FFD400", true),
+        ] {
+            let form = format!("accent-shown=%23{shown}&accent=%23{accent}&accent-default=1");
+            let form = SettingsForm::of_form(&Fields::parse(form.as_bytes()));
+            assert_eq!(form.has_default_accent, has_default_accent, "{shown} {accent}");
+        }
+        assert!(SettingsForm::of_form(&Fields::parse(b"accent=%23ffd400&accent-default=1")).has_default_accent);
     }
 
     #[test]
