@@ -272,7 +272,10 @@ fn an_invited_member_gets_a_link_by_mail() {
     let next = submit(&olga, path, path, &fields);
     assert_eq!(
         (next.as_str(), notice(&olga, &next).as_str()),
-        ("/admin/members?done=invited", "The invitation is on its way.")
+        (
+            "/admin/members?done=invited",
+            "The invitation was written to a file, because no mail server is set. Nobody gets it."
+        )
     );
     let mia = member(&app, "Mia@acme.example");
     assert_eq!((&mia["name"], &mia["role"]), (&json!("Mia"), &json!("admin")));
@@ -631,6 +634,29 @@ fn test_mails_go_to_the_own_address_and_there_are_five_an_hour() {
     eventually("they are there", || sink.count() == 5);
     assert!(sink.received().iter().all(|mail| mail.to == [OLGA]));
     assert_eq!((audited(&app.acme, "mail.test").2, count(&app.acme, "mail.test")), (json!([]), 5));
+}
+
+#[test]
+fn without_a_mail_server_the_panel_says_so() {
+    let sentence = "No mail server is set. Customers cannot sign in, and nobody gets mail";
+    let pages = ["/admin", "/admin/overview", "/admin/changelogs", "/admin/members", "/admin/settings", "/admin/mail"];
+    let (_app, olga) = started();
+    for path in pages {
+        assert!(olga.page(path).contains(sentence), "{path}");
+    }
+    assert!(!olga.page("/admin/tracks").contains(sentence));
+    let next = submit(&olga, "/admin/mail", "/admin/mail/test", &[]);
+    assert_eq!(notice(&olga, &next), "The test mail was written to a file. Nobody gets it.");
+    has(
+        &olga.page("/admin/mail"),
+        &["Nothing, because nothing is sent.", "Written to files, and not sent to anybody.", "It is written to a file"],
+    );
+    let sink = Sink::start();
+    let app = app_with_smtp(&sink, "5s");
+    let olga = Browser::signed_in(&app, OLGA);
+    for path in pages {
+        assert!(!olga.page(path).contains(sentence), "{path}");
+    }
 }
 
 /// Returns the rows of the audit log.

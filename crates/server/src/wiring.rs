@@ -281,6 +281,7 @@ impl Application {
                 queries,
                 random: Arc::new(SystemRandom),
                 upload: upload.clone(),
+                has_mail_server: matches!(settings.mail, Mail::Smtp(_)),
                 overviews: overviews.clone(),
                 cache: page_cache.clone(),
             });

@@ -63,6 +63,14 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
+    /// Whether people expect that somebody gets mail by what they do on these pages.
+    const fn concerns_mail(self) -> bool {
+        match self {
+            Self::Inbox | Self::Overview | Self::Changelogs | Self::Members | Self::Settings | Self::Mail => true,
+            Self::Customers | Self::Tracks | Self::ApiKeys | Self::Audit => false,
+        }
+    }
+
     /// All pages in their order.
     const ALL: [Self; 10] = [
         Self::Inbox,
@@ -152,7 +160,8 @@ pub(crate) async fn frame_with_counts(
     let counts = context.run(&CountInbox).await?;
     let nav = navigation(context.text(), member, entry, &counts);
     let page = Page::new(context, Nav::Admin, title).not_indexed();
-    Ok((Page { admin: Some(nav), ..page }, counts))
+    let lacks_mail_server = !context.state.has_mail_server && entry.concerns_mail();
+    Ok((Page { admin: Some(nav), lacks_mail_server, ..page }, counts))
 }
 
 /// Returns the ID in the path.

@@ -169,6 +169,11 @@ impl Context {
             // The browser has not sent the cookie that it has just got.
             return Some(text.get("cookies-needed").into_owned());
         }
+        if !self.state.has_mail_server
+            && let Some((_, key)) = notices::WRITTEN_MAIL.iter().find(|(name, _)| *name == done)
+        {
+            return self.viewer().is_member.then(|| text.get(key).into_owned());
+        }
         let count = self.query.get("count").parse().unwrap_or(1);
         let of_team = || if self.viewer().is_member { notices::of_team(text, done, count) } else { None };
         notices::of_portal(text, done).map(Cow::into_owned).or_else(of_team)

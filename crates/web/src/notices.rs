@@ -25,6 +25,10 @@ const PORTAL: [(&str, &str); 17] = [
     ("discarded", "done-discarded"),
 ];
 
+/// What an action of the team has done that would have sent mail, without a mail server.
+pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
+    [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
+
 /// What an action of the team has done, with the key of its sentence about `$count`.
 const TEAM: [(&str, &str); 51] = [
     ("moved", "done-moved"),

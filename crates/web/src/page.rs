@@ -91,6 +91,8 @@ pub(crate) struct Page {
     pub(crate) has_shortcuts: bool,
     /// The navigation of the admin panel, on its pages.
     pub(crate) admin: Option<AdminNav>,
+    /// Whether the page warns that nobody gets mail.
+    pub(crate) lacks_mail_server: bool,
     /// What the last action has done.
     pub(crate) notice: Option<String>,
     /// The paths of the assets.
@@ -122,6 +124,7 @@ impl Page {
             feeds: Vec::new(),
             has_shortcuts: cookies::value(&context.request, SHORTCUTS) == Some(ON),
             admin: None,
+            lacks_mail_server: false,
             notice: context.notice(),
             assets: Assets::get(),
             operation_key: context.new_operation_key(),

@@ -24,6 +24,8 @@ pub struct State {
     pub random: Arc<dyn Random>,
     /// Stores images.
     pub upload: UploadAttachment,
+    /// Whether mail goes to a mail server. Otherwise it is written to files, and nobody gets it.
+    pub has_mail_server: bool,
     /// Keeps the overviews of workspaces.
     pub overviews: OverviewCache,
     /// Keeps rendered pages for a second.

@@ -228,6 +228,7 @@ overview-oldest = أقدمها بتاريخ
 overview-none-waiting = لا أحد ينتظر
 overview-see-mail = اعرف السبب
 overview-mail-fine = كل الرسائل أُرسلت أو في طريقها
+overview-mail-written = تُكتب الرسائل في ملفات
 overview-mail-admins = يمكن لأحد المشرفين معرفة السبب
 overview-votes-by-week = الأصوات حسب الأسبوع
 overview-requests-by-week = الطلبات الجديدة حسب الأسبوع

@@ -172,6 +172,7 @@ overview-oldest = Der älteste ist vom
 overview-none-waiting = Niemand wartet
 overview-see-mail = Gründe ansehen
 overview-mail-fine = Alle E-Mails sind verschickt oder unterwegs
+overview-mail-written = E-Mails werden in Dateien geschrieben
 overview-mail-admins = Ein Admin kann die Gründe sehen
 overview-votes-by-week = Stimmen pro Woche
 overview-requests-by-week = Neue Wünsche pro Woche

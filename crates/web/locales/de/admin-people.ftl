@@ -2,6 +2,7 @@
 done-customer-saved = Der Name wurde gespeichert.
 done-customers-merged = Die beiden Kunden sind jetzt einer.
 done-invited = Die Einladung ist unterwegs.
+done-invitation-written = Die Einladung wurde in eine Datei geschrieben, weil kein Mailserver eingerichtet ist. Niemand bekommt sie.
 done-member-added = Das Mitglied wurde hinzugefügt, aber es konnte keine E-Mail gesendet werden. Bitte senden Sie die Einladung später noch einmal.
 done-role-changed = Die Rolle wurde geändert.
 done-member-removed = Das Mitglied wurde entfernt.
@@ -12,6 +13,8 @@ done-mail-retried = { $count ->
    *[other] { $number } E-Mails werden noch einmal gesendet.
 }
 done-mail-tested = Die Test-E-Mail ist unterwegs.
+no-mail-server = Es ist kein Mailserver eingerichtet. Kunden können sich nicht anmelden, und niemand bekommt E-Mails: Sie werden in Dateien geschrieben. Wer diesen Dienst betreibt, kann einen einrichten (smtp_url).
+done-mail-written = Die Test-E-Mail wurde in eine Datei geschrieben. Niemand bekommt sie.
 
 # Kunden.
 customers-lead = Alle, die abgestimmt, sich etwas gewünscht oder kommentiert haben.
@@ -160,9 +163,11 @@ mail-failed = Gescheitert
 mail-failed-hint = Aufgegeben. Wird nur noch einmal gesendet, wenn Sie es sagen.
 mail-sent = Zuletzt gesendet
 mail-sent-hint = Vom Mailserver angenommen. Alte werden nach einer Weile vergessen.
+mail-written-hint = In Dateien geschrieben und an niemanden verschickt. Alte werden nach einer Weile vergessen.
 mail-oldest = Die älteste E-Mail wartet seit
 mail-failures = Was sich nicht senden ließ
 mail-no-failures = Nichts. Alle E-Mail ist beim Mailserver angekommen oder auf dem Weg.
+mail-no-failures-written = Nichts, denn es wird nichts verschickt.
 mail-retry = Gescheiterte E-Mail noch einmal senden
 mail-send-now = Verschobene E-Mail jetzt senden
 mail-kind = E-Mail
@@ -186,6 +191,7 @@ mail-latest = Die letzten { $number } werden gezeigt.
 mail-test-title = Kommt E-Mail an?
 mail-test-to = Eine Test-E-Mail geht an Ihre eigene Adresse:
 mail-test-hint = Sie wird wie jede andere gesendet. Scheitert sie, steht der Grund kurz danach oben.
+mail-test-written = Sie wird wie jede andere E-Mail in eine Datei geschrieben.
 mail-test = Test-E-Mail senden
 
 # Das Protokoll.

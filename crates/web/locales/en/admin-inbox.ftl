@@ -172,6 +172,7 @@ overview-oldest = The oldest is of
 overview-none-waiting = Nobody is waiting
 overview-see-mail = See why
 overview-mail-fine = All mail was sent or is on its way
+overview-mail-written = Mail is written to files
 overview-mail-admins = An admin can see why
 overview-votes-by-week = Votes by week
 overview-requests-by-week = New requests by week

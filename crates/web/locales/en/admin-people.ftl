@@ -2,6 +2,7 @@
 done-customer-saved = The name was saved.
 done-customers-merged = The two customers are one now.
 done-invited = The invitation is on its way.
+done-invitation-written = The invitation was written to a file, because no mail server is set. Nobody gets it.
 done-member-added = The member was added, but no mail could be sent. Please try the invitation again later.
 done-role-changed = The role was changed.
 done-member-removed = The member was removed.
@@ -12,6 +13,8 @@ done-mail-retried = { $count ->
    *[other] { $number } mails are sent again.
 }
 done-mail-tested = The test mail is on its way.
+no-mail-server = No mail server is set. Customers cannot sign in, and nobody gets mail: it is written to files. Whoever runs this service can set one (smtp_url).
+done-mail-written = The test mail was written to a file. Nobody gets it.
 
 # Customers.
 customers-lead = Everybody who has voted, asked for something or written a comment.
@@ -160,9 +163,11 @@ mail-failed = Failed
 mail-failed-hint = Given up. It is sent again only if you say so.
 mail-sent = Sent lately
 mail-sent-hint = Accepted by the mail server. Old ones are forgotten after a while.
+mail-written-hint = Written to files, and not sent to anybody. Old ones are forgotten after a while.
 mail-oldest = The oldest mail waits since
 mail-failures = What could not be sent
 mail-no-failures = Nothing. All mail has arrived at the mail server, or is on its way.
+mail-no-failures-written = Nothing, because nothing is sent.
 mail-retry = Retry failed mail
 mail-send-now = Send postponed mail now
 mail-kind = Mail
@@ -186,6 +191,7 @@ mail-latest = The latest { $number } are shown.
 mail-test-title = Does mail arrive?
 mail-test-to = A test mail goes to your own address:
 mail-test-hint = It is sent like every other mail. If it fails, the reason stands above after a moment.
+mail-test-written = It is written to a file, like every other mail.
 mail-test = Send test mail
 
 # The audit log.

@@ -149,12 +149,13 @@ impl MailPage {
         let is_read = mail.failures.len() < usize::try_from(READ).unwrap_or(usize::MAX);
         let mark = if is_read { "" } else { "+" };
         let number = |key, number, hint| Number { key, number, hint };
+        let sent_hint = if page.lacks_mail_server { "mail-written-hint" } else { "mail-sent-hint" };
         Self {
             numbers: vec![
                 number("mail-waiting", as_text(mail.waiting.saturating_add(mail.audiences)), "mail-waiting-hint"),
                 number("mail-postponed", format!("{}{mark}", as_text(postponed as u64)), "mail-postponed-hint"),
                 number("mail-failed", as_text(mail.dead), "mail-failed-hint"),
-                number("mail-sent", as_text(mail.sent), "mail-sent-hint"),
+                number("mail-sent", as_text(mail.sent), sent_hint),
             ],
             oldest: mail.oldest.map(|at| DisplayTime::minute(t, at)),
             has_dead: mail.dead > 0,

@@ -123,7 +123,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let template = OverviewPage {
         used_up: used_up.map(|at| DisplayTime::minute(t, at)),
         periods: periods(t, period),
-        stats: stats(t, &overview, &counts, failed, member.role == Role::Admin),
+        stats: stats(t, &overview, &counts, failed, member.role == Role::Admin, page.lacks_mail_server),
         charts: charts(t, &overview.weeks),
         tracks: tracks(t, &counts),
         unanswered: overview
@@ -158,7 +158,14 @@ fn periods(t: Text, current: Period) -> Vec<Tab> {
     Period::ALL.into_iter().map(tab).collect()
 }
 
-fn stats(t: Text, overview: &Overview, counts: &InboxCounts, failed: u64, is_admin: bool) -> Vec<Stat> {
+fn stats(
+    t: Text,
+    overview: &Overview,
+    counts: &InboxCounts,
+    failed: u64,
+    is_admin: bool,
+    lacks_mail_server: bool,
+) -> Vec<Stat> {
     let (now, before) = (overview.activity, overview.activity_before);
     let compared = |key: &str, now: i64, before: i64| Stat {
         name: t.get(key).into_owned(),
@@ -171,6 +178,7 @@ fn stats(t: Text, overview: &Overview, counts: &InboxCounts, failed: u64, is_adm
     let oldest = overview.oldest_unanswered_at.filter(|_| waiting > 0);
     let hint = if oldest.is_some() { "overview-oldest" } else { "overview-none-waiting" };
     let failures = match (failed, is_admin) {
+        (0, _) if lacks_mail_server => "overview-mail-written",
         (0, _) => "overview-mail-fine",
         (_, true) => "overview-see-mail",
         (_, false) => "overview-mail-admins",
@@ -341,7 +349,7 @@ mod tests {
             page: sample_page(language, true, &t.get("admin-overview")),
             used_up: is_admin.then(|| DisplayTime::minute(t, at(1))),
             periods: periods(t, Period::Month),
-            stats: stats(t, &overview, &counts, failed, is_admin),
+            stats: stats(t, &overview, &counts, failed, is_admin, false),
             charts: charts(t, &overview.weeks),
             tracks: tracks(t, &counts),
             unanswered: overview.unanswered.iter().map(|request| entitled(request, "7 votes".to_owned())).collect(),
