@@ -1,7 +1,7 @@
 //! `cargo xtask search-eval`: measures how well searches find what people mean.
 //!
-//! The service is loaded with the feature requests of `tests/search-eval` through its API, and every judged query is
-//! sent to it. The same queries are sent to the plain full-text searches of SQLite and PostgreSQL, for comparison.
+//! The service is loaded with the feature requests of `tests/search-eval` through its API, and every judged query and title
+//! is sent to it. The same queries are sent to the plain full-text searches of SQLite and PostgreSQL, for comparison.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -30,11 +30,12 @@ const MIN_RECALL: f64 = 0.85;
 /// Minimum recall of the queries in other scripts than Latin, in either half.
 const MIN_SCRIPTS_RECALL: f64 = 0.9;
 
-/// Maximum mean number of results of queries for something that is not there.
+/// Maximum mean number of results of queries for something that is not there, and of similar feature requests of titles that
+/// have none.
 const MAX_ABSENT: f64 = 2.0;
 
-/// Minimum share of titles of something that is not there which have no similar feature request.
-const MIN_WITHOUT_SIMILAR: f64 = 0.8;
+/// Number of similar feature requests that are counted: all that the service returns.
+const SIMILAR: usize = 5;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SearchEval {
@@ -78,6 +79,13 @@ struct Query {
     kind: String,
     relevant: Vec<String>,
     half: String,
+}
+
+/// Title of a new feature request, with the existing ones that mean nearly the same.
+#[derive(Debug, Clone, Deserialize)]
+struct NewTitle {
+    title: String,
+    similar: Vec<String>,
 }
 
 /// Sums over the queries of a kind.
@@ -141,21 +149,19 @@ impl SearchEval {
         };
         let is_measured = |query: &Query| query.half == half || query.half == BOTH_HALVES;
         let queries: Vec<Query> = read("queries")?.into_iter().filter(is_measured).collect();
-        println!("{} feature requests, {} queries ({half})", requests.len(), queries.len());
+        let titles: Vec<NewTitle> = read("similar")?;
+        println!("{} feature requests, {} queries ({half}), {} titles", requests.len(), queries.len(), titles.len());
         let binary = self.binary.clone().map_or_else(service, Ok)?;
         let mut missed = Vec::new();
         for store in &self.store {
             let mut service = Service::new(binary.clone(), store.cluster(Durability::None)?)?;
             service.start(&WITHOUT_LIMITS)?;
-            let outcome = block_on(search(&service, &requests, &queries))?;
-            let absent_similar = outcome.similar.iter().filter(|similar| **similar == Some(0)).count();
+            let outcome = block_on(search(&service, &requests, &queries, &titles))?;
             let summary = self.print(&format!("{store}: this service"), &queries, &outcome.results);
-            if let Some(all) = outcome.similar.iter().copied().collect::<Option<Vec<usize>>>() {
-                #[expect(clippy::cast_precision_loss)]
-                let share = absent_similar as f64 / all.len() as f64;
-                println!("titles of something that is not there without similar feature requests: {share:.2}");
-                if share < MIN_WITHOUT_SIMILAR {
-                    missed.push(format!("{store}: {share:.2} without similar ones, at least {MIN_WITHOUT_SIMILAR}"));
+            if let Some(similar) = &outcome.similar {
+                let unwanted = self.print_similar(&titles, similar);
+                if unwanted > MAX_ABSENT {
+                    missed.push(format!("{store}: {unwanted:.2} similar ones of nothing alike, at most {MAX_ABSENT}"));
                 }
             }
             let Summary { recall, scripts_recall, absent_results } = summary;
@@ -223,6 +229,32 @@ impl SearchEval {
             absent_results: absent.results / absent.queries,
         }
     }
+
+    /// Prints how many of the similar feature requests are returned for titles that have any, and how many are returned for
+    /// titles that have none. Returns the mean of the latter.
+    fn print_similar(&self, titles: &[NewTitle], similar: &[Vec<String>]) -> f64 {
+        let (mut with, mut without) = (Sums::default(), Sums::default());
+        let mut highest = 0;
+        for (title, results) in titles.iter().zip(similar) {
+            if title.similar.is_empty() {
+                without.add(&title.similar, results);
+                highest = highest.max(results.len());
+            } else {
+                with.add(&title.similar, results);
+            }
+            if self.misses && *results != title.similar {
+                println!("similar: {:?} has {:?}, found {results:?}", title.title, title.similar);
+            }
+        }
+        let [recall, hits, mrr] = [with.recall, with.hits, with.reciprocal_rank].map(|sum| sum / with.queries);
+        println!(
+            "\nsimilar feature requests of {} titles: recall@{SIMILAR} {recall:.3}, hit rate {hits:.3}, MRR {mrr:.3}",
+            with.queries
+        );
+        let unwanted = without.results / without.queries;
+        println!("of {} titles that have none: {unwanted:.2} on average, at most {highest}", without.queries);
+        unwanted
+    }
 }
 
 fn read<T: for<'a> Deserialize<'a>>(name: &str) -> anyhow::Result<Vec<T>> {
@@ -235,13 +267,17 @@ fn read<T: for<'a> Deserialize<'a>>(name: &str) -> anyhow::Result<Vec<T>> {
 struct SearchOutcome {
     /// The ids of the results of each query.
     results: Vec<Vec<String>>,
-    /// The number of similar feature requests of each query for something that is not there. `None` without
-    /// such an endpoint.
-    similar: Vec<Option<usize>>,
+    /// The ids of the similar feature requests of each title. `None` without such an endpoint.
+    similar: Option<Vec<Vec<String>>>,
 }
 
 /// Loads the feature requests and runs the queries.
-async fn search(service: &Service, requests: &[Request], queries: &[Query]) -> anyhow::Result<SearchOutcome> {
+async fn search(
+    service: &Service,
+    requests: &[Request],
+    queries: &[Query],
+    titles: &[NewTitle],
+) -> anyhow::Result<SearchOutcome> {
     let mut connection = service.connect().await?;
     let mut ids: HashMap<String, String> = HashMap::new();
     for request in requests {
@@ -256,18 +292,21 @@ async fn search(service: &Service, requests: &[Request], queries: &[Query]) -> a
         }
         ids.insert(id, request.id.clone());
     }
-    let (mut results, mut similar) = (Vec::with_capacity(queries.len()), Vec::new());
+    let named = |response_ids: Vec<String>| -> Vec<String> {
+        response_ids.iter().filter_map(|id| ids.get(id).cloned()).collect()
+    };
+    let mut results = Vec::with_capacity(queries.len());
     for query in queries {
-        let text = percent_encoded(&query.query);
-        let path = format!("/feature_requests?query={text}&per_page={RESULTS}");
+        let path = format!("/feature_requests?query={}&per_page={RESULTS}", percent_encoded(&query.query));
         let response_ids = feature_requests(&mut connection, &path).await?.with_context(|| query.query.clone())?;
-        results.push(response_ids.iter().filter_map(|id| ids.get(id).cloned()).collect());
-        if query.kind == ABSENT {
-            let path = format!("/feature_requests/similar?title={text}");
-            similar.push(feature_requests(&mut connection, &path).await?.map(|response_ids| response_ids.len()));
-        }
+        results.push(named(response_ids));
     }
-    Ok(SearchOutcome { results, similar })
+    let mut similar = Vec::with_capacity(titles.len());
+    for title in titles {
+        let path = format!("/feature_requests/similar?title={}", percent_encoded(&title.title));
+        similar.push(feature_requests(&mut connection, &path).await?.map(named));
+    }
+    Ok(SearchOutcome { results, similar: similar.into_iter().collect() })
 }
 
 /// Returns the ids of the feature requests of a response, or `None` if there is no such endpoint.
