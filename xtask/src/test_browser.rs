@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use crate::node::{copy_programs, install_packages};
 use crate::run::{finish, install, root, service};
@@ -36,9 +36,13 @@ impl TestBrowser {
             command.arg(script).arg(&service).arg(&browser).current_dir(&folder);
             command
         };
-        finish(&mut node("run.mjs"), "node run.mjs")?;
+        // Both at the same time, because each waits for its browser and its service most of the time.
+        let mut hostile = node("run.mjs").spawn().context("`node run.mjs` cannot be started")?;
         let short = self.short.then_some("--short");
-        finish(node("pages.mjs").arg(root().join(ROUTES)).args(short), "node pages.mjs")
+        let pages = finish(node("pages.mjs").arg(root().join(ROUTES)).args(short), "node pages.mjs");
+        let status = hostile.wait()?;
+        ensure!(status.success(), "`node run.mjs` failed");
+        pages
     }
 }
 
