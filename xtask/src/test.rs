@@ -6,7 +6,7 @@ use crate::postgres;
 use crate::run::{WORKSPACE, cargo, require_program};
 
 /// Parallel tests per processor: tests mostly wait for processes, limits and disks.
-const TESTS_PER_PROCESSOR: usize = 3;
+const TESTS_PER_PROCESSOR: usize = 5;
 
 /// Prefixes of black-box tests that are independent of the store: SQL decides nothing that they assert, or they use
 /// SQLite in both runs. They run only on SQLite here, and on PostgreSQL in `cargo xtask torture`.
