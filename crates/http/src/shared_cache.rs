@@ -39,6 +39,10 @@ where
     /// # Errors
     /// Those of the look-up, [shared](SharedError) by its callers.
     pub async fn get<E: SharedError>(&self, key: K, look_up: impl Future<Output = Result<V, E>>) -> Result<V, E> {
+        // Cheaper than what follows.
+        if let Some(value) = self.0.get(&key).await {
+            return Ok(value);
+        }
         self.0.try_get_with(key, look_up).await.map_err(share)
     }
 
@@ -51,6 +55,9 @@ where
         key: K,
         look_up: impl Future<Output = Result<Option<V>, E>>,
     ) -> Result<Option<V>, E> {
+        if let Some(value) = self.0.get(&key).await {
+            return Ok(Some(value));
+        }
         let look_up = async { look_up.await.map_err(|error| Some(Arc::new(error)))?.ok_or(None) };
         match self.0.try_get_with(key, look_up).await {
             Ok(value) => Ok(Some(value)),

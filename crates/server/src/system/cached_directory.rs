@@ -77,6 +77,11 @@ impl CachedDirectory {
         subdomain: &Subdomain,
         digest: &KeyDigest,
     ) -> Result<Option<Credential>, StoreError> {
+        if self.unknown_keys.contains_key(&(subdomain.clone(), *digest))
+            || self.unknown_subdomains.contains_key(subdomain)
+        {
+            return Ok(None);
+        }
         let reserved = self.misses.reserve();
         if reserved.is_none() {
             let Some(workspace) = self.listed_workspace(subdomain).await? else { return Ok(None) };
@@ -95,6 +100,9 @@ impl CachedDirectory {
     }
 
     async fn look_up_workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
+        if self.unknown_subdomains.contains_key(subdomain) {
+            return Ok(None);
+        }
         let Some(reserved) = self.misses.reserve() else {
             return self.listed_workspace(subdomain).await;
         };
@@ -139,11 +147,7 @@ where
 #[async_trait]
 impl WorkspaceDirectory for CachedDirectory {
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError> {
-        let name = (subdomain.clone(), *digest);
-        if self.unknown_keys.contains_key(&name) || self.unknown_subdomains.contains_key(subdomain) {
-            return Ok(None);
-        }
-        self.credentials.find(name, self.look_up_credential(subdomain, digest)).await
+        self.credentials.find((subdomain.clone(), *digest), self.look_up_credential(subdomain, digest)).await
     }
 
     /// Records the use of a key at most once a second. A cached key has an old timestamp of its last use, so that every
@@ -157,9 +161,6 @@ impl WorkspaceDirectory for CachedDirectory {
     }
 
     async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
-        if self.unknown_subdomains.contains_key(subdomain) {
-            return Ok(None);
-        }
         self.workspaces.find(subdomain.clone(), self.look_up_workspace(subdomain)).await
     }
 
