@@ -67,7 +67,8 @@ impl Search {
         self
     }
 
-    /// Leaves out results that are less similar to the query than this ([`Relevance::similarity`]).
+    /// Leaves out results that are less similar to the query than this ([`Relevance::similarity`]), except for the best two:
+    /// people see at a glance that these are something else.
     #[must_use]
     pub fn with_min_similarity(self, min_similarity: f64) -> Self {
         Self { min_similarity, ..self }

@@ -43,6 +43,9 @@ const PAIRED_WORDS: usize = 4;
 /// Maximum number of unknown words of a query that are corrected.
 const CORRECTED_WORDS: usize = 4;
 
+/// Number of results of a search with a minimum similarity that may be less similar.
+const UNSURE_RESULTS: usize = 2;
+
 /// Number of similar words that are compared with a mistyped one.
 pub const SIMILAR_WORDS: usize = 50;
 
@@ -109,7 +112,6 @@ struct Run<'a> {
     /// The mass that the looked-up words of a result have at least: words that find nothing alone may match, too.
     min_mass: f64,
     hits: HashMap<i64, Hit>,
-    min_similarity: f64,
 }
 
 impl Search {
@@ -127,7 +129,7 @@ impl Search {
         let others: f64 =
             query.words().iter().zip(&masses).filter(|(word, _)| !word.finds()).map(|(_, mass)| mass).sum();
         let min_mass = MIN_COVERAGE * masses.iter().sum::<f64>() - others;
-        let mut run = Run { index, ranker: Ranker::new(query, masses), min_mass, hits: HashMap::new(), min_similarity };
+        let mut run = Run { index, ranker: Ranker::new(query, masses), min_mass, hits: HashMap::new() };
         run.rank_rare(&terms).await?;
         if run.hits.len() < limit {
             run.rank_common(&terms, limit).await?;
@@ -139,6 +141,11 @@ impl Search {
             let is_result = !hit.is_weak || weak > 0;
             weak -= usize::from(hit.is_weak && is_result);
             is_result
+        });
+        let mut place = 0;
+        hits.retain(|hit| {
+            place += 1;
+            place <= UNSURE_RESULTS || hit.relevance.similarity >= min_similarity
         });
         hits.truncate(limit);
         Ok(hits)
@@ -287,7 +294,7 @@ impl Run<'_> {
         for IndexedRequest { id, number, votes_count, document } in requests {
             let Some(relevance) = self.ranker.relevance(&document) else { continue };
             let Range { start, end } = self.min_coverage(&relevance);
-            if relevance.coverage >= start && relevance.similarity >= self.min_similarity {
+            if relevance.coverage >= start {
                 let is_weak = relevance.coverage < end;
                 let score = relevance.value * votes_factor(votes_count);
                 self.hits.insert(number, Hit { request: id, number, votes_count, relevance, is_weak, score });
@@ -651,10 +658,22 @@ mod tests {
 
     /// Decision 4.
     #[test]
-    fn dissimilar_requests_are_left_out_if_asked() {
-        let mut index = titles(&["Quokka fern", "A quokka in a very big zoo of other animals"]);
-        let query = SearchQuery::parse("query", "quokka fern").unwrap();
-        let hits = block_on(Search::new(query, 5).with_min_similarity(0.5).run(&mut index)).unwrap();
-        assert_eq!(hits.iter().map(|hit| hit.number).collect::<Vec<_>>(), [1]);
+    fn dissimilar_requests_are_left_out_if_asked_except_for_the_best_two() {
+        let mut index = titles(&[
+            "A quokka in a very big zoo of other animals",
+            "Quokka fern",
+            "A fern in a very big garden of other plants",
+            "Fern and quokka",
+        ]);
+        for (title, min_similarity, numbers) in [
+            ("quokka fern", 0.0, &[4, 2, 3, 1][..]),
+            ("quokka fern", 0.5, &[4, 2]),
+            ("quokka zoo garden", 0.9, &[1, 3]),
+        ] {
+            let query = SearchQuery::parse("query", title).unwrap();
+            let search = Search::new(query, 5).with_min_similarity(min_similarity);
+            let hits = block_on(search.run(&mut index)).unwrap();
+            assert_eq!(hits.iter().map(|hit| hit.number).collect::<Vec<_>>(), numbers, "{title}");
+        }
     }
 }

@@ -17,9 +17,9 @@ pub const DEFAULT_PER_PAGE: u64 = 8;
 pub const MAX_PER_PAGE: u64 = 15;
 /// Maximum number of similar feature requests.
 pub const MAX_SIMILAR: usize = 5;
-/// Minimum similarity of similar feature requests
+/// Minimum similarity of similar feature requests, except for the best two
 /// ([`Relevance::similarity`](crate::policy::ranking::Relevance::similarity)).
-const MIN_SIMILARITY: f64 = 0.12;
+const MIN_SIMILARITY: f64 = 0.04;
 
 /// Finds the public feature requests that match a query best, best first.
 #[derive(Debug, Clone)]
@@ -181,7 +181,7 @@ mod tests {
     fn similar_requests_have_a_minimum_similarity() {
         let mut port = MockTextSearch::new();
         let title = || SearchQuery::parse("title", "Dark mode").unwrap();
-        let expected = Search::new(title(), 5).with_min_similarity(0.12);
+        let expected = Search::new(title(), 5).with_min_similarity(MIN_SIMILARITY);
         port.expect_search().withf(move |_, search| *search == expected).times(1).returning(|_, _| Ok(Vec::new()));
         let search = SearchFeatureRequests::similar(title());
         assert_eq!(block_on(search.run(workspace(), &port, &synonyms(&[]))).unwrap(), []);
