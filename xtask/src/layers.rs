@@ -19,7 +19,11 @@ const LAYERS: [(&str, &str, &str); 13] = [
          imagesize infer md-5 mockall percent-encoding pulldown-cmark rust-stemmers serde_json sha2 strsim thiserror \
          time tracing unicode-normalization url uuid",
     ),
-    ("roadmap-store", "what both stores share knows the domain and neither database", "diesel roadmap-domain tracing"),
+    (
+        "roadmap-store",
+        "what both stores share knows the domain, and of the databases the types of their columns",
+        "diesel roadmap-domain tracing uuid",
+    ),
     (
         "roadmap-sqlite",
         "a store knows the domain and its own database",

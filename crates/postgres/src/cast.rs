@@ -1,9 +1,9 @@
 //! The statement that casts one vote.
 
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::rows::SummaryColumns;
 use crate::statement::{author, statement, upserted_customer};
 

@@ -119,11 +119,6 @@ fn is_temporary(message: &str) -> bool {
         || is_of_disk(message)
 }
 
-/// Returns the error for a stored value that is invalid.
-pub(crate) fn inconsistent(table: &'static str, column: &'static str, row: impl ToString) -> StoreError {
-    StoreError::Inconsistent { table, column, row: row.to_string() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,7 +15,6 @@
 
 mod cast;
 mod check;
-mod codec;
 mod connection;
 mod errors;
 mod known_words;

@@ -11,10 +11,10 @@ use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl, Simple
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresOptions;
-use crate::codec::TimestampColumn;
 use crate::connection::Connector;
 use crate::login::{inspect, map_error, within};
 use crate::roles;

@@ -8,10 +8,10 @@ use roadmap_domain::model::admin::MissedSearch;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::MissedSearchStore;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::TimestampColumn;
 use crate::locks::{LockKey, WorkspaceLock};
 use crate::session::{LastStatement, NO_WORKSPACE, Session};
 use crate::statement::statement;

@@ -17,11 +17,10 @@ use roadmap_domain::model::message::{
 };
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{OutboxQueue, WorkspaceDirectory};
+use roadmap_store::columns::{TimestampColumn, inconsistent};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::TimestampColumn;
-use crate::errors::inconsistent;
 use crate::schema::outbox;
 use crate::session::NO_WORKSPACE;
 use crate::statement::{audience, statement, topic, topic_ids};

@@ -8,10 +8,9 @@ use roadmap_domain::model::id::{AttachmentId, SignInId};
 use roadmap_domain::model::portal::{Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalSettings};
 use roadmap_domain::model::session::{BrowserName, SecretDigest};
 use roadmap_domain::model::sign_in::{LocalPath, PageAction, SignIn};
+use roadmap_store::columns::{TimestampColumn, inconsistent, optional_timestamp};
 use uuid::Uuid;
 
-use crate::codec::{TimestampColumn, optional_timestamp};
-use crate::errors::inconsistent;
 use crate::schema::{portal_settings, sign_ins};
 
 /// The columns of the settings of a portal.

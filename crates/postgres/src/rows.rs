@@ -20,10 +20,9 @@ use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::{Member, Role};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Placement, Track};
+use roadmap_store::columns::{TimestampColumn, inconsistent, optional_timestamp};
 use uuid::Uuid;
 
-use crate::codec::{TimestampColumn, optional_timestamp};
-use crate::errors::inconsistent;
 use crate::schema::{api_keys, attachments, feature_requests, lanes, members, tracks, vote_tallies};
 use crate::statement::{placed, resolved, statement, summary};
 

@@ -3,10 +3,9 @@
 use diesel::sql_types::{Binary, Integer, Text, Timestamptz, Uuid as SqlUuid};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
+use roadmap_store::columns::{TimestampColumn, inconsistent};
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
-use crate::errors::inconsistent;
 use crate::statement::statement;
 
 statement! {

@@ -12,10 +12,10 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::usage::{StoredUsage, Usage};
 use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES, TRIGRAM_BYTES};
 use roadmap_domain::ports::UsageStore;
+use roadmap_store::columns::{TimestampColumn, optional_timestamp};
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::connection::Connector;
 use crate::pool::Pool;
 use crate::schema::workspace_usage;

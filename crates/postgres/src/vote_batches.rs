@@ -14,14 +14,13 @@ use diesel_async::RunQueryDsl;
 use futures_util::future::try_join_all;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
+use roadmap_store::columns::{TimestampColumn, inconsistent};
 use thiserror::Error;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::cast::Cast;
-use crate::codec::TimestampColumn;
-use crate::errors::inconsistent;
 use crate::locks::{LockKey, WorkspaceLock};
 use crate::pool::Pool;
 use crate::rows::{SummaryColumns, SummaryRow};

@@ -4,9 +4,10 @@ use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{RunQueryDsl, SqliteConnection};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::{Audience, MessageContent};
+use roadmap_store::columns::Id;
 use uuid::Uuid;
 
-use crate::codec::{Id, json_array, json_ids, quoted_id, uuid_text};
+use crate::codec::{json_array, json_ids, quoted_id, uuid_text};
 use crate::errors::SqlError;
 use crate::statement::statement;
 

@@ -1,34 +1,9 @@
-//! Conversions between columns and values: ids as 16-byte blobs, timestamps as milliseconds.
+//! Conversions between columns and values: IDs as text, lists as JSON, timestamps as milliseconds.
 
-use diesel::deserialize::{self, FromSql, FromSqlRow};
-use diesel::expression::AsExpression;
-use diesel::serialize::{self, IsNull, Output, ToSql};
-use diesel::sql_types::Binary;
-use diesel::sqlite::{Sqlite, SqliteValue};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_store::columns::{Id, inconsistent};
 use uuid::Uuid;
-
-use crate::errors::inconsistent;
-
-/// A UUID in a blob column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
-#[diesel(sql_type = Binary)]
-pub(crate) struct Id(pub(crate) Uuid);
-
-impl FromSql<Binary, Sqlite> for Id {
-    fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-        let bytes = <Vec<u8> as FromSql<Binary, Sqlite>>::from_sql(value)?;
-        Ok(Self(Uuid::from_slice(&bytes)?))
-    }
-}
-
-impl ToSql<Binary, Sqlite> for Id {
-    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
-        out.set_value(self.0.as_bytes().as_slice());
-        Ok(IsNull::No)
-    }
-}
 
 /// SQL for the text of an ID, as the domain formats it.
 macro_rules! uuid_text {

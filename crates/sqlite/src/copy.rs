@@ -10,10 +10,11 @@ use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, Checksum};
+use roadmap_store::columns::inconsistent;
 
 use crate::SqliteOptions;
 use crate::connection::Connector;
-use crate::errors::{SqlError, inconsistent, is_temporary};
+use crate::errors::{SqlError, is_temporary};
 use crate::schema::attachments;
 
 /// The maximum number of errors that each check of a damaged file returns.

@@ -4,8 +4,9 @@ use diesel::sql_types::{Binary, Text};
 use diesel::{RunQueryDsl, SqliteConnection};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::MessageId;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, json_ids, uuid_text};
+use crate::codec::{json_ids, uuid_text};
 use crate::errors::SqlError;
 use crate::search_documents::delete_document;
 use crate::statement::statement;

@@ -52,11 +52,6 @@ pub(crate) fn is_outcome_unknown(error: &SqlError) -> bool {
     }
 }
 
-/// Returns the error for a stored value that is invalid.
-pub(crate) fn inconsistent(table: &'static str, column: &'static str, row: impl ToString) -> StoreError {
-    StoreError::Inconsistent { table, column, row: row.to_string() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

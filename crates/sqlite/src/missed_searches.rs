@@ -9,9 +9,9 @@ use roadmap_domain::model::admin::MissedSearch;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::MissedSearchStore;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::schema::missed_searches;
 use crate::statement::statement;

@@ -17,11 +17,11 @@ use roadmap_domain::model::message::{
 };
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::OutboxQueue;
+use roadmap_store::columns::{Id, inconsistent};
 
 use crate::SqliteStore;
 use crate::audience::expand_audience;
-use crate::codec::Id;
-use crate::errors::{SqlError, inconsistent};
+use crate::errors::SqlError;
 use crate::schema::{customers, outbox};
 use crate::statement::statement;
 

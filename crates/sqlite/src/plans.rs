@@ -7,9 +7,9 @@ use diesel::query_builder::QueryFragment;
 use diesel::sql_types::{BigInt, Text};
 use diesel::sqlite::Sqlite;
 use diesel::{QueryableByName, RunQueryDsl, SqliteConnection};
+use roadmap_store::columns::Id;
 use uuid::Uuid;
 
-use crate::codec::Id;
 use crate::fixtures::{connection, database};
 
 /// A step of a query plan.

@@ -5,9 +5,8 @@ use diesel::sql_types::{Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::model::portal::{Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalSettings};
+use roadmap_store::columns::{Id, inconsistent};
 
-use crate::codec::Id;
-use crate::errors::inconsistent;
 use crate::statement::statement;
 
 /// SQL for the columns of the settings of a portal. The texts of a JSON array are one per line: none of them has a line

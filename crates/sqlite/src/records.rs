@@ -20,8 +20,9 @@ use roadmap_domain::model::feature_request::{
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId};
 use roadmap_domain::model::text::Name;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, optional_timestamp, timestamp};
+use crate::codec::{optional_timestamp, timestamp};
 use crate::errors::SqlError;
 use crate::rows::{SummaryRow, SummarySql, find_summary, placed_joins, summary_sql};
 use crate::schema::{attachments, changelogs, customers, feature_request_tags, feature_requests};

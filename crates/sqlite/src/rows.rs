@@ -12,9 +12,10 @@ use roadmap_domain::model::id::{ApiKeyId, FeatureRequestId, LaneId, MemberId, Tr
 use roadmap_domain::model::member::{Author, Member, Role};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Placement, Track};
+use roadmap_store::columns::{Id, inconsistent};
 
-use crate::codec::{Id, optional_timestamp, timestamp};
-use crate::errors::{SqlError, inconsistent};
+use crate::codec::{optional_timestamp, timestamp};
+use crate::errors::SqlError;
 use crate::schema::{api_keys, feature_requests, lanes, members, tracks, vote_tallies};
 
 /// Feature requests with their vote tally, their track and its lane.

@@ -6,8 +6,8 @@ use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::search::concepts::INDEX_VERSION;
 use roadmap_domain::policy::similarity::trigrams;
+use roadmap_store::columns::Id;
 
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::schema::{feature_requests, search_documents};
 use crate::statement::statement;

@@ -2,8 +2,8 @@
 
 use diesel::sql_types::{BigInt, Binary, Text};
 use diesel::{RunQueryDsl, SqliteConnection};
+use roadmap_store::columns::Id;
 
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::statement::statement;
 

@@ -8,10 +8,10 @@ use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{BeginOutcome, EndOutcome, Store, UnitOfWork};
+use roadmap_store::columns::{Id, inconsistent};
 
 use crate::SqliteStore;
-use crate::codec::Id;
-use crate::errors::{SqlError, inconsistent};
+use crate::errors::SqlError;
 use crate::schema::operations;
 use crate::writer::{WriteGuard, Writer};
 

@@ -9,9 +9,10 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::usage::{StoredUsage, Usage};
 use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES, TRIGRAM_BYTES};
 use roadmap_domain::ports::UsageStore;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::{Id, optional_timestamp};
+use crate::codec::optional_timestamp;
 use crate::schema::workspace_usage;
 use crate::statement::statement;
 

@@ -2,5 +2,6 @@
 //!
 //! Not here: SQL, which belongs to the stores, and business rules, which belong to the domain.
 
+pub mod columns;
 pub mod spans;
 pub mod statement;

@@ -11,10 +11,10 @@ use roadmap_domain::model::id::{CustomerId, SessionId, WorkspaceId};
 use roadmap_domain::model::portal::{AccountLists, PortalList};
 use roadmap_domain::model::session::{BrowserName, SessionEntry};
 use roadmap_domain::ports::AccountReader;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
 use crate::reads::portal_lists::{RowColumns, RowRow, portal_row, row};
 use crate::rows::{LinkColumns, LinkRow, SummaryColumns, SummaryRow, request_link};
 use crate::schema::sessions;

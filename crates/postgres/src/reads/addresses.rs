@@ -8,10 +8,10 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::{DoubleAddresses, DoubleCustomer};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::WorkspaceId;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::TimestampColumn;
 use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
 use crate::schema::members;
 use crate::session::{NO_WORKSPACE, Session};

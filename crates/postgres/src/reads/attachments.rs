@@ -8,9 +8,9 @@ use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::AttachmentReader;
+use roadmap_store::columns::TimestampColumn;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
 use crate::rows::{AttachmentRow, attachment_columns};
 use crate::schema::{attachments, changelogs as all_changelogs, portal_settings};
 

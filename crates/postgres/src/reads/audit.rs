@@ -9,11 +9,10 @@ use roadmap_domain::model::audit::{
 };
 use roadmap_domain::model::id::{AuditEntryId, WorkspaceId};
 use roadmap_domain::ports::AuditReader;
+use roadmap_store::columns::{TimestampColumn, inconsistent};
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
-use crate::errors::inconsistent;
 use crate::reads::requests::actor_kind;
 use crate::schema::audit_entries;
 

@@ -14,10 +14,10 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::PublishedChangelog;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ChangelogReader;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
 use crate::reads::listing::{BEYOND, listing};
 use crate::rows::{ChangelogColumns, ChangelogRow, SummaryColumns, SummaryRow, changelog};
 use crate::schema::changelogs;

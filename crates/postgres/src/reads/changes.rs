@@ -14,10 +14,10 @@ use roadmap_domain::model::changes::{
 use roadmap_domain::model::feature_request::FeatureRequestDetail;
 use roadmap_domain::model::id::{TrackId, WorkspaceId};
 use roadmap_domain::ports::ChangeReader;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
 use crate::pool::Pool;
 use crate::rows::{
     CommentColumns, CommentRow, DetailColumns, DetailRow, LinkColumns, LinkRow, listed_comment, request_link,

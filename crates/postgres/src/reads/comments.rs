@@ -15,10 +15,10 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::HeldPost;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::CommentReader;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
 use crate::reads::listing::{BEYOND, existing_listing, listing};
 use crate::reads::request_pages::{HeldRow, held_comment};
 use crate::rows::{

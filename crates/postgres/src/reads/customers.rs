@@ -16,10 +16,10 @@ use roadmap_domain::model::removal::{CustomerText, CustomerTexts, TextCounts, Te
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::CustomerReader;
+use roadmap_store::columns::{TimestampColumn, optional_timestamp};
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::reads::comments::{NoteColumns, NoteRow, note};
 use crate::reads::listing::{BEYOND, listing};
 use crate::rows::{

@@ -9,11 +9,10 @@ use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::WorkspaceDirectory;
+use roadmap_store::columns::{TimestampColumn, inconsistent};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::TimestampColumn;
-use crate::errors::inconsistent;
 use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, workspaces};
 use crate::session::NO_WORKSPACE;

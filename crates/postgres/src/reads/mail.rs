@@ -16,10 +16,10 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::MailReader;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::TimestampColumn;
 use crate::outbox_queue::recipient;
 use crate::portal_rows::{SignInRow, sign_in_columns};
 use crate::schema::{outbox, sign_ins};

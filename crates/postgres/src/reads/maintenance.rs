@@ -12,10 +12,10 @@ use roadmap_domain::model::customer::DoubleAddresses;
 use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Health, Maintenance, WorkspaceDirectory};
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::TimestampColumn;
 use crate::reads::number_changes;
 use crate::schema::attachments;
 use crate::session::{LastStatement, NO_WORKSPACE, Session};

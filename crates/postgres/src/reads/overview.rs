@@ -10,10 +10,10 @@ use roadmap_domain::model::admin::{
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::OverviewReader;
+use roadmap_store::columns::{TimestampColumn, optional_timestamp};
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::reads::tracks::most_voted;
 use crate::rows::{SummaryColumns, SummaryRow};
 use crate::statement::{placed, statement, summary};

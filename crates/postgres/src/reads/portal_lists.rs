@@ -15,10 +15,10 @@ use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::portal::{PortalFilter, PortalList, PortalRow, PortalSort};
 use roadmap_domain::policy::trending::Candidate;
 use roadmap_domain::ports::PortalListReader;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
 use crate::reads::listing::listing;
 use crate::reads::tracks::most_voted;
 use crate::rows::{SummaryColumns, SummaryRow};

@@ -12,10 +12,10 @@ use roadmap_domain::model::id::{CommentId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{HeldComment, RequestPage, Viewer};
 use roadmap_domain::ports::RequestPageReader;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
 use crate::reads::comments::CommentsAndAnswer;
 use crate::reads::listing::BEYOND;
 use crate::reads::requests::{EventColumns, EventRow, event};

@@ -13,11 +13,10 @@ use roadmap_domain::model::id::{EventId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::SitemapEntry;
 use roadmap_domain::ports::FeatureRequestReader;
+use roadmap_store::columns::{TimestampColumn, inconsistent};
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
-use crate::errors::inconsistent;
 use crate::reads::comments::{NoteRow, NotesPage, note};
 use crate::reads::listing::{BEYOND, existing_listing};
 use crate::reads::portal_lists::ids;

@@ -12,10 +12,10 @@ use roadmap_domain::model::session::{SecretDigest, Session};
 use roadmap_domain::model::sign_in::SignIn;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SessionReader;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
 use crate::portal_rows::{SignInRow, sign_in_columns};
 use crate::rows::{CustomerNameColumns, CustomerNameRow, MemberRow, customer_name, member};
 use crate::schema::{sessions, sign_ins};

@@ -11,10 +11,10 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::VoteReader;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::TimestampColumn;
 use crate::reads::listing::{BEYOND, existing_listing, listing};
 use crate::rows::{CustomerNameColumns, CustomerNameRow, SummaryColumns, SummaryRow};
 use crate::statement::{id_or_number, placed, resolved, statement, summary};

@@ -10,9 +10,8 @@ use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
+use roadmap_store::columns::{TimestampColumn, inconsistent};
 
-use crate::codec::TimestampColumn;
-use crate::errors::inconsistent;
 use crate::schema::{attachments, changelogs, portal_settings};
 use crate::unit::PostgresUnit;
 

@@ -6,8 +6,8 @@ use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::audit::AuditEntry;
 use roadmap_domain::ports::AuditWrites;
+use roadmap_store::columns::TimestampColumn;
 
-use crate::codec::TimestampColumn;
 use crate::schema::audit_entries;
 use crate::unit::PostgresUnit;
 

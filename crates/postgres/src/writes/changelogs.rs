@@ -10,9 +10,9 @@ use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{ChangelogId, FeatureRequestId};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::ports::ChangelogWrites;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::rows::{ChangelogColumns, ChangelogRow, SummaryColumns, SummaryRow, changelog};
 use crate::schema::{changelog_feature_requests, changelogs};
 use crate::statement::{placed, statement, summary};

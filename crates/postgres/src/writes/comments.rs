@@ -13,9 +13,9 @@ use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::MessageContent;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CommentWrites;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::rows::{CommentColumns, CommentRow, SummaryColumns, SummaryRow, listed_comment};
 use crate::schema::comments;
 use crate::statement::{author, id_or_number, members, placed, resolved, statement, summary};

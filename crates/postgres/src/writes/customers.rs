@@ -14,9 +14,9 @@ use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CustomerWrites;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::locks::WorkspaceLock;
 use crate::reads::SelectCustomer;
 use crate::rows::{

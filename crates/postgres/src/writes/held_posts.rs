@@ -10,9 +10,9 @@ use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::HeldPostWrites;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::rows::{SummaryColumns, SummaryRow};
 use crate::schema::{feature_requests, held_comments};
 use crate::statement::{id_or_number, statement};

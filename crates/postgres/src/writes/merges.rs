@@ -13,9 +13,9 @@ use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::merging::MergeNode;
 use roadmap_domain::ports::MergeWrites;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::locks::WorkspaceLock;
 use crate::rows::{SummaryColumns, SummaryRow};
 use crate::statement::{id_or_number, placed, statement, summary};

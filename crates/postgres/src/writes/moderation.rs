@@ -9,9 +9,9 @@ use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
 use roadmap_domain::model::removal::{MovedTexts, REMOVED_TITLE};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ModerationWrites;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::locks::WorkspaceLock;
 use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
 use crate::statement::statement;

@@ -10,9 +10,9 @@ use roadmap_domain::model::message::{Audience, MessageContent, MessageId, NewMes
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::MailBudgetWindow;
 use roadmap_domain::ports::Outbox;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::outbox_queue::mails;
 use crate::statement::{audience, statement, topic, topic_ids};
 use crate::unit::PostgresUnit;

@@ -14,9 +14,9 @@ use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Insertion, Provisioning};
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::locks::WorkspaceLock;
 use crate::rows::{self, ApiKeyRow, MemberRow, api_key_columns, member_columns};
 use crate::schema::{api_keys, members, settings, workspaces};

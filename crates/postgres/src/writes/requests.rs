@@ -17,9 +17,9 @@ use roadmap_domain::model::search::{Fields, SearchDocument};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::FeatureRequestWrites;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::rows::{DetailRow, FindDetail, FindRequest, SummaryColumns, SummaryRow};
 use crate::schema::{feature_request_events, feature_requests, search_documents};
 use crate::statement::{id_or_number, resolved, statement, upserted_customer};

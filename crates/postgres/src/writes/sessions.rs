@@ -12,9 +12,9 @@ use roadmap_domain::model::sign_in::{Consumption, KnownAddress, PageAction, Sign
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::SessionWrites;
+use roadmap_store::columns::{TimestampColumn, optional_timestamp};
 use uuid::Uuid;
 
-use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::schema::{sessions, sign_ins};
 use crate::statement::statement;
 use crate::unit::PostgresUnit;

@@ -12,9 +12,9 @@ use roadmap_domain::model::id::CustomerId;
 use roadmap_domain::model::mail::{SubscribeOutcome, Unsubscription};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{CustomerWrites, SubscriptionWrites};
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::schema::customers;
 use crate::statement::{id_or_number, members, resolved, statement, tree, upserted_customer};
 use crate::unit::PostgresUnit;

@@ -14,9 +14,9 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::{Lane, Placement, Track};
 use roadmap_domain::ports::TrackWrites;
+use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::codec::TimestampColumn;
 use crate::locks::WorkspaceLock;
 use crate::rows::{TrackRow, mapped_tracks};
 use crate::schema::{feature_requests, lanes, tracks};

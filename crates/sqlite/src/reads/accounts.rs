@@ -10,9 +10,10 @@ use roadmap_domain::model::id::{CustomerId, SessionId, WorkspaceId};
 use roadmap_domain::model::portal::{AccountLists, PortalList};
 use roadmap_domain::model::session::{BrowserName, SessionEntry};
 use roadmap_domain::ports::AccountReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::{Id, timestamp};
+use crate::codec::timestamp;
 use crate::reads::portal_lists::rows::{RowColumns, RowSql, portal_row, row_sql};
 use crate::records::request_link;
 use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};

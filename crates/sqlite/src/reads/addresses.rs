@@ -6,10 +6,10 @@ use diesel::{QueryableByName, SqliteConnection, sql_query};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::{DoubleAddresses, DoubleCustomer};
 use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_store::columns::Id;
 use uuid::Uuid;
 
 use crate::SqliteStore;
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::records::{CustomerNameRow, customer_name};
 use crate::schema::{customers, members};

@@ -10,10 +10,10 @@ use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::AttachmentReader;
+use roadmap_store::columns::{Id, inconsistent};
 
 use crate::SqliteStore;
-use crate::codec::{Id, timestamp};
-use crate::errors::inconsistent;
+use crate::codec::timestamp;
 use crate::schema::{attachments, changelogs, portal_settings};
 
 /// The columns of an attachment.

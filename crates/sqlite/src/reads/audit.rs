@@ -10,10 +10,10 @@ use roadmap_domain::model::audit::{
 use roadmap_domain::model::id::{AuditEntryId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::AuditReader;
+use roadmap_store::columns::{Id, inconsistent};
 
 use crate::SqliteStore;
-use crate::codec::{Id, timestamp};
-use crate::errors::inconsistent;
+use crate::codec::timestamp;
 use crate::schema::audit_entries;
 
 /// A row of the audit log.

@@ -12,10 +12,11 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::PublishedChangelog;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ChangelogReader;
+use roadmap_store::columns::{Id, inconsistent};
 
 use crate::SqliteStore;
-use crate::codec::{Id, json_ids};
-use crate::errors::{SqlError, inconsistent};
+use crate::codec::json_ids;
+use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use crate::records::{ChangelogRow, changelog_columns, covered_changelogs, find_changelog, load_linked};
 use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};

@@ -13,9 +13,10 @@ use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{FeatureRequestId, TrackId, WorkspaceId};
 use roadmap_domain::ports::ChangeReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::{Id, json_ids, timestamp};
+use crate::codec::{json_ids, timestamp};
 use crate::errors::SqlError;
 use crate::records::{CommentRow, CommentSql, comment_authors, comment_columns, load_detail_of, request_link};
 use crate::rows::find_row;

@@ -16,9 +16,10 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{HeldComment, HeldPost};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::CommentReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::{Id, json_ids, timestamp};
+use crate::codec::{json_ids, timestamp};
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use crate::records::{

@@ -18,9 +18,10 @@ use roadmap_domain::model::removal::{CustomerText, CustomerTexts, TextCounts, Te
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::CustomerReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::{Id, optional_timestamp, timestamp};
+use crate::codec::{optional_timestamp, timestamp};
 use crate::errors::SqlError;
 use crate::reads::comments::{NoteRow, NoteSql, note_columns, note_people};
 use crate::reads::listing::{Page, listing};

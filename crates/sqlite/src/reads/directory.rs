@@ -8,10 +8,9 @@ use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::WorkspaceDirectory;
+use roadmap_store::columns::{Id, inconsistent};
 
 use crate::SqliteStore;
-use crate::codec::Id;
-use crate::errors::inconsistent;
 use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, workspaces};
 

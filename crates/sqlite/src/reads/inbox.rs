@@ -15,9 +15,9 @@ use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::ports::InboxReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::Id;
 use crate::reads::listing::{Page, listing};
 use crate::reads::portal_lists::rows::json_requests;
 use crate::rows::TrackRow;

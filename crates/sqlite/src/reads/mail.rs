@@ -17,11 +17,11 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::MailReader;
+use roadmap_store::columns::{Id, inconsistent};
 
 use crate::SqliteStore;
 use crate::audience::{json_topic, topic_record, topic_requests};
-use crate::codec::{Id, json_array, json_ids, quoted_id};
-use crate::errors::inconsistent;
+use crate::codec::{json_array, json_ids, quoted_id};
 use crate::outbox_queue::recipient;
 use crate::reads::sessions::{SignInRow, sign_in_columns};
 use crate::schema::{outbox, settings, sign_ins, workspaces};

@@ -11,9 +11,9 @@ use roadmap_domain::model::customer::DoubleAddresses;
 use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Health, Maintenance};
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::Id;
 use crate::schema::{attachments, search_documents};
 use crate::statement::statement;
 

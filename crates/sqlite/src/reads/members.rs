@@ -5,9 +5,9 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::member::Member;
 use roadmap_domain::ports::MemberReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::Id;
 use crate::rows::load_members;
 
 #[async_trait]

@@ -10,9 +10,10 @@ use roadmap_domain::model::admin::{
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::OverviewReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::{Id, optional_timestamp};
+use crate::codec::optional_timestamp;
 use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
 use crate::statement::statement;
 

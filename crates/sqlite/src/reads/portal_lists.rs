@@ -13,9 +13,9 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalRow, PortalSort};
 use roadmap_domain::policy::trending::Candidate;
 use roadmap_domain::ports::PortalListReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use rows::{

@@ -15,9 +15,10 @@ use roadmap_domain::model::id::{CommentId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{HeldComment, RequestPage, Viewer};
 use roadmap_domain::ports::RequestPageReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::{Id, timestamp};
+use crate::codec::timestamp;
 use crate::errors::SqlError;
 use crate::reads::comments::{join_shown_comments, shown_comment_columns, shown_comments};
 use crate::reads::portal_lists::rows::has_voted;

@@ -15,10 +15,11 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::SitemapEntry;
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::FeatureRequestReader;
+use roadmap_store::columns::{Id, inconsistent};
 
 use crate::SqliteStore;
-use crate::codec::{Id, timestamp};
-use crate::errors::{SqlError, inconsistent};
+use crate::codec::timestamp;
+use crate::errors::SqlError;
 use crate::reads::comments::{NoteRow, NoteSql, note_columns, note_people};
 use crate::reads::listing::{Page, listing};
 use crate::reads::portal_lists::rows::json_requests;

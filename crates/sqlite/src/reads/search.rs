@@ -25,9 +25,10 @@ use roadmap_domain::model::search::{Expression, Fields, Matcher, SearchDocument}
 use roadmap_domain::policy::search::{CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, Search, should_continue_scan};
 use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::{IndexedRequest, Matches, SearchIndex, TextSearch};
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::{Id, json_ids};
+use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
 use crate::schema::{search_documents, search_trigrams, tag_counters, vote_tallies, workspaces};

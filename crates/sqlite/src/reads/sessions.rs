@@ -14,10 +14,10 @@ use roadmap_domain::model::session::{BrowserName, SecretDigest, Session};
 use roadmap_domain::model::sign_in::{LocalPath, PageAction, SignIn};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SessionReader;
+use roadmap_store::columns::{Id, inconsistent};
 
 use crate::SqliteStore;
-use crate::codec::{Id, optional_timestamp, timestamp};
-use crate::errors::inconsistent;
+use crate::codec::{optional_timestamp, timestamp};
 use crate::records::customer_name;
 use crate::rows::MemberRow;
 use crate::schema::{sessions, sign_ins};

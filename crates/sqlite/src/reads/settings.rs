@@ -13,9 +13,9 @@ use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::SettingReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::Id;
 use crate::portal_settings::{PortalSettingsRow, SettingsSql, portal_columns};
 use crate::schema::{settings, synonyms};
 use crate::statement::statement;

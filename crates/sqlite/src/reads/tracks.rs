@@ -15,10 +15,10 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Track};
 use roadmap_domain::ports::TrackReader;
+use roadmap_store::columns::Id;
 use std::collections::HashMap;
 
 use crate::SqliteStore;
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use crate::rows::{SummaryRow, SummarySql, TrackRow, mapped_tracks, placed_joins, summary_sql};

@@ -12,9 +12,10 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::VoteReader;
+use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
-use crate::codec::{Id, json_ids, timestamp};
+use crate::codec::{json_ids, timestamp};
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use crate::rows::{SummaryRow, SummarySql, find_summary, placed_joins, placed_requests, summary_columns, summary_sql};

@@ -9,8 +9,8 @@ use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
+use roadmap_store::columns::Id;
 
-use crate::codec::Id;
 use crate::schema::{attachments, changelogs, portal_settings};
 use crate::unit::SqliteUnit;
 

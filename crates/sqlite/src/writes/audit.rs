@@ -5,8 +5,8 @@ use diesel::prelude::{ExpressionMethods, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::audit::AuditEntry;
 use roadmap_domain::ports::AuditWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::Id;
 use crate::schema::audit_entries;
 use crate::unit::SqliteUnit;
 

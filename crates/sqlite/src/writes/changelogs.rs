@@ -11,8 +11,9 @@ use roadmap_domain::model::id::{ChangelogId, FeatureRequestId};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ChangelogWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, json_ids};
+use crate::codec::json_ids;
 use crate::deletions::delete_messages;
 use crate::errors::SqlError;
 use crate::records::{ChangelogRow, find_changelog, load_linked};

@@ -12,8 +12,9 @@ use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::MessageContent;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CommentWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, uuid_text};
+use crate::codec::uuid_text;
 use crate::deletions::delete_messages;
 use crate::records::{CommentRow, OneComment};
 use crate::rows::{find_author, find_summary};

@@ -14,8 +14,8 @@ use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CustomerWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::records::{CustomerNameRow, CustomerRow, OneCustomer, customer_name};
 use crate::schema::{comments, customers, feature_requests, held_comments, notes, outbox};

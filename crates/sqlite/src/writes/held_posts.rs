@@ -9,8 +9,8 @@ use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::HeldPostWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::rows::{SummaryRow, find_summary};
 use crate::schema::{comments, feature_requests, held_comments};

@@ -10,8 +10,9 @@ use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::merging::MergeNode;
 use roadmap_domain::ports::MergeWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, json_ids};
+use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::rows::{SummaryRow, find_row};
 use crate::schema::{feature_requests, vote_tallies};

@@ -11,8 +11,9 @@ use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
 use roadmap_domain::model::removal::{MovedTexts, REMOVED_TITLE};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ModerationWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, json_ids};
+use crate::codec::json_ids;
 use crate::deletions::{DeleteMessagesOfComments, DeleteMessagesOfRequests, DeleteTags};
 use crate::errors::SqlError;
 use crate::records::{CustomerNameRow, customer_name};

@@ -10,10 +10,10 @@ use roadmap_domain::model::message::{Audience, MessageContent, MessageId, NewMes
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::MailBudgetWindow;
 use roadmap_domain::ports::Outbox;
+use roadmap_store::columns::Id;
 use uuid::Uuid;
 
 use crate::audience::{count_audience, expand_audience};
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::outbox_queue::retry;
 use crate::schema::{mail_hours, outbox};

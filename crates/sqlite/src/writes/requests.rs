@@ -14,10 +14,11 @@ use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::FeatureRequestWrites;
+use roadmap_store::columns::{Id, inconsistent};
 
-use crate::codec::{Id, json_ids};
+use crate::codec::json_ids;
 use crate::deletions::delete_tree;
-use crate::errors::{SqlError, inconsistent};
+use crate::errors::SqlError;
 use crate::records::{load_detail, load_tags};
 use crate::rows::find_summary;
 use crate::schema::{

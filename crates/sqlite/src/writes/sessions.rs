@@ -12,9 +12,10 @@ use roadmap_domain::model::sign_in::{Consumption, KnownAddress, LocalPath, PageA
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::SessionWrites;
+use roadmap_store::columns::Id;
 use uuid::Uuid;
 
-use crate::codec::{Id, optional_timestamp};
+use crate::codec::optional_timestamp;
 use crate::errors::SqlError;
 use crate::schema::{confirmed_addresses, counted_mails, sessions, sign_ins};
 use crate::statement::statement;

@@ -9,8 +9,9 @@ use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::SettingWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, json_texts};
+use crate::codec::json_texts;
 use crate::errors::SqlError;
 use crate::portal_settings::{PortalSettingsRow, StoredSettings};
 use crate::schema::{portal_settings, settings, synonyms};

@@ -12,8 +12,9 @@ use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
 use roadmap_domain::model::mail::{SubscribeOutcome, Unsubscription};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SubscriptionWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, json_ids};
+use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::rows::find_row;
 use crate::schema::{customers, followers, outbox};

@@ -14,8 +14,8 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::{Lane, Placement, Track};
 use roadmap_domain::ports::TrackWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::rows::{TrackRow, mapped_tracks};
 use crate::schema::{feature_requests, lanes, track_tallies, tracks};

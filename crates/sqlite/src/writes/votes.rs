@@ -13,8 +13,9 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome, VoteWithdrawn};
 use roadmap_domain::ports::VoteWrites;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, json_ids};
+use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::rows::{SummaryRow, find_author, find_summary};
 use crate::schema::{customers, notes, vote_tallies};

@@ -4,8 +4,8 @@
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
 use super::rows::{InboxSql, page_of_listed};
-use crate::codec::Id;
 use crate::statement::statement;
+use roadmap_store::columns::Id;
 
 /// Declares a statement for a page that a common table expression `listed (number, key)` has.
 macro_rules! ordered_page {

@@ -5,8 +5,8 @@ use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{InboxFilter, InboxRow, InboxState};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_store::columns::Id;
 
-use crate::codec::Id;
 use crate::reads::portal_lists::rows::folded;
 use crate::records::{CustomerNameRow, customer_name, request_link};
 use crate::rows::{SummaryRow, SummarySql};

@@ -4,8 +4,8 @@
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
 use super::rows::{InboxSql, matches_scope, page_of_listed};
-use crate::codec::Id;
 use crate::statement::statement;
+use roadmap_store::columns::Id;
 
 /// SQL for the feature requests that a filter chooses, as common table expressions, from how the row numbers of at most
 /// `scan_limit` are found. The parameters are the filter and the limit.

@@ -6,8 +6,9 @@ use roadmap_domain::model::feature_request::{Description, FeatureRequestSummary,
 use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::portal::PortalRow;
 use roadmap_domain::policy::trending::Candidate;
+use roadmap_store::columns::Id;
 
-use crate::codec::{Id, json_ids, timestamp};
+use crate::codec::{json_ids, timestamp};
 use crate::rows::{SummaryRow, SummarySql, placed_joins};
 use crate::statement::statement;
 

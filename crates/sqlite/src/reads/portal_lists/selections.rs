@@ -3,8 +3,8 @@
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
 use super::rows::{CandidateSql, RowSql, candidates_of_listed, page_of_listed};
-use crate::codec::Id;
 use crate::statement::statement;
+use roadmap_store::columns::Id;
 
 /// SQL for the feature requests that a filter with a tag or a person chooses, as common table expressions: how the IDs
 /// of at most `scan_limit` are found, and which of them are shown. The parameters are the workspace, the lane, the tag,

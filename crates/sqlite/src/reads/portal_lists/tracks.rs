@@ -4,8 +4,8 @@
 use diesel::sql_types::{BigInt, Binary, Nullable};
 
 use super::rows::{CandidateSql, RowSql, candidates_of_listed, page_of_listed};
-use crate::codec::Id;
 use crate::statement::statement;
+use roadmap_store::columns::Id;
 
 /// SQL for the first public feature requests of each track of a lane or of all tracks, with the key of an order: where
 /// they are read from, the key and the order. They pass through JSON, because the subquery of a join cannot refer to
