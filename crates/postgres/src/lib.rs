@@ -24,7 +24,6 @@ mod migrate;
 mod missed_searches;
 mod outbox_queue;
 mod pool;
-mod portal_rows;
 mod reads;
 mod roles;
 mod rows;

@@ -1,23 +1,20 @@
 //! The outbox as workers see it. Each method is a statement of its own. Only the expansion of audiences depends on the
 //! topics of messages.
 
-use std::num::NonZeroU32;
-
 use async_trait::async_trait;
 use diesel::prelude::QueryDsl;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, SmallInt, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::id::{CustomerId, WorkspaceId};
-use roadmap_domain::model::mail::{MailFailure, MailStatus, OutboxDepth};
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::mail::{MailStatus, OutboxDepth};
 use roadmap_domain::model::message::{
-    Audience, Lease, LeasedMessage, LeasedMessages, MessageContent, MessageId, MessageOutcome, MessageState, Priority,
-    Recipient,
+    Audience, Lease, LeasedMessages, MessageContent, MessageId, MessageOutcome, MessageState, Priority,
 };
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{OutboxQueue, WorkspaceDirectory};
-use roadmap_store::columns::{TimestampColumn, inconsistent};
+use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -81,9 +78,6 @@ statement! {
      SELECT id, kind, payload::text, customer_id, address, created_at, attempts, request_id
      FROM leased ORDER BY was_due_at, id"
 }
-
-/// A stored message. The last columns are the number of this attempt and the id of the HTTP request.
-type MessageRow = (String, String, String, Option<Uuid>, Option<String>, TimestampColumn, i32, Option<String>);
 
 statement! {
     /// Creates the notifications of the next customers of a leased audience and settles the audience. It becomes due
@@ -254,35 +248,6 @@ statement! {
      )"
 }
 
-/// Converts a column to a timestamp.
-fn timestamp(
-    at: Option<TimestampColumn>,
-    column: &'static str,
-    row: impl ToString,
-) -> Result<Option<Timestamp>, StoreError> {
-    let read = |at: TimestampColumn| at.into_timestamp("outbox", column, Uuid::nil());
-    at.map(read).transpose().map_err(|_| inconsistent("outbox", column, row.to_string()))
-}
-
-/// Converts a row to a message.
-fn leased(row: MessageRow, lease: Lease) -> Result<LeasedMessage, StoreError> {
-    let (id, kind, payload, customer, address, created_at, attempts, _) = row;
-    let attempt = u32::try_from(attempts).ok().and_then(NonZeroU32::new);
-    let attempt = attempt.ok_or_else(|| inconsistent("outbox", "attempts", &id))?;
-    let created_at = timestamp(Some(created_at), "created_at", &id)?;
-    let created_at = created_at.ok_or_else(|| inconsistent("outbox", "created_at", &id))?;
-    Ok(LeasedMessage { lease, attempt, kind, payload, recipient: recipient(customer, address), created_at })
-}
-
-/// Converts the recipient columns of a row.
-pub(crate) fn recipient(customer: Option<Uuid>, address: Option<String>) -> Recipient {
-    match (customer, address) {
-        (Some(customer), _) => Recipient::Customer(CustomerId::new(customer)),
-        (None, Some(address)) => Recipient::Address(EmailAddress::from_stored(address)),
-        (None, None) => Recipient::None,
-    }
-}
-
 #[async_trait]
 impl OutboxQueue for PostgresStore {
     async fn due_workspaces(&self, now: Timestamp) -> Result<Vec<(WorkspaceId, Priority)>, StoreError> {
@@ -310,12 +275,7 @@ impl OutboxQueue for PostgresStore {
             limit: i64::from(limit),
         };
         let rows: Vec<MessageRow> = session.run(lease.load(&mut session.connection()?)).await?;
-        let mut messages = LeasedMessages::default();
-        for row in rows {
-            let lease = Lease { message: MessageId::new(row.0.clone()), until, request_id: row.7.clone() };
-            messages.push(lease.clone(), leased(row, lease));
-        }
-        Ok(messages)
+        Ok(leased_messages(rows, until))
     }
 
     async fn expand(
@@ -412,68 +372,27 @@ impl OutboxQueue for PostgresStore {
     }
 
     async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError> {
-        type StateRow = (
-            i32,
-            Option<TimestampColumn>,
-            Option<TimestampColumn>,
-            Option<TimestampColumn>,
-            Option<String>,
-            Option<String>,
-        );
         let session = self.mail_session(workspace).await?;
         let columns =
             (outbox::attempts, outbox::due_at, outbox::leased_until, outbox::sent_at, outbox::failure, outbox::answer);
         let row = outbox::table.find((workspace.uuid(), id.as_str())).select(columns);
-        let row: Option<StateRow> = session.run_optional(row.first(&mut session.connection()?)).await?;
-        let Some((attempts, due_at, leased_until, sent_at, failure, response)) = row else { return Ok(None) };
-        Ok(Some(MessageState {
-            attempts: attempts.unsigned_abs(),
-            due_at: timestamp(due_at, "due_at", id)?,
-            leased_until: timestamp(leased_until, "leased_until", id)?,
-            sent_at: timestamp(sent_at, "sent_at", id)?,
-            failure,
-            response,
-        }))
+        let row: Option<MessageStateRow> = session.run_optional(row.first(&mut session.connection()?)).await?;
+        row.map(|row| row.into_state(id)).transpose()
     }
 
     async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
-        type FailureRow = (String, i32, Option<TimestampColumn>, String);
         let session = self.mail_session(workspace).await?;
         let status = Status { workspace: workspace.uuid() };
-        let counts: (i64, i64, Option<TimestampColumn>, i64, i64) =
-            session.run(status.get_result(&mut session.connection()?)).await?;
+        let counts: MailStatusRow = session.run(status.get_result(&mut session.connection()?)).await?;
         let latest = Failures { workspace: workspace.uuid(), limit: i64::from(failures) };
-        let latest: Vec<FailureRow> = session.run(latest.load(&mut session.connection()?)).await?;
-        let failure = |(id, attempts, next, reason): FailureRow| {
-            let next_attempt_at = timestamp(next, "due_at", &id)?;
-            Ok(MailFailure { id: MessageId::new(id), attempts: attempts.unsigned_abs(), next_attempt_at, reason })
-        };
-        let (waiting, audiences, oldest, sent, dead) = counts;
-        Ok(MailStatus {
-            workspace,
-            waiting: waiting.unsigned_abs(),
-            audiences: audiences.unsigned_abs(),
-            oldest: timestamp(oldest, "created_at", workspace)?,
-            sent: sent.unsigned_abs(),
-            dead: dead.unsigned_abs(),
-            failures: latest.into_iter().map(failure).collect::<Result<_, StoreError>>()?,
-        })
+        counts.into_status(workspace, session.run(latest.load(&mut session.connection()?)).await?)
     }
 
     async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError> {
         let session = self.mail_session(NO_WORKSPACE).await?;
         let depth = Depth { now: now.into() };
-        let counts: (i64, i64, i64, i64, i64, Option<TimestampColumn>) =
-            session.run(depth.get_result(&mut session.connection()?)).await?;
-        let (due, leased, postponed, dead, audiences, oldest_due) = counts;
-        Ok(OutboxDepth {
-            due: due.unsigned_abs(),
-            leased: leased.unsigned_abs(),
-            postponed: postponed.unsigned_abs(),
-            dead: dead.unsigned_abs(),
-            audiences: audiences.unsigned_abs(),
-            oldest_due: timestamp(oldest_due, "due_at", "all")?,
-        })
+        let counts: OutboxDepthRow = session.run(depth.get_result(&mut session.connection()?)).await?;
+        counts.try_into()
     }
 
     /// Runs per workspace, because row security hides the rows of other workspaces from a session.

@@ -1,29 +1,19 @@
-//! Row types that several queries share, and their conversion to records.
+//! Columns that several statements share, and the row of a feature request with all of its fields.
 
 use diesel::Queryable;
 use diesel::dsl::auto_type;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::api_key::{ApiKey, Scopes};
-use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
-use roadmap_domain::model::changelog::{Changelog, CoverImage};
-use roadmap_domain::model::comment::{Comment, ListedComment, PublicAuthor};
-use roadmap_domain::model::customer::{Customer, CustomerName};
-use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestSummary, RequestLink, Tag, Title};
+use roadmap_domain::model::feature_request::{FeatureRequestDetail, Tag};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{
-    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, TrackId,
-};
-use roadmap_domain::model::media_type::MediaType;
-use roadmap_domain::model::member::{Member, Role};
-use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::{Lane, Placement, Track};
-use roadmap_store::columns::{TimestampColumn, inconsistent, optional_timestamp};
+use roadmap_store::columns::{Id, TimestampColumn};
+use roadmap_store::rows::{CustomerNameRow, LinkRow, SummaryRow};
 use uuid::Uuid;
 
-use crate::schema::{api_keys, attachments, feature_requests, lanes, members, tracks, vote_tallies};
+use crate::schema::{
+    api_keys, attachments, feature_requests, lanes, members, portal_settings, sign_ins, tracks, vote_tallies,
+};
 use crate::statement::{placed, resolved, statement, summary};
 
 /// Feature requests with their vote tally, their track and its lane.
@@ -61,33 +51,6 @@ pub(crate) fn summary_columns() -> _ {
 
 /// The types of [`summary_columns()`], for statements written in SQL.
 pub(crate) type SummaryColumns = (SqlUuid, BigInt, Text, Text, Nullable<Text>, BigInt, Timestamptz);
-
-/// A row of [`summary_columns()`].
-#[derive(Debug, Queryable)]
-pub(crate) struct SummaryRow {
-    pub(crate) id: Uuid,
-    tag_number: i64,
-    title: String,
-    track: String,
-    lane: Option<String>,
-    pub(crate) votes_count: i64,
-    created_at: TimestampColumn,
-}
-
-impl TryFrom<SummaryRow> for FeatureRequestSummary {
-    type Error = StoreError;
-
-    fn try_from(row: SummaryRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: FeatureRequestId::new(row.id),
-            tag_number: row.tag_number,
-            title: Title::from_stored(row.title),
-            placement: Placement { track: Name::from_stored(row.track), status: row.lane.map(Name::from_stored) },
-            votes_count: row.votes_count,
-            created_at: row.created_at.into_timestamp("feature_requests", "created_at", row.id)?,
-        })
-    }
-}
 
 statement! {
     /// Selects the feature request that a reference means.
@@ -189,7 +152,7 @@ pub(crate) struct DetailRow {
     awaiting_approval: bool,
     comments_count: i64,
     author: Option<CustomerNameRow>,
-    merged_ids: Vec<Uuid>,
+    merged_ids: Vec<Id>,
     merged_numbers: Vec<i64>,
     merged_titles: Vec<String>,
     updated_at: TimestampColumn,
@@ -201,6 +164,7 @@ impl TryFrom<DetailRow> for FeatureRequestDetail {
     fn try_from(row: DetailRow) -> Result<Self, StoreError> {
         let id = row.summary.id;
         let merged = row.merged_ids.into_iter().zip(row.merged_numbers).zip(row.merged_titles);
+        let merged = merged.map(|((id, tag_number), title)| LinkRow { id, tag_number, title }.into());
         Ok(Self {
             summary: row.summary.try_into()?,
             description: CleanHtml::from_stored(row.description),
@@ -208,8 +172,8 @@ impl TryFrom<DetailRow> for FeatureRequestDetail {
             private: row.private,
             awaiting_approval: row.awaiting_approval,
             comments_count: row.comments_count,
-            author: row.author.map(customer_name),
-            merged: merged.map(|((id, tag_number), title)| request_link((id, tag_number, title))).collect(),
+            author: row.author.map(Into::into),
+            merged: merged.collect(),
             updated_at: row.updated_at.into_timestamp("feature_requests", "updated_at", id)?,
         })
     }
@@ -217,23 +181,9 @@ impl TryFrom<DetailRow> for FeatureRequestDetail {
 
 /// The types of ID, name and address of a customer.
 pub(crate) type CustomerNameColumns = (SqlUuid, Nullable<Text>, Text);
-pub(crate) type CustomerNameRow = (Uuid, Option<String>, String);
-
-/// Converts a row of [`CustomerNameColumns`].
-pub(crate) fn customer_name((id, name, email): CustomerNameRow) -> CustomerName {
-    CustomerName { id: CustomerId::new(id), name: name.map(Name::from_stored), email: EmailAddress::from_stored(email) }
-}
 
 /// The types of a customer: ID, name, address, number of votes, timestamps of the creation and of the block.
 pub(crate) type CustomerColumns = (CustomerNameColumns, BigInt, Timestamptz, Nullable<Timestamptz>);
-pub(crate) type CustomerRow = (CustomerNameRow, i64, TimestampColumn, Option<TimestampColumn>);
-
-/// Converts a row of [`CustomerColumns`].
-pub(crate) fn customer((name, votes_count, created_at, blocked_at): CustomerRow) -> Result<Customer, StoreError> {
-    let created_at = created_at.into_timestamp("customers", "created_at", name.0)?;
-    let blocked_at = optional_timestamp(blocked_at, "customers", "blocked_at", name.0)?;
-    Ok(Customer { customer: customer_name(name), votes_count, created_at, blocked_at })
-}
 
 /// The SQL expression of the number of feature requests that a customer voted for, in a statement with the parameter
 /// `workspace`. What is merged counts once.
@@ -257,56 +207,14 @@ pub(crate) use votes_of;
 
 /// The types of ID, tag number and title of a feature request.
 pub(crate) type LinkColumns = (SqlUuid, BigInt, Text);
-pub(crate) type LinkRow = (Uuid, i64, String);
-
-/// Converts a row of [`LinkColumns`].
-pub(crate) fn request_link((id, tag_number, title): LinkRow) -> RequestLink {
-    RequestLink { id: FeatureRequestId::new(id), tag_number, title: Title::from_stored(title) }
-}
 
 /// The types of a listed comment: ID, content, whether a customer wrote it, the author's name, the timestamps of creation
 /// and last change, and the merged feature request that it was written on.
 pub(crate) type CommentColumns = (SqlUuid, Text, Bool, Nullable<Text>, Timestamptz, Timestamptz, Nullable<LinkColumns>);
-pub(crate) type CommentRow = (Uuid, String, bool, Option<String>, TimestampColumn, TimestampColumn, Option<LinkRow>);
-
-/// Converts a row of [`CommentColumns`].
-pub(crate) fn listed_comment(row: CommentRow) -> Result<ListedComment, StoreError> {
-    let (id, content, is_customer, name, created_at, updated_at, from) = row;
-    let name = name.map(Name::from_stored);
-    Ok(ListedComment {
-        comment: Comment {
-            id: CommentId::new(id),
-            content: CleanHtml::from_stored(content),
-            created_at: created_at.into_timestamp("comments", "created_at", id)?,
-        },
-        author: if is_customer { PublicAuthor::Customer(name) } else { PublicAuthor::Member(name) },
-        from: from.map(request_link),
-        updated_at: updated_at.into_timestamp("comments", "updated_at", id)?,
-    })
-}
 
 /// The types of a changelog, with the ID and the name of its cover.
 pub(crate) type ChangelogColumns =
-    (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Timestamptz, Nullable<SqlUuid>, Nullable<Text>);
-pub(crate) type ChangelogRow =
-    (Uuid, String, String, Option<TimestampColumn>, TimestampColumn, TimestampColumn, Option<Uuid>, Option<String>);
-
-/// Converts a row of [`ChangelogColumns`].
-pub(crate) fn changelog(row: ChangelogRow) -> Result<Changelog, StoreError> {
-    let (id, title, content, public_from, created_at, updated_at, cover, filename) = row;
-    Ok(Changelog {
-        id: ChangelogId::new(id),
-        title: Title::from_stored(title),
-        content: CleanHtml::from_stored(content),
-        cover: cover.zip(filename).map(|(attachment, filename)| CoverImage {
-            attachment: AttachmentId::new(attachment),
-            filename: Filename::from_stored(filename),
-        }),
-        public_from: optional_timestamp(public_from, "changelogs", "published_at", id)?,
-        created_at: created_at.into_timestamp("changelogs", "created_at", id)?,
-        updated_at: updated_at.into_timestamp("changelogs", "updated_at", id)?,
-    })
-}
+    (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Timestamptz, Nullable<(SqlUuid, Text)>);
 
 /// The columns of an attachment.
 #[auto_type]
@@ -325,58 +233,10 @@ pub(crate) fn attachment_columns() -> _ {
     )
 }
 
-/// A row of [`attachment_columns()`].
-#[derive(Debug, Queryable)]
-pub(crate) struct AttachmentRow {
-    id: Uuid,
-    filename: String,
-    content_type: String,
-    byte_size: i64,
-    checksum: Vec<u8>,
-    key: String,
-    service_name: String,
-    width: Option<i64>,
-    height: Option<i64>,
-    created_at: TimestampColumn,
-}
-
-impl TryFrom<AttachmentRow> for Attachment {
-    type Error = StoreError;
-
-    fn try_from(row: AttachmentRow) -> Result<Self, StoreError> {
-        let broken = |column| inconsistent("attachments", column, row.id);
-        Ok(Self {
-            id: AttachmentId::new(row.id),
-            filename: Filename::from_stored(row.filename),
-            media_type: MediaType::from_stored(row.content_type),
-            byte_size: row.byte_size.unsigned_abs(),
-            checksum: Checksum(row.checksum.try_into().map_err(|_| broken("checksum"))?),
-            key: BlobKey::parse(&row.key).ok_or_else(|| broken("key"))?,
-            service_name: row.service_name,
-            dimensions: Dimensions::from_stored(row.width, row.height),
-            created_at: row.created_at.into_timestamp("attachments", "created_at", row.id)?,
-        })
-    }
-}
-
 /// The columns of a member.
 #[auto_type]
 pub(crate) fn member_columns() -> _ {
     (members::id, members::email, members::name, members::role, members::created_at)
-}
-
-/// A row of [`member_columns()`].
-pub(crate) type MemberRow = (Uuid, String, String, String, TimestampColumn);
-
-/// Converts a row of [`member_columns()`].
-pub(crate) fn member((id, email, name, role, created_at): MemberRow) -> Result<Member, StoreError> {
-    Ok(Member {
-        id: MemberId::new(id),
-        email: EmailAddress::from_stored(email),
-        name: Name::from_stored(name),
-        role: Role::from_name(&role).ok_or_else(|| inconsistent("members", "role", id))?,
-        created_at: created_at.into_timestamp("members", "created_at", id)?,
-    })
 }
 
 /// Tracks with their lanes.
@@ -386,27 +246,7 @@ pub(crate) fn mapped_tracks() -> _ {
         .left_join(
             lanes::table.on(lanes::workspace_id.eq(tracks::workspace_id).and(lanes::id.nullable().eq(tracks::lane_id))),
         )
-        .select((tracks::id, tracks::name, lanes::id.nullable(), lanes::name.nullable()))
-}
-
-/// A row of [`mapped_tracks()`].
-#[derive(Debug, Queryable)]
-pub(crate) struct TrackRow {
-    id: Uuid,
-    name: String,
-    lane_id: Option<Uuid>,
-    lane_name: Option<String>,
-}
-
-impl From<TrackRow> for Track {
-    fn from(row: TrackRow) -> Self {
-        let lane = row.lane_id.zip(row.lane_name);
-        Self {
-            id: TrackId::new(row.id),
-            name: Name::from_stored(row.name),
-            lane: lane.map(|(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) }),
-        }
-    }
+        .select((tracks::id, tracks::name, (lanes::id, lanes::name).nullable()))
 }
 
 /// The columns of an API key.
@@ -427,37 +267,34 @@ pub(crate) fn api_key_columns() -> _ {
     )
 }
 
-/// A row of [`api_key_columns()`].
-#[derive(Debug, Queryable)]
-pub(crate) struct ApiKeyRow {
-    id: Uuid,
-    name: String,
-    last_four: String,
-    can_read: bool,
-    can_write: bool,
-    can_manage: bool,
-    created_at: TimestampColumn,
-    expires_at: Option<TimestampColumn>,
-    revoked_at: Option<TimestampColumn>,
-    last_used_at: Option<TimestampColumn>,
-    made_by: Option<Uuid>,
+/// The columns of the settings of a portal.
+#[auto_type]
+pub(crate) fn portal_columns() -> _ {
+    (
+        portal_settings::access,
+        portal_settings::mail_domains,
+        portal_settings::is_indexed,
+        portal_settings::embed_origins,
+        portal_settings::languages,
+        portal_settings::holds_posts,
+        portal_settings::accent,
+        portal_settings::logo_attachment_id,
+    )
 }
 
-impl TryFrom<ApiKeyRow> for ApiKey {
-    type Error = StoreError;
-
-    fn try_from(row: ApiKeyRow) -> Result<Self, StoreError> {
-        let optional = |timestamp, column| optional_timestamp(timestamp, "api_keys", column, row.id);
-        Ok(Self {
-            id: ApiKeyId::new(row.id),
-            name: Name::from_stored(row.name),
-            last_four: row.last_four,
-            scopes: Scopes { read: row.can_read, write: row.can_write, manage: row.can_manage },
-            created_at: row.created_at.into_timestamp("api_keys", "created_at", row.id)?,
-            expires_at: optional(row.expires_at, "expires_at")?,
-            revoked_at: optional(row.revoked_at, "revoked_at")?,
-            last_used_at: optional(row.last_used_at, "last_used_at")?,
-            made_by: row.made_by.map(MemberId::new),
-        })
-    }
+/// The columns of a sign-in.
+#[auto_type]
+pub(crate) fn sign_in_columns() -> _ {
+    (
+        sign_ins::id,
+        sign_ins::email,
+        sign_ins::browser_digest,
+        sign_ins::browser_name,
+        sign_ins::action,
+        sign_ins::next,
+        sign_ins::language,
+        sign_ins::wrong_codes,
+        sign_ins::created_at,
+        sign_ins::consumed_at,
+    )
 }

@@ -18,6 +18,7 @@ use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{BeginOutcome, EndOutcome, Store, UnitOfWork};
+use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -25,7 +26,6 @@ use crate::cast::Cast;
 use crate::known_words::KnownWords;
 use crate::locks::{LockKey, WorkspaceLock, lock_number};
 use crate::pool::Pool;
-use crate::rows::SummaryRow;
 use crate::saved_responses::{FindSavedResponse, SaveResponse, saved_response};
 use crate::session::{LastStatement, Session};
 use crate::vote_batches::{BatchOutcome, BatchSlot, VoteBatches, VotePermit};

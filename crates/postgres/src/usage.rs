@@ -12,7 +12,8 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::usage::{StoredUsage, Usage};
 use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES, TRIGRAM_BYTES};
 use roadmap_domain::ports::UsageStore;
-use roadmap_store::columns::{TimestampColumn, optional_timestamp};
+use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::UsageRow;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
@@ -28,7 +29,6 @@ const COUNT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Bytes of records, bytes of files, and the time of the last count.
 type UsageColumns = (BigInt, BigInt, Nullable<Timestamptz>);
-type UsageRow = (i64, i64, Option<TimestampColumn>);
 
 statement! {
     /// Adds to a workspace's usage and returns the new total.
@@ -125,14 +125,14 @@ impl UsageStore for PostgresStore {
         let columns = (workspace_usage::record_bytes, workspace_usage::file_bytes, workspace_usage::counted_at);
         let row = workspace_usage::table.find(workspace.uuid()).select(columns);
         let row: Option<UsageRow> = session.run_optional(row.first(&mut session.connection()?)).await?;
-        row.map(|row| stored(row, workspace)).transpose()
+        row.map(|row| row.into_usage(workspace)).transpose()
     }
 
     async fn add_usage(&self, workspace: WorkspaceId, added: Usage) -> Result<StoredUsage, StoreError> {
         let session = self.session(workspace).await?;
         let add = AddUsage { workspace: workspace.uuid(), records: added.records, files: added.files };
         let row: UsageRow = session.run(add.get_result(&mut session.connection()?)).await?;
-        stored(row, workspace)
+        row.into_usage(workspace)
     }
 
     async fn recount_usage(&self, workspace: WorkspaceId, now: Timestamp) -> Result<StoredUsage, StoreError> {
@@ -151,7 +151,7 @@ impl UsageStore for PostgresStore {
         let row: Option<UsageRow> = session.run_optional(replace.get_result(&mut session.connection()?)).await?;
         drop(session);
         match row {
-            Some(row) => stored(row, workspace),
+            Some(row) => row.into_usage(workspace),
             None => Ok(self.load_usage(workspace).await?.unwrap_or_default()),
         }
     }
@@ -173,9 +173,4 @@ impl PostgresStore {
         };
         session.run(count.get_result(&mut session.connection()?)).await
     }
-}
-
-fn stored((records, files, counted_at): UsageRow, workspace: WorkspaceId) -> Result<StoredUsage, StoreError> {
-    let counted_at = optional_timestamp(counted_at, "workspace_usage", "counted_at", workspace.uuid())?;
-    Ok(StoredUsage { usage: Usage { records, files }, counted_at })
 }

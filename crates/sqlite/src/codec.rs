@@ -1,8 +1,6 @@
-//! Conversions between columns and values: IDs as text, lists as JSON, timestamps as milliseconds.
+//! Conversions between columns and values: IDs as text, and lists as JSON.
 
-use roadmap_domain::error::StoreError;
-use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_store::columns::{Id, inconsistent};
+use roadmap_store::columns::Id;
 use uuid::Uuid;
 
 /// SQL for the text of an ID, as the domain formats it.
@@ -59,26 +57,6 @@ fn quoted_text(text: &str) -> String {
 /// Encodes an ID as a JSON string for `unhex`.
 pub(crate) fn quoted_id(id: Uuid) -> String {
     format!("\"{}\"", id.simple())
-}
-
-/// Converts a column of milliseconds to a timestamp.
-pub(crate) fn timestamp(
-    millis: i64,
-    table: &'static str,
-    column: &'static str,
-    row: Id,
-) -> Result<Timestamp, StoreError> {
-    Timestamp::from_millis(millis).ok_or_else(|| inconsistent(table, column, row.0))
-}
-
-/// Converts a nullable column of milliseconds to a timestamp.
-pub(crate) fn optional_timestamp(
-    millis: Option<i64>,
-    table: &'static str,
-    column: &'static str,
-    row: Id,
-) -> Result<Option<Timestamp>, StoreError> {
-    millis.map(|millis| timestamp(millis, table, column, row)).transpose()
 }
 
 #[cfg(test)]

@@ -1,23 +1,20 @@
 //! The outbox as workers see it. Each method is a transaction of its own. Only the expansion of audiences depends on
 //! the kinds of messages.
 
-use std::num::NonZeroU32;
-
 use async_trait::async_trait;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
 use diesel::{SqliteConnection, delete, insert_into, select, update};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::{CustomerId, WorkspaceId};
-use roadmap_domain::model::mail::{DigestId, MailFailure, MailStatus, OutboxDepth};
+use roadmap_domain::model::mail::{DigestId, MailStatus, OutboxDepth};
 use roadmap_domain::model::message::{
-    Audience, Lease, LeasedMessage, LeasedMessages, MessageContent, MessageId, MessageOutcome, MessageState, Priority,
-    Recipient,
+    Audience, Lease, LeasedMessages, MessageContent, MessageId, MessageOutcome, MessageState, Priority,
 };
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::OutboxQueue;
-use roadmap_store::columns::{Id, inconsistent};
+use roadmap_store::columns::Id;
+use roadmap_store::rows::{MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages};
 
 use crate::SqliteStore;
 use crate::audience::expand_audience;
@@ -52,9 +49,6 @@ statement! {
     "SELECT id, kind, payload, customer_id, address, created_at, attempts, request_id FROM outbox
      WHERE workspace_id = ? AND priority = ? AND due_at <= ? ORDER BY due_at, rowid LIMIT ?"
 }
-
-/// A stored message. The last columns are the number of attempts and the id of the HTTP request.
-type MessageRow = (String, String, String, Option<Id>, Option<String>, i64, i32, Option<String>);
 
 statement! {
     /// Leases the messages that [`DueMessages`] selects.
@@ -129,30 +123,6 @@ statement! {
        AND (due_at IS NOT NULL OR ?)"
 }
 
-/// Converts a row to a message.
-fn leased(row: MessageRow, lease: Lease) -> Result<LeasedMessage, StoreError> {
-    let (id, kind, payload, customer, address, created_at, attempts, _) = row;
-    let attempt = u32::try_from(attempts.saturating_add(1)).ok().and_then(NonZeroU32::new);
-    let attempt = attempt.ok_or_else(|| inconsistent("outbox", "attempts", &id))?;
-    let created_at = Timestamp::from_millis(created_at).ok_or_else(|| inconsistent("outbox", "created_at", &id))?;
-    Ok(LeasedMessage { lease, attempt, kind, payload, recipient: recipient(customer, address), created_at })
-}
-
-/// Converts a column of milliseconds to a timestamp.
-fn timestamp(millis: Option<i64>, column: &'static str, row: impl ToString) -> Result<Option<Timestamp>, StoreError> {
-    let read = |millis| Timestamp::from_millis(millis).ok_or_else(|| inconsistent("outbox", column, row.to_string()));
-    millis.map(read).transpose()
-}
-
-/// Converts the recipient columns of a row.
-pub(crate) fn recipient(customer: Option<Id>, address: Option<String>) -> Recipient {
-    match (customer, address) {
-        (Some(customer), _) => Recipient::Customer(CustomerId::new(customer.0)),
-        (None, Some(address)) => Recipient::Address(EmailAddress::from_stored(address)),
-        (None, None) => Recipient::None,
-    }
-}
-
 /// Links a leased message to a digest, unless the digest has been leased before.
 fn hold(
     connection: &mut SqliteConnection,
@@ -218,7 +188,7 @@ impl OutboxQueue for SqliteStore {
     ) -> Result<LeasedMessages, StoreError> {
         let (workspace, priority) = (Id(workspace.uuid()), i32::from(priority.number()));
         let (now, leased_until, limit) = (now.millis(), until.millis(), i64::from(limit));
-        let rows = self
+        let mut rows = self
             .write(move |connection| {
                 let rows: Vec<MessageRow> = DueMessages { workspace, priority, now, limit }.load(connection)?;
                 if !rows.is_empty() {
@@ -228,12 +198,9 @@ impl OutboxQueue for SqliteStore {
                 Ok(rows)
             })
             .await?;
-        let mut messages = LeasedMessages::default();
-        for row in rows {
-            let lease = Lease { message: MessageId::new(row.0.clone()), until, request_id: row.7.clone() };
-            messages.push(lease.clone(), leased(row, lease));
-        }
-        Ok(messages)
+        // They were selected before this attempt was counted.
+        rows.iter_mut().for_each(|row| row.attempts = row.attempts.saturating_add(1));
+        Ok(leased_messages(rows, until))
     }
 
     async fn expand(
@@ -346,10 +313,9 @@ impl OutboxQueue for SqliteStore {
     }
 
     async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError> {
-        type StateRow = (i32, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
         let (workspace, id) = (Id(workspace.uuid()), id.clone());
         let key = id.clone();
-        let row: Option<StateRow> = self
+        let row: Option<MessageStateRow> = self
             .readers
             .run(move |connection| {
                 let columns = (
@@ -364,58 +330,26 @@ impl OutboxQueue for SqliteStore {
                 Ok(row.first(connection).optional()?)
             })
             .await?;
-        let Some((attempts, due_at, leased_until, sent_at, failure, response)) = row else { return Ok(None) };
-        Ok(Some(MessageState {
-            attempts: attempts.unsigned_abs(),
-            due_at: timestamp(due_at, "due_at", &id)?,
-            leased_until: timestamp(leased_until, "leased_until", &id)?,
-            sent_at: timestamp(sent_at, "sent_at", &id)?,
-            failure,
-            response,
-        }))
+        row.map(|row| row.into_state(&id)).transpose()
     }
 
     async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
-        type Counts = (i64, i64, Option<i64>, i64, i64);
-        type FailureRow = (String, i32, Option<i64>, String);
         let id = Id(workspace.uuid());
-        let (counts, failures): (Counts, Vec<FailureRow>) = self
+        let (counts, failures): (MailStatusRow, _) = self
             .readers
             .run_in_snapshot(move |connection| {
                 let counts = Status { workspace: id }.get_result(connection)?;
                 Ok((counts, Failures { workspace: id, limit: i64::from(failures) }.load(connection)?))
             })
             .await?;
-        let failure = |(id, attempts, next, reason): FailureRow| {
-            let next_attempt_at = timestamp(next, "due_at", &id)?;
-            Ok(MailFailure { id: MessageId::new(id), attempts: attempts.unsigned_abs(), next_attempt_at, reason })
-        };
-        let (waiting, audiences, oldest, sent, dead) = counts;
-        Ok(MailStatus {
-            workspace,
-            waiting: waiting.unsigned_abs(),
-            audiences: audiences.unsigned_abs(),
-            oldest: timestamp(oldest, "created_at", workspace)?,
-            sent: sent.unsigned_abs(),
-            dead: dead.unsigned_abs(),
-            failures: failures.into_iter().map(failure).collect::<Result<_, StoreError>>()?,
-        })
+        counts.into_status(workspace, failures)
     }
 
     async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError> {
-        type Counts = (i64, i64, i64, i64, i64, Option<i64>);
         let at = now.millis();
         let depth = Depth { due: at, leased: at, postponed: at, oldest: at };
-        let counts: Counts = self.readers.run(move |connection| Ok(depth.get_result(connection)?)).await?;
-        let (due, leased, postponed, dead, audiences, oldest_due) = counts;
-        Ok(OutboxDepth {
-            due: due.unsigned_abs(),
-            leased: leased.unsigned_abs(),
-            postponed: postponed.unsigned_abs(),
-            dead: dead.unsigned_abs(),
-            audiences: audiences.unsigned_abs(),
-            oldest_due: timestamp(oldest_due, "due_at", "all")?,
-        })
+        let row: OutboxDepthRow = self.readers.run(move |connection| Ok(depth.get_result(connection)?)).await?;
+        row.try_into()
     }
 
     async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -1,33 +1,23 @@
 //! Records that units of work and reads return in the same form: feature requests with all of their fields, comments,
 //! customers and changelogs.
 
+use diesel::SqliteConnection;
 use diesel::dsl::auto_type;
 use diesel::prelude::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl,
     RunQueryDsl,
 };
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use diesel::{Queryable, SqliteConnection};
-use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::Filename;
-use roadmap_domain::model::changelog::{Changelog, CoverImage};
-use roadmap_domain::model::comment::{Comment, ListedComment, PublicAuthor};
-use roadmap_domain::model::customer::{Customer, CustomerName};
-use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{
-    FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink, Tag, Title,
-};
+use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Tag};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId};
-use roadmap_domain::model::text::Name;
-use roadmap_store::columns::Id;
+use roadmap_store::columns::{Id, TimestampColumn};
+use roadmap_store::rows::{ChangelogRow, CustomerNameRow, LinkRow, SummaryRow};
 
-use crate::codec::{optional_timestamp, timestamp};
 use crate::errors::SqlError;
-use crate::rows::{SummaryRow, SummarySql, find_summary, placed_joins, summary_sql};
+use crate::rows::{SummarySql, find_summary, placed_joins, summary_sql};
 use crate::schema::{attachments, changelogs, customers, feature_request_tags, feature_requests};
 use crate::statement::statement;
-use crate::trees::{MergedRequests, MergedRow};
+use crate::trees::{LinkSql, MergedRequests};
 
 /// SQL for the feature requests whose words the feature request of a common table expression `root (workspace, id,
 /// private)` shows, as another one: itself and what was merged into it, without private ones if it is public.
@@ -56,8 +46,9 @@ pub(crate) use shown_requests;
 /// SQL for the columns of a listed comment, apart from the feature request that it was written on.
 macro_rules! comment_columns {
     () => {
-        "comments.id, comments.content, comments.created_at, comments.updated_at, comments.customer_id IS NOT NULL,
-         CASE WHEN comments.customer_id IS NULL THEN members.name ELSE customers.name END"
+        "comments.id, comments.content, comments.customer_id IS NOT NULL,
+         CASE WHEN comments.customer_id IS NULL THEN members.name ELSE customers.name END,
+         comments.created_at, comments.updated_at"
     };
 }
 pub(crate) use comment_columns;
@@ -71,10 +62,9 @@ macro_rules! comment_authors {
 }
 pub(crate) use comment_authors;
 
-/// The types of the columns of a listed comment: ID, content, timestamps, whether the author is a customer, the
-/// author's name, and ID, tag number and title of the merged feature request that it was written on.
-pub(crate) type CommentSql =
-    (Binary, Text, BigInt, BigInt, Bool, Nullable<Text>, Nullable<Binary>, Nullable<BigInt>, Nullable<Text>);
+/// The types of the columns of a listed comment: ID, content, whether the author is a customer, the author's name,
+/// timestamps, and the merged feature request that it was written on.
+pub(crate) type CommentSql = (Binary, Text, Bool, Nullable<Text>, BigInt, BigInt, Nullable<LinkSql>);
 
 statement! {
     /// Selects a comment as it is listed.
@@ -129,7 +119,7 @@ pub(crate) use customer_votes;
 
 /// The types of the columns of a customer: ID, name, address, number of votes, timestamps of the creation and of the
 /// block.
-pub(crate) type CustomerSql = (Binary, Nullable<Text>, Text, BigInt, BigInt, Nullable<BigInt>);
+pub(crate) type CustomerSql = (CustomerNameSql, BigInt, BigInt, Nullable<BigInt>);
 
 statement! {
     /// Selects a customer.
@@ -159,22 +149,8 @@ statement! {
     )
 }
 
-/// A customer as another record names it: ID, name and address.
-pub(crate) type CustomerNameRow = (Id, Option<String>, String);
-
-/// Converts a row to a customer's name.
-pub(crate) fn customer_name((id, name, email): CustomerNameRow) -> CustomerName {
-    CustomerName {
-        id: CustomerId::new(id.0),
-        name: name.map(Name::from_stored),
-        email: EmailAddress::from_stored(email),
-    }
-}
-
-/// Converts a row to a link.
-pub(crate) fn request_link((id, tag_number, title): MergedRow) -> RequestLink {
-    RequestLink { id: FeatureRequestId::new(id.0), tag_number, title: Title::from_stored(title) }
-}
+/// The types of the columns of a customer as another record names it: ID, name and address.
+pub(crate) type CustomerNameSql = (Binary, Nullable<Text>, Text);
 
 /// Returns the tags of a feature request, in order.
 pub(crate) fn load_tags(
@@ -191,7 +167,7 @@ pub(crate) fn load_tags(
 }
 
 /// Description, visibility, whether it awaits approval, timestamp of the last change, author.
-type DetailRow = (String, bool, bool, i64, Option<CustomerNameRow>);
+type DetailRow = (String, bool, bool, TimestampColumn, Option<CustomerNameRow>);
 
 /// Returns a feature request with all of its fields. A merged one is the one that it was merged into.
 pub(crate) fn load_detail(
@@ -226,9 +202,9 @@ pub(crate) fn load_detail_of(
         ))
         .first(connection)?;
     let tags = load_tags(connection, workspace, row.id)?;
-    let merged: Vec<MergedRow> = MergedRequests { workspace, root: row.id }.load(connection)?;
+    let merged: Vec<LinkRow> = MergedRequests { workspace, root: row.id }.load(connection)?;
     let comments_count = count_comments(connection, workspace, row.id, private, !merged.is_empty())?;
-    let updated_at = timestamp(updated_at, "feature_requests", "updated_at", row.id)?;
+    let updated_at = updated_at.into_timestamp("feature_requests", "updated_at", row.id)?;
     Ok(FeatureRequestDetail {
         summary: FeatureRequestSummary::try_from(row)?,
         description: CleanHtml::from_stored(description),
@@ -236,8 +212,8 @@ pub(crate) fn load_detail_of(
         private,
         awaiting_approval,
         comments_count,
-        author: author.map(customer_name),
-        merged: merged.into_iter().map(request_link).collect(),
+        author: author.map(Into::into),
+        merged: merged.into_iter().map(Into::into).collect(),
         updated_at,
     })
 }
@@ -255,63 +231,6 @@ pub(crate) fn count_comments(
     } else {
         CountComments { workspace, request: root }.get_result(connection)?
     })
-}
-
-/// A row of a listed comment.
-#[derive(Debug, Queryable)]
-pub(crate) struct CommentRow {
-    id: Id,
-    content: String,
-    created_at: i64,
-    updated_at: i64,
-    is_customer: bool,
-    author: Option<String>,
-    from: Option<Id>,
-    from_number: Option<i64>,
-    from_title: Option<String>,
-}
-
-impl TryFrom<CommentRow> for ListedComment {
-    type Error = StoreError;
-
-    fn try_from(row: CommentRow) -> Result<Self, StoreError> {
-        let author = row.author.map(Name::from_stored);
-        let from = row.from.zip(row.from_number).zip(row.from_title);
-        Ok(Self {
-            comment: Comment {
-                id: CommentId::new(row.id.0),
-                content: CleanHtml::from_stored(row.content),
-                created_at: timestamp(row.created_at, "comments", "created_at", row.id)?,
-            },
-            author: if row.is_customer { PublicAuthor::Customer(author) } else { PublicAuthor::Member(author) },
-            from: from.map(|((id, tag_number), title)| request_link((id, tag_number, title))),
-            updated_at: timestamp(row.updated_at, "comments", "updated_at", row.id)?,
-        })
-    }
-}
-
-/// A row of a customer.
-#[derive(Debug, Queryable)]
-pub(crate) struct CustomerRow {
-    id: Id,
-    name: Option<String>,
-    email: String,
-    votes_count: i64,
-    created_at: i64,
-    blocked_at: Option<i64>,
-}
-
-impl TryFrom<CustomerRow> for Customer {
-    type Error = StoreError;
-
-    fn try_from(row: CustomerRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            customer: customer_name((row.id, row.name, row.email)),
-            votes_count: row.votes_count,
-            created_at: timestamp(row.created_at, "customers", "created_at", row.id)?,
-            blocked_at: optional_timestamp(row.blocked_at, "customers", "blocked_at", row.id)?,
-        })
-    }
 }
 
 /// Changelogs with their covers.
@@ -334,42 +253,8 @@ pub(crate) fn changelog_columns() -> _ {
         changelogs::published_at,
         changelogs::created_at,
         changelogs::updated_at,
-        attachments::id.nullable(),
-        attachments::filename.nullable(),
+        (attachments::id, attachments::filename).nullable(),
     )
-}
-
-/// A row of [`changelog_columns()`].
-#[derive(Debug, Queryable)]
-pub(crate) struct ChangelogRow {
-    pub(crate) id: Id,
-    title: String,
-    content: String,
-    published_at: Option<i64>,
-    created_at: i64,
-    updated_at: i64,
-    cover: Option<Id>,
-    cover_name: Option<String>,
-}
-
-impl TryFrom<ChangelogRow> for Changelog {
-    type Error = StoreError;
-
-    fn try_from(row: ChangelogRow) -> Result<Self, StoreError> {
-        let cover = row.cover.zip(row.cover_name).map(|(attachment, filename)| CoverImage {
-            attachment: AttachmentId::new(attachment.0),
-            filename: Filename::from_stored(filename),
-        });
-        Ok(Self {
-            id: ChangelogId::new(row.id.0),
-            title: Title::from_stored(row.title),
-            content: CleanHtml::from_stored(row.content),
-            cover,
-            public_from: optional_timestamp(row.published_at, "changelogs", "published_at", row.id)?,
-            created_at: timestamp(row.created_at, "changelogs", "created_at", row.id)?,
-            updated_at: timestamp(row.updated_at, "changelogs", "updated_at", row.id)?,
-        })
-    }
 }
 
 /// Returns a changelog.

@@ -1,20 +1,15 @@
-//! Row types that several queries share, and their conversion to records.
+//! Columns and rows that several statements share.
 
 use diesel::dsl::auto_type;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
-use diesel::{OptionalExtension, Queryable, RunQueryDsl, SqliteConnection};
-use roadmap_domain::error::StoreError;
-use roadmap_domain::model::api_key::{ApiKey, Scopes};
-use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
-use roadmap_domain::model::id::{ApiKeyId, FeatureRequestId, LaneId, MemberId, TrackId};
-use roadmap_domain::model::member::{Author, Member, Role};
-use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::{Lane, Placement, Track};
-use roadmap_store::columns::{Id, inconsistent};
+use diesel::{OptionalExtension, RunQueryDsl, SqliteConnection};
+use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::id::FeatureRequestId;
+use roadmap_domain::model::member::Author;
+use roadmap_store::columns::Id;
+use roadmap_store::rows::{MemberRow, SummaryRow};
 
-use crate::codec::{optional_timestamp, timestamp};
 use crate::errors::SqlError;
 use crate::schema::{api_keys, feature_requests, lanes, members, tracks, vote_tallies};
 
@@ -68,33 +63,6 @@ pub(crate) fn summary_columns() -> _ {
         vote_tallies::votes_count,
         feature_requests::created_at,
     )
-}
-
-/// A row of [`summary_columns()`] or [`summary_sql!`].
-#[derive(Debug, Queryable)]
-pub(crate) struct SummaryRow {
-    pub(crate) id: Id,
-    pub(crate) tag_number: i64,
-    pub(crate) title: String,
-    track: String,
-    lane: Option<String>,
-    pub(crate) votes_count: i64,
-    created_at: i64,
-}
-
-impl TryFrom<SummaryRow> for FeatureRequestSummary {
-    type Error = StoreError;
-
-    fn try_from(row: SummaryRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: FeatureRequestId::new(row.id.0),
-            tag_number: row.tag_number,
-            title: Title::from_stored(row.title),
-            placement: Placement { track: Name::from_stored(row.track), status: row.lane.map(Name::from_stored) },
-            votes_count: row.votes_count,
-            created_at: timestamp(row.created_at, "feature_requests", "created_at", row.id)?,
-        })
-    }
 }
 
 /// Finds the feature request that a client refers to, if it belongs to the workspace. A merged one is the one that it
@@ -158,27 +126,7 @@ pub(crate) fn mapped_tracks() -> _ {
         .left_join(
             lanes::table.on(lanes::workspace_id.eq(tracks::workspace_id).and(lanes::id.nullable().eq(tracks::lane_id))),
         )
-        .select((tracks::id, tracks::name, lanes::id.nullable(), lanes::name.nullable()))
-}
-
-/// A row of [`mapped_tracks()`].
-#[derive(Debug, Queryable)]
-pub(crate) struct TrackRow {
-    id: Id,
-    name: String,
-    lane_id: Option<Id>,
-    lane_name: Option<String>,
-}
-
-impl From<TrackRow> for Track {
-    fn from(row: TrackRow) -> Self {
-        let lane = row.lane_id.zip(row.lane_name);
-        Self {
-            id: TrackId::new(row.id.0),
-            name: Name::from_stored(row.name),
-            lane: lane.map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) }),
-        }
-    }
+        .select((tracks::id, tracks::name, (lanes::id, lanes::name).nullable()))
 }
 
 /// The members of a workspace who were not removed, oldest first.
@@ -197,30 +145,6 @@ pub(crate) fn member_columns() -> _ {
     (members::id, members::email, members::name, members::role, members::created_at)
 }
 
-/// A row of [`member_columns()`].
-#[derive(Debug, Queryable)]
-pub(crate) struct MemberRow {
-    id: Id,
-    email: String,
-    name: String,
-    role: String,
-    created_at: i64,
-}
-
-impl TryFrom<MemberRow> for Member {
-    type Error = StoreError;
-
-    fn try_from(row: MemberRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: MemberId::new(row.id.0),
-            email: EmailAddress::from_stored(row.email),
-            name: Name::from_stored(row.name),
-            role: Role::from_name(&row.role).ok_or_else(|| inconsistent("members", "role", row.id.0))?,
-            created_at: timestamp(row.created_at, "members", "created_at", row.id)?,
-        })
-    }
-}
-
 /// The columns of an API key.
 #[auto_type]
 pub(crate) fn api_key_columns() -> _ {
@@ -237,39 +161,4 @@ pub(crate) fn api_key_columns() -> _ {
         api_keys::last_used_at,
         api_keys::made_by,
     )
-}
-
-/// A row of [`api_key_columns()`].
-#[derive(Debug, Queryable)]
-pub(crate) struct ApiKeyRow {
-    id: Id,
-    name: String,
-    last_four: String,
-    can_read: bool,
-    can_write: bool,
-    can_manage: bool,
-    created_at: i64,
-    expires_at: Option<i64>,
-    revoked_at: Option<i64>,
-    last_used_at: Option<i64>,
-    made_by: Option<Id>,
-}
-
-impl TryFrom<ApiKeyRow> for ApiKey {
-    type Error = StoreError;
-
-    fn try_from(row: ApiKeyRow) -> Result<Self, StoreError> {
-        let optional = |millis, column| optional_timestamp(millis, "api_keys", column, row.id);
-        Ok(Self {
-            id: ApiKeyId::new(row.id.0),
-            name: Name::from_stored(row.name),
-            last_four: row.last_four,
-            scopes: Scopes { read: row.can_read, write: row.can_write, manage: row.can_manage },
-            created_at: timestamp(row.created_at, "api_keys", "created_at", row.id)?,
-            expires_at: optional(row.expires_at, "expires_at")?,
-            revoked_at: optional(row.revoked_at, "revoked_at")?,
-            last_used_at: optional(row.last_used_at, "last_used_at")?,
-            made_by: row.made_by.map(|member| MemberId::new(member.0)),
-        })
-    }
 }

@@ -9,7 +9,7 @@ use crate::statement::statement;
 
 statement! {
     /// Selects the feature requests that lead to a root, oldest first.
-    MergedRequests { workspace: Id => Binary, root: Id => Binary } -> (Binary, BigInt, Text),
+    MergedRequests { workspace: Id => Binary, root: Id => Binary } -> LinkSql,
     "SELECT id, tag_number, title FROM feature_requests WHERE workspace_id = ? AND root_id = ? ORDER BY row_number"
 }
 
@@ -25,8 +25,8 @@ statement! {
     "SELECT EXISTS (SELECT 1 FROM feature_requests WHERE workspace_id = ? AND root_id IS NOT NULL)"
 }
 
-/// A merged feature request: ID, tag number and title.
-pub(crate) type MergedRow = (Id, i64, String);
+/// The types of the columns of a feature request as another record names it: ID, tag number and title.
+pub(crate) type LinkSql = (Binary, BigInt, Text);
 
 /// Returns the feature requests of a tree, the root first.
 pub(crate) fn tree_members(connection: &mut SqliteConnection, workspace: Id, root: Id) -> Result<Vec<Id>, SqlError> {

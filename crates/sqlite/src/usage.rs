@@ -10,15 +10,14 @@ use roadmap_domain::model::usage::{StoredUsage, Usage};
 use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES, TRIGRAM_BYTES};
 use roadmap_domain::ports::UsageStore;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::UsageRow;
 
 use crate::SqliteStore;
-use crate::codec::optional_timestamp;
 use crate::schema::workspace_usage;
 use crate::statement::statement;
 
 /// Bytes of records, bytes of files, and the time of the last count.
 type UsageColumns = (BigInt, BigInt, Nullable<BigInt>);
-type UsageRow = (i64, i64, Option<i64>);
 
 statement! {
     /// Adds to a workspace's usage and returns the new total.
@@ -121,14 +120,13 @@ impl UsageStore for SqliteStore {
                 Ok(workspace_usage::table.find(id).select(columns).first(connection).optional()?)
             })
             .await?;
-        row.map(|row| stored(row, id)).transpose()
+        row.map(|row| row.into_usage(workspace)).transpose()
     }
 
     async fn add_usage(&self, workspace: WorkspaceId, added: Usage) -> Result<StoredUsage, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let add = AddUsage { workspace, records: added.records, files: added.files };
+        let add = AddUsage { workspace: Id(workspace.uuid()), records: added.records, files: added.files };
         let row: UsageRow = self.write(move |connection| Ok(add.get_result(connection)?)).await?;
-        stored(row, workspace)
+        row.into_usage(workspace)
     }
 
     async fn recount_usage(&self, workspace: WorkspaceId, now: Timestamp) -> Result<StoredUsage, StoreError> {
@@ -156,13 +154,8 @@ impl UsageStore for SqliteStore {
         let row: Option<UsageRow> =
             self.write(move |connection| Ok(replace.get_result(connection).optional()?)).await?;
         match row {
-            Some(row) => stored(row, id),
+            Some(row) => row.into_usage(workspace),
             None => Ok(self.load_usage(workspace).await?.unwrap_or_default()),
         }
     }
-}
-
-fn stored((records, files, counted_at): UsageRow, workspace: Id) -> Result<StoredUsage, StoreError> {
-    let counted_at = optional_timestamp(counted_at, "workspace_usage", "counted_at", workspace)?;
-    Ok(StoredUsage { usage: Usage { records, files }, counted_at })
 }

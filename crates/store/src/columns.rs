@@ -1,4 +1,4 @@
-//! Values of columns that the two databases store in different ways: IDs and timestamps.
+//! Values of columns that the two databases store in different ways: IDs, timestamps and lists of texts.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use diesel::deserialize::{self, FromSql, FromSqlRow};
 use diesel::expression::AsExpression;
 use diesel::pg::{Pg, PgValue};
 use diesel::serialize::{self, IsNull, Output, ToSql};
-use diesel::sql_types::{BigInt, Binary, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel::sqlite::{Sqlite, SqliteValue};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -119,6 +119,27 @@ pub fn optional_timestamp(
     row: impl ToString,
 ) -> Result<Option<Timestamp>, StoreError> {
     timestamp.map(|timestamp| timestamp.into_timestamp(table, column, row)).transpose()
+}
+
+/// Texts without line breaks: an array on PostgreSQL, and one per line on SQLite, where NULL is none.
+#[derive(Debug, FromSqlRow)]
+pub struct TextList(pub Vec<String>);
+
+impl FromSql<Nullable<Text>, Sqlite> for TextList {
+    fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+        let lines = <String as FromSql<Text, Sqlite>>::from_sql(value)?;
+        Ok(Self(lines.lines().map(str::to_owned).collect()))
+    }
+
+    fn from_nullable_sql(value: Option<SqliteValue<'_, '_, '_>>) -> deserialize::Result<Self> {
+        value.map_or_else(|| Ok(Self(Vec::new())), <Self as FromSql<Nullable<Text>, Sqlite>>::from_sql)
+    }
+}
+
+impl FromSql<Array<Text>, Pg> for TextList {
+    fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
+        FromSql::<Array<Text>, Pg>::from_sql(value).map(Self)
+    }
 }
 
 /// Returns the error for a value that the model does not have.

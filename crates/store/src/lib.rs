@@ -1,7 +1,9 @@
-//! What both stores share: statements in SQL that are checked at compile time, and the spans of all statements.
+//! What both stores share: rows and their conversion to the model, statements in SQL that are checked at compile time, and
+//! the spans of all statements.
 //!
 //! Not here: SQL, which belongs to the stores, and business rules, which belong to the domain.
 
 pub mod columns;
+pub mod rows;
 pub mod spans;
 pub mod statement;

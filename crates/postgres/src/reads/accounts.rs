@@ -6,17 +6,17 @@ use diesel::sql_types::{BigInt, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::FoldedEmail;
-use roadmap_domain::model::feature_request::FeatureRequestSummary;
-use roadmap_domain::model::id::{CustomerId, SessionId, WorkspaceId};
-use roadmap_domain::model::portal::{AccountLists, PortalList};
-use roadmap_domain::model::session::{BrowserName, SessionEntry};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
+use roadmap_domain::model::id::{CustomerId, WorkspaceId};
+use roadmap_domain::model::portal::{AccountLists, PortalList, PortalRow};
+use roadmap_domain::model::session::SessionEntry;
 use roadmap_domain::ports::AccountReader;
-use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{LinkRow, PortalListRow, SessionEntryRow, SummaryRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::reads::portal_lists::{RowColumns, RowRow, portal_row, row};
-use crate::rows::{LinkColumns, LinkRow, SummaryColumns, SummaryRow, request_link};
+use crate::reads::portal_lists::{RowColumns, row};
+use crate::rows::{LinkColumns, SummaryColumns};
 use crate::schema::sessions;
 use crate::session::Session;
 use crate::statement::{placed, statement, subscribed, summary};
@@ -103,13 +103,13 @@ async fn customer_lists(
     let votes = LatestVotes { workspace, customer, scan_limit, limit };
     let votes: Vec<SummaryRow> = session.run(votes.load(&mut session.connection()?)).await?;
     let ideas = LatestIdeas { workspace, customer, limit };
-    let ideas: Vec<RowRow> = session.run(ideas.load(&mut session.connection()?)).await?;
+    let ideas: Vec<PortalListRow> = session.run(ideas.load(&mut session.connection()?)).await?;
     let subscriptions = Subscriptions { workspace, customer, scan_limit, limit };
     let subscriptions: Vec<LinkRow> = session.run(subscriptions.load(&mut session.connection()?)).await?;
     Ok(AccountLists {
         votes: votes.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<_, _>>()?,
-        ideas: ideas.into_iter().map(portal_row).collect::<Result<_, _>>()?,
-        subscriptions: subscriptions.into_iter().map(request_link).collect(),
+        ideas: ideas.into_iter().map(PortalRow::try_from).collect::<Result<_, _>>()?,
+        subscriptions: subscriptions.into_iter().map(RequestLink::from).collect(),
         sessions: Vec::new(),
     })
 }
@@ -123,7 +123,6 @@ impl AccountReader for PostgresReader {
         customer: Option<CustomerId>,
         limit: u32,
     ) -> Result<AccountLists, StoreError> {
-        type Row = (Uuid, Option<String>, TimestampColumn, TimestampColumn);
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
         let limit = i64::from(limit);
@@ -137,16 +136,8 @@ impl AccountReader for PostgresReader {
             .order((sessions::last_seen_at.desc(), sessions::id.desc()))
             .limit(limit)
             .select((sessions::id, sessions::browser_name, sessions::created_at, sessions::last_seen_at));
-        let rows: Vec<Row> = session.run(select.load(&mut session.connection()?)).await?;
-        let entry = |(id, browser, created_at, last_seen_at): Row| {
-            Ok(SessionEntry {
-                id: SessionId::new(id),
-                browser: browser.map(BrowserName::from_stored),
-                created_at: created_at.into_timestamp("sessions", "created_at", id)?,
-                last_seen_at: last_seen_at.into_timestamp("sessions", "last_seen_at", id)?,
-            })
-        };
-        let sessions = rows.into_iter().map(entry).collect::<Result<_, StoreError>>()?;
+        let rows: Vec<SessionEntryRow> = session.run(select.load(&mut session.connection()?)).await?;
+        let sessions = rows.into_iter().map(SessionEntry::try_from).collect::<Result<_, _>>()?;
         Ok(AccountLists { sessions, ..lists })
     }
 }

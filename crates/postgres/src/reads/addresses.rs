@@ -9,10 +9,11 @@ use roadmap_domain::model::customer::{DoubleAddresses, DoubleCustomer};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::CustomerNameRow;
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
+use crate::rows::CustomerNameColumns;
 use crate::schema::members;
 use crate::session::{NO_WORKSPACE, Session};
 use crate::statement::statement;
@@ -120,8 +121,8 @@ impl PostgresStore {
             let find = FindById { workspace, id };
             let double: Option<CustomerNameRow> =
                 session.run_optional(find.get_result(&mut session.connection()?)).await?;
-            if let Some((double, canonical)) = double.map(customer_name).zip(canonical.map(customer_name)) {
-                doubles.customers.push(DoubleCustomer { double, canonical });
+            if let Some((double, canonical)) = double.zip(canonical) {
+                doubles.customers.push(DoubleCustomer { double: double.into(), canonical: canonical.into() });
             }
         }
         for (id, email) in outdated(&session, "members", workspace).await? {

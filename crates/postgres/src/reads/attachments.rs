@@ -9,9 +9,10 @@ use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::AttachmentReader;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::AttachmentRow;
 
 use crate::PostgresReader;
-use crate::rows::{AttachmentRow, attachment_columns};
+use crate::rows::attachment_columns;
 use crate::schema::{attachments, changelogs as all_changelogs, portal_settings};
 
 #[async_trait]

@@ -4,37 +4,14 @@ use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::audit::{
-    Actor, ActorFilter, AuditEntry, AuditFilter, AuditListing, AuditPage, Channel, Origin, Subject,
-};
-use roadmap_domain::model::id::{AuditEntryId, WorkspaceId};
+use roadmap_domain::model::audit::{ActorFilter, AuditEntry, AuditFilter, AuditListing, AuditPage};
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::AuditReader;
-use roadmap_store::columns::{TimestampColumn, inconsistent};
-use uuid::Uuid;
+use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::AuditEntryRow;
 
 use crate::PostgresReader;
-use crate::reads::requests::actor_kind;
 use crate::schema::audit_entries;
-
-type AuditRow =
-    (Uuid, TimestampColumn, String, Option<Uuid>, String, String, Option<String>, String, String, Option<Uuid>, String);
-
-fn audit_entry(row: AuditRow) -> Result<AuditEntry, StoreError> {
-    let (id, at, actor, actor_id, name, channel, request_id, action, subject_kind, subject_id, changes) = row;
-    let broken = |column| inconsistent("audit_entries", column, id);
-    Ok(AuditEntry {
-        id: AuditEntryId::new(id),
-        at: at.into_timestamp("audit_entries", "created_at", id)?,
-        origin: Origin {
-            actor: Actor { kind: actor_kind(&actor, "audit_entries", id)?, id: actor_id, name },
-            channel: Channel::from_name(&channel).ok_or_else(|| broken("channel"))?,
-            request_id,
-        },
-        action,
-        subject: Subject { kind: subject_kind, id: subject_id },
-        changes: AuditEntry::parse_changes(&changes).ok_or_else(|| broken("changes"))?,
-    })
-}
 
 #[async_trait]
 impl AuditReader for PostgresReader {
@@ -84,8 +61,8 @@ impl AuditReader for PostgresReader {
             entries = entries.filter(audit_entries::created_at.lt(TimestampColumn::from(to)));
         }
         let session = self.session(workspace).await?;
-        let rows: Vec<AuditRow> = session.run(entries.load(&mut session.connection()?)).await?;
-        let mut entries = rows.into_iter().map(audit_entry).collect::<Result<Vec<_>, StoreError>>()?;
+        let rows: Vec<AuditEntryRow> = session.run(entries.load(&mut session.connection()?)).await?;
+        let mut entries = rows.into_iter().map(AuditEntry::try_from).collect::<Result<Vec<_>, _>>()?;
         let size = usize::try_from(page.size).unwrap_or(usize::MAX);
         let has_more = entries.len() > size;
         entries.truncate(size);

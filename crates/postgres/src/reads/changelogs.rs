@@ -5,21 +5,21 @@ use diesel::prelude::QueryDsl;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::Filename;
-use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, CoverImage};
+use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{AttachmentId, ChangelogId, WorkspaceId};
+use roadmap_domain::model::id::{ChangelogId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::PublishedChangelog;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ChangelogReader;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{ChangelogRow, CoverRow, SummaryRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::reads::listing::{BEYOND, listing};
-use crate::rows::{ChangelogColumns, ChangelogRow, SummaryColumns, SummaryRow, changelog};
+use crate::rows::{ChangelogColumns, SummaryColumns};
 use crate::schema::changelogs;
 use crate::session::Session;
 use crate::statement::{placed, statement, summary};
@@ -74,7 +74,7 @@ statement! {
 
 /// The types of a published changelog, with the ID and the name of its cover.
 type PublishedColumns = (SqlUuid, Text, Text, Nullable<(SqlUuid, Text)>, Timestamptz, Timestamptz);
-type PublishedRow = (Uuid, String, String, Option<(Uuid, String)>, TimestampColumn, TimestampColumn);
+type PublishedRow = (Uuid, String, String, Option<CoverRow>, TimestampColumn, TimestampColumn);
 
 fn published(row: PublishedRow) -> Result<PublishedChangelog, StoreError> {
     let (id, title, content, cover, published_at, updated_at) = row;
@@ -82,10 +82,7 @@ fn published(row: PublishedRow) -> Result<PublishedChangelog, StoreError> {
         id: ChangelogId::new(id),
         title: Title::from_stored(title),
         content: CleanHtml::from_stored(content),
-        cover: cover.map(|(attachment, filename)| CoverImage {
-            attachment: AttachmentId::new(attachment),
-            filename: Filename::from_stored(filename),
-        }),
+        cover: cover.map(Into::into),
         published_at: published_at.into_timestamp("changelogs", "published_at", id)?,
         updated_at: updated_at.into_timestamp("changelogs", "updated_at", id)?,
         feature_requests: Vec::new(),
@@ -174,7 +171,7 @@ impl ChangelogReader for PostgresReader {
             offset: page.offset().unwrap_or(BEYOND),
         };
         let rows: Vec<(i64, Option<ChangelogRow>)> = session.run(changelogs.load(&mut session.connection()?)).await?;
-        listing(rows, page, changelog)
+        listing(rows, page, Changelog::try_from)
     }
 
     async fn changelog(&self, workspace: WorkspaceId, id: ChangelogId) -> Result<Option<ChangelogDetail>, StoreError> {
@@ -189,7 +186,7 @@ impl ChangelogReader for PostgresReader {
                 Some(detail) => detail.feature_requests.extend(request),
                 None => {
                     let feature_requests = request.into_iter().collect();
-                    detail = Some(ChangelogDetail { changelog: changelog(row)?, feature_requests });
+                    detail = Some(ChangelogDetail { changelog: row.try_into()?, feature_requests });
                 }
             }
         }

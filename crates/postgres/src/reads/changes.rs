@@ -11,17 +11,17 @@ use roadmap_domain::model::changes::{
     ChangeEntry, ChangePlace, ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage,
     ChangesSelection, EXAMINED,
 };
+use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::feature_request::FeatureRequestDetail;
-use roadmap_domain::model::id::{TrackId, WorkspaceId};
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::ChangeReader;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{ChangeRow, CommentRow, LinkRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::pool::Pool;
-use crate::rows::{
-    CommentColumns, CommentRow, DetailColumns, DetailRow, LinkColumns, LinkRow, listed_comment, request_link,
-};
+use crate::rows::{CommentColumns, DetailColumns, DetailRow, LinkColumns};
 use crate::session::{LastStatement, Session};
 use crate::statement::{placed, statement, summary};
 
@@ -62,8 +62,6 @@ statement! {
 
 /// The types of ID, track, whether it is private, was public and is deleted, timestamp and place of a change.
 type ChangeColumns = (SqlUuid, Nullable<SqlUuid>, Bool, Bool, Bool, Timestamptz, Timestamptz, BigInt);
-type ChangeRow = (Uuid, Option<Uuid>, bool, bool, bool, TimestampColumn, TimestampColumn, i64);
-
 statement! {
     /// Selects feature requests with all of their fields, each with the one that it is merged into. Nothing is counted as
     /// merged into one that is merged itself.
@@ -117,19 +115,6 @@ statement! {
      WHERE comments.workspace_id = {workspace} AND comments.id = ANY ({ids})"
 }
 
-fn entry(row: ChangeRow) -> Result<ChangeEntry, StoreError> {
-    let (id, track, private, was_public, deleted, updated_at, changed_at, number) = row;
-    Ok(ChangeEntry {
-        id,
-        track: track.map(TrackId::new),
-        private,
-        was_public,
-        deleted,
-        updated_at: updated_at.into_timestamp("changes", "updated_at", id)?,
-        place: ChangePlace { at: changed_at.into_timestamp("changes", "changed_at", id)?, number },
-    })
-}
-
 /// Numbers the committed changes of a workspace that have no number yet.
 ///
 /// In transactions of their own, because the statements must each see what was committed before them.
@@ -166,7 +151,7 @@ impl PostgresReader {
         let changes = Changes { workspace: id, kind, at: at.into(), number, limit: i64::from(EXAMINED) };
         let session = self.session(workspace).await?;
         let rows: Vec<ChangeRow> = session.run(changes.load(&mut session.connection()?)).await?;
-        let entries = rows.into_iter().map(entry).collect::<Result<_, _>>()?;
+        let entries = rows.into_iter().map(ChangeEntry::try_from).collect::<Result<_, _>>()?;
         Ok(ChangesSelection::choose(entries, filter, page))
     }
 }
@@ -186,7 +171,7 @@ impl ChangeReader for PostgresReader {
         let rows: Vec<(DetailRow, Option<LinkRow>)> = session.run(requests.load(&mut session.connection()?)).await?;
         let records = rows.into_iter().map(|(detail, target)| {
             let detail = FeatureRequestDetail::try_from(detail)?;
-            Ok(ChangedRequest { detail, merged_into: target.map(request_link) })
+            Ok(ChangedRequest { detail, merged_into: target.map(Into::into) })
         });
         Ok(selection.listing(records.collect::<Result<_, StoreError>>()?))
     }
@@ -203,8 +188,8 @@ impl ChangeReader for PostgresReader {
         let session = self.session(workspace).await?;
         let rows: Vec<(CommentRow, LinkRow, bool)> = session.run(comments.load(&mut session.connection()?)).await?;
         let records = rows.into_iter().map(|(comment, request, private)| {
-            let comment = listed_comment(comment)?;
-            Ok(ChangedComment { comment, request: request_link(request), private })
+            let comment = ListedComment::try_from(comment)?;
+            Ok(ChangedComment { comment, request: request.into(), private })
         });
         Ok(selection.listing(records.collect::<Result<_, StoreError>>()?))
     }

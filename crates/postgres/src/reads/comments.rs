@@ -6,25 +6,19 @@ use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::customer::CustomerName;
-use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, NoteId, WorkspaceId};
+use roadmap_domain::model::id::{CommentId, WorkspaceId};
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::HeldPost;
-use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::CommentReader;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{CommentRow, CustomerNameRow, HeldPostRow, NoteRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::reads::listing::{BEYOND, existing_listing, listing};
-use crate::reads::request_pages::{HeldRow, held_comment};
-use crate::rows::{
-    CommentColumns, CommentRow, CustomerNameColumns, CustomerNameRow, LinkColumns, LinkRow, customer_name,
-    listed_comment, request_link,
-};
+use crate::rows::{CommentColumns, CustomerNameColumns, LinkColumns};
 use crate::statement::{id_or_number, resolved, statement};
 
 /// The SQL of common table expressions for the list of comments of a feature request, in a statement with the parameters
@@ -202,19 +196,6 @@ statement! {
 
 /// The types of a note: ID, body, name and address of its author, the customer, and timestamp of the creation.
 pub(crate) type NoteColumns = (SqlUuid, Text, Nullable<(Text, Text)>, Nullable<CustomerNameColumns>, Timestamptz);
-pub(crate) type NoteRow = (Uuid, String, Option<(String, String)>, Option<CustomerNameRow>, TimestampColumn);
-
-/// Converts a row of [`NoteColumns`].
-pub(crate) fn note((id, body, author, customer, created_at): NoteRow) -> Result<Note, StoreError> {
-    Ok(Note {
-        id: NoteId::new(id),
-        body: CleanHtml::from_stored(body),
-        author: author.map(|(name, email)| (Name::from_stored(name), EmailAddress::from_stored(email))),
-        customer: customer.map(customer_name),
-        created_at: created_at.into_timestamp("notes", "created_at", id)?,
-    })
-}
-
 statement! {
     /// Selects the customers who wrote comments, or described the feature requests with these IDs.
     CommentCustomers { workspace: Uuid => SqlUuid, comments: Vec<Uuid> => Array<SqlUuid> }
@@ -279,25 +260,6 @@ statement! {
 }
 
 type HeldPostColumns = (LinkColumns, Nullable<(SqlUuid, Text)>, Nullable<CustomerNameColumns>, Timestamptz);
-type HeldPostRow = (LinkRow, Option<(Uuid, String)>, Option<CustomerNameRow>, TimestampColumn);
-
-fn held_post((request, comment, customer, created_at): HeldPostRow) -> Result<HeldPost, StoreError> {
-    let id = request.0;
-    let (comment, author) = match (comment, customer) {
-        (Some((id, content)), Some(customer)) => {
-            let row: HeldRow = (id, content, customer, created_at);
-            (Some(held_comment(row)?), None)
-        }
-        (_, customer) => (None, customer.map(customer_name)),
-    };
-    Ok(HeldPost {
-        request: request_link(request),
-        comment,
-        author,
-        created_at: created_at.into_timestamp("feature_requests", "created_at", id)?,
-    })
-}
-
 #[async_trait]
 impl CommentReader for PostgresReader {
     async fn comments(
@@ -319,7 +281,7 @@ impl CommentReader for PostgresReader {
             offset: page.offset().unwrap_or(BEYOND),
         };
         let rows: Vec<(i64, Option<CommentRow>)> = session.run(comments.load(&mut session.connection()?)).await?;
-        existing_listing(rows, page, listed_comment)
+        existing_listing(rows, page, ListedComment::try_from)
     }
 
     async fn notes(
@@ -341,7 +303,7 @@ impl CommentReader for PostgresReader {
             offset: page.offset().unwrap_or(BEYOND),
         };
         let rows: Vec<(i64, Option<NoteRow>)> = session.run(notes.load(&mut session.connection()?)).await?;
-        existing_listing(rows, page, note)
+        existing_listing(rows, page, Note::try_from)
     }
 
     async fn held_posts(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<HeldPost>, StoreError> {
@@ -351,7 +313,7 @@ impl CommentReader for PostgresReader {
         let (at, after) = page.after();
         let select = HeldPosts { workspace: workspace.uuid(), at: at.into(), after, limit, offset, scan_limit };
         let rows: Vec<(i64, Option<HeldPostRow>)> = session.run(select.load(&mut session.connection()?)).await?;
-        listing(rows, page, held_post)
+        listing(rows, page, HeldPost::try_from)
     }
 
     async fn comment_customers(
@@ -363,6 +325,6 @@ impl CommentReader for PostgresReader {
         let workspace = workspace.uuid();
         let list = CommentCustomers { workspace, comments: comments.iter().map(|comment| comment.uuid()).collect() };
         let rows: Vec<(Uuid, CustomerNameRow)> = session.run(list.load(&mut session.connection()?)).await?;
-        Ok(rows.into_iter().map(|(comment, row)| (CommentId::new(comment), customer_name(row))).collect())
+        Ok(rows.into_iter().map(|(comment, row)| (CommentId::new(comment), row.into())).collect())
     }
 }

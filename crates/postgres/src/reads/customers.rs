@@ -8,24 +8,20 @@ use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{CustomerRecords, InboxList};
 use roadmap_domain::model::customer::{Customer, CustomerQuery};
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
-use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CustomerId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::removal::{CustomerText, CustomerTexts, TextCounts, TextState};
+use roadmap_domain::model::removal::{CustomerText, CustomerTexts};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::CustomerReader;
 use roadmap_store::columns::{TimestampColumn, optional_timestamp};
+use roadmap_store::rows::{CustomerRecordsRows, CustomerRow, CustomerTextRow, TextCountsRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::reads::comments::{NoteColumns, NoteRow, note};
+use crate::reads::comments::NoteColumns;
 use crate::reads::listing::{BEYOND, listing};
-use crate::rows::{
-    CommentColumns, CommentRow, CustomerColumns, CustomerRow, LinkColumns, LinkRow, SummaryColumns, SummaryRow,
-    customer, listed_comment, request_link, votes_of,
-};
+use crate::rows::{CommentColumns, CustomerColumns, LinkColumns, SummaryColumns, votes_of};
 use crate::schema::counted_mails;
 use crate::statement::{placed, statement, subscribed, summary};
 
@@ -232,20 +228,6 @@ statement! {
      ORDER BY written.created_at DESC, written.id DESC"
 }
 
-type TextRow = (LinkRow, Option<String>, String, String, Option<TimestampColumn>, TimestampColumn);
-
-fn text((request, title, content, state, removed_at, created_at): TextRow) -> Result<CustomerText, StoreError> {
-    let id = request.0;
-    let removed_at = optional_timestamp(removed_at, "removed_comments", "removed_at", id)?;
-    Ok(CustomerText {
-        request: request_link(request),
-        title: title.map(Title::from_stored),
-        content: CleanHtml::from_stored(content),
-        state: TextState::from_stored(&state, removed_at),
-        created_at: created_at.into_timestamp("comments", "created_at", id)?,
-    })
-}
-
 #[async_trait]
 impl CustomerReader for PostgresReader {
     async fn customers(
@@ -265,14 +247,14 @@ impl CustomerReader for PostgresReader {
             offset: page.offset().unwrap_or(BEYOND),
         };
         let rows: Vec<(i64, Option<CustomerRow>)> = session.run(customers.load(&mut session.connection()?)).await?;
-        listing(rows, page, customer)
+        listing(rows, page, Customer::try_from)
     }
 
     async fn customer(&self, workspace: WorkspaceId, id: CustomerId) -> Result<Option<Customer>, StoreError> {
         let session = self.session(workspace).await?;
         let select = SelectCustomer { workspace: workspace.uuid(), customer: id.uuid() };
         let row: Option<CustomerRow> = session.run_optional(select.get_result(&mut session.connection()?)).await?;
-        row.map(customer).transpose()
+        row.map(Customer::try_from).transpose()
     }
 
     async fn customer_records(
@@ -285,34 +267,16 @@ impl CustomerReader for PostgresReader {
         let (customer, limit) = (customer.uuid(), i64::from(CustomerRecords::MAX));
         let scan_limit = i64::from(InboxList::READ_LIMIT);
         let votes = VotedFor { workspace, customer, scan_limit, limit };
-        let votes: Vec<SummaryRow> = session.run(votes.load(&mut session.connection()?)).await?;
+        let votes = session.run(votes.load(&mut session.connection()?)).await?;
         let requests = AskedFor { workspace, customer, limit };
-        let requests: Vec<SummaryRow> = session.run(requests.load(&mut session.connection()?)).await?;
+        let requests = session.run(requests.load(&mut session.connection()?)).await?;
         let comments = CommentsOf { workspace, customer, limit };
-        let comments: Vec<(LinkRow, CommentRow)> = session.run(comments.load(&mut session.connection()?)).await?;
+        let comments = session.run(comments.load(&mut session.connection()?)).await?;
         let notes = NotesAbout { workspace, customer, limit };
-        let notes: Vec<(LinkRow, NoteRow)> = session.run(notes.load(&mut session.connection()?)).await?;
+        let notes = session.run(notes.load(&mut session.connection()?)).await?;
         let subscriptions = SubscribedTo { workspace, customer, scan_limit, limit };
-        let subscriptions: Vec<(Option<TimestampColumn>, Option<LinkRow>)> =
-            session.run(subscriptions.load(&mut session.connection()?)).await?;
-        let stopped = subscriptions.as_slice().first().and_then(|(stopped, _)| *stopped);
-        let summaries = |rows: Vec<SummaryRow>| {
-            rows.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<Vec<_>, StoreError>>()
-        };
-        Ok(CustomerRecords {
-            votes: summaries(votes)?,
-            requests: summaries(requests)?,
-            comments: comments
-                .into_iter()
-                .map(|(request, comment)| Ok((request_link(request), listed_comment(comment)?)))
-                .collect::<Result<_, StoreError>>()?,
-            notes: notes
-                .into_iter()
-                .map(|(request, row)| Ok((request_link(request), note(row)?)))
-                .collect::<Result<_, StoreError>>()?,
-            subscriptions: subscriptions.into_iter().filter_map(|(_, row)| row).map(request_link).collect(),
-            unsubscribed_at: optional_timestamp(stopped, "customers", "mail_stopped_at", customer)?,
-        })
+        let subscriptions = session.run(subscriptions.load(&mut session.connection()?)).await?;
+        CustomerRecordsRows { votes, requests, comments, notes, subscriptions }.into_records(customer)
     }
 
     async fn customer_texts(
@@ -325,16 +289,14 @@ impl CustomerReader for PostgresReader {
         let workspace = workspace.uuid();
         let customer = customer.uuid();
         let count = CountTexts { workspace, customer };
-        let (requests, comments, removed, removed_at): (i64, i64, i64, Option<TimestampColumn>) =
-            session.run(count.get_result(&mut session.connection()?)).await?;
-        let removed_at = optional_timestamp(removed_at, "removed_comments", "removed_at", customer)?;
-        let counts = TextCounts { requests, comments, removed, removed_at };
+        let counts: TextCountsRow = session.run(count.get_result(&mut session.connection()?)).await?;
+        let counts = counts.into_counts(customer)?;
         let mut items = Vec::new();
         if let Some(offset) = page.offset() {
             let (limit, scan_limit) = (page.limit(), page.limit().saturating_add(offset));
             let texts = TextsPage { workspace, customer, scan_limit, limit, offset };
-            let rows: Vec<TextRow> = session.run(texts.load(&mut session.connection()?)).await?;
-            items = rows.into_iter().map(text).collect::<Result<_, _>>()?;
+            let rows: Vec<CustomerTextRow> = session.run(texts.load(&mut session.connection()?)).await?;
+            items = rows.into_iter().map(CustomerText::try_from).collect::<Result<_, _>>()?;
         }
         Ok(CustomerTexts { page: Listing { items, request: page, total: counts.total().unsigned_abs() }, counts })
     }

@@ -10,10 +10,11 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::WorkspaceDirectory;
 use roadmap_store::columns::{TimestampColumn, inconsistent};
+use roadmap_store::rows::ApiKeyRow;
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::rows::{ApiKeyRow, api_key_columns};
+use crate::rows::api_key_columns;
 use crate::schema::{api_keys, workspaces};
 use crate::session::NO_WORKSPACE;
 

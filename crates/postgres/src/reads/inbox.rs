@@ -13,13 +13,12 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{
-    InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, MergePreview, TrackCounts,
+    InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, MergePreview,
 };
-use roadmap_domain::model::id::{FeatureRequestId, LaneId, TrackId, WorkspaceId};
+use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
-use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::{Lane, Track};
 use roadmap_domain::ports::InboxReader;
+use roadmap_store::rows::{InboxCountsRow, InboxListRow, inbox_counts};
 use uuid::Uuid;
 
 use crate::PostgresReader;
@@ -27,7 +26,7 @@ use crate::reads::portal_lists::ids;
 use crate::reads::tracks::most_voted;
 use crate::session::Session;
 use crate::statement::statement;
-use rows::{InboxColumns, InboxRecord, InboxRows, Scope, inbox_columns, inbox_joins, inbox_row};
+use rows::{InboxColumns, InboxRows, Scope, inbox_columns, inbox_joins};
 
 /// Up to how many feature requests are counted one by one, and sorted if no index has them in order. That is what the
 /// pages can show.
@@ -44,7 +43,7 @@ statement! {
     /// Selects the tracks with their counters, each with the numbers of feature requests and of comments that wait for
     /// approval and of merged feature requests, which are counted.
     Counts { workspace: Uuid => SqlUuid, limit: i64 => BigInt }
-        -> (SqlUuid, Text, Nullable<(SqlUuid, Text)>, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
+        -> ((SqlUuid, Text, Nullable<(SqlUuid, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
     concat!("WITH counted AS MATERIALIZED (
          SELECT (SELECT count(*) FROM (", awaiting!(), " LIMIT {limit}) AS waiting) AS awaiting,
                 (SELECT count(*) FROM (
@@ -60,8 +59,6 @@ statement! {
      LEFT JOIN track_tallies ON track_tallies.workspace_id = {workspace} AND track_tallies.track_id = tracks.id
      WHERE tracks.workspace_id = {workspace} ORDER BY tracks.position")
 }
-
-type CountsRow = (Uuid, String, Option<(Uuid, String)>, i64, i64, i64, i64, i64, i64);
 
 /// The SQL of the common table expression `track_set`: the tracks of a filter.
 macro_rules! track_set {
@@ -226,7 +223,7 @@ macro_rules! inbox_list {
 
         impl $name {
             /// Selects a page. Of each track, or of all, at most `scan_limit` rows are listed.
-            async fn rows(session: &Session, window: Window, scan_limit: i64) -> Result<Vec<InboxRecord>, StoreError> {
+            async fn rows(session: &Session, window: Window, scan_limit: i64) -> Result<Vec<InboxListRow>, StoreError> {
                 let Window { workspace, track, lane, limit, offset } = window;
                 let page = Self { workspace, track, lane, limit, offset, scan_limit };
                 session.run(page.load(&mut session.connection()?)).await
@@ -458,7 +455,7 @@ async fn numbered_page(
     window: Window,
     state: InboxState,
     is_newest_first: bool,
-) -> Result<Vec<InboxRecord>, StoreError> {
+) -> Result<Vec<InboxListRow>, StoreError> {
     let end = window.end();
     match (state, is_newest_first) {
         (InboxState::All, true) if window.is_of_workspace() => NewestOfWorkspace::rows(session, window, end).await,
@@ -477,7 +474,7 @@ async fn numbered_page(
 }
 
 /// Selects a page of a list by the last change.
-async fn updated_page(session: &Session, window: Window, state: InboxState) -> Result<Vec<InboxRecord>, StoreError> {
+async fn updated_page(session: &Session, window: Window, state: InboxState) -> Result<Vec<InboxListRow>, StoreError> {
     let end = window.end();
     match state {
         InboxState::All => UpdatedAll::rows(session, window, end).await,
@@ -494,7 +491,7 @@ async fn voted_page(
     window: Window,
     state: InboxState,
     totals: &Totals,
-) -> Result<Vec<InboxRecord>, StoreError> {
+) -> Result<Vec<InboxListRow>, StoreError> {
     let (end, of_workspace) = (window.end(), window.is_of_workspace());
     let is_rare = is_rare(totals, end);
     match state {
@@ -541,15 +538,8 @@ impl InboxReader for PostgresReader {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
         let counts = Counts { workspace, limit: MAX_LISTED };
-        let rows: Vec<CountsRow> = session.run(counts.load(&mut session.connection()?)).await?;
-        let mut counts = InboxCounts::default();
-        for (id, name, lane, all, unanswered, private, awaiting, held_comments, merged) in rows {
-            let lane = lane.map(|(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) });
-            let track = Track { id: TrackId::new(id), name: Name::from_stored(name), lane };
-            counts.tracks.push(TrackCounts { track, all, unanswered, private });
-            (counts.awaiting, counts.held_comments, counts.merged) = (awaiting, held_comments, merged);
-        }
-        Ok(counts)
+        let rows: Vec<InboxCountsRow> = session.run(counts.load(&mut session.connection()?)).await?;
+        Ok(inbox_counts(rows))
     }
 
     async fn inbox(&self, workspace: WorkspaceId, list: &InboxList) -> Result<Listing<InboxRow>, StoreError> {
@@ -576,7 +566,7 @@ impl InboxReader for PostgresReader {
                 InboxSort::Votes => voted_page(&session, window, *state, &totals).await?,
             }
         };
-        let items = records.into_iter().map(inbox_row).collect::<Result<_, StoreError>>()?;
+        let items = records.into_iter().map(InboxRow::try_from).collect::<Result<_, _>>()?;
         Ok(Listing { items, request: *request, total: totals.listed.unsigned_abs() })
     }
 
@@ -590,8 +580,8 @@ impl InboxReader for PostgresReader {
         let workspace = workspace.uuid();
         let Scope { state, track, lane, tag, member } = filter.into();
         let rows = InboxRows { workspace, requests: ids(requests), state, track, lane, tag, member };
-        let rows: Vec<InboxRecord> = session.run(rows.load(&mut session.connection()?)).await?;
-        rows.into_iter().map(inbox_row).collect()
+        let rows: Vec<InboxListRow> = session.run(rows.load(&mut session.connection()?)).await?;
+        rows.into_iter().map(InboxRow::try_from).collect()
     }
 
     async fn find_unindexed(
@@ -630,10 +620,10 @@ impl InboxReader for PostgresReader {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
         let preview = Preview { workspace, source: source.uuid(), target: target.uuid() };
-        let rows: Vec<(bool, i64, InboxRecord)> = session.run(preview.load(&mut session.connection()?)).await?;
+        let rows: Vec<(bool, i64, InboxListRow)> = session.run(preview.load(&mut session.connection()?)).await?;
         let (mut source, mut target, mut votes) = (None, None, 0);
         for (is_source, votes_count, record) in rows {
-            let row = Some(inbox_row(record)?);
+            let row = Some(InboxRow::try_from(record)?);
             if is_source {
                 source = row;
             } else {

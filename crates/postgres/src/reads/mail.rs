@@ -17,11 +17,11 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::MailReader;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{HeldMessageRow, SignInRow};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::outbox_queue::recipient;
-use crate::portal_rows::{SignInRow, sign_in_columns};
+use crate::rows::sign_in_columns;
 use crate::schema::{outbox, sign_ins};
 use crate::statement::statement;
 
@@ -243,7 +243,6 @@ impl MailReader for PostgresStore {
     }
 
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError> {
-        type Row = (String, String, String, Option<Uuid>, Option<String>);
         let session = self.mail_session(workspace).await?;
         let digests: Vec<&str> = digests.iter().map(MessageId::as_str).collect();
         let held = outbox::table
@@ -256,13 +255,7 @@ impl MailReader for PostgresStore {
                 outbox::customer_id,
                 outbox::address,
             ));
-        let rows: Vec<Row> = session.run(held.load(&mut session.connection()?)).await?;
-        let held = |(digest, kind, payload, customer, address): Row| HeldMessage {
-            digest: MessageId::new(digest),
-            kind,
-            payload,
-            recipient: recipient(customer, address),
-        };
-        Ok(rows.into_iter().map(held).collect())
+        let rows: Vec<HeldMessageRow> = session.run(held.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(HeldMessage::from).collect())
     }
 }

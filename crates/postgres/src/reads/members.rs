@@ -7,9 +7,10 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::member::Member;
 use roadmap_domain::ports::MemberReader;
+use roadmap_store::rows::MemberRow;
 
 use crate::PostgresReader;
-use crate::rows::{MemberRow, member, member_columns};
+use crate::rows::member_columns;
 use crate::schema::members;
 
 #[async_trait]
@@ -22,6 +23,6 @@ impl MemberReader for PostgresReader {
             .order((members::created_at, members::id))
             .select(member_columns());
         let rows: Vec<MemberRow> = session.run(members.load(&mut session.connection()?)).await?;
-        rows.into_iter().map(member).collect()
+        rows.into_iter().map(Member::try_from).collect()
     }
 }

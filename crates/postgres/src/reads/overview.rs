@@ -11,11 +11,12 @@ use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::OverviewReader;
 use roadmap_store::columns::{TimestampColumn, optional_timestamp};
+use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::reads::tracks::most_voted;
-use crate::rows::{SummaryColumns, SummaryRow};
+use crate::rows::SummaryColumns;
 use crate::statement::{placed, statement, summary};
 
 /// The SQL of the common table expressions `members`, the feature requests of trees with merged ones, each with its root,

@@ -15,26 +15,19 @@ use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::portal::{PortalFilter, PortalList, PortalRow, PortalSort};
 use roadmap_domain::policy::trending::Candidate;
 use roadmap_domain::ports::PortalListReader;
-use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{CandidateRow, PortalListRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::reads::listing::listing;
 use crate::reads::tracks::most_voted;
-use crate::rows::{SummaryColumns, SummaryRow};
+use crate::rows::SummaryColumns;
 use crate::statement::{placed, statement};
 use selections::{Matching, Parameters};
 
 /// The types of a row of a list: the feature request, the beginning of its description, whether it is private, and
 /// whether it awaits approval.
 pub(super) type RowColumns = (SummaryColumns, Text, Bool, Bool);
-pub(super) type RowRow = (SummaryRow, String, bool, bool);
-
-/// Converts a row of [`RowColumns`].
-pub(super) fn portal_row((summary, excerpt, private, awaiting_approval): RowRow) -> Result<PortalRow, StoreError> {
-    Ok(PortalRow { summary: summary.try_into()?, excerpt, private, awaiting_approval })
-}
-
 /// The SQL of the columns of [`RowColumns`], after `placed` feature requests, with [`Description::EXCERPT_MAX`] characters
 /// of the description.
 macro_rules! row {
@@ -143,7 +136,6 @@ merged_list! {
 
 /// The types of a candidate: ID, tag number, number of votes, and timestamp of the creation.
 pub(super) type CandidateColumns = (SqlUuid, BigInt, BigInt, Timestamptz);
-pub(super) type CandidateRow = (Uuid, i64, i64, TimestampColumn);
 
 statement! {
     /// Selects the most voted and the newest public feature requests of a lane, or of all.
@@ -209,7 +201,7 @@ impl PortalListReader for PostgresReader {
         // No rows are read of a page that is too far.
         let is_read = page.page() <= PortalList::MAX_PAGE;
         let (limit, offset) = if is_read { (page.limit(), page.offset().unwrap_or(0)) } else { (0, 0) };
-        let rows: Vec<(i64, Option<RowRow>)> = if is_ordered(filter) {
+        let rows: Vec<(i64, Option<PortalListRow>)> = if is_ordered(filter) {
             let (lane, scan_limit) = (filter.lane.map(|lane| lane.uuid()), offset.saturating_add(limit));
             match sort {
                 PortalSort::Trending | PortalSort::Votes => {
@@ -232,7 +224,7 @@ impl PortalListReader for PostgresReader {
         } else {
             selections::page(&session, workspace, filter, *sort, limit, offset).await?
         };
-        listing(rows, *page, portal_row)
+        listing(rows, *page, PortalRow::try_from)
     }
 
     async fn trending_candidates(
@@ -250,11 +242,7 @@ impl PortalListReader for PostgresReader {
         } else {
             selections::candidates(&session, workspace, filter, limit).await?
         };
-        let candidate = |(id, tag_number, votes_count, created_at): CandidateRow| {
-            let created_at = created_at.into_timestamp("feature_requests", "created_at", id)?;
-            Ok(Candidate { id: FeatureRequestId::new(id), tag_number, votes_count, created_at })
-        };
-        rows.into_iter().map(candidate).collect()
+        rows.into_iter().map(Candidate::try_from).collect()
     }
 
     async fn portal_rows(
@@ -265,8 +253,8 @@ impl PortalListReader for PostgresReader {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
         let rows = Rows { workspace, requests: ids(requests) };
-        let rows: Vec<RowRow> = session.run(rows.load(&mut session.connection()?)).await?;
-        rows.into_iter().map(portal_row).collect()
+        let rows: Vec<PortalListRow> = session.run(rows.load(&mut session.connection()?)).await?;
+        rows.into_iter().map(PortalRow::try_from).collect()
     }
 
     async fn matching(

@@ -7,22 +7,18 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::event::Event;
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, RequestLink};
-use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, WorkspaceId};
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{HeldComment, RequestPage, Viewer};
 use roadmap_domain::ports::RequestPageReader;
-use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{CommentRow, EventRow, HeldCommentRow, LinkRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::reads::comments::CommentsAndAnswer;
 use crate::reads::listing::BEYOND;
-use crate::reads::requests::{EventColumns, EventRow, event};
-use crate::rows::{
-    CommentRow, CustomerNameColumns, CustomerNameRow, DetailColumns, DetailRow, LinkColumns, LinkRow, customer_name,
-    detail, listed_comment, request_link,
-};
+use crate::reads::requests::EventColumns;
+use crate::rows::{CustomerNameColumns, DetailColumns, DetailRow, LinkColumns, detail};
 use crate::session::Session;
 use crate::statement::{id_or_number, resolved, statement};
 
@@ -93,18 +89,6 @@ statement! {
 
 /// The types of a comment that waits: ID, content, author, and timestamp of the submission.
 pub(super) type HeldColumns = (SqlUuid, Text, CustomerNameColumns, Timestamptz);
-pub(super) type HeldRow = (Uuid, String, CustomerNameRow, TimestampColumn);
-
-/// Converts a row of [`HeldColumns`].
-pub(super) fn held_comment((id, content, author, created_at): HeldRow) -> Result<HeldComment, StoreError> {
-    Ok(HeldComment {
-        id: CommentId::new(id),
-        content: CleanHtml::from_stored(content),
-        author: customer_name(author),
-        created_at: created_at.into_timestamp("held_comments", "created_at", id)?,
-    })
-}
-
 /// Returns a page of comments, from 1, or the last one of `total` comments.
 fn page_of_comments(page: Option<u64>, total: u64) -> Result<PageRequest, StoreError> {
     let page = page.unwrap_or_else(|| total.div_ceil(RequestPage::COMMENTS)).max(1);
@@ -133,7 +117,7 @@ async fn comments_and_answer(
     let total = rows.iter().map(|(total, _)| total.unsigned_abs()).next().unwrap_or(0);
     let (mut items, mut answer) = (Vec::new(), None);
     for (is_answer, comment) in rows.into_iter().filter_map(|(_, row)| row) {
-        let comment = listed_comment(comment)?;
+        let comment = ListedComment::try_from(comment)?;
         if is_answer {
             answer = Some(comment);
         } else {
@@ -159,11 +143,12 @@ async fn events_and_held(
         customer: viewer.customer.map(|customer| customer.uuid()),
         is_member: viewer.is_member,
     };
-    let rows: Vec<(Option<EventRow>, Option<HeldRow>)> = session.run(select.load(&mut session.connection()?)).await?;
+    let rows: Vec<(Option<EventRow>, Option<HeldCommentRow>)> =
+        session.run(select.load(&mut session.connection()?)).await?;
     let (mut events, mut held) = (Vec::new(), Vec::new());
     for (row, waiting) in rows {
-        events.extend(row.map(event).transpose()?);
-        held.extend(waiting.map(held_comment).transpose()?);
+        events.extend(row.map(Event::try_from).transpose()?);
+        held.extend(waiting.map(HeldComment::try_from).transpose()?);
     }
     Ok((events, held))
 }
@@ -231,6 +216,6 @@ impl RequestPageReader for PostgresReader {
             is_member: viewer.is_member,
         };
         let row: Option<LinkRow> = session.run_optional(find.get_result(&mut session.connection()?)).await?;
-        Ok(row.map(request_link))
+        Ok(row.map(RequestLink::from))
     }
 }

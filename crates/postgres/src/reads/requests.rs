@@ -6,22 +6,24 @@ use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz, Uuid as SqlU
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::TeamPage;
-use roadmap_domain::model::audit::{Actor, ActorKind};
-use roadmap_domain::model::event::{Event, EventContent};
+use roadmap_domain::model::event::Event;
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
-use roadmap_domain::model::id::{EventId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::SitemapEntry;
+use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::FeatureRequestReader;
-use roadmap_store::columns::{TimestampColumn, inconsistent};
+use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{EventRow, NoteRow, SitemapRow, VoterRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::reads::comments::{NoteRow, NotesPage, note};
+use crate::reads::comments::NotesPage;
 use crate::reads::listing::{BEYOND, existing_listing};
 use crate::reads::portal_lists::ids;
-use crate::reads::votes::{VoterColumns, VoterRow, voter};
-use crate::rows::{DetailRow, FindDetail, LinkColumns, LinkRow, request_link};
+use crate::reads::votes::VoterColumns;
+use crate::rows::{DetailRow, FindDetail, LinkColumns};
 use crate::schema::tag_counters;
 use crate::statement::{id_or_number, members, resolved, statement, tree};
 
@@ -55,24 +57,6 @@ statement! {
 }
 
 pub(crate) type EventColumns = (SqlUuid, Text, Text, Text, Nullable<SqlUuid>, Text, Timestamptz);
-pub(crate) type EventRow = (Uuid, String, String, String, Option<Uuid>, String, TimestampColumn);
-
-/// Returns a kind of actor as it is stored.
-pub(super) fn actor_kind(kind: &str, table: &'static str, row: Uuid) -> Result<ActorKind, StoreError> {
-    ActorKind::from_name(kind).ok_or_else(|| inconsistent(table, "actor_kind", row))
-}
-
-/// Converts a row of [`EventColumns`].
-pub(crate) fn event((id, kind, details, actor, actor_id, name, created_at): EventRow) -> Result<Event, StoreError> {
-    let table = "feature_request_events";
-    Ok(Event {
-        id: EventId::new(id),
-        content: EventContent::parse(&kind, &details).ok_or_else(|| inconsistent(table, "details", id))?,
-        actor: Actor { kind: actor_kind(&actor, table, id)?, id: actor_id, name },
-        created_at: created_at.into_timestamp(table, "created_at", id)?,
-    })
-}
-
 /// The SQL expression of the number of customers who get mail about the feature requests of the common table expression
 /// `members`, as in [`audience`](crate::statement::audience).
 macro_rules! subscribers {
@@ -166,7 +150,7 @@ impl FeatureRequestReader for PostgresReader {
             offset: page.offset().unwrap_or(BEYOND),
         };
         let rows: Vec<(i64, Option<EventRow>)> = session.run(events.load(&mut session.connection()?)).await?;
-        existing_listing(rows, page, event)
+        existing_listing(rows, page, Event::try_from)
     }
 
     async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError> {
@@ -182,9 +166,9 @@ impl FeatureRequestReader for PostgresReader {
         let voters: Vec<(i64, Option<VoterRow>)> = session.run(voters.load(&mut session.connection()?)).await?;
         Ok(TeamPage {
             notes_count: notes.as_slice().first().map_or(0, |(total, _)| *total),
-            notes: notes.into_iter().filter_map(|(_, row)| row).map(note).collect::<Result<_, _>>()?,
+            notes: notes.into_iter().filter_map(|(_, row)| row).map(Note::try_from).collect::<Result<_, _>>()?,
             subscribers: voters.as_slice().first().map_or(0, |(total, _)| *total),
-            voters: voters.into_iter().filter_map(|(_, row)| row).map(voter).collect::<Result<_, _>>()?,
+            voters: voters.into_iter().filter_map(|(_, row)| row).map(Voter::try_from).collect::<Result<_, _>>()?,
         })
     }
 
@@ -202,12 +186,8 @@ impl FeatureRequestReader for PostgresReader {
     async fn sitemap(&self, workspace: WorkspaceId, after: i64, limit: u32) -> Result<Vec<SitemapEntry>, StoreError> {
         let session = self.session(workspace).await?;
         let select = Sitemap { workspace: workspace.uuid(), after, limit: i64::from(limit) };
-        let rows: Vec<(LinkRow, TimestampColumn)> = session.run(select.load(&mut session.connection()?)).await?;
-        let entry = |(request, updated_at): (LinkRow, TimestampColumn)| {
-            let updated_at = updated_at.into_timestamp("feature_requests", "updated_at", request.0)?;
-            Ok(SitemapEntry { request: request_link(request), updated_at })
-        };
-        rows.into_iter().map(entry).collect()
+        let rows: Vec<SitemapRow> = session.run(select.load(&mut session.connection()?)).await?;
+        rows.into_iter().map(SitemapEntry::try_from).collect()
     }
 
     async fn last_tag_number(&self, workspace: WorkspaceId) -> Result<i64, StoreError> {

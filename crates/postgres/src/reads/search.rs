@@ -18,10 +18,11 @@ use roadmap_domain::policy::search::{
     CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, PROBE_ROWS, Search, should_continue_scan,
 };
 use roadmap_domain::ports::{IndexedRequest, Matches, SearchIndex, TextSearch};
+use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::rows::{SummaryRow, placed_requests, summary_columns};
+use crate::rows::{placed_requests, summary_columns};
 use crate::schema::feature_requests;
 use crate::session::Session;
 use crate::statement::statement;
@@ -222,7 +223,7 @@ impl TextSearch for PostgresReader {
             .filter(feature_requests::private.eq(false))
             .select((summary_columns(), feature_requests::description_text));
         let mut rows: Vec<(SummaryRow, String)> = session.run(select.load(&mut session.connection()?)).await?;
-        rows.sort_by_key(|(row, _)| ids.iter().position(|id| *id == row.id));
+        rows.sort_by_key(|(row, _)| ids.iter().position(|id| *id == row.id.0));
         rows.into_iter()
             .map(|(row, description)| Ok(SearchResult { summary: FeatureRequestSummary::try_from(row)?, description }))
             .collect()

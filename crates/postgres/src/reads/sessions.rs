@@ -5,19 +5,17 @@ use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::{SessionId, SignInId, WorkspaceId};
-use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::session::{SecretDigest, Session};
 use roadmap_domain::model::sign_in::SignIn;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SessionReader;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{SessionRow, SignInRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::portal_rows::{SignInRow, sign_in_columns};
-use crate::rows::{CustomerNameColumns, CustomerNameRow, MemberRow, customer_name, member};
+use crate::rows::{CustomerNameColumns, sign_in_columns};
 use crate::schema::{sessions, sign_ins};
 use crate::statement::statement;
 
@@ -44,9 +42,6 @@ type SessionColumns = (
     Timestamptz,
     Timestamptz,
 );
-type SessionRow =
-    (Uuid, String, Option<CustomerNameRow>, Option<String>, Option<MemberRow>, TimestampColumn, TimestampColumn);
-
 #[async_trait]
 impl SessionReader for PostgresReader {
     async fn session(&self, workspace: WorkspaceId, digest: &SecretDigest) -> Result<Option<Session>, StoreError> {
@@ -54,16 +49,7 @@ impl SessionReader for PostgresReader {
         let workspace = workspace.uuid();
         let find = FindSession { workspace, digest: digest.0.to_vec() };
         let row: Option<SessionRow> = session.run_optional(find.get_result(&mut session.connection()?)).await?;
-        let Some((id, email, customer, language, member_row, created_at, last_seen_at)) = row else { return Ok(None) };
-        Ok(Some(Session {
-            id: SessionId::new(id),
-            email: EmailAddress::from_stored(email),
-            customer: customer.map(customer_name),
-            language: language.as_deref().and_then(Language::from_code),
-            member: member_row.map(member).transpose()?,
-            created_at: created_at.into_timestamp("sessions", "created_at", id)?,
-            last_seen_at: last_seen_at.into_timestamp("sessions", "last_seen_at", id)?,
-        }))
+        row.map(Session::try_from).transpose()
     }
 
     async fn touch_session(&self, workspace: WorkspaceId, id: SessionId, at: Timestamp) -> Result<(), StoreError> {

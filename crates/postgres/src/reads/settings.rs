@@ -4,18 +4,15 @@ use async_trait::async_trait;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::Filename;
-use roadmap_domain::model::changelog::CoverImage;
-use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::portal::Portal;
 use roadmap_domain::model::search::Synonyms;
-use roadmap_domain::model::setting::{Setting, WebsiteUrl};
-use roadmap_domain::model::text::Name;
+use roadmap_domain::model::setting::Setting;
 use roadmap_domain::ports::SettingReader;
-use uuid::Uuid;
+use roadmap_store::rows::{CoverRow, PortalSettingsRow, SettingRow};
 
 use crate::PostgresReader;
-use crate::portal_rows::{SettingsRow, portal_columns};
+use crate::rows::portal_columns;
 use crate::schema::{attachments, portal_settings, settings, synonyms};
 
 #[async_trait]
@@ -25,11 +22,8 @@ impl SettingReader for PostgresReader {
         let setting = settings::table
             .filter(settings::workspace_id.eq(workspace.uuid()))
             .select((settings::product_name, settings::website_url));
-        let row: Option<(String, String)> = session.run_optional(setting.first(&mut session.connection()?)).await?;
-        Ok(row.map(|(product_name, website_url)| Setting {
-            product_name: Name::from_stored(product_name),
-            website_url: WebsiteUrl::from_stored(website_url),
-        }))
+        let row: Option<SettingRow> = session.run_optional(setting.first(&mut session.connection()?)).await?;
+        Ok(row.map(Setting::from))
     }
 
     async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError> {
@@ -43,7 +37,7 @@ impl SettingReader for PostgresReader {
     }
 
     async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError> {
-        type Row = (String, String, Option<SettingsRow>, Option<(Uuid, String)>);
+        type Row = (SettingRow, Option<PortalSettingsRow>, Option<CoverRow>);
         let session = self.session(workspace).await?;
         let select = settings::table
             .left_join(portal_settings::table.on(portal_settings::workspace_id.eq(settings::workspace_id)))
@@ -54,22 +48,13 @@ impl SettingReader for PostgresReader {
             )
             .filter(settings::workspace_id.eq(workspace.uuid()))
             .select((
-                settings::product_name,
-                settings::website_url,
+                (settings::product_name, settings::website_url),
                 portal_columns().nullable(),
                 (attachments::id, attachments::filename).nullable(),
             ));
         let row: Option<Row> = session.run_optional(select.first(&mut session.connection()?)).await?;
-        let Some((product_name, website_url, stored, logo)) = row else { return Ok(None) };
-        let settings = stored.map(|row| row.into_settings(workspace.uuid())).transpose()?.unwrap_or_default();
-        let logo = logo.map(|(id, filename)| CoverImage {
-            attachment: AttachmentId::new(id),
-            filename: Filename::from_stored(filename),
-        });
-        let setting = Setting {
-            product_name: Name::from_stored(product_name),
-            website_url: WebsiteUrl::from_stored(website_url),
-        };
-        Ok(Some(Portal { setting, settings, logo }))
+        let Some((setting, stored, logo)) = row else { return Ok(None) };
+        let settings = stored.map(|row| row.into_settings(workspace)).transpose()?.unwrap_or_default();
+        Ok(Some(Portal { setting: setting.into(), settings, logo: logo.map(Into::into) }))
     }
 }

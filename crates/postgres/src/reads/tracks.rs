@@ -7,16 +7,16 @@ use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::board::{ListedLane, RoadmapLane};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Sort};
-use roadmap_domain::model::id::{LaneId, TrackId, WorkspaceId};
+use roadmap_domain::model::id::{TrackId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::{Lane, Track};
+use roadmap_domain::model::track::Track;
 use roadmap_domain::ports::TrackReader;
+use roadmap_store::rows::{LaneRow, SummaryRow, TrackRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::reads::listing::{BEYOND, existing_listing};
-use crate::rows::{SummaryColumns, SummaryRow, TrackRow, mapped_tracks};
+use crate::rows::{SummaryColumns, mapped_tracks};
 use crate::schema::tracks;
 use crate::statement::statement;
 
@@ -93,8 +93,7 @@ statement! {
      ORDER BY number, rank")
 }
 
-type LaneColumns = (SqlUuid, Text, BigInt, BigInt);
-type LaneRow = (Uuid, String, i64, i64);
+type LaneColumns = ((SqlUuid, Text), BigInt, BigInt);
 
 /// The SQL of a page of a track's feature requests, with the total. The parameter is the common table expression `page`,
 /// with the ID and the place of each. Returns no row if the track does not exist.
@@ -172,12 +171,8 @@ statement! {
     )
 }
 
-fn listed_lane((id, name, position, requests_count): LaneRow) -> ListedLane {
-    ListedLane {
-        lane: Lane { id: LaneId::new(id), name: Name::from_stored(name) },
-        position: position.unsigned_abs(),
-        feature_requests_count: requests_count,
-    }
+fn listed_lane((lane, position, requests_count): (LaneRow, i64, i64)) -> ListedLane {
+    ListedLane { lane: lane.into(), position: position.unsigned_abs(), feature_requests_count: requests_count }
 }
 
 #[async_trait]
@@ -192,14 +187,15 @@ impl TrackReader for PostgresReader {
     async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError> {
         let session = self.session(workspace).await?;
         let lanes = Lanes { workspace: workspace.uuid() };
-        let rows: Vec<LaneRow> = session.run(lanes.load(&mut session.connection()?)).await?;
+        let rows: Vec<(LaneRow, i64, i64)> = session.run(lanes.load(&mut session.connection()?)).await?;
         Ok(rows.into_iter().map(listed_lane).collect())
     }
 
     async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError> {
         let session = self.session(workspace).await?;
         let roadmap = Roadmap { workspace: workspace.uuid(), per_lane: i64::from(per_lane) };
-        let rows: Vec<(LaneRow, Option<SummaryRow>)> = session.run(roadmap.load(&mut session.connection()?)).await?;
+        let rows: Vec<((LaneRow, i64, i64), Option<SummaryRow>)> =
+            session.run(roadmap.load(&mut session.connection()?)).await?;
         let mut lanes: Vec<RoadmapLane> = Vec::new();
         for (lane, request) in rows {
             let lane = listed_lane(lane);

@@ -6,33 +6,21 @@ use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::{CustomerId, WorkspaceId};
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::VoteReader;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{SummaryRow, VoterRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::reads::listing::{BEYOND, existing_listing, listing};
-use crate::rows::{CustomerNameColumns, CustomerNameRow, SummaryColumns, SummaryRow};
+use crate::rows::{CustomerNameColumns, SummaryColumns};
 use crate::statement::{id_or_number, placed, resolved, statement, summary};
 
 /// The types of a voter, and of the timestamp of the vote.
 pub(crate) type VoterColumns = (CustomerNameColumns, Timestamptz);
-pub(crate) type VoterRow = (CustomerNameRow, TimestampColumn);
-
-/// Converts a row of [`VoterColumns`].
-pub(crate) fn voter(((id, name, email), voted_at): VoterRow) -> Result<Voter, StoreError> {
-    Ok(Voter {
-        id: CustomerId::new(id),
-        voted_at: voted_at.into_timestamp("votes", "created_at", id)?,
-        name: name.map(Name::from_stored),
-        email: EmailAddress::from_stored(email),
-    })
-}
-
 statement! {
     /// Selects the number of feature requests that a customer has voted for, with a page of them. Ids begin with the
     /// creation timestamp, and the index of a customer's votes is ordered by id. So the page is read from the index
@@ -134,7 +122,7 @@ impl VoteReader for PostgresReader {
             offset: page.offset().unwrap_or(BEYOND),
         };
         let rows: Vec<(i64, Option<VoterRow>)> = session.run(voters.load(&mut session.connection()?)).await?;
-        existing_listing(rows, page, voter)
+        existing_listing(rows, page, Voter::try_from)
     }
 
     async fn voted_requests(

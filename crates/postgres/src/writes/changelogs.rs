@@ -11,9 +11,10 @@ use roadmap_domain::model::id::{ChangelogId, FeatureRequestId};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::ports::ChangelogWrites;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{ChangelogRow, SummaryRow};
 use uuid::Uuid;
 
-use crate::rows::{ChangelogColumns, ChangelogRow, SummaryColumns, SummaryRow, changelog};
+use crate::rows::{ChangelogColumns, SummaryColumns};
 use crate::schema::{changelog_feature_requests, changelogs};
 use crate::statement::{placed, statement, summary};
 use crate::unit::PostgresUnit;
@@ -95,7 +96,7 @@ impl ChangelogWrites for PostgresUnit {
             .select(changelog_feature_requests::request_id);
         let links: Vec<Uuid> = self.run(links.load(&mut self.connection()?)).await?;
         let feature_requests = links.into_iter().map(FeatureRequestId::new).collect();
-        Ok(Some(EditableChangelog { changelog: changelog(row)?, feature_requests, is_notified }))
+        Ok(Some(EditableChangelog { changelog: row.try_into()?, feature_requests, is_notified }))
     }
 
     async fn save_changelog(&mut self, changed: &EditableChangelog) -> Result<(), StoreError> {

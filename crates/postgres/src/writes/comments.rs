@@ -14,9 +14,10 @@ use roadmap_domain::model::message::MessageContent;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CommentWrites;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{CommentRow, SummaryRow};
 use uuid::Uuid;
 
-use crate::rows::{CommentColumns, CommentRow, SummaryColumns, SummaryRow, listed_comment};
+use crate::rows::{CommentColumns, SummaryColumns};
 use crate::schema::comments;
 use crate::statement::{author, id_or_number, members, placed, resolved, statement, summary};
 use crate::unit::PostgresUnit;
@@ -205,7 +206,7 @@ impl CommentWrites for PostgresUnit {
             at: at.into(),
         };
         let row: Option<CommentRow> = self.run_optional(update.get_result(&mut self.connection()?)).await?;
-        row.map(listed_comment).transpose()
+        row.map(ListedComment::try_from).transpose()
     }
 
     async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {

@@ -14,14 +14,13 @@ use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CustomerWrites;
-use roadmap_store::columns::TimestampColumn;
+use roadmap_store::columns::{Id, TimestampColumn};
+use roadmap_store::rows::{CustomerNameRow, CustomerRow};
 use uuid::Uuid;
 
 use crate::locks::WorkspaceLock;
 use crate::reads::SelectCustomer;
-use crate::rows::{
-    CustomerColumns, CustomerNameColumns, CustomerNameRow, CustomerRow, customer, customer_name, votes_of,
-};
+use crate::rows::{CustomerColumns, CustomerNameColumns, votes_of};
 use crate::schema::customers;
 use crate::statement::statement;
 use crate::unit::PostgresUnit;
@@ -241,7 +240,7 @@ impl CustomerWrites for PostgresUnit {
         };
         let row: Option<(CustomerRow, Option<String>)> =
             self.run_optional(rename.get_result(&mut self.connection()?)).await?;
-        row.map(|(row, old)| Ok((customer(row)?, old.map(Name::from_stored)))).transpose()
+        row.map(|(row, old)| Ok((row.try_into()?, old.map(Name::from_stored)))).transpose()
     }
 
     async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError> {
@@ -273,7 +272,7 @@ impl CustomerWrites for PostgresUnit {
             at: at.into(),
         };
         let row: CustomerNameRow = self.run(set.get_result(&mut self.connection()?)).await?;
-        Ok(customer_name(row))
+        Ok(row.into())
     }
 
     async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
@@ -327,6 +326,9 @@ impl CustomerWrites for PostgresUnit {
         let (name, email): (Option<String>, String) = self.run(replace.get_result(&mut self.connection()?)).await?;
         let select = SelectCustomer { workspace, customer: target };
         let row: CustomerRow = self.run(select.get_result(&mut self.connection()?)).await?;
-        Ok(Some(CustomersMerged { customer: customer(row)?, source: customer_name((source, name, email)) }))
+        Ok(Some(CustomersMerged {
+            customer: row.try_into()?,
+            source: CustomerNameRow { id: Id(source), name, email }.into(),
+        }))
     }
 }

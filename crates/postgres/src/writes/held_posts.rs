@@ -11,9 +11,10 @@ use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::HeldPostWrites;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
 
-use crate::rows::{SummaryColumns, SummaryRow};
+use crate::rows::SummaryColumns;
 use crate::schema::{feature_requests, held_comments};
 use crate::statement::{id_or_number, statement};
 use crate::unit::PostgresUnit;

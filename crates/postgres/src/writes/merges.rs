@@ -14,10 +14,11 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::merging::MergeNode;
 use roadmap_domain::ports::MergeWrites;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
 
 use crate::locks::WorkspaceLock;
-use crate::rows::{SummaryColumns, SummaryRow};
+use crate::rows::SummaryColumns;
 use crate::statement::{id_or_number, placed, statement, summary};
 use crate::unit::PostgresUnit;
 

@@ -10,10 +10,11 @@ use roadmap_domain::model::removal::{MovedTexts, REMOVED_TITLE};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ModerationWrites;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::CustomerNameRow;
 use uuid::Uuid;
 
 use crate::locks::WorkspaceLock;
-use crate::rows::{CustomerNameColumns, CustomerNameRow, customer_name};
+use crate::rows::CustomerNameColumns;
 use crate::statement::statement;
 use crate::unit::PostgresUnit;
 use crate::writes::merges::{DeleteMessages, delete_messages_about};
@@ -244,7 +245,7 @@ impl ModerationWrites for PostgresUnit {
             let waiting = DeleteWaiting { workspace, customer };
             self.run(waiting.execute(&mut self.connection()?)).await?;
         }
-        Ok(Some((customer_name(row), has_changed)))
+        Ok(Some((row.into(), has_changed)))
     }
 
     /// No feature request is merged or deleted meanwhile.

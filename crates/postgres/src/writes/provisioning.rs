@@ -15,10 +15,11 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Insertion, Provisioning};
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{ApiKeyRow, MemberRow};
 use uuid::Uuid;
 
 use crate::locks::WorkspaceLock;
-use crate::rows::{self, ApiKeyRow, MemberRow, api_key_columns, member_columns};
+use crate::rows::{api_key_columns, member_columns};
 use crate::schema::{api_keys, members, settings, workspaces};
 use crate::statement::statement;
 use crate::unit::PostgresUnit;
@@ -112,7 +113,7 @@ impl Provisioning for PostgresUnit {
             at: member.created_at.into(),
         };
         let row: Option<MemberRow> = self.run_optional(insert.get_result(&mut self.connection()?)).await?;
-        row.map(rows::member).transpose()
+        row.map(Member::try_from).transpose()
     }
 
     async fn load_members(&mut self) -> Result<Vec<Member>, StoreError> {
@@ -123,7 +124,7 @@ impl Provisioning for PostgresUnit {
             .order((members::created_at, members::id))
             .select(member_columns());
         let rows: Vec<MemberRow> = self.run(all.load(&mut self.connection()?)).await?;
-        rows.into_iter().map(rows::member).collect()
+        rows.into_iter().map(Member::try_from).collect()
     }
 
     async fn find_member(&mut self, address: &FoldedEmail) -> Result<Option<Member>, StoreError> {
@@ -133,7 +134,7 @@ impl Provisioning for PostgresUnit {
             .filter(members::removed_at.is_null())
             .select(member_columns());
         let row: Option<MemberRow> = self.run_optional(select.first(&mut self.connection()?)).await?;
-        row.map(rows::member).transpose()
+        row.map(Member::try_from).transpose()
     }
 
     async fn set_role(&mut self, member: MemberId, role: Role) -> Result<(), StoreError> {

@@ -18,9 +18,10 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::FeatureRequestWrites;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
 
-use crate::rows::{DetailRow, FindDetail, FindRequest, SummaryColumns, SummaryRow};
+use crate::rows::{DetailRow, FindDetail, FindRequest, SummaryColumns};
 use crate::schema::{feature_request_events, feature_requests, search_documents};
 use crate::statement::{id_or_number, resolved, statement, upserted_customer};
 use crate::unit::PostgresUnit;

@@ -5,14 +5,15 @@ use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{Array, Bool, Nullable, Text, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::portal::{EmbedOrigin, MailDomain, PortalSettings};
 use roadmap_domain::model::search::Synonyms;
-use roadmap_domain::model::setting::{Setting, WebsiteUrl};
-use roadmap_domain::model::text::Name;
+use roadmap_domain::model::setting::Setting;
 use roadmap_domain::ports::SettingWrites;
+use roadmap_store::rows::{PortalSettingsRow, SettingRow};
 use uuid::Uuid;
 
-use crate::portal_rows::{SettingsRow, portal_columns};
+use crate::rows::portal_columns;
 use crate::schema::{portal_settings, settings, synonyms};
 use crate::statement::statement;
 use crate::unit::PostgresUnit;
@@ -49,8 +50,8 @@ impl SettingWrites for PostgresUnit {
             .select((settings::product_name, settings::website_url))
             // No other unit may change the row until this one ends.
             .for_update();
-        let (product_name, website_url): (String, String) = self.run(stored.first(&mut self.connection()?)).await?;
-        Ok(Setting { product_name: Name::from_stored(product_name), website_url: WebsiteUrl::from_stored(website_url) })
+        let row: SettingRow = self.run(stored.first(&mut self.connection()?)).await?;
+        Ok(row.into())
     }
 
     async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError> {
@@ -109,8 +110,8 @@ impl SettingWrites for PostgresUnit {
         let _: Vec<Uuid> = self.run(lock.load(&mut self.connection()?)).await?;
         let stored =
             portal_settings::table.filter(portal_settings::workspace_id.eq(self.workspace)).select(portal_columns());
-        let row: Option<SettingsRow> = self.run_optional(stored.first(&mut self.connection()?)).await?;
-        Ok(row.map(|row| row.into_settings(self.workspace)).transpose()?.unwrap_or_default())
+        let row: Option<PortalSettingsRow> = self.run_optional(stored.first(&mut self.connection()?)).await?;
+        Ok(row.map(|row| row.into_settings(WorkspaceId::new(self.workspace))).transpose()?.unwrap_or_default())
     }
 
     async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError> {

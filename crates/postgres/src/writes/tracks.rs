@@ -10,15 +10,15 @@ use roadmap_domain::model::audit::Actor;
 use roadmap_domain::model::board::Board;
 use roadmap_domain::model::event::{EventContent, Move};
 use roadmap_domain::model::id::{LaneId, TrackId};
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::{Lane, Placement, Track};
 use roadmap_domain::ports::TrackWrites;
 use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::{LaneRow, TrackRow};
 use uuid::Uuid;
 
 use crate::locks::WorkspaceLock;
-use crate::rows::{TrackRow, mapped_tracks};
+use crate::rows::mapped_tracks;
 use crate::schema::{feature_requests, lanes, tracks};
 use crate::statement::statement;
 use crate::unit::PostgresUnit;
@@ -133,11 +133,10 @@ impl TrackWrites for PostgresUnit {
             .filter(lanes::workspace_id.eq(self.workspace))
             .order(lanes::position)
             .select((lanes::id, lanes::name));
-        let rows: Vec<(Uuid, String)> = self.run(select.load(&mut self.connection()?)).await?;
-        let lane = |(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) };
+        let rows: Vec<LaneRow> = self.run(select.load(&mut self.connection()?)).await?;
         let select = mapped_tracks().filter(tracks::workspace_id.eq(self.workspace)).order(tracks::position);
         let mapped: Vec<TrackRow> = self.run(select.load(&mut self.connection()?)).await?;
-        Ok(Board::new(rows.into_iter().map(lane).collect(), mapped.into_iter().map(Track::from).collect()))
+        Ok(Board::new(rows.into_iter().map(Lane::from).collect(), mapped.into_iter().map(Track::from).collect()))
     }
 
     async fn save_board(&mut self, board: &Board) -> Result<(), StoreError> {

@@ -10,10 +10,10 @@ use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSu
 use roadmap_domain::model::id::{FeatureRequestId, NoteId};
 use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome, VoteWithdrawn};
 use roadmap_domain::ports::{FeatureRequestWrites, VoteWrites};
+use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
 
 use crate::cast::Cast;
-use crate::rows::SummaryRow;
 use crate::schema::notes;
 use crate::statement::{id_or_number, statement};
 use crate::unit::PostgresUnit;
@@ -67,7 +67,7 @@ impl VoteWrites for PostgresUnit {
         };
         let request = match root {
             // A merge that the statement did not see has moved the vote.
-            Some(root) if root != request.id => self.summary_of(root).await?,
+            Some(root) if root != request.id.0 => self.summary_of(root).await?,
             _ => request.try_into()?,
         };
         Ok(Some(VoteCast { outcome: outcome_of(is_new), request }))

@@ -1,24 +1,23 @@
 //! What people see of their own account.
 
+use crate::trees::LinkSql;
 use async_trait::async_trait;
 use diesel::prelude::RunQueryDsl;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::FoldedEmail;
-use roadmap_domain::model::feature_request::FeatureRequestSummary;
-use roadmap_domain::model::id::{CustomerId, SessionId, WorkspaceId};
-use roadmap_domain::model::portal::{AccountLists, PortalList};
-use roadmap_domain::model::session::{BrowserName, SessionEntry};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
+use roadmap_domain::model::id::{CustomerId, WorkspaceId};
+use roadmap_domain::model::portal::{AccountLists, PortalList, PortalRow};
+use roadmap_domain::model::session::SessionEntry;
 use roadmap_domain::ports::AccountReader;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{LinkRow, PortalListRow, SessionEntryRow, SummaryRow};
 
 use crate::SqliteStore;
-use crate::codec::timestamp;
-use crate::reads::portal_lists::rows::{RowColumns, RowSql, portal_row, row_sql};
-use crate::records::request_link;
-use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::reads::portal_lists::rows::{RowSql, row_sql};
+use crate::rows::{SummarySql, placed_joins, summary_sql};
 use crate::statement::statement;
-use crate::trees::MergedRow;
 
 statement! {
     /// Selects the feature requests that a customer voted for, latest vote first: public ones, and private ones of the
@@ -71,7 +70,7 @@ statement! {
     /// customer. A merged one is the one that it was merged into. At most `scan_limit` votes and as many subscriptions
     /// without a vote are read.
     Subscriptions { workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt }
-        -> (Binary, BigInt, Text),
+        -> LinkSql,
     "WITH scope (workspace, customer, scan_limit) AS (SELECT ?, ?, ?),
      subscribed (request) AS (
          SELECT request_id FROM (
@@ -114,20 +113,8 @@ statement! {
      WHERE workspace_id = ? AND email_folded = ? ORDER BY last_seen_at DESC, id DESC LIMIT ?"
 }
 
-/// ID, browser, timestamps of the sign-in and of the last use.
-type SessionRow = (Id, Option<String>, i64, i64);
-
-fn session_entry((id, browser, created_at, last_seen_at): SessionRow) -> Result<SessionEntry, StoreError> {
-    Ok(SessionEntry {
-        id: SessionId::new(id.0),
-        browser: browser.map(BrowserName::from_stored),
-        created_at: timestamp(created_at, "sessions", "created_at", id)?,
-        last_seen_at: timestamp(last_seen_at, "sessions", "last_seen_at", id)?,
-    })
-}
-
 /// The rows of the lists of an account: votes, ideas, subscriptions, sessions.
-type AccountRows = (Vec<SummaryRow>, Vec<RowColumns>, Vec<MergedRow>, Vec<SessionRow>);
+type AccountRows = (Vec<SummaryRow>, Vec<PortalListRow>, Vec<LinkRow>, Vec<SessionEntryRow>);
 
 #[async_trait]
 impl AccountReader for SqliteStore {
@@ -155,9 +142,9 @@ impl AccountReader for SqliteStore {
             .await?;
         Ok(AccountLists {
             votes: votes.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<_, _>>()?,
-            ideas: ideas.into_iter().map(portal_row).collect::<Result<_, _>>()?,
-            subscriptions: subscriptions.into_iter().map(request_link).collect(),
-            sessions: sessions.into_iter().map(session_entry).collect::<Result<_, _>>()?,
+            ideas: ideas.into_iter().map(PortalRow::try_from).collect::<Result<_, _>>()?,
+            subscriptions: subscriptions.into_iter().map(RequestLink::from).collect(),
+            sessions: sessions.into_iter().map(SessionEntry::try_from).collect::<Result<_, _>>()?,
         })
     }
 }

@@ -7,11 +7,11 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::{DoubleAddresses, DoubleCustomer};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::CustomerNameRow;
 use uuid::Uuid;
 
 use crate::SqliteStore;
 use crate::errors::SqlError;
-use crate::records::{CustomerNameRow, customer_name};
 use crate::schema::{customers, members};
 
 /// The tables with addresses. In the first two, a workspace has an address once.
@@ -106,9 +106,9 @@ impl SqliteStore {
                     let all = customers::table.filter(customers::workspace_id.eq(workspace)).select(columns);
                     let canonical = all.filter(customers::email_folded.eq(email.folded().as_str()));
                     let canonical: Option<CustomerNameRow> = canonical.first(connection).optional()?;
-                    let Some(canonical) = canonical.map(customer_name) else { continue };
-                    let double = customer_name(all.filter(customers::id.eq(id)).first(connection)?);
-                    doubles.customers.push(DoubleCustomer { double, canonical });
+                    let Some(canonical) = canonical else { continue };
+                    let double: CustomerNameRow = all.filter(customers::id.eq(id)).first(connection)?;
+                    doubles.customers.push(DoubleCustomer { double: double.into(), canonical: canonical.into() });
                 }
                 for (id, email) in outdated(connection, "members", workspace)? {
                     let removed: Option<i64> =

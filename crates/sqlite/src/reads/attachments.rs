@@ -1,19 +1,17 @@
 //! Attachments.
 
 use async_trait::async_trait;
-use diesel::Queryable;
 use diesel::dsl::{auto_type, exists};
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
+use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
-use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::AttachmentReader;
-use roadmap_store::columns::{Id, inconsistent};
+use roadmap_store::columns::Id;
+use roadmap_store::rows::AttachmentRow;
 
 use crate::SqliteStore;
-use crate::codec::timestamp;
 use crate::schema::{attachments, changelogs, portal_settings};
 
 /// The columns of an attachment.
@@ -31,40 +29,6 @@ fn attachment_columns() -> _ {
         attachments::height,
         attachments::created_at,
     )
-}
-
-/// A row of [`attachment_columns()`].
-#[derive(Debug, Queryable)]
-struct AttachmentRow {
-    id: Id,
-    filename: String,
-    content_type: String,
-    byte_size: i64,
-    checksum: Vec<u8>,
-    key: String,
-    service_name: String,
-    width: Option<i64>,
-    height: Option<i64>,
-    created_at: i64,
-}
-
-impl TryFrom<AttachmentRow> for Attachment {
-    type Error = StoreError;
-
-    fn try_from(row: AttachmentRow) -> Result<Self, StoreError> {
-        let broken = |column| inconsistent("attachments", column, row.id.0);
-        Ok(Self {
-            id: AttachmentId::new(row.id.0),
-            filename: Filename::from_stored(row.filename),
-            media_type: MediaType::from_stored(row.content_type),
-            byte_size: row.byte_size.unsigned_abs(),
-            checksum: Checksum(row.checksum.try_into().map_err(|_| broken("checksum"))?),
-            key: BlobKey::parse(&row.key).ok_or_else(|| broken("key"))?,
-            service_name: row.service_name,
-            dimensions: Dimensions::from_stored(row.width, row.height),
-            created_at: timestamp(row.created_at, "attachments", "created_at", row.id)?,
-        })
-    }
 }
 
 #[async_trait]

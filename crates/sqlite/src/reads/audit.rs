@@ -1,58 +1,17 @@
 //! The audit log.
 
 use async_trait::async_trait;
-use diesel::Queryable;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::audit::{
-    Actor, ActorFilter, ActorKind, AuditEntry, AuditFilter, AuditListing, AuditPage, Channel, Origin, Subject,
-};
-use roadmap_domain::model::id::{AuditEntryId, WorkspaceId};
+use roadmap_domain::model::audit::{ActorFilter, AuditEntry, AuditFilter, AuditListing, AuditPage};
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::AuditReader;
-use roadmap_store::columns::{Id, inconsistent};
+use roadmap_store::columns::Id;
+use roadmap_store::rows::AuditEntryRow;
 
 use crate::SqliteStore;
-use crate::codec::timestamp;
 use crate::schema::audit_entries;
-
-/// A row of the audit log.
-#[derive(Debug, Queryable)]
-struct EntryRow {
-    id: Id,
-    created_at: i64,
-    actor_kind: String,
-    actor_id: Option<Id>,
-    actor_name: String,
-    channel: String,
-    request_id: Option<String>,
-    action: String,
-    subject_kind: String,
-    subject_id: Option<Id>,
-    changes: String,
-}
-
-impl TryFrom<EntryRow> for AuditEntry {
-    type Error = StoreError;
-
-    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
-        let broken = |column| inconsistent("audit_entries", column, row.id.0);
-        let kind = ActorKind::from_name(&row.actor_kind).ok_or_else(|| broken("actor_kind"))?;
-        let channel = Channel::from_name(&row.channel).ok_or_else(|| broken("channel"))?;
-        Ok(Self {
-            id: AuditEntryId::new(row.id.0),
-            at: timestamp(row.created_at, "audit_entries", "created_at", row.id)?,
-            changes: Self::parse_changes(&row.changes).ok_or_else(|| broken("changes"))?,
-            origin: Origin {
-                actor: Actor { kind, id: row.actor_id.map(|id| id.0), name: row.actor_name },
-                channel,
-                request_id: row.request_id,
-            },
-            action: row.action,
-            subject: Subject { kind: row.subject_kind, id: row.subject_id.map(|id| id.0) },
-        })
-    }
-}
 
 #[async_trait]
 impl AuditReader for SqliteStore {
@@ -64,7 +23,7 @@ impl AuditReader for SqliteStore {
     ) -> Result<AuditListing, StoreError> {
         let (workspace, filter) = (Id(workspace.uuid()), filter.clone());
         let size = usize::try_from(page.size).unwrap_or(usize::MAX);
-        let rows: Vec<EntryRow> = self
+        let rows: Vec<AuditEntryRow> = self
             .readers
             .run(move |connection| {
                 let mut entries = audit_entries::table

@@ -13,13 +13,14 @@ use roadmap_domain::model::portal::PublishedChangelog;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ChangelogReader;
 use roadmap_store::columns::{Id, inconsistent};
+use roadmap_store::rows::{ChangelogRow, SummaryRow};
 
 use crate::SqliteStore;
 use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
-use crate::records::{ChangelogRow, changelog_columns, covered_changelogs, find_changelog, load_linked};
-use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::records::{changelog_columns, covered_changelogs, find_changelog, load_linked};
+use crate::rows::{SummarySql, placed_joins, summary_sql};
 use crate::schema::changelogs;
 use crate::statement::statement;
 
@@ -64,7 +65,7 @@ fn published(rows: Vec<ChangelogRow>, links: Vec<LinkRow>) -> Result<Vec<Publish
     for row in rows {
         let id = row.id;
         let changelog = Changelog::try_from(row)?;
-        let published_at = changelog.public_from.ok_or_else(|| inconsistent("changelogs", "published_at", id.0))?;
+        let published_at = changelog.public_from.ok_or_else(|| inconsistent("changelogs", "published_at", id))?;
         changelogs.push(PublishedChangelog {
             id: changelog.id,
             title: changelog.title,

@@ -1,5 +1,6 @@
 //! Lists of everything, oldest change first.
 
+use crate::trees::LinkSql;
 use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::RunQueryDsl;
@@ -11,17 +12,17 @@ use roadmap_domain::model::changes::{
 };
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::id::{FeatureRequestId, TrackId, WorkspaceId};
+use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::ports::ChangeReader;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{ChangeRow, CommentRow, LinkRow};
 
 use crate::SqliteStore;
-use crate::codec::{json_ids, timestamp};
+use crate::codec::json_ids;
 use crate::errors::SqlError;
-use crate::records::{CommentRow, CommentSql, comment_authors, comment_columns, load_detail_of, request_link};
+use crate::records::{CommentSql, comment_authors, comment_columns, load_detail_of};
 use crate::rows::find_row;
 use crate::statement::statement;
-use crate::trees::MergedRow;
 
 /// The kind of the rows of feature requests.
 const REQUEST: &str = "feature_request";
@@ -43,14 +44,11 @@ statement! {
      ORDER BY changed_at, number LIMIT ?"
 }
 
-/// ID, track, whether it is private, was public and is deleted, timestamp and place of the change.
-type ChangeRow = (Id, Option<Id>, bool, bool, bool, i64, i64, i64);
-
 statement! {
     /// Selects the comments of a JSON array, each with the feature request that it was written on and whether that is
     /// private.
     ChangedComments { comments: String => Text, workspace: Id => Binary }
-        -> (CommentSql, (Binary, BigInt, Text), Bool),
+        -> (CommentSql, LinkSql, Bool),
     concat!(
         "SELECT ", comment_columns!(), ", NULL, NULL, NULL, source.id, source.tag_number, source.title, source.private
          FROM json_each(?) AS chosen
@@ -58,19 +56,6 @@ statement! {
          CROSS JOIN feature_requests source ON source.workspace_id = comments.workspace_id
                 AND source.id = comments.request_id ", comment_authors!()
     )
-}
-
-fn entry(row: ChangeRow) -> Result<ChangeEntry, StoreError> {
-    let (id, track, private, was_public, deleted, updated_at, changed_at, number) = row;
-    Ok(ChangeEntry {
-        id: id.0,
-        track: track.map(|track| TrackId::new(track.0)),
-        private,
-        was_public,
-        deleted,
-        updated_at: timestamp(updated_at, "changes", "updated_at", id)?,
-        place: ChangePlace { at: timestamp(changed_at, "changes", "changed_at", id)?, number },
-    })
 }
 
 fn choose(
@@ -83,7 +68,7 @@ fn choose(
     let ChangePlace { at, number } = ChangesSelection::start(&filter, page);
     let changes = Changes { workspace, kind, at: at.millis(), number, limit: i64::from(EXAMINED) };
     let rows: Vec<ChangeRow> = changes.load(connection)?;
-    let entries = rows.into_iter().map(entry).collect::<Result<_, StoreError>>()?;
+    let entries = rows.into_iter().map(ChangeEntry::try_from).collect::<Result<_, _>>()?;
     Ok(ChangesSelection::choose(entries, filter, page))
 }
 
@@ -97,7 +82,8 @@ fn load_request(
         Some(root) => find_row(connection, workspace, &FeatureRequestRef::Id(FeatureRequestId::new(root.0)))?,
         None => None,
     };
-    let merged_into = merged_into.map(|(root, _)| request_link((root.id, root.tag_number, root.title)));
+    let merged_into =
+        merged_into.map(|(root, _)| LinkRow { id: root.id, tag_number: root.tag_number, title: root.title }.into());
     Ok(Some(ChangedRequest { detail: load_detail_of(connection, workspace, row)?, merged_into }))
 }
 
@@ -134,10 +120,10 @@ impl ChangeReader for SqliteStore {
                 let selection = choose(connection, workspace, COMMENT, filter, page)?;
                 let ids: Vec<Id> = selection.visible_ids().into_iter().map(Id).collect();
                 let comments = ChangedComments { comments: json_ids(&ids), workspace };
-                let rows: Vec<(CommentRow, MergedRow, bool)> = comments.load(connection)?;
+                let rows: Vec<(CommentRow, LinkRow, bool)> = comments.load(connection)?;
                 let records = rows.into_iter().map(|(comment, request, private)| {
                     let comment = ListedComment::try_from(comment)?;
-                    Ok(ChangedComment { comment, request: request_link(request), private })
+                    Ok(ChangedComment { comment, request: request.into(), private })
                 });
                 Ok(selection.listing(records.collect::<Result<_, StoreError>>()?))
             })

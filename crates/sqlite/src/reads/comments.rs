@@ -1,35 +1,30 @@
 //! Comments and notes of feature requests, and what waits for approval.
 
 use async_trait::async_trait;
+use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use diesel::{Queryable, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::customer::CustomerName;
-use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, NoteId, WorkspaceId};
+use roadmap_domain::model::id::{CommentId, WorkspaceId};
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::portal::{HeldComment, HeldPost};
-use roadmap_domain::model::text::Name;
+use roadmap_domain::model::portal::HeldPost;
 use roadmap_domain::ports::CommentReader;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{CommentRow, CustomerNameRow, HeldPostRow, NoteRow};
 
 use crate::SqliteStore;
-use crate::codec::{json_ids, timestamp};
+use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
-use crate::records::{
-    CommentRow, CommentSql, CustomerNameRow, comment_authors, comment_columns, count_comments, customer_name,
-    request_link, shown_requests,
-};
+use crate::records::{CommentSql, CustomerNameSql, comment_authors, comment_columns, count_comments, shown_requests};
 use crate::rows::find_summary;
 use crate::schema::feature_requests;
 use crate::statement::statement;
-use crate::trees::tree_members;
+use crate::trees::{LinkSql, tree_members};
 
 statement! {
     /// Selects comments of a feature request into which nothing was merged, oldest first.
@@ -65,10 +60,9 @@ pub(super) use shown_comments;
 /// SQL for the columns of the comments of a common table expression `page` with the columns of [`shown_comments!`].
 macro_rules! shown_comment_columns {
     () => {
-        "page.id, coalesce(comments.content, source.description), page.created_at,
-         coalesce(comments.updated_at, source.created_at),
+        "page.id, coalesce(comments.content, source.description),
          CASE WHEN page.number IS NULL THEN source.author_id ELSE comments.customer_id END IS NOT NULL,
-         coalesce(members.name, customers.name),
+         coalesce(members.name, customers.name), page.created_at, coalesce(comments.updated_at, source.created_at),
          CASE WHEN source.root_id IS NOT NULL THEN source.id END,
          CASE WHEN source.root_id IS NOT NULL THEN source.tag_number END,
          CASE WHEN source.root_id IS NOT NULL THEN source.title END"
@@ -107,8 +101,7 @@ statement! {
 }
 
 /// The types of the columns of a note: ID, body, name and address of the author, the customer, timestamp.
-pub(super) type NoteSql =
-    (Binary, Text, Nullable<Text>, Nullable<Text>, Nullable<Binary>, Nullable<Text>, Nullable<Text>, BigInt);
+pub(super) type NoteSql = (Binary, Text, Nullable<(Text, Text)>, Nullable<CustomerNameSql>, BigInt);
 
 /// SQL for the columns of a note.
 macro_rules! note_columns {
@@ -169,38 +162,9 @@ statement! {
     "SELECT count(*) FROM notes WHERE workspace_id = ? AND request_id IN (SELECT unhex(value) FROM json_each(?))"
 }
 
-/// A row of a note.
-#[derive(Debug, Queryable)]
-pub(super) struct NoteRow {
-    id: Id,
-    body: String,
-    author: Option<String>,
-    author_address: Option<String>,
-    customer: Option<Id>,
-    customer_name: Option<String>,
-    customer_address: Option<String>,
-    created_at: i64,
-}
-
-impl TryFrom<NoteRow> for Note {
-    type Error = StoreError;
-
-    fn try_from(row: NoteRow) -> Result<Self, StoreError> {
-        let author = row.author.zip(row.author_address);
-        let customer = row.customer.zip(row.customer_address);
-        Ok(Self {
-            id: NoteId::new(row.id.0),
-            body: CleanHtml::from_stored(row.body),
-            author: author.map(|(name, email)| (Name::from_stored(name), EmailAddress::from_stored(email))),
-            customer: customer.map(|(id, email)| customer_name((id, row.customer_name, email))),
-            created_at: timestamp(row.created_at, "notes", "created_at", row.id)?,
-        })
-    }
-}
-
 statement! {
     /// Selects the customers who wrote the comments of a JSON array, or described the feature requests of it.
-    CommentCustomers { workspace: Id => Binary, comments: String => Text } -> (Binary, (Binary, Nullable<Text>, Text)),
+    CommentCustomers { workspace: Id => Binary, comments: String => Text } -> (Binary, CustomerNameSql),
     "WITH scope (workspace) AS (SELECT ?),
      listed (workspace, id) AS MATERIALIZED (SELECT workspace, unhex(value) FROM scope CROSS JOIN json_each(?)),
      written (workspace, id, customer) AS (
@@ -229,10 +193,7 @@ statement! {
     Held {
         workspace: Id => Binary, scan_limit: i64 => BigInt, at: i64 => BigInt, after: Id => Binary,
         limit: i64 => BigInt, offset: i64 => BigInt,
-    } -> (
-        (Binary, BigInt, Text), Nullable<(Binary, Text)>, Nullable<(Binary, Nullable<Text>, Text)>,
-        BigInt,
-    ),
+    } -> (LinkSql, Nullable<(Binary, Text)>, Nullable<CustomerNameSql>, BigInt),
     "WITH scope (workspace, scan_limit, at, after) AS (SELECT ?, ?, ?, ?),
      page (created_at, id, idea, comment) AS MATERIALIZED (
          SELECT * FROM (
@@ -261,37 +222,6 @@ statement! {
      LEFT JOIN customers author ON author.workspace_id = request.workspace_id
            AND author.id = CASE WHEN page.idea IS NULL THEN held.customer_id ELSE request.author_id END
      ORDER BY page.created_at, page.id"
-}
-
-/// A row of [`Held`].
-#[derive(Debug, Queryable)]
-struct HeldRow {
-    request: (Id, i64, String),
-    /// ID and content. `None` for an idea.
-    comment: Option<(Id, String)>,
-    author: Option<CustomerNameRow>,
-    created_at: i64,
-}
-
-impl TryFrom<HeldRow> for HeldPost {
-    type Error = StoreError;
-
-    fn try_from(row: HeldRow) -> Result<Self, StoreError> {
-        let author = row.author.map(customer_name);
-        let created_at = |table, id| timestamp(row.created_at, table, "created_at", id);
-        Ok(match (row.comment, author) {
-            (Some((id, content)), Some(author)) => {
-                let created_at = created_at("held_comments", id)?;
-                let (id, content) = (CommentId::new(id.0), CleanHtml::from_stored(content));
-                let comment = HeldComment { id, content, author, created_at };
-                Self { request: request_link(row.request), comment: Some(comment), author: None, created_at }
-            }
-            (_, author) => {
-                let created_at = created_at("feature_requests", row.request.0)?;
-                Self { request: request_link(row.request), comment: None, author, created_at }
-            }
-        })
-    }
 }
 
 fn load_comments(
@@ -374,7 +304,7 @@ impl CommentReader for SqliteStore {
 
     async fn held_posts(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<HeldPost>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let load = move |connection: &mut SqliteConnection| -> Result<Page<HeldRow>, SqlError> {
+        let load = move |connection: &mut SqliteConnection| -> Result<Page<HeldPostRow>, SqlError> {
             let total = CountHeld { workspace }.get_result(connection)?;
             let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
             let (limit, scan_limit) = (page.limit(), page.limit().saturating_add(offset));
@@ -394,6 +324,6 @@ impl CommentReader for SqliteStore {
         let ids: Vec<Id> = comments.iter().map(|comment| Id(comment.uuid())).collect();
         let list = CommentCustomers { workspace, comments: json_ids(&ids) };
         let rows: Vec<(Id, CustomerNameRow)> = self.readers.run(move |connection| Ok(list.load(connection)?)).await?;
-        Ok(rows.into_iter().map(|(comment, row)| (CommentId::new(comment.0), customer_name(row))).collect())
+        Ok(rows.into_iter().map(|(comment, row)| (CommentId::new(comment.0), row.into())).collect())
     }
 }

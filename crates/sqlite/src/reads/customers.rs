@@ -1,38 +1,31 @@
 //! Customers, their records and their texts.
 
+use crate::trees::LinkSql;
 use async_trait::async_trait;
+use diesel::SqliteConnection;
 use diesel::dsl::max;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use diesel::{Queryable, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{CustomerRecords, InboxList};
-use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::customer::{Customer, CustomerQuery};
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink, Title};
-use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CustomerId, WorkspaceId};
-use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::removal::{CustomerText, CustomerTexts, TextCounts, TextState};
+use roadmap_domain::model::removal::{CustomerText, CustomerTexts};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::CustomerReader;
-use roadmap_store::columns::Id;
+use roadmap_store::columns::{Id, TimestampColumn, optional_timestamp};
+use roadmap_store::rows::{CustomerRecordsRows, CustomerRow, CustomerTextRow, TextCountsRow};
 
 use crate::SqliteStore;
-use crate::codec::{optional_timestamp, timestamp};
 use crate::errors::SqlError;
-use crate::reads::comments::{NoteRow, NoteSql, note_columns, note_people};
+use crate::reads::comments::{NoteSql, note_columns, note_people};
 use crate::reads::listing::{Page, listing};
-use crate::records::{
-    CommentRow, CommentSql, CustomerRow, CustomerSql, OneCustomer, comment_authors, comment_columns, customer_votes,
-    request_link,
-};
-use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::records::{CommentSql, CustomerSql, OneCustomer, comment_authors, comment_columns, customer_votes};
+use crate::rows::{SummarySql, placed_joins, summary_sql};
 use crate::schema::{counted_mails, customers};
 use crate::statement::statement;
-use crate::trees::MergedRow;
 
 /// SQL for a page of the customers that fulfil a condition. Ids begin with the timestamp of the creation.
 macro_rules! customers_where {
@@ -119,7 +112,7 @@ statement! {
 statement! {
     /// Selects the comments of a customer, newest first, each with the feature request on which it was written.
     Commented { workspace: Id => Binary, customer: Id => Binary, limit: i64 => BigInt }
-        -> ((Binary, BigInt, Text), CommentSql),
+        -> (LinkSql, CommentSql),
     concat!(
         "SELECT request.id, request.tag_number, request.title, ", comment_columns!(), ",
                 CASE WHEN request.root_id IS NOT NULL THEN request.id END,
@@ -136,7 +129,7 @@ statement! {
 
 statement! {
     /// Selects the notes about a customer, newest first, each with its feature request.
-    Noted { workspace: Id => Binary, customer: Id => Binary, limit: i64 => BigInt } -> ((Binary, BigInt, Text), NoteSql),
+    Noted { workspace: Id => Binary, customer: Id => Binary, limit: i64 => BigInt } -> (LinkSql, NoteSql),
     concat!(
         "SELECT request.id, request.tag_number, request.title, ", note_columns!(), "
          FROM (SELECT rowid AS number FROM notes INDEXED BY notes_by_customer
@@ -153,7 +146,7 @@ statement! {
     /// merged one is the one that it was merged into. At most `scan_limit` votes and as many subscriptions without a
     /// vote are read.
     SubscribedTo { workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt }
-        -> (Nullable<BigInt>, Nullable<(Binary, BigInt, Text)>),
+        -> (Nullable<BigInt>, Nullable<LinkSql>),
     "WITH scope (workspace, customer, scan_limit) AS (SELECT ?, ?, ?),
      subscribed (request) AS (
          SELECT request_id FROM (
@@ -186,22 +179,6 @@ statement! {
      ORDER BY page.number DESC"
 }
 
-/// The rows of the lists: votes, feature requests, comments, notes, subscriptions.
-type Rows = (
-    Vec<SummaryRow>,
-    Vec<SummaryRow>,
-    Vec<(MergedRow, CommentRow)>,
-    Vec<(MergedRow, NoteRow)>,
-    Vec<(Option<i64>, Option<MergedRow>)>,
-);
-
-/// Converts a row with its feature request.
-fn with_request<R, T: TryFrom<R, Error = StoreError>>(
-    (request, row): (MergedRow, R),
-) -> Result<(RequestLink, T), StoreError> {
-    Ok((request_link(request), row.try_into()?))
-}
-
 statement! {
     /// Counts the texts of a customer: feature requests, comments, removed ones; and when the first was removed.
     CountTexts { workspace: Id => Binary, customer: Id => Binary } -> (BigInt, BigInt, BigInt, Nullable<BigInt>),
@@ -230,7 +207,7 @@ statement! {
     TextsPage {
         workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt,
         offset: i64 => BigInt,
-    } -> ((Binary, BigInt, Text), Nullable<Text>, Text, Text, Nullable<BigInt>, BigInt),
+    } -> (LinkSql, Nullable<Text>, Text, Text, Nullable<BigInt>, BigInt),
     "WITH scope (workspace, customer, scan_limit) AS (SELECT ?, ?, ?),
      written (created_at, id, request, title, content, state, removed_at) AS MATERIALIZED (
          SELECT * FROM (
@@ -282,33 +259,6 @@ statement! {
      FROM scope CROSS JOIN written
      CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace AND request.id = written.request
      ORDER BY written.created_at DESC, written.id DESC"
-}
-
-/// A row of [`TextsPage`].
-#[derive(Debug, Queryable)]
-struct TextRow {
-    request: MergedRow,
-    title: Option<String>,
-    content: String,
-    state: String,
-    removed_at: Option<i64>,
-    created_at: i64,
-}
-
-impl TryFrom<TextRow> for CustomerText {
-    type Error = StoreError;
-
-    fn try_from(row: TextRow) -> Result<Self, StoreError> {
-        let id = row.request.0;
-        let removed_at = optional_timestamp(row.removed_at, "removed_comments", "removed_at", id)?;
-        Ok(Self {
-            request: request_link(row.request),
-            title: row.title.map(Title::from_stored),
-            content: CleanHtml::from_stored(row.content),
-            state: TextState::from_stored(&row.state, removed_at),
-            created_at: timestamp(row.created_at, "comments", "created_at", id)?,
-        })
-    }
 }
 
 #[async_trait]
@@ -365,30 +315,19 @@ impl CustomerReader for SqliteStore {
     ) -> Result<CustomerRecords, StoreError> {
         let (workspace, customer) = (Id(workspace.uuid()), Id(customer.uuid()));
         let (scan_limit, limit) = (i64::from(InboxList::READ_LIMIT), i64::from(CustomerRecords::MAX));
-        let (votes, requests, comments, notes, subscriptions): Rows = self
+        let rows = self
             .readers
             .run_in_snapshot(move |connection| {
-                Ok((
-                    Voted { workspace, customer, scan_limit, limit }.load(connection)?,
-                    AskedFor { workspace, customer, limit }.load(connection)?,
-                    Commented { workspace, customer, limit }.load(connection)?,
-                    Noted { workspace, customer, limit }.load(connection)?,
-                    SubscribedTo { workspace, customer, scan_limit, limit }.load(connection)?,
-                ))
+                Ok(CustomerRecordsRows {
+                    votes: Voted { workspace, customer, scan_limit, limit }.load(connection)?,
+                    requests: AskedFor { workspace, customer, limit }.load(connection)?,
+                    comments: Commented { workspace, customer, limit }.load(connection)?,
+                    notes: Noted { workspace, customer, limit }.load(connection)?,
+                    subscriptions: SubscribedTo { workspace, customer, scan_limit, limit }.load(connection)?,
+                })
             })
             .await?;
-        let stopped_at = subscriptions.first().and_then(|(stopped_at, _)| *stopped_at);
-        let summaries = |rows: Vec<SummaryRow>| {
-            rows.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<Vec<_>, StoreError>>()
-        };
-        Ok(CustomerRecords {
-            votes: summaries(votes)?,
-            requests: summaries(requests)?,
-            comments: comments.into_iter().map(with_request::<_, ListedComment>).collect::<Result<_, _>>()?,
-            notes: notes.into_iter().map(with_request::<_, Note>).collect::<Result<_, _>>()?,
-            subscriptions: subscriptions.into_iter().filter_map(|(_, request)| request).map(request_link).collect(),
-            unsubscribed_at: optional_timestamp(stopped_at, "customers", "mail_stopped_at", customer)?,
-        })
+        rows.into_records(customer)
     }
 
     async fn customer_texts(
@@ -397,7 +336,7 @@ impl CustomerReader for SqliteStore {
         customer: CustomerId,
         page: PageRequest,
     ) -> Result<CustomerTexts, StoreError> {
-        type Loaded = ((i64, i64, i64, Option<i64>), Vec<TextRow>);
+        type Loaded = (TextCountsRow, Vec<CustomerTextRow>);
         let (workspace, customer) = (Id(workspace.uuid()), Id(customer.uuid()));
         let load = move |connection: &mut SqliteConnection| -> Result<Loaded, SqlError> {
             let counts = CountTexts { workspace, customer }.get_result(connection)?;
@@ -405,9 +344,8 @@ impl CustomerReader for SqliteStore {
             let (limit, scan_limit) = (page.limit(), page.limit().saturating_add(offset));
             Ok((counts, TextsPage { workspace, customer, scan_limit, limit, offset }.load(connection)?))
         };
-        let ((requests, comments, removed, removed_at), rows) = self.readers.run_in_snapshot(load).await?;
-        let removed_at = optional_timestamp(removed_at, "removed_comments", "removed_at", customer)?;
-        let counts = TextCounts { requests, comments, removed, removed_at };
+        let (counts, rows) = self.readers.run_in_snapshot(load).await?;
+        let counts = counts.into_counts(customer)?;
         let items = rows.into_iter().map(CustomerText::try_from).collect::<Result<_, _>>()?;
         Ok(CustomerTexts { page: Listing { items, request: page, total: counts.total().unsigned_abs() }, counts })
     }
@@ -418,7 +356,7 @@ impl CustomerReader for SqliteStore {
         counter: CounterKey,
     ) -> Result<Option<Timestamp>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let last: Option<i64> = self
+        let last: Option<TimestampColumn> = self
             .readers
             .run(move |connection| {
                 Ok(counted_mails::table

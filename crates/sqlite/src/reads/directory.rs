@@ -9,9 +9,10 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::WorkspaceDirectory;
 use roadmap_store::columns::{Id, inconsistent};
+use roadmap_store::rows::ApiKeyRow;
 
 use crate::SqliteStore;
-use crate::rows::{ApiKeyRow, api_key_columns};
+use crate::rows::api_key_columns;
 use crate::schema::{api_keys, workspaces};
 
 #[async_trait]

@@ -10,27 +10,27 @@ use diesel::Queryable;
 use diesel::prelude::RunQueryDsl;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::{InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview, TrackCounts};
+use roadmap_domain::model::admin::{InboxCounts, InboxFilter, InboxList, InboxRow, MergePreview};
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::ports::InboxReader;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{InboxCountsRow, InboxListRow, inbox_counts};
 
 use crate::SqliteStore;
 use crate::reads::listing::{Page, listing};
 use crate::reads::portal_lists::rows::json_requests;
-use crate::rows::TrackRow;
 use crate::statement::statement;
 use lists::MAX_LISTED;
 use ordered::{awaiting_count, merged_count};
-use rows::{InboxColumns, InboxSql, Rows, Scope, inbox_joins, inbox_sql};
+use rows::{InboxSql, Rows, Scope, inbox_joins, inbox_sql};
 
 statement! {
     /// Selects the tracks in order with their numbers of feature requests: all, unanswered, private; and those of the
     /// workspace that await approval, of comments that do, and of merged feature requests, each up to a limit.
     Counts { workspace: Id => Binary, limit: i64 => BigInt } -> (
-        (Binary, Text, Nullable<Binary>, Nullable<Text>), (BigInt, BigInt, BigInt), (BigInt, BigInt, BigInt),
+        (Binary, Text, Nullable<(Binary, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt,
     ),
     concat!(
         "WITH scope (workspace, row_limit) AS (SELECT ?, ?),
@@ -51,16 +51,6 @@ statement! {
          LEFT JOIN track_tallies tally ON tally.workspace_id = tracks.workspace_id AND tally.track_id = tracks.id
          ORDER BY tracks.position"
     )
-}
-
-/// A row of [`Counts`].
-#[derive(Debug, Queryable)]
-struct CountsRow {
-    track: TrackRow,
-    /// All, unanswered, private.
-    of_track: (i64, i64, i64),
-    /// Awaiting approval, comments awaiting approval, merged.
-    of_workspace: (i64, i64, i64),
 }
 
 statement! {
@@ -96,7 +86,7 @@ statement! {
 /// A row of [`Preview`].
 #[derive(Debug, Queryable)]
 struct PreviewRow {
-    request: InboxColumns,
+    request: InboxListRow,
     is_source: bool,
     votes_count: i64,
 }
@@ -121,20 +111,15 @@ statement! {
 impl InboxReader for SqliteStore {
     async fn inbox_counts(&self, workspace: WorkspaceId) -> Result<InboxCounts, StoreError> {
         let counts = Counts { workspace: Id(workspace.uuid()), limit: MAX_LISTED };
-        let rows: Vec<CountsRow> = self.readers.run(move |connection| Ok(counts.load(connection)?)).await?;
-        let mut counts = InboxCounts::default();
-        for CountsRow { track, of_track: (all, unanswered, private), of_workspace } in rows {
-            (counts.awaiting, counts.held_comments, counts.merged) = of_workspace;
-            counts.tracks.push(TrackCounts { track: track.into(), all, unanswered, private });
-        }
-        Ok(counts)
+        let rows: Vec<InboxCountsRow> = self.readers.run(move |connection| Ok(counts.load(connection)?)).await?;
+        Ok(inbox_counts(rows))
     }
 
     async fn inbox(&self, workspace: WorkspaceId, list: &InboxList) -> Result<Listing<InboxRow>, StoreError> {
         let workspace = Id(workspace.uuid());
         let scope = Scope::new(workspace, &list.filter);
         let (sort, page) = (list.sort, list.page);
-        let rows: Page<InboxColumns> = self
+        let rows: Page<InboxListRow> = self
             .readers
             .run_in_snapshot(move |connection| {
                 let total = scope.count(connection)?;
@@ -157,7 +142,7 @@ impl InboxReader for SqliteStore {
         let Scope { workspace, track, lane, tag, member, state } = Scope::new(workspace, filter);
         let requests = json_requests(requests);
         let rows = Rows { workspace, track, lane, tag, member, state: state.name(), requests };
-        let rows: Vec<InboxColumns> = self.readers.run(move |connection| Ok(rows.load(connection)?)).await?;
+        let rows: Vec<InboxListRow> = self.readers.run(move |connection| Ok(rows.load(connection)?)).await?;
         rows.into_iter().map(InboxRow::try_from).collect()
     }
 

@@ -1,5 +1,6 @@
 //! Reads the content and the recipients of mails.
 
+use crate::trees::LinkSql;
 use async_trait::async_trait;
 use diesel::prelude::{
     ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl,
@@ -8,8 +9,8 @@ use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::EventContent;
-use roadmap_domain::model::feature_request::{RequestLink, Title};
-use roadmap_domain::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, SignInId, WorkspaceId};
+use roadmap_domain::model::feature_request::Title;
+use roadmap_domain::model::id::{ChangelogId, CommentId, EventId, SignInId, WorkspaceId};
 use roadmap_domain::model::mail::{About, HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
 use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::sign_in::SignIn;
@@ -18,12 +19,12 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::MailReader;
 use roadmap_store::columns::{Id, inconsistent};
+use roadmap_store::rows::{HeldMessageRow, LinkRow, SignInRow};
 
 use crate::SqliteStore;
 use crate::audience::{json_topic, topic_record, topic_requests};
 use crate::codec::{json_array, json_ids, quoted_id};
-use crate::outbox_queue::recipient;
-use crate::reads::sessions::{SignInRow, sign_in_columns};
+use crate::reads::sessions::sign_in_columns;
 use crate::schema::{outbox, settings, sign_ins, workspaces};
 use crate::statement::statement;
 
@@ -83,7 +84,7 @@ macro_rules! join_root {
 statement! {
     /// Selects comments by their ids, in JSON, each cut after a number of characters.
     Comments { characters: i64 => BigInt, comments: String => Text, workspace: Id => Binary }
-        -> (Binary, Text, Binary, BigInt, Text),
+        -> (Binary, Text, LinkSql),
     concat!(
         "SELECT comments.id, substr(comments.content, 1, ?), feature_requests.id, feature_requests.tag_number,
                 feature_requests.title
@@ -95,7 +96,7 @@ statement! {
 
 statement! {
     /// Selects events by their ids, in JSON.
-    Events { events: String => Text, workspace: Id => Binary } -> (Binary, Text, Text, Binary, BigInt, Text),
+    Events { events: String => Text, workspace: Id => Binary } -> (Binary, Text, Text, LinkSql),
     concat!(
         "SELECT event.id, event.kind, event.details, feature_requests.id, feature_requests.tag_number,
                 feature_requests.title
@@ -114,32 +115,25 @@ statement! {
      WHERE changelogs.workspace_id = ? AND changelogs.published_at <= ?"
 }
 
-type CommentRow = (Id, String, Id, i64, String);
-type EventRow = (Id, String, String, Id, i64, String);
+type CommentRow = (Id, String, LinkRow);
+type EventRow = (Id, String, String, LinkRow);
 type ChangelogRow = (Id, String, String);
 
 /// The rows of the topics of each kind.
 type TopicRows = (Vec<CommentRow>, Vec<EventRow>, Vec<ChangelogRow>);
 
-/// The feature request of a topic.
-fn link(id: Id, tag_number: i64, title: String) -> RequestLink {
-    RequestLink { id: FeatureRequestId::new(id.0), tag_number, title: Title::from_stored(title) }
-}
-
-fn comment_content((comment, content, request, tag_number, title): CommentRow) -> TopicContent {
+fn comment_content((comment, content, request): CommentRow) -> TopicContent {
     let topic = Topic::Comment(CommentId::new(comment.0));
-    TopicContent { topic, about: About::Comment(link(request, tag_number, title)), content }
+    TopicContent { topic, about: About::Comment(request.into()), content }
 }
 
 /// Returns the content of an event. `None` if it is not a move.
-fn event_content(
-    (event, kind, details, request, tag_number, title): EventRow,
-) -> Result<Option<TopicContent>, StoreError> {
+fn event_content((event, kind, details, request): EventRow) -> Result<Option<TopicContent>, StoreError> {
     let content = EventContent::parse(&kind, &details);
-    let content = content.ok_or_else(|| inconsistent("feature_request_events", "details", event.0))?;
+    let content = content.ok_or_else(|| inconsistent("feature_request_events", "details", event))?;
     let EventContent::Moved(moved) = content else { return Ok(None) };
     let topic = Topic::StatusChange(EventId::new(event.0));
-    let about = About::StatusChange(link(request, tag_number, title), moved.to.status);
+    let about = About::StatusChange(request.into(), moved.to.status);
     Ok(Some(TopicContent { topic, about, content: String::new() }))
 }
 
@@ -253,10 +247,9 @@ impl MailReader for SqliteStore {
     }
 
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError> {
-        type Row = (String, String, String, Option<Id>, Option<String>);
         let workspace = Id(workspace.uuid());
         let digests: Vec<String> = digests.iter().map(|digest| digest.as_str().to_owned()).collect();
-        let rows: Vec<Row> = self
+        let rows: Vec<HeldMessageRow> = self
             .readers
             .run(move |connection| {
                 let held = outbox::table
@@ -272,12 +265,6 @@ impl MailReader for SqliteStore {
                 Ok(held.load(connection)?)
             })
             .await?;
-        let held = |(digest, kind, payload, customer, address): Row| HeldMessage {
-            digest: MessageId::new(digest),
-            kind,
-            payload,
-            recipient: recipient(customer, address),
-        };
-        Ok(rows.into_iter().map(held).collect())
+        Ok(rows.into_iter().map(HeldMessage::from).collect())
     }
 }

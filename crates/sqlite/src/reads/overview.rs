@@ -10,11 +10,11 @@ use roadmap_domain::model::admin::{
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::OverviewReader;
-use roadmap_store::columns::Id;
+use roadmap_store::columns::{Id, TimestampColumn, optional_timestamp};
+use roadmap_store::rows::SummaryRow;
 
 use crate::SqliteStore;
-use crate::codec::optional_timestamp;
-use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::rows::{SummarySql, placed_joins, summary_sql};
 use crate::statement::statement;
 
 /// SQL for the feature requests of trees with merged ones, each with its root, and for the first votes of the different
@@ -124,7 +124,7 @@ statement! {
 }
 
 /// The rows of an overview.
-type Rows = (Vec<ActivityRow>, Vec<(SummaryRow, i64)>, Vec<(SummaryRow, Option<i64>)>, Vec<(String, i64)>);
+type Rows = (Vec<ActivityRow>, Vec<(SummaryRow, i64)>, Vec<(SummaryRow, Option<TimestampColumn>)>, Vec<(String, i64)>);
 
 /// Converts a count.
 fn activity_count((kind, week, all, within, before): ActivityRow) -> ActivityCount {

@@ -14,13 +14,12 @@ use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalRow, P
 use roadmap_domain::policy::trending::Candidate;
 use roadmap_domain::ports::PortalListReader;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{CandidateRow, PortalListRow};
 
 use crate::SqliteStore;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
-use rows::{
-    CandidateRow, Matching, RowColumns, Rows, VotedAmong, candidate, folded, json_requests, portal_row, request_ids,
-};
+use rows::{Matching, Rows, VotedAmong, folded, json_requests, request_ids};
 use selections::{
     CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
     WrittenPage,
@@ -84,7 +83,7 @@ impl Filter {
         sort: PortalSort,
         limit: i64,
         offset: i64,
-    ) -> Result<Vec<RowColumns>, SqlError> {
+    ) -> Result<Vec<PortalListRow>, SqlError> {
         let Self { workspace, lane, tag, customer, scan_limit, kind } = self.clone();
         // Trending is ranked by the caller.
         let sort = if sort == PortalSort::Trending { PortalSort::Votes } else { sort };
@@ -142,7 +141,7 @@ impl PortalListReader for SqliteStore {
         let workspace = Id(workspace.uuid());
         let filter = Filter::new(workspace, &list.filter);
         let (sort, page): (PortalSort, PageRequest) = (list.sort, list.page);
-        let rows: Page<RowColumns> = self
+        let rows: Page<PortalListRow> = self
             .readers
             .run_in_snapshot(move |connection| {
                 let total = filter.count(connection)?;
@@ -151,7 +150,7 @@ impl PortalListReader for SqliteStore {
                 Ok((filter.page(connection, sort, page.limit(), offset)?, total))
             })
             .await?;
-        listing(rows, page, portal_row)
+        listing(rows, page, PortalRow::try_from)
     }
 
     async fn trending_candidates(
@@ -163,7 +162,7 @@ impl PortalListReader for SqliteStore {
         let workspace = Id(workspace.uuid());
         let filter = Filter::new(workspace, filter);
         let rows = self.readers.run(move |connection| filter.trending(connection, limit)).await?;
-        rows.into_iter().map(candidate).collect()
+        rows.into_iter().map(Candidate::try_from).collect()
     }
 
     async fn portal_rows(
@@ -173,8 +172,8 @@ impl PortalListReader for SqliteStore {
     ) -> Result<Vec<PortalRow>, StoreError> {
         let workspace = Id(workspace.uuid());
         let rows = Rows { workspace, requests: json_requests(requests) };
-        let rows: Vec<RowColumns> = self.readers.run(move |connection| Ok(rows.load(connection)?)).await?;
-        rows.into_iter().map(portal_row).collect()
+        let rows: Vec<PortalListRow> = self.readers.run(move |connection| Ok(rows.load(connection)?)).await?;
+        rows.into_iter().map(PortalRow::try_from).collect()
     }
 
     async fn matching(

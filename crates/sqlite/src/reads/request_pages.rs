@@ -1,5 +1,6 @@
 //! The page of a feature request.
 
+use crate::trees::LinkSql;
 use async_trait::async_trait;
 use diesel::prelude::{OptionalExtension, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
@@ -11,25 +12,22 @@ use roadmap_domain::model::feature_request::{
     FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink, Tag,
 };
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, WorkspaceId};
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{HeldComment, RequestPage, Viewer};
 use roadmap_domain::ports::RequestPageReader;
-use roadmap_store::columns::Id;
+use roadmap_store::columns::{Id, TimestampColumn};
+use roadmap_store::rows::{CommentRow, CustomerNameRow, EventRow, HeldCommentRow, LinkRow, SummaryRow};
 
 use crate::SqliteStore;
-use crate::codec::timestamp;
 use crate::errors::SqlError;
 use crate::reads::comments::{join_shown_comments, shown_comment_columns, shown_comments};
 use crate::reads::portal_lists::rows::has_voted;
-use crate::reads::requests::event;
 use crate::records::{
-    CommentRow, CommentSql, CustomerNameRow, comment_authors, comment_columns, customer_name, request_link,
-    shown_by_root, shown_comments_count, shown_requests,
+    CommentSql, CustomerNameSql, comment_authors, comment_columns, shown_by_root, shown_comments_count, shown_requests,
 };
-use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::rows::{SummarySql, placed_joins, summary_sql};
 use crate::statement::statement;
-use crate::trees::MergedRow;
 
 /// SQL for the root of the tree of a feature request that is referred to by its ID or its tag number, as common table
 /// expressions: `root (workspace, id, private, is_named_visible)`. The last one is whether the customer who looks, or a
@@ -64,7 +62,7 @@ statement! {
         workspace: Id => Binary, request: Option<Id> => Nullable<Binary>, number: Option<i64> => Nullable<BigInt>,
         customer: Option<Id> => Nullable<Binary>, is_member: bool => Bool,
     } -> (
-        SummarySql, (Text, Bool, Bool, BigInt), Nullable<(Binary, Nullable<Text>, Text)>,
+        SummarySql, (Text, Bool, Bool, BigInt), Nullable<CustomerNameSql>,
         (Nullable<BigInt>, BigInt, Bool, Bool, Bool),
     ),
     concat!(
@@ -112,7 +110,7 @@ statement! {
 struct HeadRow {
     summary: SummaryRow,
     /// Description, visibility, whether it awaits approval, timestamp of the last change.
-    fields: (String, bool, bool, i64),
+    fields: (String, bool, bool, TimestampColumn),
     author: Option<CustomerNameRow>,
     /// The position of the lane, the number of comments, whether anything was merged into it, whether the viewer has
     /// voted and is subscribed.
@@ -227,7 +225,7 @@ statement! {
     Visible {
         workspace: Id => Binary, request: Option<Id> => Nullable<Binary>, number: Option<i64> => Nullable<BigInt>,
         customer: Option<Id> => Nullable<Binary>, is_member: bool => Bool,
-    } -> (Binary, BigInt, Text),
+    } -> LinkSql,
     concat!(
         referred_root!(), "
          SELECT request.id, request.tag_number, request.title FROM scope CROSS JOIN root
@@ -272,17 +270,17 @@ impl Belongings {
         let PartRow { part, id, text, second_text, third_text, person, person_name, number } = row;
         match (part, id, second_text, third_text, person) {
             (0, ..) => self.tags.push((number, Tag::from_stored(text))),
-            (1, Some(id), ..) => self.merged.push(request_link((id, number, text))),
-            (2, Some(id), Some(details), Some(actor_kind), actor) => {
-                let actor_name = person_name.unwrap_or_default();
-                self.events.push(event((id, text, details, actor_kind, actor, actor_name, number))?);
+            (1, Some(id), ..) => self.merged.push(LinkRow { id, tag_number: number, title: text }.into()),
+            (2, Some(id), Some(details), Some(actor_kind), actor_id) => {
+                let (actor_name, created_at) = (person_name.unwrap_or_default(), TimestampColumn(number));
+                let row = EventRow { id, kind: text, details, actor_kind, actor_id, actor_name, created_at };
+                self.events.push(row.try_into()?);
             }
-            (_, Some(id), Some(email), _, Some(author)) => self.held.push(HeldComment {
-                id: CommentId::new(id.0),
-                content: CleanHtml::from_stored(text),
-                author: customer_name((author, person_name, email)),
-                created_at: timestamp(number, "held_comments", "created_at", id)?,
-            }),
+            (_, Some(id), Some(email), _, Some(author)) => {
+                let author = CustomerNameRow { id: author, name: person_name, email };
+                let row = HeldCommentRow { id, content: text, author, created_at: TimestampColumn(number) };
+                self.held.push(row.try_into()?);
+            }
             _ => {}
         }
         Ok(())
@@ -339,7 +337,7 @@ fn request_page((head, parts, rows, page): PageRows) -> Result<RequestPage, Stor
     let Belongings { tags, merged, events, held } = Belongings::new(parts)?;
     let (lane_position, comments_count, _, has_voted, is_subscribed) = head.state;
     let (description, private, awaiting_approval, updated_at) = head.fields;
-    let updated_at = timestamp(updated_at, "feature_requests", "updated_at", head.summary.id)?;
+    let updated_at = updated_at.into_timestamp("feature_requests", "updated_at", head.summary.id)?;
     let (mut comments, mut answer) = (Vec::new(), None);
     for (row, is_answer) in rows {
         let comment = ListedComment::try_from(row)?;
@@ -353,7 +351,7 @@ fn request_page((head, parts, rows, page): PageRows) -> Result<RequestPage, Stor
             private,
             awaiting_approval,
             comments_count,
-            author: head.author.map(customer_name),
+            author: head.author.map(Into::into),
             merged,
             updated_at,
         },
@@ -392,8 +390,8 @@ impl RequestPageReader for SqliteStore {
         let Some((id, number)) = reference(&request) else { return Ok(None) };
         let customer = viewer.customer.map(|customer| Id(customer.uuid()));
         let find = Visible { workspace, request: id, number, customer, is_member: viewer.is_member };
-        let row: Option<MergedRow> =
+        let row: Option<LinkRow> =
             self.readers.run(move |connection| Ok(find.get_result(connection).optional()?)).await?;
-        Ok(row.map(request_link))
+        Ok(row.map(RequestLink::from))
     }
 }

@@ -1,50 +1,32 @@
 //! Feature requests, and what belongs to one or several of them.
 
+use crate::trees::LinkSql;
 use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::TeamPage;
-use roadmap_domain::model::audit::{Actor, ActorKind};
-use roadmap_domain::model::event::{Event, EventContent};
+use roadmap_domain::model::event::Event;
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
-use roadmap_domain::model::id::{EventId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::SitemapEntry;
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::FeatureRequestReader;
-use roadmap_store::columns::{Id, inconsistent};
+use roadmap_store::columns::Id;
+use roadmap_store::rows::{EventRow, NoteRow, SitemapRow, VoterRow};
 
 use crate::SqliteStore;
-use crate::codec::timestamp;
 use crate::errors::SqlError;
-use crate::reads::comments::{NoteRow, NoteSql, note_columns, note_people};
+use crate::reads::comments::{NoteSql, note_columns, note_people};
 use crate::reads::listing::{Page, listing};
 use crate::reads::portal_lists::rows::json_requests;
-use crate::reads::votes::voter;
-use crate::records::{load_detail, request_link};
+use crate::records::{CustomerNameSql, load_detail};
 use crate::rows::find_summary;
 use crate::schema::feature_request_events;
 use crate::statement::statement;
-
-/// A row of an event: ID, kind, details, kind, ID and name of the actor, timestamp.
-pub(super) type EventRow = (Id, String, String, String, Option<Id>, String, i64);
-
-/// Converts a row to an event.
-pub(super) fn event(
-    (id, kind, details, actor_kind, actor_id, actor_name, created_at): EventRow,
-) -> Result<Event, StoreError> {
-    let broken = |column| inconsistent("feature_request_events", column, id.0);
-    let actor_kind = ActorKind::from_name(&actor_kind).ok_or_else(|| broken("actor_kind"))?;
-    Ok(Event {
-        id: EventId::new(id.0),
-        content: EventContent::parse(&kind, &details).ok_or_else(|| broken("details"))?,
-        actor: Actor { kind: actor_kind, id: actor_id.map(|id| id.0), name: actor_name },
-        created_at: timestamp(created_at, "feature_request_events", "created_at", id)?,
-    })
-}
 
 fn load_events(
     connection: &mut SqliteConnection,
@@ -141,7 +123,7 @@ statement! {
     /// Counts the subscribers of a tree, and selects its latest voters, each once, by the time of the first vote. The
     /// votes of a tree of one are read from the index.
     SubscribersAndVoters { workspace: Id => Binary, root: Id => Binary, limit: i64 => BigInt }
-        -> (BigInt, Nullable<(Binary, Nullable<Text>, Text, BigInt)>),
+        -> (BigInt, Nullable<(CustomerNameSql, BigInt)>),
     concat!(
         "WITH scope (workspace, root, row_limit) AS (SELECT ?, ?, ?), ", tree_of_root!(), ",
          subscribers (count) AS MATERIALIZED (SELECT ", subscribers_count!(), "),
@@ -169,9 +151,6 @@ statement! {
     )
 }
 
-/// A row of [`SubscribersAndVoters`]: the number of subscribers and a voter.
-type VoterRow = (i64, Option<(Id, Option<String>, String, i64)>);
-
 statement! {
     /// Counts the customers who get mail about the feature requests of a JSON array and what is merged with them.
     CountSubscribers { workspace: Id => Binary, requests: String => Text } -> BigInt,
@@ -194,7 +173,7 @@ statement! {
 
 statement! {
     /// Selects the public feature requests with tag numbers above one, in their order.
-    Sitemap { workspace: Id => Binary, after: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt, Text, BigInt),
+    Sitemap { workspace: Id => Binary, after: i64 => BigInt, limit: i64 => BigInt } -> (LinkSql, BigInt),
     "SELECT id, tag_number, title, updated_at FROM feature_requests
      WHERE workspace_id = ? AND tag_number > ? AND NOT private AND root_id IS NULL ORDER BY tag_number LIMIT ?"
 }
@@ -203,11 +182,6 @@ statement! {
     /// Selects the highest tag number so far, if there is one.
     LastTagNumber { workspace: Id => Binary } -> BigInt,
     "SELECT last_tag_number FROM tag_counters WHERE workspace_id = ?"
-}
-
-fn sitemap_entry((id, tag_number, title, updated_at): (Id, i64, String, i64)) -> Result<SitemapEntry, StoreError> {
-    let updated_at = timestamp(updated_at, "feature_requests", "updated_at", id)?;
-    Ok(SitemapEntry { request: request_link((id, tag_number, title)), updated_at })
 }
 
 #[async_trait]
@@ -231,14 +205,14 @@ impl FeatureRequestReader for SqliteStore {
         let (workspace, request) = (Id(workspace.uuid()), *request);
         let load = move |connection: &mut SqliteConnection| load_events(connection, workspace, &request, kind, page);
         let rows = self.readers.run_in_snapshot(load).await?;
-        rows.map(|rows| listing(rows, page, event)).transpose()
+        rows.map(|rows| listing(rows, page, Event::try_from)).transpose()
     }
 
     async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError> {
         let (workspace, root) = (Id(workspace.uuid()), Id(request.uuid()));
         let notes = LatestNotes { workspace, root, limit: i64::from(TeamPage::MAX_NOTES) };
         let voters = SubscribersAndVoters { workspace, root, limit: i64::from(TeamPage::MAX_VOTERS) };
-        let (notes, voters): (Vec<(NoteRow, i64)>, Vec<VoterRow>) = self
+        let (notes, voters): (Vec<(NoteRow, i64)>, Vec<(i64, Option<VoterRow>)>) = self
             .readers
             .run_in_snapshot(move |connection| Ok((notes.load(connection)?, voters.load(connection)?)))
             .await?;
@@ -247,7 +221,7 @@ impl FeatureRequestReader for SqliteStore {
         Ok(TeamPage {
             notes: notes.into_iter().map(|(row, _)| Note::try_from(row)).collect::<Result<_, _>>()?,
             notes_count,
-            voters: voters.into_iter().filter_map(|(_, row)| row).map(voter).collect::<Result<Vec<Voter>, _>>()?,
+            voters: voters.into_iter().filter_map(|(_, row)| row).map(Voter::try_from).collect::<Result<_, _>>()?,
             subscribers,
         })
     }
@@ -264,9 +238,8 @@ impl FeatureRequestReader for SqliteStore {
 
     async fn sitemap(&self, workspace: WorkspaceId, after: i64, limit: u32) -> Result<Vec<SitemapEntry>, StoreError> {
         let sitemap = Sitemap { workspace: Id(workspace.uuid()), after, limit: i64::from(limit) };
-        let rows: Vec<(Id, i64, String, i64)> =
-            self.readers.run(move |connection| Ok(sitemap.load(connection)?)).await?;
-        rows.into_iter().map(sitemap_entry).collect()
+        let rows: Vec<SitemapRow> = self.readers.run(move |connection| Ok(sitemap.load(connection)?)).await?;
+        rows.into_iter().map(SitemapEntry::try_from).collect()
     }
 
     async fn last_tag_number(&self, workspace: WorkspaceId) -> Result<i64, StoreError> {

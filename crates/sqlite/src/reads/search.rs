@@ -26,11 +26,12 @@ use roadmap_domain::policy::search::{CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, Sea
 use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::{IndexedRequest, Matches, SearchIndex, TextSearch};
 use roadmap_store::columns::Id;
+use roadmap_store::rows::SummaryRow;
 
 use crate::SqliteStore;
 use crate::codec::json_ids;
 use crate::errors::SqlError;
-use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::rows::{SummarySql, placed_joins, summary_sql};
 use crate::schema::{search_documents, search_trigrams, tag_counters, vote_tallies, workspaces};
 use crate::statement::statement;
 

@@ -10,19 +10,19 @@ use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::portal::Portal;
 use roadmap_domain::model::search::Synonyms;
-use roadmap_domain::model::setting::{Setting, WebsiteUrl};
-use roadmap_domain::model::text::Name;
+use roadmap_domain::model::setting::Setting;
 use roadmap_domain::ports::SettingReader;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{PortalSettingsRow, SettingRow};
 
 use crate::SqliteStore;
-use crate::portal_settings::{PortalSettingsRow, SettingsSql, portal_columns};
+use crate::portal_settings::{SettingsSql, portal_columns};
 use crate::schema::{settings, synonyms};
 use crate::statement::statement;
 
 statement! {
     /// Selects the settings of a workspace and of its portal, and the name of the portal's logo.
-    OnePortal { workspace: Id => Binary } -> (Text, Text, Nullable<SettingsSql>, Nullable<Text>),
+    OnePortal { workspace: Id => Binary } -> ((Text, Text), Nullable<SettingsSql>, Nullable<Text>),
     concat!(
         "SELECT settings.product_name, settings.website_url, ", portal_columns!(), ", logo.filename
          FROM settings
@@ -36,24 +36,19 @@ statement! {
 /// A row of [`OnePortal`].
 #[derive(Debug, Queryable)]
 struct PortalRowColumns {
-    product_name: String,
-    website_url: String,
+    setting: SettingRow,
     settings: Option<PortalSettingsRow>,
     logo: Option<String>,
 }
 
 impl PortalRowColumns {
-    fn portal(self, workspace: Id) -> Result<Portal, StoreError> {
-        let settings = self.settings.map(|row| row.settings(workspace)).transpose()?.unwrap_or_default();
+    fn portal(self, workspace: WorkspaceId) -> Result<Portal, StoreError> {
+        let settings = self.settings.map(|row| row.into_settings(workspace)).transpose()?.unwrap_or_default();
         let logo = settings
             .logo
             .zip(self.logo)
             .map(|(attachment, filename)| CoverImage { attachment, filename: Filename::from_stored(filename) });
-        let setting = Setting {
-            product_name: Name::from_stored(self.product_name),
-            website_url: WebsiteUrl::from_stored(self.website_url),
-        };
-        Ok(Portal { setting, settings, logo })
+        Ok(Portal { setting: self.setting.into(), settings, logo })
     }
 }
 
@@ -61,7 +56,7 @@ impl PortalRowColumns {
 impl SettingReader for SqliteStore {
     async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let row: Option<(String, String)> = self
+        let row: Option<SettingRow> = self
             .readers
             .run(move |connection| {
                 Ok(settings::table
@@ -71,10 +66,7 @@ impl SettingReader for SqliteStore {
                     .optional()?)
             })
             .await?;
-        Ok(row.map(|(product_name, website_url)| Setting {
-            product_name: Name::from_stored(product_name),
-            website_url: WebsiteUrl::from_stored(website_url),
-        }))
+        Ok(row.map(Setting::from))
     }
 
     async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError> {
@@ -93,8 +85,7 @@ impl SettingReader for SqliteStore {
     }
 
     async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let find = OnePortal { workspace };
+        let find = OnePortal { workspace: Id(workspace.uuid()) };
         let row: Option<PortalRowColumns> =
             self.readers.run(move |connection| Ok(find.get_result(connection).optional()?)).await?;
         row.map(|row| row.portal(workspace)).transpose()

@@ -12,22 +12,22 @@ use roadmap_domain::model::board::{ListedLane, RoadmapLane};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Sort};
 use roadmap_domain::model::id::{LaneId, TrackId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::{Lane, Track};
+use roadmap_domain::model::track::Track;
 use roadmap_domain::ports::TrackReader;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{LaneRow, SummaryRow, TrackRow};
 use std::collections::HashMap;
 
 use crate::SqliteStore;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
-use crate::rows::{SummaryRow, SummarySql, TrackRow, mapped_tracks, placed_joins, summary_sql};
+use crate::rows::{SummarySql, mapped_tracks, placed_joins, summary_sql};
 use crate::schema::{track_tallies, tracks};
 use crate::statement::statement;
 
 statement! {
     /// Selects the lanes in order, with the numbers of public feature requests that they show.
-    Lanes { workspace: Id => Binary } -> (Binary, Text, BigInt),
+    Lanes { workspace: Id => Binary } -> ((Binary, Text), BigInt),
     "SELECT lanes.id, lanes.name, (
          SELECT coalesce(sum(track_tallies.public_count), 0) FROM tracks
          CROSS JOIN track_tallies ON track_tallies.workspace_id = tracks.workspace_id
@@ -115,13 +115,10 @@ statement! {
     track_page!("feature_requests", "", "updated_at DESC, row_number DESC", "feature_requests.updated_at")
 }
 
-/// ID, name and count of a lane.
-type LaneRow = (Id, String, i64);
-
 /// Converts rows to lanes. Positions count from 1.
-fn listed_lanes(rows: Vec<LaneRow>) -> impl Iterator<Item = ListedLane> {
-    (1_u64..).zip(rows).map(|(position, (id, name, feature_requests_count))| ListedLane {
-        lane: Lane { id: LaneId::new(id.0), name: Name::from_stored(name) },
+fn listed_lanes(rows: Vec<(LaneRow, i64)>) -> impl Iterator<Item = ListedLane> {
+    (1_u64..).zip(rows).map(|(position, (lane, feature_requests_count))| ListedLane {
+        lane: lane.into(),
         position,
         feature_requests_count,
     })
@@ -175,14 +172,15 @@ impl TrackReader for SqliteStore {
 
     async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let rows: Vec<LaneRow> = self.readers.run(move |connection| Ok(Lanes { workspace }.load(connection)?)).await?;
+        let rows: Vec<(LaneRow, i64)> =
+            self.readers.run(move |connection| Ok(Lanes { workspace }.load(connection)?)).await?;
         Ok(listed_lanes(rows).collect())
     }
 
     async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError> {
         let workspace = Id(workspace.uuid());
         let per_lane = i64::from(per_lane);
-        let (lanes, requests): (Vec<LaneRow>, Vec<(Id, SummaryRow)>) = self
+        let (lanes, requests): (Vec<(LaneRow, i64)>, Vec<(Id, SummaryRow)>) = self
             .readers
             .run_in_snapshot(move |connection| {
                 let lanes = Lanes { workspace }.load(connection)?;

@@ -1,30 +1,28 @@
 //! Votes of customers and voters of feature requests.
 
+use crate::records::CustomerNameSql;
 use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::{CustomerId, WorkspaceId};
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::VoteReader;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{SummaryRow, VoterRow};
 
 use crate::SqliteStore;
-use crate::codec::{json_ids, timestamp};
+use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
-use crate::rows::{SummaryRow, SummarySql, find_summary, placed_joins, placed_requests, summary_columns, summary_sql};
+use crate::rows::{SummarySql, find_summary, placed_joins, placed_requests, summary_columns, summary_sql};
 use crate::schema::{customers, feature_requests, votes};
 use crate::statement::statement;
 use crate::trees::{HasMerged, tree_members};
-
-/// ID, name and address of the customer, timestamp of the vote.
-pub(super) type VoterRow = (Id, Option<String>, String, i64);
 
 /// SQL for the distinct roots of the feature requests that a customer voted for.
 macro_rules! voted_roots {
@@ -60,7 +58,7 @@ statement! {
     VotersOfTree {
         workspace: Id => Binary, requests: String => Text, at: i64 => BigInt, before: Id => Binary,
         limit: i64 => BigInt, offset: i64 => BigInt,
-    } -> (Binary, Nullable<Text>, Text, BigInt),
+    } -> (CustomerNameSql, BigInt),
     "WITH scope (workspace) AS (SELECT ?)
      SELECT customers.id, customers.name, customers.email, voter.voted_at
      FROM (SELECT votes.workspace_id, votes.customer_id, min(votes.created_at) AS voted_at
@@ -141,21 +139,11 @@ fn load_voters(
         .filter(votes::request_id.eq(request.id))
         .filter(votes::created_at.lt(at).or(votes::created_at.eq(at).and(votes::customer_id.lt(before))))
         .order((votes::created_at.desc(), votes::customer_id.desc()))
-        .select((customers::id, customers::name, customers::email, votes::created_at))
+        .select(((customers::id, customers::name, customers::email), votes::created_at))
         .limit(page.limit())
         .offset(offset)
         .load(connection)?;
     Ok(Some((rows, total)))
-}
-
-/// Converts a row to a voter.
-pub(super) fn voter((id, name, email, voted_at): VoterRow) -> Result<Voter, StoreError> {
-    Ok(Voter {
-        id: CustomerId::new(id.0),
-        name: name.map(Name::from_stored),
-        email: EmailAddress::from_stored(email),
-        voted_at: timestamp(voted_at, "votes", "created_at", id)?,
-    })
 }
 
 #[async_trait]
@@ -169,7 +157,7 @@ impl VoteReader for SqliteStore {
         let (workspace, request) = (Id(workspace.uuid()), *request);
         let load = move |connection: &mut SqliteConnection| load_voters(connection, workspace, &request, page);
         let rows = self.readers.run_in_snapshot(load).await?;
-        rows.map(|rows| listing(rows, page, voter)).transpose()
+        rows.map(|rows| listing(rows, page, Voter::try_from)).transpose()
     }
 
     async fn voted_requests(

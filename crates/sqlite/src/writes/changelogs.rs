@@ -12,11 +12,12 @@ use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ChangelogWrites;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::ChangelogRow;
 
 use crate::codec::json_ids;
 use crate::deletions::delete_messages;
 use crate::errors::SqlError;
-use crate::records::{ChangelogRow, find_changelog, load_linked};
+use crate::records::{find_changelog, load_linked};
 use crate::schema::{changelog_feature_requests, changelogs};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;

@@ -13,10 +13,11 @@ use roadmap_domain::model::message::MessageContent;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CommentWrites;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::CommentRow;
 
 use crate::codec::uuid_text;
 use crate::deletions::delete_messages;
-use crate::records::{CommentRow, OneComment};
+use crate::records::OneComment;
 use crate::rows::{find_author, find_summary};
 use crate::schema::comments;
 use crate::statement::statement;

@@ -15,9 +15,10 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CustomerWrites;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{CustomerNameRow, CustomerRow};
 
 use crate::errors::SqlError;
-use crate::records::{CustomerNameRow, CustomerRow, OneCustomer, customer_name};
+use crate::records::OneCustomer;
 use crate::schema::{comments, customers, feature_requests, held_comments, notes, outbox};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
@@ -260,7 +261,7 @@ impl CustomerWrites for SqliteUnit {
                     .get_result(connection)?)
             })
             .await?;
-        Ok(customer_name(row))
+        Ok(row.into())
     }
 
     async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
@@ -286,6 +287,6 @@ impl CustomerWrites for SqliteUnit {
         let (source, target) = (Id(source.uuid()), Id(target.uuid()));
         let merged = self.run(move |connection, workspace| merge(connection, workspace, source, target)).await?;
         let Some((customer, source)) = merged else { return Ok(None) };
-        Ok(Some(CustomersMerged { customer: customer.try_into()?, source: customer_name(source) }))
+        Ok(Some(CustomersMerged { customer: customer.try_into()?, source: source.into() }))
     }
 }

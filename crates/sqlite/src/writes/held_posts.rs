@@ -10,9 +10,10 @@ use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::HeldPostWrites;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::SummaryRow;
 
 use crate::errors::SqlError;
-use crate::rows::{SummaryRow, find_summary};
+use crate::rows::find_summary;
 use crate::schema::{comments, feature_requests, held_comments};
 use crate::unit::SqliteUnit;
 use crate::writes::votes::find_or_insert_customer;

@@ -11,10 +11,11 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::merging::MergeNode;
 use roadmap_domain::ports::MergeWrites;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::SummaryRow;
 
 use crate::codec::json_ids;
 use crate::errors::SqlError;
-use crate::rows::{SummaryRow, find_row};
+use crate::rows::find_row;
 use crate::schema::{feature_requests, vote_tallies};
 use crate::statement::statement;
 use crate::trees::tree_members;

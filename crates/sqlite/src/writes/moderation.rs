@@ -12,11 +12,11 @@ use roadmap_domain::model::removal::{MovedTexts, REMOVED_TITLE};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ModerationWrites;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::CustomerNameRow;
 
 use crate::codec::json_ids;
 use crate::deletions::{DeleteMessagesOfComments, DeleteMessagesOfRequests, DeleteTags};
 use crate::errors::SqlError;
-use crate::records::{CustomerNameRow, customer_name};
 use crate::schema::{comments, customers, held_comments};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
@@ -262,7 +262,7 @@ impl ModerationWrites for SqliteUnit {
                 Ok(Some((row, changed > 0)))
             })
             .await?;
-        Ok(changed.map(|(row, has_changed)| (customer_name(row), has_changed)))
+        Ok(changed.map(|(row, has_changed)| (row.into(), has_changed)))
     }
 
     async fn remove_texts(

@@ -13,9 +13,10 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Insertion, Provisioning};
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{ApiKeyRow, MemberRow};
 
 use crate::errors::SqlError;
-use crate::rows::{ApiKeyRow, MemberRow, api_key_columns, load_members, member_columns};
+use crate::rows::{api_key_columns, load_members, member_columns};
 use crate::schema::{api_keys, members, settings, workspaces};
 use crate::unit::SqliteUnit;
 

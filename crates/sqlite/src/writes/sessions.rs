@@ -12,10 +12,9 @@ use roadmap_domain::model::sign_in::{Consumption, KnownAddress, LocalPath, PageA
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_requests::CounterKey;
 use roadmap_domain::ports::SessionWrites;
-use roadmap_store::columns::Id;
+use roadmap_store::columns::{Id, TimestampColumn, optional_timestamp};
 use uuid::Uuid;
 
-use crate::codec::optional_timestamp;
 use crate::errors::SqlError;
 use crate::schema::{confirmed_addresses, counted_mails, sessions, sign_ins};
 use crate::statement::statement;
@@ -49,7 +48,11 @@ statement! {
 }
 
 /// Returns when the nth newest mail of a counter was asked for.
-fn nth_counted_mail(connection: &mut SqliteConnection, counter: CounterKey, nth: u32) -> Result<Option<i64>, SqlError> {
+fn nth_counted_mail(
+    connection: &mut SqliteConnection,
+    counter: CounterKey,
+    nth: u32,
+) -> Result<Option<TimestampColumn>, SqlError> {
     let nth = NthCountedMail { counter: counter.0.to_vec(), skipped: i64::from(nth) - 1 };
     Ok(nth.get_result(connection).optional()?)
 }

@@ -4,16 +4,17 @@ use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::portal::{EmbedOrigin, MailDomain, PortalSettings};
 use roadmap_domain::model::search::Synonyms;
-use roadmap_domain::model::setting::{Setting, WebsiteUrl};
-use roadmap_domain::model::text::Name;
+use roadmap_domain::model::setting::Setting;
 use roadmap_domain::ports::SettingWrites;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{PortalSettingsRow, SettingRow};
 
 use crate::codec::json_texts;
 use crate::errors::SqlError;
-use crate::portal_settings::{PortalSettingsRow, StoredSettings};
+use crate::portal_settings::StoredSettings;
 use crate::schema::{portal_settings, settings, synonyms};
 use crate::unit::SqliteUnit;
 
@@ -40,7 +41,7 @@ fn save_settings(connection: &mut SqliteConnection, workspace: Id, settings: &Po
 #[async_trait]
 impl SettingWrites for SqliteUnit {
     async fn load_setting(&mut self) -> Result<Setting, StoreError> {
-        let (product_name, website_url): (String, String) = self
+        let row: SettingRow = self
             .run(|connection, workspace| {
                 Ok(settings::table
                     .filter(settings::workspace_id.eq(workspace))
@@ -48,7 +49,7 @@ impl SettingWrites for SqliteUnit {
                     .first(connection)?)
             })
             .await?;
-        Ok(Setting { product_name: Name::from_stored(product_name), website_url: WebsiteUrl::from_stored(website_url) })
+        Ok(row.into())
     }
 
     async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError> {
@@ -106,7 +107,7 @@ impl SettingWrites for SqliteUnit {
                 Ok((workspace, StoredSettings { workspace }.get_result(connection).optional()?))
             })
             .await?;
-        row.map_or_else(|| Ok(PortalSettings::default()), |row| row.settings(workspace))
+        row.map_or_else(|| Ok(PortalSettings::default()), |row| row.into_settings(WorkspaceId::new(workspace.0)))
     }
 
     async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError> {

@@ -10,14 +10,14 @@ use roadmap_domain::model::audit::Actor;
 use roadmap_domain::model::board::Board;
 use roadmap_domain::model::event::{EventContent, Move};
 use roadmap_domain::model::id::{LaneId, TrackId};
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::{Lane, Placement, Track};
 use roadmap_domain::ports::TrackWrites;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::{LaneRow, TrackRow};
 
 use crate::errors::SqlError;
-use crate::rows::{TrackRow, mapped_tracks};
+use crate::rows::mapped_tracks;
 use crate::schema::{feature_requests, lanes, track_tallies, tracks};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
@@ -122,7 +122,7 @@ impl TrackWrites for SqliteUnit {
     }
 
     async fn load_board(&mut self) -> Result<Board, StoreError> {
-        let (lanes, tracks): (Vec<(Id, String)>, Vec<TrackRow>) = self
+        let (lanes, tracks): (Vec<LaneRow>, Vec<TrackRow>) = self
             .run(|connection, workspace| {
                 let lanes = lanes::table
                     .filter(lanes::workspace_id.eq(workspace))
@@ -136,8 +136,7 @@ impl TrackWrites for SqliteUnit {
                 Ok((lanes, tracks))
             })
             .await?;
-        let lane = |(id, name): (Id, String)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) };
-        Ok(Board::new(lanes.into_iter().map(lane).collect(), tracks.into_iter().map(Track::from).collect()))
+        Ok(Board::new(lanes.into_iter().map(Lane::from).collect(), tracks.into_iter().map(Track::from).collect()))
     }
 
     async fn save_board(&mut self, board: &Board) -> Result<(), StoreError> {

@@ -14,10 +14,11 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome, VoteWithdrawn};
 use roadmap_domain::ports::VoteWrites;
 use roadmap_store::columns::Id;
+use roadmap_store::rows::SummaryRow;
 
 use crate::codec::json_ids;
 use crate::errors::SqlError;
-use crate::rows::{SummaryRow, find_author, find_summary};
+use crate::rows::{find_author, find_summary};
 use crate::schema::{customers, notes, vote_tallies};
 use crate::statement::statement;
 use crate::trees::tree_members;

@@ -1,13 +1,10 @@
 //! Rows of the inbox: the form that all lists share, and feature requests by their IDs.
 
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
-use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::{InboxFilter, InboxRow};
+use roadmap_domain::model::admin::InboxFilter;
 use uuid::Uuid;
 
-use crate::rows::{
-    CustomerNameColumns, CustomerNameRow, LinkColumns, LinkRow, SummaryColumns, SummaryRow, customer_name, request_link,
-};
+use crate::rows::{CustomerNameColumns, LinkColumns, SummaryColumns};
 use crate::statement::statement;
 use crate::writes::folded_tag;
 
@@ -15,23 +12,6 @@ use crate::writes::folded_tag;
 /// numbers of comments and of those that wait; its author; its root.
 pub(super) type InboxColumns =
     (SummaryColumns, Bool, Bool, Bool, BigInt, BigInt, Nullable<CustomerNameColumns>, Nullable<LinkColumns>);
-pub(super) type InboxRecord = (SummaryRow, bool, bool, bool, i64, i64, Option<CustomerNameRow>, Option<LinkRow>);
-
-/// Converts a row of [`InboxColumns`].
-pub(super) fn inbox_row(record: InboxRecord) -> Result<InboxRow, StoreError> {
-    let (summary, private, awaiting_approval, is_unanswered, comments_count, held_count, author, root) = record;
-    Ok(InboxRow {
-        summary: summary.try_into()?,
-        private,
-        awaiting_approval,
-        is_unanswered,
-        comments_count,
-        held_count,
-        author: author.map(customer_name),
-        merged_into: root.map(request_link),
-    })
-}
-
 /// The SQL of the columns of [`InboxColumns`], of feature requests with [`inbox_joins`].
 macro_rules! inbox_columns {
     () => {

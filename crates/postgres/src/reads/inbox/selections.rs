@@ -6,9 +6,10 @@ use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{InboxList, InboxRow};
 use roadmap_domain::model::pagination::Listing;
+use roadmap_store::rows::InboxListRow;
 use uuid::Uuid;
 
-use super::rows::{InboxColumns, InboxRecord, Scope, inbox_columns, inbox_joins, inbox_row, is_in_state, is_tagged};
+use super::rows::{InboxColumns, Scope, inbox_columns, inbox_joins, is_in_state, is_tagged};
 use crate::reads::listing::listing;
 use crate::session::Session;
 use crate::statement::statement;
@@ -83,6 +84,6 @@ pub(super) async fn page(
     let Scope { state, track, lane, tag, member } = (&list.filter).into();
     let (scan_limit, sort) = (i64::from(InboxList::READ_LIMIT), list.sort.name().to_owned());
     let selected = SelectedInbox { workspace, state, track, lane, tag, member, scan_limit, sort, limit, offset };
-    let rows: Vec<(i64, Option<InboxRecord>)> = session.run(selected.load(&mut session.connection()?)).await?;
-    listing(rows, list.page, inbox_row)
+    let rows: Vec<(i64, Option<InboxListRow>)> = session.run(selected.load(&mut session.connection()?)).await?;
+    listing(rows, list.page, InboxRow::try_from)
 }

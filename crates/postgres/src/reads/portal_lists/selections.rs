@@ -5,9 +5,10 @@ use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalSort};
+use roadmap_store::rows::{CandidateRow, PortalListRow};
 use uuid::Uuid;
 
-use super::{CandidateColumns, CandidateRow, RowColumns, RowRow, row};
+use super::{CandidateColumns, RowColumns, row};
 use crate::session::Session;
 use crate::statement::{placed, statement};
 use crate::writes::folded_tag;
@@ -164,7 +165,7 @@ pub(super) async fn page(
     sort: PortalSort,
     limit: i64,
     offset: i64,
-) -> Result<Vec<(i64, Option<RowRow>)>, StoreError> {
+) -> Result<Vec<(i64, Option<PortalListRow>)>, StoreError> {
     let Parameters { lane, tag, customer, is_author } = filter.into();
     let sort = if sort == PortalSort::Trending { PortalSort::Votes } else { sort };
     let (sort, scan_limit) = (sort.name().to_owned(), i64::from(PortalList::TAG_LIMIT));

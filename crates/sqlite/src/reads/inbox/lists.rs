@@ -3,6 +3,7 @@
 use diesel::SqliteConnection;
 use diesel::prelude::RunQueryDsl;
 use roadmap_domain::model::admin::{InboxList, InboxSort, InboxState};
+use roadmap_store::rows::InboxListRow;
 
 use super::ordered::{
     CountAwaiting, CountMerged, CountOfTracks, LastUpdatedOfTracks, LastUpdatedPrivateOfTracks,
@@ -11,7 +12,7 @@ use super::ordered::{
     NewestUnansweredPage, OldestAwaitingPage, OldestMergedPage, OldestOfTracks, OldestPage, OldestPrivateOfTracks,
     OldestPrivatePage, OldestUnansweredOfTracks, OldestUnansweredPage,
 };
-use super::rows::{InboxColumns, Scope};
+use super::rows::Scope;
 use super::selections::{
     AwaitingPage, CountAwaitingOfTracks, CountMergedOfTracks, CountOfMember, CountTagged, FewPrivatePage,
     FewUnansweredPage, MemberPage, MergedPage, TaggedPage,
@@ -103,7 +104,7 @@ impl Scope {
         plan: Plan,
         sort: InboxSort,
         (limit, offset): (i64, i64),
-    ) -> Result<Vec<InboxColumns>, SqlError> {
+    ) -> Result<Vec<InboxListRow>, SqlError> {
         let Self { workspace, track, lane, tag, member, state } = self.clone();
         let scan_limit = match plan {
             Plan::OfWorkspace | Plan::OfTracks => limit.saturating_add(offset),

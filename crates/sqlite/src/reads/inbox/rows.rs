@@ -1,17 +1,14 @@
 //! Rows of the inbox: the form that all lists share, and feature requests by their IDs.
 
-use diesel::Queryable;
+use crate::records::CustomerNameSql;
+use crate::trees::LinkSql;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::{InboxFilter, InboxRow, InboxState};
-use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::admin::{InboxFilter, InboxState};
 use roadmap_store::columns::Id;
 
 use crate::reads::portal_lists::rows::folded;
-use crate::records::{CustomerNameRow, customer_name, request_link};
-use crate::rows::{SummaryRow, SummarySql};
+use crate::rows::SummarySql;
 use crate::statement::statement;
-use crate::trees::MergedRow;
 
 /// SQL for the columns of a row of the inbox.
 macro_rules! inbox_sql {
@@ -44,40 +41,7 @@ macro_rules! inbox_joins {
 pub(super) use inbox_joins;
 
 /// The types of the columns of [`inbox_sql!`].
-pub(super) type InboxSql = (
-    SummarySql,
-    (Bool, Bool, Bool, BigInt, BigInt),
-    Nullable<(Binary, Nullable<Text>, Text)>,
-    Nullable<(Binary, BigInt, Text)>,
-);
-
-/// A row of [`inbox_sql!`].
-#[derive(Debug, Queryable)]
-pub(super) struct InboxColumns {
-    summary: SummaryRow,
-    /// Visibility, whether it awaits approval and is unanswered, the numbers of comments and of those that wait.
-    fields: (bool, bool, bool, i64, i64),
-    author: Option<CustomerNameRow>,
-    root: Option<MergedRow>,
-}
-
-impl TryFrom<InboxColumns> for InboxRow {
-    type Error = StoreError;
-
-    fn try_from(row: InboxColumns) -> Result<Self, StoreError> {
-        let (private, awaiting_approval, is_unanswered, comments_count, held_count) = row.fields;
-        Ok(Self {
-            summary: FeatureRequestSummary::try_from(row.summary)?,
-            private,
-            awaiting_approval,
-            is_unanswered,
-            comments_count,
-            held_count,
-            author: row.author.map(customer_name),
-            merged_into: row.root.map(request_link),
-        })
-    }
-}
+pub(super) type InboxSql = (SummarySql, Bool, Bool, Bool, BigInt, BigInt, Nullable<CustomerNameSql>, Nullable<LinkSql>);
 
 /// SQL for a page of the rows that a common table expression `listed (number, key)` has, the highest key first.
 macro_rules! page_of_listed {

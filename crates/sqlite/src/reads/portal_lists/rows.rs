@@ -1,15 +1,12 @@
 //! Rows of lists on the portal: the form that all lists share, and feature requests by their IDs.
 
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{Description, FeatureRequestSummary, Tag};
+use roadmap_domain::model::feature_request::{Description, Tag};
 use roadmap_domain::model::id::FeatureRequestId;
-use roadmap_domain::model::portal::PortalRow;
-use roadmap_domain::policy::trending::Candidate;
 use roadmap_store::columns::Id;
 
-use crate::codec::{json_ids, timestamp};
-use crate::rows::{SummaryRow, SummarySql, placed_joins};
+use crate::codec::json_ids;
+use crate::rows::{SummarySql, placed_joins};
 use crate::statement::statement;
 
 /// SQL for the columns of a row of a list, with [`Description::EXCERPT_MAX`] characters of the description.
@@ -29,16 +26,6 @@ const _: () = assert!(Description::EXCERPT_MAX == 500, "as in `row_sql!`");
 /// The types of the columns of [`row_sql!`].
 pub(in crate::reads) type RowSql = (SummarySql, Text, Bool, Bool);
 
-/// A row of [`row_sql!`].
-pub(in crate::reads) type RowColumns = (SummaryRow, String, bool, bool);
-
-/// Converts a row.
-pub(in crate::reads) fn portal_row(
-    (row, excerpt, private, awaiting_approval): RowColumns,
-) -> Result<PortalRow, StoreError> {
-    Ok(PortalRow { summary: FeatureRequestSummary::try_from(row)?, excerpt, private, awaiting_approval })
-}
-
 /// SQL for a page of the rows that a common table expression `listed (number, key)` has, the highest key first.
 macro_rules! page_of_listed {
     () => {
@@ -56,7 +43,6 @@ pub(in crate::reads) use page_of_listed;
 
 /// The types of the columns of a candidate: ID, tag number, number of votes, timestamp of the creation.
 pub(in crate::reads) type CandidateSql = (Binary, BigInt, BigInt, BigInt);
-pub(in crate::reads) type CandidateRow = (Id, i64, i64, i64);
 
 /// SQL for the candidates that a common table expression `listed (number)` has.
 macro_rules! candidates_of_listed {
@@ -68,14 +54,6 @@ macro_rules! candidates_of_listed {
     };
 }
 pub(in crate::reads) use candidates_of_listed;
-
-/// Converts a row.
-pub(in crate::reads) fn candidate(
-    (id, tag_number, votes_count, created_at): CandidateRow,
-) -> Result<Candidate, StoreError> {
-    let created_at = timestamp(created_at, "feature_requests", "created_at", id)?;
-    Ok(Candidate { id: FeatureRequestId::new(id.0), tag_number, votes_count, created_at })
-}
 
 statement! {
     /// Selects the public feature requests of a JSON array, in its order.

@@ -1,0 +1,254 @@
+//! Feature requests, their events, and tracks.
+
+use diesel::Queryable;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::admin::{InboxCounts, InboxRow, TrackCounts};
+use roadmap_domain::model::audit::{Actor, ActorKind};
+use roadmap_domain::model::changes::{ChangeEntry, ChangePlace};
+use roadmap_domain::model::event::{Event, EventContent};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink, Title};
+use roadmap_domain::model::id::{EventId, FeatureRequestId, LaneId, TrackId};
+use roadmap_domain::model::portal::{PortalRow, SitemapEntry};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::{Lane, Placement, Track};
+use roadmap_domain::policy::trending::Candidate;
+
+use super::CustomerNameRow;
+use crate::columns::{Id, TimestampColumn, inconsistent};
+
+/// A feature request as another record names it.
+#[derive(Debug, Queryable)]
+pub struct LinkRow {
+    pub id: Id,
+    pub tag_number: i64,
+    pub title: String,
+}
+
+impl From<LinkRow> for RequestLink {
+    fn from(row: LinkRow) -> Self {
+        let (id, title) = (FeatureRequestId::new(row.id.0), Title::from_stored(row.title));
+        Self { id, tag_number: row.tag_number, title }
+    }
+}
+
+/// The summary of a feature request.
+#[derive(Debug, Queryable)]
+pub struct SummaryRow {
+    pub id: Id,
+    pub tag_number: i64,
+    pub title: String,
+    track: String,
+    lane: Option<String>,
+    pub votes_count: i64,
+    created_at: TimestampColumn,
+}
+
+impl TryFrom<SummaryRow> for FeatureRequestSummary {
+    type Error = StoreError;
+
+    fn try_from(row: SummaryRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: FeatureRequestId::new(row.id.0),
+            tag_number: row.tag_number,
+            title: Title::from_stored(row.title),
+            placement: Placement { track: Name::from_stored(row.track), status: row.lane.map(Name::from_stored) },
+            votes_count: row.votes_count,
+            created_at: row.created_at.into_timestamp("feature_requests", "created_at", row.id)?,
+        })
+    }
+}
+
+/// A feature request in the sitemap.
+#[derive(Debug, Queryable)]
+pub struct SitemapRow {
+    request: LinkRow,
+    updated_at: TimestampColumn,
+}
+
+impl TryFrom<SitemapRow> for SitemapEntry {
+    type Error = StoreError;
+
+    fn try_from(row: SitemapRow) -> Result<Self, StoreError> {
+        let updated_at = row.updated_at.into_timestamp("feature_requests", "updated_at", row.request.id)?;
+        Ok(Self { request: row.request.into(), updated_at })
+    }
+}
+
+/// A feature request that may be trending.
+#[derive(Debug, Queryable)]
+pub struct CandidateRow {
+    id: Id,
+    tag_number: i64,
+    votes_count: i64,
+    created_at: TimestampColumn,
+}
+
+impl TryFrom<CandidateRow> for Candidate {
+    type Error = StoreError;
+
+    fn try_from(row: CandidateRow) -> Result<Self, StoreError> {
+        let created_at = row.created_at.into_timestamp("feature_requests", "created_at", row.id)?;
+        let id = FeatureRequestId::new(row.id.0);
+        Ok(Self { id, tag_number: row.tag_number, votes_count: row.votes_count, created_at })
+    }
+}
+
+/// A feature request in a list on the portal, with the beginning of its description.
+#[derive(Debug, Queryable)]
+pub struct PortalListRow {
+    summary: SummaryRow,
+    excerpt: String,
+    private: bool,
+    awaiting_approval: bool,
+}
+
+impl TryFrom<PortalListRow> for PortalRow {
+    type Error = StoreError;
+
+    fn try_from(row: PortalListRow) -> Result<Self, StoreError> {
+        let PortalListRow { summary, excerpt, private, awaiting_approval } = row;
+        Ok(Self { summary: summary.try_into()?, excerpt, private, awaiting_approval })
+    }
+}
+
+/// A feature request in a list of the inbox.
+#[derive(Debug, Queryable)]
+pub struct InboxListRow {
+    summary: SummaryRow,
+    private: bool,
+    awaiting_approval: bool,
+    is_unanswered: bool,
+    comments_count: i64,
+    /// The number of comments that wait for approval.
+    held_count: i64,
+    author: Option<CustomerNameRow>,
+    root: Option<LinkRow>,
+}
+
+impl TryFrom<InboxListRow> for InboxRow {
+    type Error = StoreError;
+
+    fn try_from(row: InboxListRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            summary: row.summary.try_into()?,
+            private: row.private,
+            awaiting_approval: row.awaiting_approval,
+            is_unanswered: row.is_unanswered,
+            comments_count: row.comments_count,
+            held_count: row.held_count,
+            author: row.author.map(Into::into),
+            merged_into: row.root.map(Into::into),
+        })
+    }
+}
+
+/// A track with its numbers of feature requests, and numbers of the workspace.
+#[derive(Debug, Queryable)]
+pub struct InboxCountsRow {
+    track: TrackRow,
+    all: i64,
+    unanswered: i64,
+    private: i64,
+    /// Of the workspace: feature requests that wait for approval.
+    awaiting: i64,
+    /// Of the workspace: comments that wait for approval.
+    held_comments: i64,
+    /// Of the workspace: feature requests that are merged.
+    merged: i64,
+}
+
+/// Returns the counters of the inbox from the rows of all tracks.
+#[must_use]
+pub fn inbox_counts(rows: Vec<InboxCountsRow>) -> InboxCounts {
+    let mut counts = InboxCounts::default();
+    for InboxCountsRow { track, all, unanswered, private, awaiting, held_comments, merged } in rows {
+        counts.tracks.push(TrackCounts { track: track.into(), all, unanswered, private });
+        (counts.awaiting, counts.held_comments, counts.merged) = (awaiting, held_comments, merged);
+    }
+    counts
+}
+
+/// An event in the history of a feature request.
+#[derive(Debug, Queryable)]
+pub struct EventRow {
+    pub id: Id,
+    pub kind: String,
+    pub details: String,
+    pub actor_kind: String,
+    pub actor_id: Option<Id>,
+    pub actor_name: String,
+    pub created_at: TimestampColumn,
+}
+
+impl TryFrom<EventRow> for Event {
+    type Error = StoreError;
+
+    fn try_from(row: EventRow) -> Result<Self, StoreError> {
+        let table = "feature_request_events";
+        let broken = |column| inconsistent(table, column, row.id);
+        let kind = ActorKind::from_name(&row.actor_kind).ok_or_else(|| broken("actor_kind"))?;
+        Ok(Self {
+            id: EventId::new(row.id.0),
+            content: EventContent::parse(&row.kind, &row.details).ok_or_else(|| broken("details"))?,
+            actor: Actor { kind, id: row.actor_id.map(|id| id.0), name: row.actor_name },
+            created_at: row.created_at.into_timestamp(table, "created_at", row.id)?,
+        })
+    }
+}
+
+/// A change of a feature request or of a comment.
+#[derive(Debug, Queryable)]
+pub struct ChangeRow {
+    record: Id,
+    track: Option<Id>,
+    private: bool,
+    was_public: bool,
+    deleted: bool,
+    updated_at: TimestampColumn,
+    changed_at: TimestampColumn,
+    number: i64,
+}
+
+impl TryFrom<ChangeRow> for ChangeEntry {
+    type Error = StoreError;
+
+    fn try_from(row: ChangeRow) -> Result<Self, StoreError> {
+        let at = row.changed_at.into_timestamp("changes", "changed_at", row.record)?;
+        Ok(Self {
+            id: row.record.0,
+            track: row.track.map(|track| TrackId::new(track.0)),
+            private: row.private,
+            was_public: row.was_public,
+            deleted: row.deleted,
+            updated_at: row.updated_at.into_timestamp("changes", "updated_at", row.record)?,
+            place: ChangePlace { at, number: row.number },
+        })
+    }
+}
+
+/// A lane.
+#[derive(Debug, Queryable)]
+pub struct LaneRow {
+    id: Id,
+    name: String,
+}
+
+impl From<LaneRow> for Lane {
+    fn from(row: LaneRow) -> Self {
+        Self { id: LaneId::new(row.id.0), name: Name::from_stored(row.name) }
+    }
+}
+
+/// A track with its lane.
+#[derive(Debug, Queryable)]
+pub struct TrackRow {
+    id: Id,
+    name: String,
+    lane: Option<LaneRow>,
+}
+
+impl From<TrackRow> for Track {
+    fn from(row: TrackRow) -> Self {
+        Self { id: TrackId::new(row.id.0), name: Name::from_stored(row.name), lane: row.lane.map(Into::into) }
+    }
+}
