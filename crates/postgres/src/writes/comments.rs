@@ -6,6 +6,7 @@ use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Untyped, Uuid as Sq
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::{CommentAuthor, ListedComment, NewComment};
+use roadmap_domain::model::customer::NewCustomer;
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId};
@@ -19,40 +20,81 @@ use uuid::Uuid;
 
 use crate::rows::{CommentColumns, SummaryColumns};
 use crate::schema::comments;
-use crate::statement::{author, id_or_number, members, placed, resolved, statement, summary};
+use crate::statement::{author, id_or_number, members, placed, resolved, statement, summary, upserted_customer};
 use crate::unit::PostgresUnit;
 use crate::writes::outbox::delete_messages;
 use crate::writes::requests::{folded_name_of, name_of};
 
-/// The SQL that finds or inserts a customer and runs the given insert of the customer's comment, in a statement with the
-/// parameters of a customer, `request`, `number` and `at`. Returns the feature request.
+/// Declares a statement that finds or inserts a customer and runs the given insert of the customer's comment. Returns the
+/// feature request. If the feature request does not exist, changes nothing and returns no row.
 macro_rules! comment_of_customer {
-    ($insert:literal) => {
-        concat!(
-            "WITH request AS MATERIALIZED (
-         SELECT ",
-            crate::statement::summary!(),
-            " FROM feature_requests ",
-            crate::statement::placed!(),
-            "
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ",
-            crate::statement::resolved!(),
-            "
+    ($(#[$doc:meta])* $name:ident, $insert:literal) => {
+        statement! {
+            $(#[$doc])*
+            $name {
+                workspace: Uuid => SqlUuid,
+                id: Uuid => SqlUuid,
+                request: Option<Uuid> => Nullable<SqlUuid>,
+                number: Option<i64> => Nullable<BigInt>,
+                customer: Uuid => SqlUuid,
+                email: String => Text,
+                email_folded: String => Text,
+                name: Option<String> => Nullable<Text>,
+                name_folded: Option<String> => Nullable<Text>,
+                content: String => Text,
+                at: TimestampColumn => Timestamptz,
+            } -> SummaryColumns,
+            concat!("WITH request AS MATERIALIZED (
+         SELECT ", summary!(), " FROM feature_requests ", placed!(), "
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
      ), customer AS (
-         ",
-            crate::statement::upserted_customer!("FROM request"),
-            "
+         ", upserted_customer!("FROM request"), "
          RETURNING id
      ), comment AS (
-         ",
-            $insert,
-            "
+         ", $insert, "
      )
-     SELECT * FROM request"
-        )
+     SELECT * FROM request")
+        }
+
+        impl $name {
+            /// Returns the statement for a comment on the feature request with an ID or a number.
+            pub(crate) fn new(
+                workspace: Uuid,
+                (request, number): (Option<Uuid>, Option<i64>),
+                comment: &NewComment,
+                customer: &NewCustomer,
+            ) -> Self {
+                Self {
+                    workspace,
+                    id: comment.id.uuid(),
+                    request,
+                    number,
+                    customer: customer.id.uuid(),
+                    email: customer.email.as_str().to_owned(),
+                    email_folded: customer.email.folded().as_str().to_owned(),
+                    name: name_of(customer),
+                    name_folded: folded_name_of(customer),
+                    content: comment.content.as_str().to_owned(),
+                    at: comment.created_at.into(),
+                }
+            }
+        }
     };
 }
-pub(crate) use comment_of_customer;
+
+comment_of_customer! {
+    /// Inserts the comment of a customer.
+    InsertCustomerComment,
+    "INSERT INTO comments (workspace_id, id, request_id, customer_id, content, created_at, updated_at)
+         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at}, {at} FROM request, customer"
+}
+
+comment_of_customer! {
+    /// Inserts the comment of a customer, which waits for approval.
+    HoldComment,
+    "INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
+         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at} FROM request, customer"
+}
 
 statement! {
     /// Inserts a member's comment and returns its feature request. If the feature request does not exist, changes nothing
@@ -74,28 +116,6 @@ statement! {
          SELECT {workspace}, {id}, request.id, ", author!("{author}"), ", {content}, {at}, {at} FROM request
      )
      SELECT * FROM request")
-}
-
-statement! {
-    /// Finds or inserts a customer and inserts the customer's comment. Returns its feature request. If the feature request
-    /// does not exist, changes nothing and returns no row.
-    InsertCustomerComment {
-        workspace: Uuid => SqlUuid,
-        id: Uuid => SqlUuid,
-        request: Option<Uuid> => Nullable<SqlUuid>,
-        number: Option<i64> => Nullable<BigInt>,
-        customer: Uuid => SqlUuid,
-        email: String => Text,
-        email_folded: String => Text,
-        name: Option<String> => Nullable<Text>,
-        name_folded: Option<String> => Nullable<Text>,
-        content: String => Text,
-        at: TimestampColumn => Timestamptz,
-    } -> SummaryColumns,
-    comment_of_customer!(
-        "INSERT INTO comments (workspace_id, id, request_id, customer_id, content, created_at, updated_at)
-         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at}, {at} FROM request, customer"
-    )
 }
 
 statement! {
@@ -155,29 +175,19 @@ statement! {
 #[async_trait]
 impl CommentWrites for PostgresUnit {
     async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError> {
-        let Some((request, number)) = id_or_number(&comment.request) else { return Ok(None) };
-        let (workspace, id, at) = (self.workspace, comment.id.uuid(), comment.created_at.into());
-        let content = comment.content.as_str().to_owned();
+        let Some(reference) = id_or_number(&comment.request) else { return Ok(None) };
+        let workspace = self.workspace;
         let row: Option<SummaryRow> = match &comment.author {
             CommentAuthor::Member(author) => {
+                let (request, number) = reference;
+                let (id, at) = (comment.id.uuid(), comment.created_at.into());
                 let author = author.address().map(ToOwned::to_owned);
+                let content = comment.content.as_str().to_owned();
                 let insert = InsertComment { workspace, id, request, number, author, content, at };
                 self.run_optional(insert.get_result(&mut self.connection()?)).await?
             }
             CommentAuthor::Customer(customer) => {
-                let insert = InsertCustomerComment {
-                    workspace,
-                    id,
-                    request,
-                    number,
-                    customer: customer.id.uuid(),
-                    email: customer.email.as_str().to_owned(),
-                    email_folded: customer.email.folded().as_str().to_owned(),
-                    name: name_of(customer),
-                    name_folded: folded_name_of(customer),
-                    content,
-                    at,
-                };
+                let insert = InsertCustomerComment::new(workspace, reference, comment, customer);
                 self.run_optional(insert.get_result(&mut self.connection()?)).await?
             }
         };

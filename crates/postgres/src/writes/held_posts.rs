@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::Uuid as SqlUuid;
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::{CommentAuthor, NewComment};
@@ -14,34 +14,10 @@ use roadmap_store::columns::TimestampColumn;
 use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
 
-use crate::rows::SummaryColumns;
 use crate::schema::{feature_requests, held_comments};
 use crate::statement::{id_or_number, statement};
 use crate::unit::PostgresUnit;
-use crate::writes::comments::comment_of_customer;
-use crate::writes::requests::{folded_name_of, name_of};
-
-statement! {
-    /// Finds or inserts a customer and inserts the customer's comment, which waits. Returns its feature request. If the
-    /// feature request does not exist, changes nothing and returns no row.
-    HoldComment {
-        workspace: Uuid => SqlUuid,
-        id: Uuid => SqlUuid,
-        request: Option<Uuid> => Nullable<SqlUuid>,
-        number: Option<i64> => Nullable<BigInt>,
-        customer: Uuid => SqlUuid,
-        email: String => Text,
-        email_folded: String => Text,
-        name: Option<String> => Nullable<Text>,
-        name_folded: Option<String> => Nullable<Text>,
-        content: String => Text,
-        at: TimestampColumn => Timestamptz,
-    } -> SummaryColumns,
-    comment_of_customer!(
-        "INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
-         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at} FROM request, customer"
-    )
-}
+use crate::writes::comments::HoldComment;
 
 statement! {
     /// Moves a comment that waits to the public ones. Returns its feature request, or no row if no such comment waits.
@@ -64,23 +40,11 @@ statement! {
 #[async_trait]
 impl HeldPostWrites for PostgresUnit {
     async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError> {
-        let Some((request, number)) = id_or_number(&comment.request) else { return Ok(None) };
+        let Some(reference) = id_or_number(&comment.request) else { return Ok(None) };
         let CommentAuthor::Customer(customer) = &comment.author else {
             return Err(StoreError::Fatal("a comment of a member cannot wait for approval".into()));
         };
-        let hold = HoldComment {
-            workspace: self.workspace,
-            id: comment.id.uuid(),
-            request,
-            number,
-            customer: customer.id.uuid(),
-            email: customer.email.as_str().to_owned(),
-            email_folded: customer.email.folded().as_str().to_owned(),
-            name: name_of(customer),
-            name_folded: folded_name_of(customer),
-            content: comment.content.as_str().to_owned(),
-            at: comment.created_at.into(),
-        };
+        let hold = HoldComment::new(self.workspace, reference, comment, customer);
         let row: Option<SummaryRow> = self.run_optional(hold.get_result(&mut self.connection()?)).await?;
         row.map(FeatureRequestSummary::try_from).transpose()
     }
