@@ -12,9 +12,12 @@ use roadmap_store::rows::{CustomerNameRow, LinkRow, SummaryRow};
 use uuid::Uuid;
 
 use crate::schema::{
-    api_keys, attachments, feature_requests, lanes, members, portal_settings, sign_ins, tracks, vote_tallies,
+    api_keys, attachments, audit_entries, feature_requests, lanes, members, portal_settings, sign_ins, tracks,
+    vote_tallies,
 };
 use crate::statement::{placed, resolved, statement, summary};
+
+roadmap_store::declare_columns!();
 
 /// Feature requests with their vote tally, their track and its lane.
 #[auto_type]
@@ -33,20 +36,6 @@ pub(crate) fn placed_requests() -> _ {
         .left_join(
             lanes::table.on(lanes::workspace_id.eq(tracks::workspace_id).and(lanes::id.nullable().eq(tracks::lane_id))),
         )
-}
-
-/// The columns of a feature request's summary.
-#[auto_type]
-pub(crate) fn summary_columns() -> _ {
-    (
-        feature_requests::id,
-        feature_requests::tag_number,
-        feature_requests::title,
-        tracks::name,
-        lanes::name.nullable(),
-        vote_tallies::votes_count,
-        feature_requests::created_at,
-    )
 }
 
 /// The types of [`summary_columns()`], for statements written in SQL.
@@ -216,57 +205,6 @@ pub(crate) type CommentColumns = (SqlUuid, Text, Bool, Nullable<Text>, Timestamp
 pub(crate) type ChangelogColumns =
     (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Timestamptz, Nullable<(SqlUuid, Text)>);
 
-/// The columns of an attachment.
-#[auto_type]
-pub(crate) fn attachment_columns() -> _ {
-    (
-        attachments::id,
-        attachments::filename,
-        attachments::content_type,
-        attachments::byte_size,
-        attachments::checksum,
-        attachments::key,
-        attachments::service_name,
-        attachments::width,
-        attachments::height,
-        attachments::created_at,
-    )
-}
-
-/// The columns of a member.
-#[auto_type]
-pub(crate) fn member_columns() -> _ {
-    (members::id, members::email, members::name, members::role, members::created_at)
-}
-
-/// Tracks with their lanes.
-#[auto_type]
-pub(crate) fn mapped_tracks() -> _ {
-    tracks::table
-        .left_join(
-            lanes::table.on(lanes::workspace_id.eq(tracks::workspace_id).and(lanes::id.nullable().eq(tracks::lane_id))),
-        )
-        .select((tracks::id, tracks::name, (lanes::id, lanes::name).nullable()))
-}
-
-/// The columns of an API key.
-#[auto_type]
-pub(crate) fn api_key_columns() -> _ {
-    (
-        api_keys::id,
-        api_keys::name,
-        api_keys::last_four,
-        api_keys::can_read,
-        api_keys::can_write,
-        api_keys::can_manage,
-        api_keys::created_at,
-        api_keys::expires_at,
-        api_keys::revoked_at,
-        api_keys::last_used_at,
-        api_keys::made_by,
-    )
-}
-
 /// The columns of the settings of a portal.
 #[auto_type]
 pub(crate) fn portal_columns() -> _ {
@@ -279,22 +217,5 @@ pub(crate) fn portal_columns() -> _ {
         portal_settings::holds_posts,
         portal_settings::accent,
         portal_settings::logo_attachment_id,
-    )
-}
-
-/// The columns of a sign-in.
-#[auto_type]
-pub(crate) fn sign_in_columns() -> _ {
-    (
-        sign_ins::id,
-        sign_ins::email,
-        sign_ins::browser_digest,
-        sign_ins::browser_name,
-        sign_ins::action,
-        sign_ins::next,
-        sign_ins::language,
-        sign_ins::wrong_codes,
-        sign_ins::created_at,
-        sign_ins::consumed_at,
     )
 }

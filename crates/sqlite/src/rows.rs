@@ -1,4 +1,4 @@
-//! Columns and rows that several statements share.
+//! Columns that several statements share, and rows that several operations look up.
 
 use diesel::dsl::auto_type;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
@@ -11,7 +11,11 @@ use roadmap_store::columns::Id;
 use roadmap_store::rows::{MemberRow, SummaryRow};
 
 use crate::errors::SqlError;
-use crate::schema::{api_keys, feature_requests, lanes, members, tracks, vote_tallies};
+use crate::schema::{
+    api_keys, attachments, audit_entries, feature_requests, lanes, members, sign_ins, tracks, vote_tallies,
+};
+
+roadmap_store::declare_columns!();
 
 /// Feature requests with their vote tally, their track and its lane.
 #[auto_type]
@@ -50,20 +54,6 @@ pub(crate) use summary_sql;
 
 /// The types of the columns of [`summary_sql!`].
 pub(crate) type SummarySql = (Binary, BigInt, Text, Text, Nullable<Text>, BigInt, BigInt);
-
-/// The columns of a feature request's summary.
-#[auto_type]
-pub(crate) fn summary_columns() -> _ {
-    (
-        feature_requests::id,
-        feature_requests::tag_number,
-        feature_requests::title,
-        tracks::name,
-        lanes::name.nullable(),
-        vote_tallies::votes_count,
-        feature_requests::created_at,
-    )
-}
 
 /// Finds the feature request that a client refers to, if it belongs to the workspace. A merged one is the one that it
 /// was merged into.
@@ -119,16 +109,6 @@ pub(crate) fn find_author(
     }
 }
 
-/// Tracks with their lanes.
-#[auto_type]
-pub(crate) fn mapped_tracks() -> _ {
-    tracks::table
-        .left_join(
-            lanes::table.on(lanes::workspace_id.eq(tracks::workspace_id).and(lanes::id.nullable().eq(tracks::lane_id))),
-        )
-        .select((tracks::id, tracks::name, (lanes::id, lanes::name).nullable()))
-}
-
 /// The members of a workspace who were not removed, oldest first.
 pub(crate) fn load_members(connection: &mut SqliteConnection, workspace: Id) -> Result<Vec<MemberRow>, SqlError> {
     Ok(members::table
@@ -137,28 +117,4 @@ pub(crate) fn load_members(connection: &mut SqliteConnection, workspace: Id) -> 
         .order((members::created_at, members::id))
         .select(member_columns())
         .load(connection)?)
-}
-
-/// The columns of a member.
-#[auto_type]
-pub(crate) fn member_columns() -> _ {
-    (members::id, members::email, members::name, members::role, members::created_at)
-}
-
-/// The columns of an API key.
-#[auto_type]
-pub(crate) fn api_key_columns() -> _ {
-    (
-        api_keys::id,
-        api_keys::name,
-        api_keys::last_four,
-        api_keys::can_read,
-        api_keys::can_write,
-        api_keys::can_manage,
-        api_keys::created_at,
-        api_keys::expires_at,
-        api_keys::revoked_at,
-        api_keys::last_used_at,
-        api_keys::made_by,
-    )
 }

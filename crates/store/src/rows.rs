@@ -21,3 +21,111 @@ pub use requests::{
     SummaryRow, TrackRow, inbox_counts,
 };
 pub use workspaces::{AttachmentRow, ChangelogRow, CoverRow, PortalSettingsRow, SettingRow, UsageRow};
+
+/// Declares functions that return the columns of rows, in the order of the fields, for diesel's query builder. The tables
+/// are those in scope: each store has its own, because their columns have other types.
+#[macro_export]
+macro_rules! declare_columns {
+    () => {
+        /// The columns of `SummaryRow`.
+        #[diesel::dsl::auto_type]
+        pub(crate) fn summary_columns() -> _ {
+            (
+                feature_requests::id,
+                feature_requests::tag_number,
+                feature_requests::title,
+                tracks::name,
+                lanes::name.nullable(),
+                vote_tallies::votes_count,
+                feature_requests::created_at,
+            )
+        }
+
+        /// The columns of `AttachmentRow`.
+        #[diesel::dsl::auto_type]
+        pub(crate) fn attachment_columns() -> _ {
+            (
+                attachments::id,
+                attachments::filename,
+                attachments::content_type,
+                attachments::byte_size,
+                attachments::checksum,
+                attachments::key,
+                attachments::service_name,
+                attachments::width,
+                attachments::height,
+                attachments::created_at,
+            )
+        }
+
+        /// The columns of `MemberRow`.
+        #[diesel::dsl::auto_type]
+        pub(crate) fn member_columns() -> _ {
+            (members::id, members::email, members::name, members::role, members::created_at)
+        }
+
+        /// The columns of `ApiKeyRow`.
+        #[diesel::dsl::auto_type]
+        pub(crate) fn api_key_columns() -> _ {
+            (
+                api_keys::id,
+                api_keys::name,
+                api_keys::last_four,
+                api_keys::can_read,
+                api_keys::can_write,
+                api_keys::can_manage,
+                api_keys::created_at,
+                api_keys::expires_at,
+                api_keys::revoked_at,
+                api_keys::last_used_at,
+                api_keys::made_by,
+            )
+        }
+
+        /// The columns of `SignInRow`.
+        #[diesel::dsl::auto_type]
+        pub(crate) fn sign_in_columns() -> _ {
+            (
+                sign_ins::id,
+                sign_ins::email,
+                sign_ins::browser_digest,
+                sign_ins::browser_name,
+                sign_ins::action,
+                sign_ins::next,
+                sign_ins::language,
+                sign_ins::wrong_codes,
+                sign_ins::created_at,
+                sign_ins::consumed_at,
+            )
+        }
+
+        /// Tracks with their lanes, with the columns of `TrackRow`.
+        #[diesel::dsl::auto_type]
+        pub(crate) fn mapped_tracks() -> _ {
+            tracks::table
+                .left_join(
+                    lanes::table
+                        .on(lanes::workspace_id.eq(tracks::workspace_id).and(lanes::id.nullable().eq(tracks::lane_id))),
+                )
+                .select((tracks::id, tracks::name, (lanes::id, lanes::name).nullable()))
+        }
+
+        /// The columns of `AuditEntryRow`.
+        #[diesel::dsl::auto_type]
+        pub(crate) fn audit_entry_columns() -> _ {
+            (
+                audit_entries::id,
+                audit_entries::created_at,
+                audit_entries::actor_kind,
+                audit_entries::actor_id,
+                audit_entries::actor_name,
+                audit_entries::channel,
+                audit_entries::request_id,
+                audit_entries::action,
+                audit_entries::subject_kind,
+                audit_entries::subject_id,
+                audit_entries::changes,
+            )
+        }
+    };
+}

@@ -11,6 +11,7 @@ use roadmap_store::columns::TimestampColumn;
 use roadmap_store::rows::AuditEntryRow;
 
 use crate::PostgresReader;
+use crate::rows::audit_entry_columns;
 use crate::schema::audit_entries;
 
 #[async_trait]
@@ -26,19 +27,7 @@ impl AuditReader for PostgresReader {
             .filter(audit_entries::workspace_id.eq(workspace.uuid()))
             .order(audit_entries::id.desc())
             .limit(i64::from(page.size) + 1)
-            .select((
-                audit_entries::id,
-                audit_entries::created_at,
-                audit_entries::actor_kind,
-                audit_entries::actor_id,
-                audit_entries::actor_name,
-                audit_entries::channel,
-                audit_entries::request_id,
-                audit_entries::action,
-                audit_entries::subject_kind,
-                audit_entries::subject_id,
-                audit_entries::changes,
-            ))
+            .select(audit_entry_columns())
             .into_boxed();
         if let Some(before) = page.before {
             entries = entries.filter(audit_entries::id.lt(before.uuid()));

@@ -1,7 +1,7 @@
 //! Attachments.
 
 use async_trait::async_trait;
-use diesel::dsl::{auto_type, exists};
+use diesel::dsl::exists;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::Attachment;
@@ -12,24 +12,8 @@ use roadmap_store::columns::Id;
 use roadmap_store::rows::AttachmentRow;
 
 use crate::SqliteStore;
+use crate::rows::attachment_columns;
 use crate::schema::{attachments, changelogs, portal_settings};
-
-/// The columns of an attachment.
-#[auto_type]
-fn attachment_columns() -> _ {
-    (
-        attachments::id,
-        attachments::filename,
-        attachments::content_type,
-        attachments::byte_size,
-        attachments::checksum,
-        attachments::key,
-        attachments::service_name,
-        attachments::width,
-        attachments::height,
-        attachments::created_at,
-    )
-}
 
 #[async_trait]
 impl AttachmentReader for SqliteStore {

@@ -11,6 +11,7 @@ use roadmap_store::columns::Id;
 use roadmap_store::rows::AuditEntryRow;
 
 use crate::SqliteStore;
+use crate::rows::audit_entry_columns;
 use crate::schema::audit_entries;
 
 #[async_trait]
@@ -29,19 +30,7 @@ impl AuditReader for SqliteStore {
                 let mut entries = audit_entries::table
                     .filter(audit_entries::workspace_id.eq(workspace))
                     .order(audit_entries::id.desc())
-                    .select((
-                        audit_entries::id,
-                        audit_entries::created_at,
-                        audit_entries::actor_kind,
-                        audit_entries::actor_id,
-                        audit_entries::actor_name,
-                        audit_entries::channel,
-                        audit_entries::request_id,
-                        audit_entries::action,
-                        audit_entries::subject_kind,
-                        audit_entries::subject_id,
-                        audit_entries::changes,
-                    ))
+                    .select(audit_entry_columns())
                     // One more shows whether there is a next page.
                     .limit(i64::from(page.size) + 1)
                     .into_boxed();

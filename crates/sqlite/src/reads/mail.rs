@@ -24,7 +24,7 @@ use roadmap_store::rows::{HeldMessageRow, LinkRow, SignInRow};
 use crate::SqliteStore;
 use crate::audience::{json_topic, topic_record, topic_requests};
 use crate::codec::{json_array, json_ids, quoted_id};
-use crate::reads::sessions::sign_in_columns;
+use crate::rows::sign_in_columns;
 use crate::schema::{outbox, settings, sign_ins, workspaces};
 use crate::statement::statement;
 

@@ -3,7 +3,6 @@
 use crate::records::CustomerNameSql;
 use async_trait::async_trait;
 use diesel::SqliteConnection;
-use diesel::dsl::auto_type;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use roadmap_domain::error::StoreError;
@@ -16,6 +15,7 @@ use roadmap_store::columns::Id;
 use roadmap_store::rows::{SessionRow, SignInRow};
 
 use crate::SqliteStore;
+use crate::rows::sign_in_columns;
 use crate::schema::{sessions, sign_ins};
 use crate::statement::statement;
 
@@ -34,23 +34,6 @@ statement! {
      LEFT JOIN members ON members.workspace_id = sessions.workspace_id
            AND members.email_folded = sessions.email_folded AND members.removed_at IS NULL
      WHERE sessions.workspace_id = ? AND sessions.digest = ?"
-}
-
-/// The columns of a sign-in.
-#[auto_type]
-pub(super) fn sign_in_columns() -> _ {
-    (
-        sign_ins::id,
-        sign_ins::email,
-        sign_ins::browser_digest,
-        sign_ins::browser_name,
-        sign_ins::action,
-        sign_ins::next,
-        sign_ins::language,
-        sign_ins::wrong_codes,
-        sign_ins::created_at,
-        sign_ins::consumed_at,
-    )
 }
 
 #[async_trait]
