@@ -18,7 +18,7 @@ use roadmap_domain::model::admin::{
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::ports::InboxReader;
-use roadmap_store::rows::{InboxCountsRow, InboxListRow, inbox_counts};
+use roadmap_store::rows::{InboxCountsRow, InboxListRow, MergePreviewRow, inbox_counts, merge_preview};
 use uuid::Uuid;
 
 use crate::PostgresReader;
@@ -512,7 +512,7 @@ statement! {
     /// Selects two feature requests, the first one itself and of the second one the root, each with whether it is the
     /// former, and with the number of different voters of both and of what is merged into them.
     Preview { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, target: Uuid => SqlUuid }
-        -> (Bool, BigInt, InboxColumns),
+        -> (InboxColumns, Bool, BigInt),
     concat!("WITH RECURSIVE named AS MATERIALIZED (
          SELECT {source} AS id, true AS is_source
          UNION ALL
@@ -527,7 +527,7 @@ statement! {
          SELECT DISTINCT votes.customer_id FROM members
          JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
      )
-     SELECT is_source, (SELECT count(*) FROM voters), ", inbox_columns!(), " FROM named
+     SELECT ", inbox_columns!(), ", is_source, (SELECT count(*) FROM voters) FROM named
      JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = named.id
      ", inbox_joins!())
 }
@@ -620,18 +620,8 @@ impl InboxReader for PostgresReader {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
         let preview = Preview { workspace, source: source.uuid(), target: target.uuid() };
-        let rows: Vec<(bool, i64, InboxListRow)> = session.run(preview.load(&mut session.connection()?)).await?;
-        let (mut source, mut target, mut votes) = (None, None, 0);
-        for (is_source, votes_count, record) in rows {
-            let row = Some(InboxRow::try_from(record)?);
-            if is_source {
-                source = row;
-            } else {
-                target = row;
-            }
-            votes = votes_count;
-        }
-        Ok(source.zip(target).map(|(source, target)| MergePreview { source, target, votes_count: votes }))
+        let rows: Vec<MergePreviewRow> = session.run(preview.load(&mut session.connection()?)).await?;
+        merge_preview(rows)
     }
 }
 

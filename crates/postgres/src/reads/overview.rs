@@ -1,17 +1,14 @@
 //! The overview of a workspace.
 
 use async_trait::async_trait;
-use diesel::sql_types::{Array, BigInt, Integer, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::{
-    ActivityCount, ActivityKind, MissedSearch, MissedWords, Overview, OverviewTimes, Rising,
-};
-use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::admin::{ActivityCount, ActivityKind, Overview, OverviewTimes};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::OverviewReader;
-use roadmap_store::columns::{TimestampColumn, optional_timestamp};
-use roadmap_store::rows::SummaryRow;
+use roadmap_store::columns::TimestampColumn;
+use roadmap_store::rows::OverviewRows;
 use uuid::Uuid;
 
 use crate::PostgresReader;
@@ -93,7 +90,7 @@ statement! {
 
 statement! {
     /// Selects the most voted feature requests without an answer, each with the timestamp of the oldest one.
-    MostVotedUnanswered { workspace: Uuid => SqlUuid, limit: i64 => BigInt } -> (SummaryColumns, Timestamptz),
+    MostVotedUnanswered { workspace: Uuid => SqlUuid, limit: i64 => BigInt } -> (SummaryColumns, Nullable<Timestamptz>),
     concat!("WITH track_set AS MATERIALIZED (
          SELECT id FROM tracks WHERE workspace_id = {workspace}
      ), top AS MATERIALIZED (
@@ -150,33 +147,13 @@ impl OverviewReader for PostgresReader {
             weeks: weeks.map(TimestampColumn::from).to_vec(),
         };
         let counts: Vec<ActivityRow> = session.run(count.load(&mut session.connection()?)).await?;
-        let (activity, activity_before, weeks) = times.add_up(counts.into_iter().map(activity_count));
-
         let unanswered = MostVotedUnanswered { workspace, limit };
-        let unanswered: Vec<(SummaryRow, TimestampColumn)> =
-            session.run(unanswered.load(&mut session.connection()?)).await?;
-        let oldest = unanswered.as_slice().first().map(|(_, oldest)| *oldest);
+        let unanswered = session.run(unanswered.load(&mut session.connection()?)).await?;
         let rising = MostRising { workspace, since: since.into(), now: now.into(), limit };
-        let rising: Vec<(SummaryRow, i64)> = session.run(rising.load(&mut session.connection()?)).await?;
+        let rising = session.run(rising.load(&mut session.connection()?)).await?;
         let missed = MostMissed { workspace, day: since.start_of_day().into(), limit };
-        let missed: Vec<(String, i64)> = session.run(missed.load(&mut session.connection()?)).await?;
-        Ok(Overview {
-            activity,
-            activity_before,
-            weeks,
-            unanswered: unanswered
-                .into_iter()
-                .map(|(row, _)| FeatureRequestSummary::try_from(row))
-                .collect::<Result<_, _>>()?,
-            oldest_unanswered_at: optional_timestamp(oldest, "feature_requests", "created_at", workspace)?,
-            rising: rising
-                .into_iter()
-                .map(|(row, new_votes)| Ok(Rising { request: row.try_into()?, new_votes }))
-                .collect::<Result<_, StoreError>>()?,
-            missed_searches: missed
-                .into_iter()
-                .map(|(words, count)| MissedSearch { words: MissedWords::from_stored(words), count })
-                .collect(),
-        })
+        let missed_searches = session.run(missed.load(&mut session.connection()?)).await?;
+        let rows = OverviewRows { unanswered, rising, missed_searches };
+        rows.into_overview(times.add_up(counts.into_iter().map(activity_count)), workspace)
     }
 }

@@ -6,7 +6,6 @@ pub(crate) mod rows;
 pub(crate) mod selections;
 
 use async_trait::async_trait;
-use diesel::Queryable;
 use diesel::prelude::RunQueryDsl;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
@@ -16,7 +15,7 @@ use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::ports::InboxReader;
 use roadmap_store::columns::Id;
-use roadmap_store::rows::{InboxCountsRow, InboxListRow, inbox_counts};
+use roadmap_store::rows::{InboxCountsRow, InboxListRow, MergePreviewRow, inbox_counts, merge_preview};
 
 use crate::SqliteStore;
 use crate::reads::listing::{Page, listing};
@@ -81,14 +80,6 @@ statement! {
          ) FROM named
          CROSS JOIN feature_requests ON feature_requests.row_number = named.number ", inbox_joins!()
     )
-}
-
-/// A row of [`Preview`].
-#[derive(Debug, Queryable)]
-struct PreviewRow {
-    request: InboxListRow,
-    is_source: bool,
-    votes_count: i64,
 }
 
 statement! {
@@ -179,17 +170,7 @@ impl InboxReader for SqliteStore {
     ) -> Result<Option<MergePreview>, StoreError> {
         let (workspace, source, target) = (Id(workspace.uuid()), Id(source.uuid()), Id(target.uuid()));
         let preview = Preview { workspace, source, target };
-        let rows: Vec<PreviewRow> = self.readers.run(move |connection| Ok(preview.load(connection)?)).await?;
-        let (mut source, mut target, mut votes) = (None, None, 0);
-        for PreviewRow { request, is_source, votes_count } in rows {
-            let row = Some(InboxRow::try_from(request)?);
-            if is_source {
-                source = row
-            } else {
-                target = row
-            }
-            votes = votes_count;
-        }
-        Ok(source.zip(target).map(|(source, target)| MergePreview { source, target, votes_count: votes }))
+        let rows: Vec<MergePreviewRow> = self.readers.run(move |connection| Ok(preview.load(connection)?)).await?;
+        merge_preview(rows)
     }
 }

@@ -4,14 +4,11 @@ use async_trait::async_trait;
 use diesel::prelude::RunQueryDsl;
 use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::{
-    ActivityCount, ActivityKind, MissedSearch, MissedWords, Overview, OverviewTimes, Rising,
-};
-use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::admin::{ActivityCount, ActivityKind, Overview, OverviewTimes};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::OverviewReader;
-use roadmap_store::columns::{Id, TimestampColumn, optional_timestamp};
-use roadmap_store::rows::SummaryRow;
+use roadmap_store::columns::Id;
+use roadmap_store::rows::OverviewRows;
 
 use crate::SqliteStore;
 use crate::rows::{SummarySql, placed_joins, summary_sql};
@@ -123,9 +120,6 @@ statement! {
      GROUP BY words ORDER BY total DESC, words LIMIT ?"
 }
 
-/// The rows of an overview.
-type Rows = (Vec<ActivityRow>, Vec<(SummaryRow, i64)>, Vec<(SummaryRow, Option<TimestampColumn>)>, Vec<(String, i64)>);
-
 /// Converts a count.
 fn activity_count((kind, week, all, within, before): ActivityRow) -> ActivityCount {
     ActivityCount { kind: ActivityKind::from_number(kind), week: usize::try_from(week).ok(), all, within, before }
@@ -148,32 +142,15 @@ impl OverviewReader for SqliteStore {
         let limit = i64::from(Overview::ENTRIES);
         let rising = MostRising { workspace, since: since.millis(), now: now.millis(), limit };
         let missed = MostMissed { workspace, day: since.start_of_day().millis(), limit };
-        let (counts, rising_rows, unanswered, missed): Rows = self
+        let (counts, rows): (Vec<ActivityRow>, OverviewRows) = self
             .readers
             .run_in_snapshot(move |connection| {
-                Ok((
-                    count.load(connection)?,
-                    rising.load(connection)?,
-                    MostVotedUnanswered { workspace, limit }.load(connection)?,
-                    missed.load(connection)?,
-                ))
+                let counts = count.load(connection)?;
+                let rising = rising.load(connection)?;
+                let unanswered = MostVotedUnanswered { workspace, limit }.load(connection)?;
+                Ok((counts, OverviewRows { unanswered, rising, missed_searches: missed.load(connection)? }))
             })
             .await?;
-        let oldest = unanswered.first().and_then(|(_, oldest)| *oldest);
-        let rising = |(row, new_votes): (SummaryRow, i64)| Ok(Rising { request: row.try_into()?, new_votes });
-        let missed_search = |(words, count)| MissedSearch { words: MissedWords::from_stored(words), count };
-        let (activity, activity_before, weeks) = times.add_up(counts.into_iter().map(activity_count));
-        Ok(Overview {
-            activity,
-            activity_before,
-            weeks,
-            unanswered: unanswered
-                .into_iter()
-                .map(|(row, _)| FeatureRequestSummary::try_from(row))
-                .collect::<Result<_, _>>()?,
-            oldest_unanswered_at: optional_timestamp(oldest, "feature_requests", "created_at", workspace)?,
-            rising: rising_rows.into_iter().map(rising).collect::<Result<_, StoreError>>()?,
-            missed_searches: missed.into_iter().map(missed_search).collect(),
-        })
+        rows.into_overview(times.add_up(counts.into_iter().map(activity_count)), workspace)
     }
 }

@@ -2,7 +2,9 @@
 
 use diesel::Queryable;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::admin::{InboxCounts, InboxRow, TrackCounts};
+use roadmap_domain::model::admin::{
+    Activity, InboxCounts, InboxRow, MergePreview, MissedSearch, MissedWords, Overview, Rising, TrackCounts, Week,
+};
 use roadmap_domain::model::audit::{Actor, ActorKind};
 use roadmap_domain::model::changes::{ChangeEntry, ChangePlace};
 use roadmap_domain::model::event::{Event, EventContent};
@@ -14,7 +16,7 @@ use roadmap_domain::model::track::{Lane, Placement, Track};
 use roadmap_domain::policy::trending::Candidate;
 
 use super::CustomerNameRow;
-use crate::columns::{Id, TimestampColumn, inconsistent};
+use crate::columns::{Id, TimestampColumn, inconsistent, optional_timestamp};
 
 /// A feature request as another record names it.
 #[derive(Debug, Queryable)]
@@ -142,6 +144,28 @@ impl TryFrom<InboxListRow> for InboxRow {
     }
 }
 
+/// One of the two feature requests of a merge, with the number of votes that both have after it.
+#[derive(Debug, Queryable)]
+pub struct MergePreviewRow {
+    request: InboxListRow,
+    is_source: bool,
+    votes_count: i64,
+}
+
+/// Returns the preview of a merge from its rows. `None` if a feature request is missing.
+///
+/// # Errors
+/// The model cannot hold a value.
+pub fn merge_preview(rows: Vec<MergePreviewRow>) -> Result<Option<MergePreview>, StoreError> {
+    let (mut source, mut target, mut votes) = (None, None, 0);
+    for MergePreviewRow { request, is_source, votes_count } in rows {
+        let side = if is_source { &mut source } else { &mut target };
+        *side = Some(InboxRow::try_from(request)?);
+        votes = votes_count;
+    }
+    Ok(source.zip(target).map(|(source, target)| MergePreview { source, target, votes_count: votes }))
+}
+
 /// A track with its numbers of feature requests, and numbers of the workspace.
 #[derive(Debug, Queryable)]
 pub struct InboxCountsRow {
@@ -166,6 +190,42 @@ pub fn inbox_counts(rows: Vec<InboxCountsRow>) -> InboxCounts {
         (counts.awaiting, counts.held_comments, counts.merged) = (awaiting, held_comments, merged);
     }
     counts
+}
+
+/// The lists of an overview.
+#[derive(Debug)]
+pub struct OverviewRows {
+    /// Feature requests without an answer, each with the timestamp of the oldest one.
+    pub unanswered: Vec<(SummaryRow, Option<TimestampColumn>)>,
+    /// Feature requests with their numbers of new votes.
+    pub rising: Vec<(SummaryRow, i64)>,
+    /// Searches that found nothing, with their numbers.
+    pub missed_searches: Vec<(String, i64)>,
+}
+
+impl OverviewRows {
+    /// Converts the rows of a workspace, and adds the sums of its activity.
+    ///
+    /// # Errors
+    /// The model cannot hold a value.
+    pub fn into_overview(
+        self,
+        (activity, activity_before, weeks): (Activity, Activity, Vec<Week>),
+        workspace: impl ToString,
+    ) -> Result<Overview, StoreError> {
+        let oldest = self.unanswered.first().and_then(|(_, oldest)| *oldest);
+        let rising = |(row, new_votes): (SummaryRow, i64)| Ok(Rising { request: row.try_into()?, new_votes });
+        let missed = |(words, count)| MissedSearch { words: MissedWords::from_stored(words), count };
+        Ok(Overview {
+            activity,
+            activity_before,
+            weeks,
+            unanswered: self.unanswered.into_iter().map(|(row, _)| row.try_into()).collect::<Result<_, _>>()?,
+            oldest_unanswered_at: optional_timestamp(oldest, "feature_requests", "created_at", workspace)?,
+            rising: self.rising.into_iter().map(rising).collect::<Result<_, StoreError>>()?,
+            missed_searches: self.missed_searches.into_iter().map(missed).collect(),
+        })
+    }
 }
 
 /// An event in the history of a feature request.
