@@ -42,6 +42,7 @@ type SessionColumns = (
     Timestamptz,
     Timestamptz,
 );
+
 #[async_trait]
 impl SessionReader for PostgresReader {
     async fn session(&self, workspace: WorkspaceId, digest: &SecretDigest) -> Result<Option<Session>, StoreError> {
