@@ -205,7 +205,7 @@ fn a_broken_index_takes_down_search_alone() {
     assert_eq!(app.acme.get_setting().status, 200);
 }
 
-/// Decision 4: at most 5 public feature requests with a similarity of at least 0.12 are similar; an absent or blank
+/// Decision 4: at most 5 public feature requests are similar, all but the best two clearly; an absent or blank
 /// title has none.
 #[test]
 fn similar_requests_are_found_by_title_before_one_is_created() {

@@ -39,7 +39,7 @@ where
     /// # Errors
     /// Those of the look-up, [shared](SharedError) by its callers.
     pub async fn get<E: SharedError>(&self, key: K, look_up: impl Future<Output = Result<V, E>>) -> Result<V, E> {
-        // Cheaper than what follows.
+        // A hit needs no key on the heap, unlike `try_get_with`.
         if let Some(value) = self.0.get(&key).await {
             return Ok(value);
         }
