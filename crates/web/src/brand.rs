@@ -40,7 +40,7 @@ fn stylesheet(accent: Color) -> String {
         ":root{{{}{}{}{}{}}}\n",
         property("accent", |colors| colors.fill),
         property("accent-ink", |colors| colors.on_fill),
-        property("accent-hover", |colors| colors.hover),
+        property("accent-hover", AccentColors::hover),
         property("accent-edge", |colors| colors.edge),
         property("accent-text", |colors| colors.text)
     )

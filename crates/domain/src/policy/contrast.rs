@@ -27,12 +27,19 @@ pub struct AccentColors {
     pub fill: Color,
     /// Text on it: black or white.
     pub on_fill: Color,
-    /// The background of a button under the pointer. The same text on it contrasts no less.
-    pub hover: Color,
     /// Borders of buttons, lines and bars, on the backgrounds of the page.
     pub edge: Color,
     /// Text and links on the backgrounds of the page.
     pub text: Color,
+}
+
+impl AccentColors {
+    /// Returns the background of a button under the pointer. The same text on it contrasts no less.
+    #[must_use]
+    pub fn hover(&self) -> Color {
+        let away = if luminance(self.on_fill) > luminance(self.fill) { BLACK } else { WHITE };
+        mix(self.fill, away, 0.14)
+    }
 }
 
 /// The colours of an accent in both themes.
@@ -53,13 +60,12 @@ impl AccentPalette {
 }
 
 fn derive(accent: Color, backgrounds: [Color; 3], ink: Color) -> AccentColors {
-    let (on_fill, under) =
-        if contrast(accent, WHITE) >= contrast(accent, BLACK) { (WHITE, BLACK) } else { (BLACK, WHITE) };
+    let on_fill = if contrast(accent, WHITE) >= contrast(accent, BLACK) { WHITE } else { BLACK };
     let edge = shift(accent, ink, |color| backgrounds.iter().all(|back| contrast(color, *back) >= PART));
     // Text also stands on surfaces with a tint of the accent.
     let tint = mix(backgrounds[1], accent, 0.12);
     let text = shift(edge, ink, |color| backgrounds.iter().chain([&tint]).all(|back| contrast(color, *back) >= TEXT));
-    AccentColors { fill: accent, on_fill, hover: mix(accent, under, 0.14), edge, text }
+    AccentColors { fill: accent, on_fill, edge, text }
 }
 
 /// Mixes a colour with ink, as little as makes it `enough`.
@@ -106,8 +112,8 @@ mod tests {
     #[test]
     fn a_colour_that_contrasts_enough_stays_as_it_is() {
         let accent = Color::new(0x17, 0x69, 0x4f);
-        let AccentColors { fill, on_fill, edge, text, .. } = AccentPalette::of(accent).light;
-        assert_eq!([fill, on_fill, edge, text], [accent, WHITE, accent, accent]);
+        let light = AccentPalette::of(accent).light;
+        assert_eq!(light, AccentColors { fill: accent, on_fill: WHITE, edge: accent, text: accent });
     }
 
     #[test]
@@ -127,7 +133,7 @@ mod tests {
             let AccentPalette { light, dark } = AccentPalette::of(Color::new(red, green, blue));
             for (colors, backgrounds) in [(light, LIGHT), (dark, DARK)] {
                 prop_assert!(contrast(colors.on_fill, colors.fill) >= TEXT);
-                prop_assert!(contrast(colors.on_fill, colors.hover) >= contrast(colors.on_fill, colors.fill));
+                prop_assert!(contrast(colors.on_fill, colors.hover()) >= contrast(colors.on_fill, colors.fill));
                 for back in backgrounds {
                     prop_assert!(contrast(colors.edge, back) >= PART);
                     prop_assert!(contrast(colors.text, back) >= TEXT);

@@ -40,14 +40,12 @@ const DEFAULT_PALETTE: AccentPalette = AccentPalette {
     light: AccentColors {
         fill: Color::new(0x17, 0x69, 0x4f),
         on_fill: Color::new(0xff, 0xff, 0xff),
-        hover: Color::new(0x17, 0x5d, 0x47),
         edge: Color::new(0x17, 0x69, 0x4f),
         text: Color::new(0x12, 0x5a, 0x43),
     },
     dark: AccentColors {
         fill: Color::new(0x52, 0xc3, 0x97),
         on_fill: Color::new(0x06, 0x15, 0x0f),
-        hover: Color::new(0x67, 0xc9, 0xa2),
         edge: Color::new(0x52, 0xc3, 0x97),
         text: Color::new(0x78, 0xd8, 0xb1),
     },
@@ -529,6 +527,7 @@ mod tests {
         for (name, light, dark) in [
             ("accent", light.fill, dark.fill),
             ("accent-ink", light.on_fill, dark.on_fill),
+            ("accent-edge", light.edge, dark.edge),
             ("accent-text", light.text, dark.text),
         ] {
             assert!(stylesheet.contains(&format!("--{name}: light-dark({light}, {dark});")), "{name}");
