@@ -92,10 +92,12 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("subscription", "/operation_key", "a string"),
     ("new lane", "/lane", "an object"),
     ("new lane", "/lane/name", "a string"),
+    ("new lane", "/lane/kind", "a string"),
     ("new lane", "/lane/position", "an integer of at least 1"),
     ("new lane", "/operation_key", "a string"),
     ("lane", "/lane", "an object"),
     ("lane", "/lane/name", "a string"),
+    ("lane", "/lane/kind", "a string"),
     ("lane", "/lane/position", "an integer of at least 1"),
     ("lane", "/operation_key", "a string"),
     ("new track", "/track", "an object"),
@@ -254,7 +256,7 @@ pub fn started() -> (App, Vec<Write>) {
     });
     let mut new_fields = fields.clone();
     new_fields["track_id"] = json!(track);
-    let of_lane = json!({ "lane": { "name": "Planned", "position": 2 }, "operation_key": null });
+    let of_lane = json!({ "lane": { "name": "Planned", "kind": "planned", "position": 2 }, "operation_key": null });
     let of_track = json!({
         "track": { "name": "Planned", "lane_id": lane, "position": 3 },
         "operation_key": null,
@@ -318,7 +320,13 @@ pub fn started() -> (App, Vec<Write>) {
         Write::new("approve", "POST", "/feature_requests/1/approve", 200, with_key(json!({}))),
         Write::new("decline", "POST", "/feature_requests/1/decline", 200, with_key(json!({}))),
         Write::new("subscription", "PUT", "/feature_requests/1/subscription", 200, subscription),
-        Write::new("new lane", "POST", "/lanes", 201, with_key(json!({ "lane": { "name": "New", "position": 9 } }))),
+        Write::new(
+            "new lane",
+            "POST",
+            "/lanes",
+            201,
+            with_key(json!({ "lane": { "name": "New", "kind": "other", "position": 9 } })),
+        ),
         Write::new("lane", "PATCH", &format!("/lanes/{lane}"), 200, of_lane),
         Write::new(
             "new track",
@@ -815,6 +823,7 @@ fn a_nul_character_is_refused_in_every_text() {
                 "cover_image_signed_id" => "Cover image is invalid".to_owned(),
                 "logo_signed_id" => "logo_signed_id is not the signed_id of an uploaded image".to_owned(),
                 "visibility" => "visibility is not one of public, private, off".to_owned(),
+                "kind" => "kind is none of considering, planned, started, done, declined, other".to_owned(),
                 "languages" => "languages is not one of en, de, ar".to_owned(),
                 "accent_color" => "accent_color is not a colour such as #17694f".to_owned(),
                 "synonyms" => "group 1 of synonyms has a phrase with the NUL character".to_owned(),

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use crate::app::{App, is_id};
 use crate::shared::{column, is_unknown};
 
+/// What the lanes of a new workspace mean.
+const KINDS: [&str; 4] = ["considering", "planned", "started", "done"];
+
 const STARTING: [&str; 4] = ["Under consideration", "Planned", "In progress", "Done"];
 
 fn lane(fields: &Value) -> Value {
@@ -38,7 +41,13 @@ fn a_new_workspace_has_four_lanes_in_their_order() {
     let expected = |index: usize, count: i64| {
         let id = &body["lanes"][index]["id"];
         is_id(id);
-        json!({ "id": id, "name": STARTING[index], "position": index + 1, "feature_requests_count": count })
+        json!({
+            "id": id,
+            "name": STARTING[index],
+            "kind": KINDS[index],
+            "position": index + 1,
+            "feature_requests_count": count,
+        })
     };
     assert_eq!(body, json!({ "lanes": [expected(0, 0), expected(1, 2), expected(2, 0), expected(3, 0)] }));
 }
@@ -54,7 +63,9 @@ fn a_lane_is_added_last_or_at_a_position() {
     is_id(&id);
     assert_eq!(
         body,
-        json!({ "lane": { "id": id, "name": "Beta & <more>", "position": 5, "feature_requests_count": 0 } })
+        json!({ "lane": {
+            "id": id, "name": "Beta & <more>", "kind": "other", "position": 5, "feature_requests_count": 0,
+        } })
     );
     for (name, position, expected) in
         [("First", json!(1), 1), ("Third", json!(3), 3), ("Far", json!(99), 8), ("Null", json!(null), 9)]
@@ -84,13 +95,46 @@ fn a_changed_lane_is_the_status_of_its_tracks() {
     ] {
         let body = app.acme.patch_lane(&id, &lane(&change));
         assert_eq!(body.status, 200, "{change}");
-        let expected = json!({ "id": id, "name": name, "position": position, "feature_requests_count": 1 });
+        let expected = json!({
+            "id": id, "name": name, "kind": "planned", "position": position, "feature_requests_count": 1,
+        });
         assert_eq!(body.is_ok(), lane(&expected), "{change}");
         assert_eq!(app.acme.detail("1")["status"], name, "{change}");
     }
     assert_eq!(names(&app), ["Under consideration", "In progress", "Done", "NEXT"]);
     let tracks = app.acme.get_tracks().is_ok();
     assert_eq!(tracks["tracks"][2]["status"], "NEXT");
+}
+
+/// A lane means what its name says, or what it is told; a new name alone does not change it.
+#[test]
+fn a_lane_has_a_kind() {
+    let app = App::start();
+    for (fields, kind) in [
+        (json!({ "name": "in BETA" }), "started"),
+        (json!({ "name": "Shipped" }), "done"),
+        (json!({ "name": "Not planned", "kind": null }), "declined"),
+        (json!({ "name": "Someday", "kind": " " }), "other"),
+        (json!({ "name": "Released", "kind": "considering" }), "considering"),
+    ] {
+        assert_eq!(app.acme.post_lane(&lane(&fields)).is_ok()["lane"]["kind"], kind, "{fields}");
+    }
+    let id = id_of(&app, "Someday");
+    for (fields, kind) in [
+        (json!({ "kind": "done" }), "done"),
+        (json!({ "name": "Planned for good" }), "done"),
+        (json!({ "kind": null }), "done"),
+        (json!({ "kind": "other", "name": "Some day" }), "other"),
+    ] {
+        assert_eq!(app.acme.patch_lane(&id, &lane(&fields)).is_ok()["lane"]["kind"], kind, "{fields}");
+    }
+    let message = "kind is none of considering, planned, started, done, declined, other";
+    for kind in ["Done", "finished"] {
+        app.acme.post_lane(&lane(&json!({ "name": "New", "kind": kind }))).is_error(422, message);
+        app.acme.patch_lane(&id, &lane(&json!({ "kind": kind }))).is_error(422, message);
+    }
+    let listed = app.acme.get_roadmap("").is_ok();
+    assert_eq!(column(&listed, "lanes", "kind"), column(&app.acme.get_lanes().is_ok(), "lanes", "kind"));
 }
 
 /// Addition 4: a deleted lane's tracks show nowhere.

@@ -53,6 +53,7 @@ fn the_roadmap_has_all_lanes_with_their_public_feature_requests() {
         json!({
             "id": id(index),
             "name": name,
+            "kind": listed["lanes"][index]["kind"],
             "position": index + 1,
             "feature_requests_count": count,
             "feature_requests": requests,

@@ -61,6 +61,7 @@ diesel::table! {
         workspace_id -> Uuid,
         id -> Uuid,
         name -> Text,
+        kind -> Text,
         position -> BigInt,
     }
 }

@@ -64,6 +64,7 @@ table! {
         workspace_id -> Binary,
         id -> Binary,
         name -> Text,
+        kind -> Text,
         position -> BigInt,
     }
 }

@@ -18,6 +18,7 @@ use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalAcc
 use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::WebsiteUrl;
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::LaneKind;
 use roadmap_domain::usecase::query::feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
 use roadmap_domain::usecase::query::tracks::{DEFAULT_PER_LANE, MAX_PER_LANE};
 use serde_json::{Map, Value, json};
@@ -198,6 +199,29 @@ pub(crate) fn target_customer_id() -> Object {
 /// The name of a record of the workspace.
 pub(crate) fn record_name() -> Object {
     line_schema(Name::MAX).build()
+}
+
+pub(crate) fn lane_kind() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(LaneKind::ALL.map(LaneKind::as_str)))
+        .description(Some("What the lane means, whatever its name."))
+        .build()
+}
+
+pub(crate) fn new_lane_kind() -> Object {
+    sent_lane_kind("What the lane means; by default what its name says.")
+}
+
+pub(crate) fn changed_lane_kind() -> Object {
+    sent_lane_kind("What the lane means from now on.")
+}
+
+fn sent_lane_kind(what: &str) -> Object {
+    let kinds = LaneKind::ALL.map(LaneKind::as_str);
+    let what = format!("{what} One of {}.", kinds.join(", "));
+    let pattern = optional_value_pattern(&kinds.join("|"));
+    optional(ObjectBuilder::new().pattern(Some(pattern)).description(Some(what)), Type::String).build()
 }
 
 pub(crate) fn position() -> Object {

@@ -5,6 +5,7 @@ use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::board::{LaneChange, ListedLane};
 use roadmap_domain::model::id::LaneId;
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::LaneKind;
 use roadmap_domain::usecase::change_board::{AddLane, ChangeLane, Changed, LaneDraft, RemoveLane};
 use roadmap_domain::usecase::query::tracks::ListLanes;
 use roadmap_domain::usecase::target::Target;
@@ -31,6 +32,8 @@ struct NewBody {
 struct NewLane {
     #[schema(required = true, schema_with = described::record_name)]
     name: Option<String>,
+    #[schema(schema_with = described::new_lane_kind)]
+    kind: Option<String>,
     #[schema(schema_with = described::position)]
     position: Option<Position>,
 }
@@ -48,6 +51,8 @@ struct ChangedLane {
     #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::record_name)]
     name: Option<Option<String>>,
+    #[schema(schema_with = described::changed_lane_kind)]
+    kind: Option<String>,
     #[schema(schema_with = described::changed_position)]
     position: Option<Position>,
 }
@@ -139,10 +144,16 @@ pub(crate) async fn delete(
     Ok(wire::no_content())
 }
 
+/// Reads a kind. Blank means none.
+fn parse_kind(raw: Option<&str>) -> Validated<Option<LaneKind>> {
+    raw.filter(|raw| !raw.trim().is_empty()).map(|raw| LaneKind::parse("kind", raw)).transpose()
+}
+
 fn draft(body: NewBody) -> Validated<LaneDraft> {
     let Object(lane) = body.lane.ok_or_else(|| FieldError::missing("lane"))?;
     Ok(LaneDraft {
         name: Name::parse("name", lane.name.as_deref().unwrap_or_default())?,
+        kind: parse_kind(lane.kind.as_deref())?,
         position: lane.position.map(|Position(position)| position),
     })
 }
@@ -151,6 +162,7 @@ fn change(body: ChangeBody) -> Validated<LaneChange> {
     let Object(lane) = body.lane.ok_or_else(|| FieldError::missing("lane"))?;
     Ok(LaneChange {
         name: lane.name.map(|name| Name::parse("name", name.as_deref().unwrap_or_default())).transpose()?,
+        kind: parse_kind(lane.kind.as_deref())?,
         position: lane.position.map(|Position(position)| position),
     })
 }

@@ -4,6 +4,8 @@ use roadmap_domain::model::board::{ListedLane, RoadmapLane};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::openapi::fields as described;
+
 use super::Links;
 use super::feature_request::{Summary, summaries};
 
@@ -29,6 +31,9 @@ pub(crate) struct Fields<'a> {
     id: String,
     #[schema(min_length = 1, max_length = 200)]
     name: &'a str,
+    /// What it means, whatever its name.
+    #[schema(schema_with = described::lane_kind)]
+    kind: &'static str,
     #[schema(minimum = 1)]
     position: u64,
     /// Number of public feature requests in the lane.
@@ -57,6 +62,7 @@ fn fields(lane: &ListedLane) -> Fields<'_> {
     Fields {
         id: lane.lane.id.to_string(),
         name: lane.lane.name.as_str(),
+        kind: lane.lane.kind.as_str(),
         position: lane.position,
         feature_requests_count: lane.feature_requests_count,
     }

@@ -5,7 +5,7 @@ use crate::model::audit::Change;
 use crate::model::feature_request::FeatureRequestSummary;
 use crate::model::id::{LaneId, TrackId};
 use crate::model::text::Name;
-use crate::model::track::{Lane, Track};
+use crate::model::track::{Lane, LaneKind, Track};
 use serde_json::Value;
 
 /// The lanes and tracks of a workspace. Names are unique in each list, regardless of case.
@@ -20,6 +20,8 @@ pub struct Board {
 pub struct LaneChange {
     /// The new name.
     pub name: Option<Name>,
+    /// The new kind. A new name alone leaves it.
+    pub kind: Option<LaneKind>,
     /// The new position, from 1. A position after the last one means the last.
     pub position: Option<u64>,
 }
@@ -144,7 +146,7 @@ impl Board {
         let others = self.lanes.iter().filter(|lane| lane.id != id).map(|lane| &lane.name);
         let name = change.name.as_ref().unwrap_or(&old.name);
         ensure_free(others, name, "lane")?;
-        let lane = Lane { id, name: name.clone() };
+        let lane = Lane { id, name: name.clone(), kind: change.kind.unwrap_or(old.kind) };
         self.lanes.retain(|lane| lane.id != id);
         insert_at(&mut self.lanes, lane.clone(), Some(change.position.unwrap_or(position)));
         for track in &mut self.tracks {
@@ -153,8 +155,12 @@ impl Board {
             }
         }
         let (_, new_position) = self.lane(id)?;
-        let name = Change::between("name", old.name.as_str(), name.as_str());
-        Ok(name.into_iter().chain(Change::between("position", position, new_position)).collect())
+        let changes = [
+            Change::between("name", old.name.as_str(), name.as_str()),
+            Change::between("kind", old.kind.as_str(), lane.kind.as_str()),
+            Change::between("position", position, new_position),
+        ];
+        Ok(changes.into_iter().flatten().collect())
     }
 
     /// Changes a track. Returns the changed fields.
@@ -247,11 +253,15 @@ mod tests {
         TrackId::new(Uuid::from_u128(number))
     }
 
+    fn lane(number: u128, text: &str) -> Lane {
+        Lane { id: lane_id(number), name: name(text), kind: LaneKind::of_name(&name(text)) }
+    }
+
     /// Lanes `Planned` (1) and `Done` (2); tracks `Inbox` (1), `Next` (2, planned) and `Shipped` (3, done).
     fn board() -> Board {
         let mut board = Board::default();
         for (number, text) in [(1, "Planned"), (2, "Done")] {
-            board.add_lane(Lane { id: lane_id(number), name: name(text) }, None).unwrap();
+            board.add_lane(lane(number, text), None).unwrap();
         }
         for (number, text, lane) in [(1, "Inbox", None), (2, "Next", Some(1)), (3, "Shipped", Some(2))] {
             board.add_track(track_id(number), name(text), lane.map(lane_id), None).unwrap();
@@ -276,7 +286,7 @@ mod tests {
             (Some(99), "Planned Done New | Inbox=- Next=Planned Shipped=Done"),
         ] {
             let mut board = board();
-            board.add_lane(Lane { id: lane_id(9), name: name("New") }, position).unwrap();
+            board.add_lane(lane(9, "New"), position).unwrap();
             assert_eq!(names(&board), expected, "{position:?}");
         }
         let mut board = board();
@@ -289,10 +299,10 @@ mod tests {
     fn names_are_unique_regardless_of_case() {
         let mut changed = board();
         let taken = |outcome: Result<(), RoadmapError>| outcome.unwrap_err().to_string();
-        let lane = Lane { id: lane_id(9), name: name("PLANNED") };
+        let lane = lane(9, "PLANNED");
         assert_eq!(taken(changed.add_lane(lane, None)), "lane `PLANNED` is already taken");
         assert_eq!(taken(changed.add_track(track_id(9), name("inbox"), None, None)), "track `inbox` is already taken");
-        let rename = LaneChange { name: Some(name("done")), position: None };
+        let rename = LaneChange { name: Some(name("done")), ..LaneChange::default() };
         assert_eq!(changed.change_lane(lane_id(1), &rename).unwrap_err().to_string(), "lane `done` is already taken");
         let rename = TrackChange { name: Some(name("NEXT")), ..TrackChange::default() };
         assert!(changed.change_track(track_id(1), &rename).is_err());
@@ -306,9 +316,14 @@ mod tests {
     #[test]
     fn a_renamed_lane_is_the_status_of_its_tracks() {
         let mut board = board();
-        let change = LaneChange { name: Some(name("Soon")), position: Some(2) };
+        let change = LaneChange { name: Some(name("Soon")), kind: Some(LaneKind::Other), position: Some(2) };
         let changes = board.change_lane(lane_id(1), &change).unwrap();
-        assert_eq!(changes, [Change::new("name", "Planned", "Soon"), Change::new("position", 1, 2)]);
+        let expected = [
+            Change::new("name", "Planned", "Soon"),
+            Change::new("kind", "planned", "other"),
+            Change::new("position", 1, 2),
+        ];
+        assert_eq!(changes, expected);
         assert_eq!(names(&board), "Done Soon | Inbox=- Next=Soon Shipped=Done");
         assert_eq!(board.change_lane(lane_id(1), &change).unwrap(), []);
     }

@@ -450,8 +450,6 @@ pub struct Viewer {
 pub struct RequestPage {
     /// The feature request. A merged one is shown as what it was merged into.
     pub detail: FeatureRequestDetail,
-    /// The position of its lane, from 1.
-    pub lane_position: Option<u64>,
     /// A page of its comments, oldest first.
     pub comments: Listing<ListedComment>,
     /// The latest comment of the team.

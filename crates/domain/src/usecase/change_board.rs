@@ -8,7 +8,7 @@ use crate::model::audit::{Audit, Change};
 use crate::model::board::{Board, LaneChange, ListedLane, TrackChange};
 use crate::model::id::{LaneId, TrackId};
 use crate::model::text::Name;
-use crate::model::track::{Lane, Track};
+use crate::model::track::{Lane, LaneKind, Track};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 
@@ -22,6 +22,8 @@ pub struct AddLane {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneDraft {
     pub name: Name,
+    /// Without one, what the name says.
+    pub kind: Option<LaneKind>,
     /// The position, from 1. `None` means the last.
     pub position: Option<u64>,
 }
@@ -59,7 +61,7 @@ impl LaneRef {
     }
 }
 
-/// Changes name and position of a lane.
+/// Changes name, kind and position of a lane.
 #[derive(Debug, Clone)]
 pub struct ChangeLane {
     pub lane: LaneId,
@@ -117,10 +119,11 @@ impl Operation for AddLane {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<ListedLane>, RoadmapError> {
-        let LaneDraft { name, position } = &self.draft;
+        let LaneDraft { name, kind, position } = &self.draft;
         let mut board = work.load_board().await?;
         let id = context.new_id(LaneId::new);
-        board.add_lane(Lane { id, name: name.clone() }, *position)?;
+        let kind = kind.unwrap_or_else(|| LaneKind::of_name(name));
+        board.add_lane(Lane { id, name: name.clone(), kind }, *position)?;
         work.save_board(&board).await?;
         let audit = Audit::with_changes("lane.create", "lane", Some(id.uuid()), added(name));
         Ok(Performed::new(listed(&board, work, id).await?, audit).changing_board())
@@ -253,7 +256,7 @@ mod tests {
     /// The lane `Planned` (1); the tracks `Inbox` (1) and `Next` (2, planned).
     fn board() -> Board {
         let mut board = Board::default();
-        board.add_lane(Lane { id: lane_id(1), name: name("Planned") }, None).unwrap();
+        board.add_lane(Lane { id: lane_id(1), name: name("Planned"), kind: LaneKind::Planned }, None).unwrap();
         board.add_track(track_id(1), name("Inbox"), None, None).unwrap();
         board.add_track(track_id(2), name("Next"), Some(lane_id(1)), None).unwrap();
         board
@@ -283,10 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_is_added_with_its_position_and_count() {
-        let draft = LaneDraft { name: name("Done"), position: Some(1) };
-        let lane = run(&AddLane { draft }, &mut unit(1)).unwrap();
-        assert_eq!((lane.lane.name.as_str(), lane.position, lane.feature_requests_count), ("Done", 1, 7));
+    fn a_lane_is_added_with_its_kind_position_and_count() {
+        for (kind, expected) in [(None, LaneKind::Done), (Some(LaneKind::Other), LaneKind::Other)] {
+            let draft = LaneDraft { name: name("Done"), kind, position: Some(1) };
+            let lane = run(&AddLane { draft }, &mut unit(1)).unwrap();
+            assert_eq!((lane.lane.name.as_str(), lane.lane.kind), ("Done", expected));
+            assert_eq!((lane.position, lane.feature_requests_count), (1, 7));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::model::board::Board;
 use crate::model::id::{LaneId, TrackId};
 use crate::model::setting::Setting;
 use crate::model::text::Name;
-use crate::model::track::{DEFAULT_LANES, DEFAULT_TRACKS, Lane, Track};
+use crate::model::track::{DEFAULT_LANES, DEFAULT_TRACKS, Lane, LaneKind, Track};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::ports::{Insertion, UnitOfWork};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
@@ -43,8 +43,9 @@ impl Operation for CreateWorkspace {
         })?;
         let mut board = Board::default();
         for name in DEFAULT_LANES {
-            let lane = Lane { id: context.new_id(LaneId::new), name: Name::from_stored(name.to_owned()) };
-            board.add_lane(lane, None)?;
+            let name = Name::from_stored(name.to_owned());
+            let kind = LaneKind::of_name(&name);
+            board.add_lane(Lane { id: context.new_id(LaneId::new), name, kind }, None)?;
         }
         for default in DEFAULT_TRACKS {
             let lane = board.lanes().iter().find(|lane| Some(lane.name.as_str()) == default.lane).map(|lane| lane.id);

@@ -514,7 +514,7 @@ mod tests {
     use crate::model::board::Board;
     use crate::model::id::LaneId;
     use crate::model::text::Name;
-    use crate::model::track::Lane;
+    use crate::model::track::{Lane, LaneKind};
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
     use crate::ports::mocks::{
@@ -1242,7 +1242,12 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_load_board().returning(|| {
             let mut board = Board::default();
-            board.add_lane(Lane { id: lane(1), name: Name::from_stored("Planned".to_owned()) }, None).unwrap();
+            board
+                .add_lane(
+                    Lane { id: lane(1), name: Name::from_stored("Planned".to_owned()), kind: LaneKind::Planned },
+                    None,
+                )
+                .unwrap();
             Ok(board)
         });
         unit.expect_rollback().times(1).return_once(move || Ok(end));

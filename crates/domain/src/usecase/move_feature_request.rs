@@ -112,7 +112,7 @@ mod tests {
     use crate::model::email_address::EmailAddress;
     use crate::model::id::{EventId, LaneId, MemberId, parse_uuid};
     use crate::model::member::{Member, Role};
-    use crate::model::track::{Lane, Track};
+    use crate::model::track::{Lane, LaneKind, Track};
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{actor, name, now, perform, request, summary};
     use uuid::Uuid;
@@ -122,7 +122,8 @@ mod tests {
     }
 
     fn track(lane: Option<&str>) -> Track {
-        let lane = lane.map(|lane| Lane { id: LaneId::new(Uuid::from_u128(1)), name: name(lane) });
+        let lane =
+            lane.map(|lane| Lane { id: LaneId::new(Uuid::from_u128(1)), name: name(lane), kind: LaneKind::Other });
         Track { id: id(), name: name("Next quarter"), lane }
     }
 

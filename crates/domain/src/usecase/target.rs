@@ -47,7 +47,7 @@ impl Target {
 mod tests {
     use super::*;
     use crate::model::board::Board;
-    use crate::model::track::Lane;
+    use crate::model::track::{Lane, LaneKind};
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{changelog, name, request, summary};
     use pollster::block_on;
@@ -65,7 +65,12 @@ mod tests {
         unit.expect_load_board().returning(move || {
             let mut board = Board::default();
             if exists {
-                board.add_lane(Lane { id: LaneId::new(Uuid::nil()), name: name("Planned") }, None).unwrap();
+                board
+                    .add_lane(
+                        Lane { id: LaneId::new(Uuid::nil()), name: name("Planned"), kind: LaneKind::Planned },
+                        None,
+                    )
+                    .unwrap();
                 board.add_track(TrackId::new(Uuid::nil()), name("Ideas"), None, None).unwrap();
             }
             Ok(board)

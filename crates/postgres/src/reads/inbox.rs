@@ -43,7 +43,7 @@ statement! {
     /// Selects the tracks with their counters, each with the numbers of feature requests and of comments that wait for
     /// approval and of merged feature requests, which are counted.
     Counts { workspace: Uuid => SqlUuid, limit: i64 => BigInt }
-        -> ((SqlUuid, Text, Nullable<(SqlUuid, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
+        -> ((SqlUuid, Text, Nullable<(SqlUuid, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
     concat!("WITH counted AS MATERIALIZED (
          SELECT (SELECT count(*) FROM (", awaiting!(), " LIMIT {limit}) AS waiting) AS awaiting,
                 (SELECT count(*) FROM (
@@ -52,8 +52,8 @@ statement! {
                      SELECT FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NOT NULL LIMIT {limit}
                  ) AS merged) AS merged
      )
-     SELECT tracks.id, tracks.name, lanes.id, lanes.name, coalesce(all_count, 0), coalesce(unanswered_count, 0),
-            coalesce(all_count - public_count, 0), awaiting, held, merged
+     SELECT tracks.id, tracks.name, lanes.id, lanes.name, lanes.kind, coalesce(all_count, 0),
+            coalesce(unanswered_count, 0), coalesce(all_count - public_count, 0), awaiting, held, merged
      FROM counted CROSS JOIN tracks
      LEFT JOIN lanes ON lanes.workspace_id = {workspace} AND lanes.id = lane_id
      LEFT JOIN track_tallies ON track_tallies.workspace_id = {workspace} AND track_tallies.track_id = tracks.id

@@ -30,7 +30,7 @@ macro_rules! tree_of_page {
 }
 
 statement! {
-    /// Selects a feature request, the position of its lane, and whether a customer has voted for it and is subscribed.
+    /// Selects a feature request, and whether a customer has voted for it and is subscribed.
     /// Private ones that are merged into it are shown to members only.
     FindPage {
         workspace: Uuid => SqlUuid,
@@ -38,11 +38,8 @@ statement! {
         number: Option<i64> => Nullable<BigInt>,
         customer: Option<Uuid> => Nullable<SqlUuid>,
         is_member: bool => Bool,
-    } -> (DetailColumns, Nullable<BigInt>, Bool, Bool),
+    } -> (DetailColumns, Bool, Bool),
     detail!("is_shown OR {is_member}", "{is_member}", concat!(",
-            (SELECT number FROM (
-                 SELECT name, row_number() OVER (ORDER BY position) AS number FROM lanes WHERE workspace_id = {workspace}
-             ) AS numbered WHERE numbered.name = lane),
             EXISTS (SELECT FROM ", tree_of_page!(), "
                 JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
                           AND votes.customer_id = {customer}),
@@ -189,15 +186,14 @@ impl RequestPageReader for PostgresReader {
         let Some((request, number)) = id_or_number(request) else { return Ok(None) };
         let customer = viewer.customer.map(|customer| customer.uuid());
         let find = FindPage { workspace, request, number, customer, is_member: viewer.is_member };
-        let row: Option<(DetailRow, Option<i64>, bool, bool)> =
+        let row: Option<(DetailRow, bool, bool)> =
             session.run_optional(find.get_result(&mut session.connection()?)).await?;
-        let Some((detail, lane_position, has_voted, is_subscribed)) = row else { return Ok(None) };
+        let Some((detail, has_voted, is_subscribed)) = row else { return Ok(None) };
         let detail = FeatureRequestDetail::try_from(detail)?;
         let id = detail.summary.id.uuid();
         let (comments, answer) = comments_and_answer(&session, workspace, id, viewer.is_member, comments).await?;
         let (events, held) = events_and_held(&session, workspace, id, viewer).await?;
-        let lane_position = lane_position.map(i64::unsigned_abs);
-        Ok(Some(RequestPage { detail, lane_position, comments, answer, events, held, has_voted, is_subscribed }))
+        Ok(Some(RequestPage { detail, comments, answer, events, held, has_voted, is_subscribed }))
     }
 
     async fn visible_request(

@@ -43,12 +43,18 @@ statement! {
 
 statement! {
     /// Inserts or changes lanes. Names and positions are compared at the end of the statement.
-    SaveLanes { workspace: Uuid => SqlUuid, lanes: Vec<Uuid> => Array<SqlUuid>, names: Vec<String> => Array<Text> } -> Untyped,
-    "INSERT INTO lanes (workspace_id, id, name, position)
-     SELECT {workspace}, id, name, position
-     FROM unnest({lanes}, {names}) WITH ORDINALITY AS board (id, name, position)
-     ON CONFLICT (workspace_id, id) DO UPDATE SET name = excluded.name, position = excluded.position
-     WHERE (lanes.name, lanes.position) IS DISTINCT FROM (excluded.name, excluded.position)"
+    SaveLanes {
+        workspace: Uuid => SqlUuid,
+        lanes: Vec<Uuid> => Array<SqlUuid>,
+        names: Vec<String> => Array<Text>,
+        kinds: Vec<String> => Array<Text>,
+    } -> Untyped,
+    "INSERT INTO lanes (workspace_id, id, name, kind, position)
+     SELECT {workspace}, id, name, kind, position
+     FROM unnest({lanes}, {names}, {kinds}) WITH ORDINALITY AS board (id, name, kind, position)
+     ON CONFLICT (workspace_id, id) DO UPDATE
+     SET name = excluded.name, kind = excluded.kind, position = excluded.position
+     WHERE (lanes.name, lanes.kind, lanes.position) IS DISTINCT FROM (excluded.name, excluded.kind, excluded.position)"
 }
 
 statement! {
@@ -129,10 +135,11 @@ impl TrackWrites for PostgresUnit {
 
     async fn load_board(&mut self) -> Result<Board, StoreError> {
         self.lock_workspace(WorkspaceLock::Board).await?;
-        let select = lanes::table
-            .filter(lanes::workspace_id.eq(self.workspace))
-            .order(lanes::position)
-            .select((lanes::id, lanes::name));
+        let select = lanes::table.filter(lanes::workspace_id.eq(self.workspace)).order(lanes::position).select((
+            lanes::id,
+            lanes::name,
+            lanes::kind,
+        ));
         let rows: Vec<LaneRow> = self.run(select.load(&mut self.connection()?)).await?;
         let select = mapped_tracks().filter(tracks::workspace_id.eq(self.workspace)).order(tracks::position);
         let mapped: Vec<TrackRow> = self.run(select.load(&mut self.connection()?)).await?;
@@ -150,7 +157,8 @@ impl TrackWrites for PostgresUnit {
         let delete = DeleteLanes { workspace, lanes: lanes.clone() };
         self.run(delete.execute(&mut self.connection()?)).await?;
         let names = board.lanes().iter().map(|lane| lane.name.to_string()).collect();
-        let save = SaveLanes { workspace, lanes, names };
+        let kinds = board.lanes().iter().map(|lane| lane.kind.as_str().to_owned()).collect();
+        let save = SaveLanes { workspace, lanes, names, kinds };
         self.run(save.execute(&mut self.connection()?)).await?;
         let save = SaveTracks {
             workspace,

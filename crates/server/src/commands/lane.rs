@@ -6,7 +6,7 @@ use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::board::{LaneChange, ListedLane};
 use roadmap_domain::model::id::{LaneId, parse_uuid};
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::Lane;
+use roadmap_domain::model::track::{Lane, LaneKind};
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::usecase::change_board::{AddLane, ChangeLane, LaneDraft, RemoveLane};
 use serde::Serialize;
@@ -24,6 +24,9 @@ pub(crate) enum LaneCommand {
         target: WorkspaceArgument,
         /// Name of the lane
         name: String,
+        /// What it means: considering, planned, started, done, declined or other [default: what the name says]
+        #[arg(long)]
+        kind: Option<String>,
         /// Position among the lanes, from 1; those from there on move one further [default: after the others]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         position: Option<u64>,
@@ -45,6 +48,9 @@ pub(crate) enum LaneCommand {
         lane: String,
         /// New name
         name: String,
+        /// What it means from now on: considering, planned, started, done, declined or other
+        #[arg(long)]
+        kind: Option<String>,
         #[command(flatten)]
         format: OutputFormat,
     },
@@ -76,12 +82,13 @@ pub(crate) enum LaneCommand {
 struct OutputRow {
     id: String,
     name: String,
+    kind: &'static str,
     position: u64,
     feature_requests_count: i64,
 }
 
 impl Row for OutputRow {
-    const COLUMNS: &[&str] = &["id", "name", "position", "feature_requests_count"];
+    const COLUMNS: &[&str] = &["id", "name", "kind", "position", "feature_requests_count"];
 }
 
 impl From<&ListedLane> for OutputRow {
@@ -89,6 +96,7 @@ impl From<&ListedLane> for OutputRow {
         Self {
             id: lane.lane.id.to_string(),
             name: lane.lane.name.to_string(),
+            kind: lane.lane.kind.as_str(),
             position: lane.position,
             feature_requests_count: lane.feature_requests_count,
         }
@@ -116,9 +124,10 @@ impl LaneCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
         match self {
-            Self::Add { target, name, position, format } => {
+            Self::Add { target, name, kind, position, format } => {
+                let kind = parse_kind(kind.as_deref())?;
                 let workspace = target.find(&application).await?;
-                let operation = AddLane { draft: LaneDraft { name: Name::parse("the name", &name)?, position } };
+                let operation = AddLane { draft: LaneDraft { name: Name::parse("the name", &name)?, kind, position } };
                 format
                     .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
             }
@@ -127,12 +136,16 @@ impl LaneCommand {
                 let lanes = application.reader.lanes(workspace.id).await?;
                 format.print_many(&lanes.iter().map(OutputRow::from).collect::<Vec<_>>())
             }
-            Self::Rename { target, lane, name, format } => {
-                let change = LaneChange { name: Some(Name::parse("the name", &name)?), position: None };
+            Self::Rename { target, lane, name, kind, format } => {
+                let change = LaneChange {
+                    name: Some(Name::parse("the name", &name)?),
+                    kind: parse_kind(kind.as_deref())?,
+                    position: None,
+                };
                 print_changed(&application, &target, &lane, change, format).await
             }
             Self::Move { target, lane, position, format } => {
-                let change = LaneChange { name: None, position: Some(position) };
+                let change = LaneChange { position: Some(position), ..LaneChange::default() };
                 print_changed(&application, &target, &lane, change, format).await
             }
             Self::Remove { target, lane, format } => {
@@ -143,6 +156,10 @@ impl LaneCommand {
             }
         }
     }
+}
+
+fn parse_kind(raw: Option<&str>) -> anyhow::Result<Option<LaneKind>> {
+    Ok(raw.map(|raw| LaneKind::parse("kind", raw)).transpose()?)
 }
 
 async fn print_changed(

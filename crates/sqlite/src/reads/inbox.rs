@@ -29,7 +29,7 @@ statement! {
     /// Selects the tracks in order with their numbers of feature requests: all, unanswered, private; and those of the
     /// workspace that await approval, of comments that do, and of merged feature requests, each up to a limit.
     Counts { workspace: Id => Binary, limit: i64 => BigInt } -> (
-        (Binary, Text, Nullable<(Binary, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt,
+        (Binary, Text, Nullable<(Binary, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt,
     ),
     concat!(
         "WITH scope (workspace, row_limit) AS (SELECT ?, ?),
@@ -41,8 +41,9 @@ statement! {
                  )
              ), ", merged_count!(), "
          )
-         SELECT tracks.id, tracks.name, lanes.id, lanes.name, coalesce(tally.all_count, 0),
-                coalesce(tally.unanswered_count, 0), coalesce(tally.all_count - tally.public_count, 0),
+         SELECT tracks.id, tracks.name, lanes.id, lanes.name, lanes.kind, coalesce(tally.all_count, 0),
+                coalesce(tally.unanswered_count, 0),
+                coalesce(tally.all_count - tally.public_count, 0),
                 counted.awaiting, counted.held, counted.merged
          FROM scope CROSS JOIN counted
          CROSS JOIN tracks ON tracks.workspace_id = scope.workspace

@@ -56,14 +56,14 @@ macro_rules! referred_root {
 }
 
 statement! {
-    /// Selects a feature request with its author, the position of its lane, the number of its comments, whether
+    /// Selects a feature request with its author, the number of its comments, whether
     /// anything was merged into it, and whether the customer who looks has voted for it and gets mail about it.
     Head {
         workspace: Id => Binary, request: Option<Id> => Nullable<Binary>, number: Option<i64> => Nullable<BigInt>,
         customer: Option<Id> => Nullable<Binary>, is_member: bool => Bool,
     } -> (
         SummarySql, (Text, Bool, Bool, BigInt), Nullable<CustomerNameSql>,
-        (Nullable<BigInt>, BigInt, Bool, Bool, Bool),
+        (BigInt, Bool, Bool, Bool),
     ),
     concat!(
         referred_root!(), ", ", shown_by_root!(), ",
@@ -76,10 +76,6 @@ statement! {
          SELECT ", summary_sql!(), ", feature_requests.description, feature_requests.private,
                 feature_requests.awaiting_approval, feature_requests.updated_at,
                 author.id, author.name, author.email,
-                CASE WHEN lanes.id IS NOT NULL THEN (
-                    SELECT count(*) FROM lanes before
-                    WHERE before.workspace_id = lanes.workspace_id AND before.position <= lanes.position
-                ) END,
                 ", shown_comments_count!(), ",
                 EXISTS (SELECT 1 FROM feature_requests merged
                         WHERE merged.workspace_id = root.workspace AND merged.root_id = root.id),
@@ -112,9 +108,9 @@ struct HeadRow {
     /// Description, visibility, whether it awaits approval, timestamp of the last change.
     fields: (String, bool, bool, TimestampColumn),
     author: Option<CustomerNameRow>,
-    /// The position of the lane, the number of comments, whether anything was merged into it, whether the viewer has
+    /// The number of comments, whether anything was merged into it, whether the viewer has
     /// voted and is subscribed.
-    state: (Option<i64>, i64, bool, bool, bool),
+    state: (i64, bool, bool, bool),
 }
 
 statement! {
@@ -310,7 +306,7 @@ fn load_page(
     let Some(head): Option<HeadRow> = head else { return Ok(None) };
     // What is private and merged into it is for members only, also if the author of a private one looks.
     let (root, private) = (head.summary.id, head.fields.1 && is_member);
-    let (_, comments_count, has_merged, ..) = head.state;
+    let (comments_count, has_merged, ..) = head.state;
     let parts = Parts {
         workspace,
         root,
@@ -335,7 +331,7 @@ fn load_page(
 
 fn request_page((head, parts, rows, page): PageRows) -> Result<RequestPage, StoreError> {
     let Belongings { tags, merged, events, held } = Belongings::new(parts)?;
-    let (lane_position, comments_count, _, has_voted, is_subscribed) = head.state;
+    let (comments_count, _, has_voted, is_subscribed) = head.state;
     let (description, private, awaiting_approval, updated_at) = head.fields;
     let updated_at = updated_at.into_timestamp("feature_requests", "updated_at", head.summary.id)?;
     let (mut comments, mut answer) = (Vec::new(), None);
@@ -355,7 +351,6 @@ fn request_page((head, parts, rows, page): PageRows) -> Result<RequestPage, Stor
             merged,
             updated_at,
         },
-        lane_position: lane_position.map(i64::unsigned_abs),
         comments: Listing { items: comments, request: page, total: comments_count.unsigned_abs() },
         answer,
         events,

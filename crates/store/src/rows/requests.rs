@@ -12,7 +12,7 @@ use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink,
 use roadmap_domain::model::id::{EventId, FeatureRequestId, LaneId, TrackId};
 use roadmap_domain::model::portal::{PortalRow, SitemapEntry};
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::{Lane, Placement, Track};
+use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
 use roadmap_domain::policy::trending::Candidate;
 
 use super::CustomerNameRow;
@@ -291,11 +291,13 @@ impl TryFrom<ChangeRow> for ChangeEntry {
 pub struct LaneRow {
     id: Id,
     name: String,
+    kind: String,
 }
 
 impl From<LaneRow> for Lane {
     fn from(row: LaneRow) -> Self {
-        Self { id: LaneId::new(row.id.0), name: Name::from_stored(row.name) }
+        let kind = LaneKind::from_stored(&row.kind);
+        Self { id: LaneId::new(row.id.0), name: Name::from_stored(row.name), kind }
     }
 }
 

@@ -6,7 +6,7 @@ use roadmap_domain::model::board::{LaneChange, ListedLane, TrackChange};
 use roadmap_domain::model::event::{EventContent, Move};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Sort};
 use roadmap_domain::model::id::{LaneId, TrackId, WorkspaceId};
-use roadmap_domain::model::track::{Lane, Placement, Track};
+use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
 use roadmap_domain::usecase::change_board::{
     AddLane, AddTrack, ChangeLane, ChangeTrack, LaneDraft, LaneRef, RemoveLane, RemoveTrack, TrackDraft,
 };
@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::harness::{Failing, Harness, draft, edit, largest_page, move_to, name, new_visibility, page};
 
 fn add_lane(text: &str, position: Option<u64>) -> AddLane {
-    AddLane { draft: LaneDraft { name: name(text), position } }
+    AddLane { draft: LaneDraft { name: name(text), kind: None, position } }
 }
 
 fn add_track(text: &str, lane: Option<LaneId>, position: Option<u64>) -> AddTrack {
@@ -68,9 +68,9 @@ pub async fn lanes_are_added_renamed_moved_and_removed(harness: Harness) {
     let request = harness.request(workspace, "Quokka").await;
     harness.move_to(workspace, request.id, "Planned").await;
 
-    let change = LaneChange { name: Some(name("PLANNED")), position: Some(9) };
+    let change = LaneChange { name: Some(name("PLANNED")), kind: Some(LaneKind::Declined), position: Some(9) };
     let changed = harness.perform(workspace, &ChangeLane { lane: planned.id, change }).await.record;
-    let renamed = Lane { name: name("PLANNED"), ..planned.clone() };
+    let renamed = Lane { name: name("PLANNED"), kind: LaneKind::Declined, ..planned.clone() };
     assert_eq!(changed, ListedLane { lane: renamed, position: 6, feature_requests_count: 1 });
     let lanes = ["Under consideration", "Later", "In progress", "Done", "Never", "PLANNED"];
     assert_eq!(lane_names(&harness, workspace).await, lanes);

@@ -78,7 +78,7 @@ pub async fn names_are_unique_in_their_scope(harness: Harness) {
     assert_eq!(taken.to_string(), "subdomain `acme` is already taken");
     let other = harness.workspace("bolt").await;
 
-    let lane = AddLane { draft: LaneDraft { name: name("Later"), position: None } };
+    let lane = AddLane { draft: LaneDraft { name: name("Later"), kind: None, position: None } };
     let in_lane = Some(LaneRef::Name(name("later")));
     let track = AddTrack { draft: TrackDraft { name: name("Ideas"), lane: in_lane, position: None } };
     for workspace in [workspace, other] {

@@ -1,13 +1,11 @@
 //! The portal's page of a feature request: comments, answers, events, and what depends on who looks.
 
-use roadmap_domain::model::board::LaneChange;
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::portal::{RequestPage, Viewer};
-use roadmap_domain::usecase::change_board::ChangeLane;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::edit_comment::DeleteComment;
 use roadmap_domain::usecase::subscribe::EndSubscription;
@@ -31,13 +29,9 @@ async fn find(
 /// The page as a visitor sees it, without comments that wait and without anything of the viewer, from other reads.
 async fn expected(harness: &Harness, workspace: WorkspaceId, request: FeatureRequestId) -> RequestPage {
     let detail = harness.detail(workspace, request).await;
-    let lanes = harness.lanes(workspace).await;
-    let status = detail.summary.placement.status.clone();
-    let lane = lanes.iter().find(|listed| Some(&listed.lane.name) == status.as_ref());
     let comments = page(1, RequestPage::COMMENTS);
     let comments = harness.subject.reader.comments(workspace, &FeatureRequestRef::Id(request), comments).await;
     RequestPage {
-        lane_position: lane.map(|listed| listed.position),
         detail,
         comments: comments.unwrap().unwrap(),
         answer: None,
@@ -70,19 +64,18 @@ pub async fn a_page_shows_everything_of_a_request(harness: Harness) {
     harness.move_to(workspace, second.id, "Done").await;
     harness.move_to(workspace, private.id, "Declined").await;
     harness.merge(workspace, source.id, second.id).await;
-    for (reference, request, lane) in [
-        (FeatureRequestRef::Id(first.id), first.id, Some(2)),
-        (FeatureRequestRef::Number(1), first.id, Some(2)),
-        (FeatureRequestRef::parse("1-an-older-title"), first.id, Some(2)),
-        (FeatureRequestRef::Id(second.id), second.id, Some(4)),
-        (FeatureRequestRef::Id(source.id), second.id, Some(4)),
-        (FeatureRequestRef::Number(3), second.id, Some(4)),
-        (FeatureRequestRef::Id(private.id), private.id, None),
-        (FeatureRequestRef::Number(5), held.id, None),
+    for (reference, request) in [
+        (FeatureRequestRef::Id(first.id), first.id),
+        (FeatureRequestRef::Number(1), first.id),
+        (FeatureRequestRef::parse("1-an-older-title"), first.id),
+        (FeatureRequestRef::Id(second.id), second.id),
+        (FeatureRequestRef::Id(source.id), second.id),
+        (FeatureRequestRef::Number(3), second.id),
+        (FeatureRequestRef::Id(private.id), private.id),
+        (FeatureRequestRef::Number(5), held.id),
     ] {
         let page_of_request = find(&harness, workspace, reference, VISITOR).await.unwrap();
         assert_eq!(page_of_request, expected(&harness, workspace, request).await, "{reference:?}");
-        assert_eq!(page_of_request.lane_position, lane, "{reference:?}");
         // All of this is the same for everybody.
         assert_eq!(find(&harness, workspace, reference, member_viewer()).await, Some(page_of_request), "{reference:?}");
     }
@@ -94,14 +87,6 @@ pub async fn a_page_shows_everything_of_a_request(harness: Harness) {
         assert_eq!(find(&harness, workspace, unknown, member_viewer()).await, None);
         assert_eq!(harness.subject.reader.visible_request(workspace, &unknown, member_viewer()).await.unwrap(), None);
     }
-    let planned = harness.lanes(workspace).await[1].lane.id;
-    let change = LaneChange { position: Some(4), name: None };
-    harness.perform(workspace, &ChangeLane { lane: planned, change }).await;
-    let page_of_request = harness.page_of(workspace, first.id, VISITOR).await;
-    assert_eq!(
-        (page_of_request.lane_position, &page_of_request),
-        (Some(4), &expected(&harness, workspace, first.id).await)
-    );
 }
 
 /// Comments come in pages of thirty, oldest first. Without a number, the last page is shown.

@@ -153,3 +153,5 @@ feed-comments = التعليقات
 feed-changelogs = خلاصة التغييرات
 comment-by = تعليق من { $name }
 open-portal = افتح البوابة
+status-not-reviewed = لم يُراجَع بعد
+status-declined = مرفوض

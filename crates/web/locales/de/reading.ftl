@@ -134,3 +134,5 @@ feed-comments = Kommentare
 feed-changelogs = Feed der Neuigkeiten
 comment-by = Kommentar von { $name }
 open-portal = Portal öffnen
+status-not-reviewed = Noch nicht geprüft
+status-declined = Abgelehnt

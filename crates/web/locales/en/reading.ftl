@@ -134,3 +134,5 @@ feed-comments = Comments
 feed-changelogs = Changelog feed
 comment-by = Comment by { $name }
 open-portal = Open the portal
+status-not-reviewed = Not reviewed yet
+status-declined = Declined

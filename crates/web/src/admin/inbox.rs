@@ -738,7 +738,7 @@ pub(crate) mod tests {
     use roadmap_domain::model::id::{CustomerId, LaneId};
     use roadmap_domain::model::portal::Language;
     use roadmap_domain::model::text::Name;
-    use roadmap_domain::model::track::{Lane, Track};
+    use roadmap_domain::model::track::{Lane, LaneKind, Track};
     use uuid::Uuid;
 
     const ENGLISH: Text = Text(Language::English);
@@ -766,7 +766,8 @@ pub(crate) mod tests {
     /// Returns the numbers of three tracks, two of them on one lane.
     pub(crate) fn sample_counts() -> InboxCounts {
         let name = |name: &str| Name::from_stored(name.to_owned());
-        let lane = || Some(Lane { id: LaneId::new(Uuid::from_u128(9)), name: name("Planned") });
+        let lane =
+            || Some(Lane { id: LaneId::new(Uuid::from_u128(9)), name: name("Planned"), kind: LaneKind::Planned });
         let track = |number: u128, track: &str, lane: Option<Lane>, all: i64| TrackCounts {
             track: Track { id: TrackId::new(Uuid::from_u128(number)), name: name(track), lane },
             all,

@@ -34,7 +34,7 @@ use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
 use crate::portal::comments::{CommentView, initials};
-use crate::portal::parts::{Day, Lanes, Row, Status};
+use crate::portal::parts::{Day, Row, Status, Statuses};
 use crate::portal::request_links::{Place, place, with_notice, with_query};
 use crate::portal::similar::similar;
 use crate::prose;
@@ -102,7 +102,8 @@ struct TeamComment {
 struct HistoryEntry {
     /// The name of an icon.
     icon: String,
-    tone: Option<u64>,
+    /// The end of the name of its colour.
+    tone: Option<&'static str>,
     sentence: String,
     /// Who did it, in words.
     actor: Option<String>,
@@ -335,16 +336,17 @@ async fn render(context: &Context, draft: Draft) -> PageResult {
 async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> PageResult {
     let detail = &team_request.page.detail;
     let (page, counts) = frame_with_counts(context, Entry::Inbox, detail.summary.title.as_str()).await?;
-    let known = similar(context, detail).await?;
-    let rows = context.run(&ListPublicRequests { requests: known.requests.clone() }).await?;
-    let similar = rows.iter().map(|row| Row::new(page.t, &known.lanes, &[], row)).collect();
+    let similar = similar(context, detail).await?;
+    let rows = context.run(&ListPublicRequests { requests: similar.to_vec() }).await?;
+    let statuses = Statuses::load(context).await?;
+    let similar = rows.iter().map(|row| Row::new(&statuses, &[], row, true)).collect();
     let has_problem = !draft.problems.is_empty();
     let mut page = page.with_problem(has_problem);
     if context.request.method() == Method::POST {
         // The path of a form is no page to come back to.
         page.here = path(&detail.summary.slug());
     }
-    let template = RequestTemplate::new(page, &team_request, &counts, &known.lanes, similar, draft);
+    let template = RequestTemplate::new(page, &team_request, &counts, &statuses, similar, draft);
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(Reply::page_with(status, &template).not_indexed())
 }
@@ -354,14 +356,13 @@ impl RequestTemplate {
         page: Page,
         team_request: &TeamRequest,
         counts: &InboxCounts,
-        lanes: &Lanes,
+        statuses: &Statuses,
         similar: Vec<Row>,
         draft: Draft,
     ) -> Self {
         let (t, detail, team) = (page.t, &team_request.page.detail, &team_request.team);
         let slug = detail.summary.slug();
         let path = path(&slug);
-        let status = team_request.page.lane_position.zip(detail.summary.placement.status.as_ref());
         let of_name = counts.tracks.iter().find(|counts| counts.track.name == detail.summary.placement.track);
         let track = draft.track.or(of_name.map(|counts| counts.track.id));
         let (size, last) = (team_request.page.comments.request.size(), team_request.page.comments.total_pages());
@@ -373,7 +374,7 @@ impl RequestTemplate {
         Self {
             number: detail.summary.tag_number.to_string(),
             public_path: format!("/feature_requests/{slug}"),
-            status: status.map(|(position, name)| Status::new(name, position)),
+            status: statuses.of(&detail.summary.placement, true),
             is_private: detail.private && !detail.awaiting_approval,
             is_awaiting: detail.awaiting_approval,
             date: Day::new(t, detail.summary.created_at),
@@ -400,7 +401,7 @@ impl RequestTemplate {
             held: team_request.page.held.iter().map(|held| TeamComment::held(t, held)).collect(),
             voters: team.voters.iter().map(|voter| person(voter.id, voter.name.as_ref(), &voter.email)).collect(),
             votes_count: detail.summary.votes_count,
-            history: history(t, &team_request.page.events, detail, lanes),
+            history: history(t, &team_request.page.events, detail, statuses),
             merged: detail
                 .merged
                 .iter()
@@ -457,8 +458,8 @@ const EDITED: [(&str, &str); 4] =
     [("title", "field-title"), ("description", "field-description"), ("tags", "tags"), ("private", "team-visibility")];
 
 /// Returns the history in words, newest first, with tracks and actors.
-fn history(t: Text, events: &[Event], detail: &FeatureRequestDetail, lanes: &Lanes) -> Vec<HistoryEntry> {
-    let mut entries: Vec<HistoryEntry> = events.iter().filter_map(|event| entry(t, event, detail, lanes)).collect();
+fn history(t: Text, events: &[Event], detail: &FeatureRequestDetail, statuses: &Statuses) -> Vec<HistoryEntry> {
+    let mut entries: Vec<HistoryEntry> = events.iter().filter_map(|event| entry(t, event, detail, statuses)).collect();
     let sentence = match &detail.author {
         Some(author) => t.named("history-submitted-by", &Person::from(author).label),
         None => t.get("history-submitted").into_owned(),
@@ -468,13 +469,13 @@ fn history(t: Text, events: &[Event], detail: &FeatureRequestDetail, lanes: &Lan
     entries
 }
 
-fn entry(t: Text, event: &Event, detail: &FeatureRequestDetail, lanes: &Lanes) -> Option<HistoryEntry> {
+fn entry(t: Text, event: &Event, detail: &FeatureRequestDetail, statuses: &Statuses) -> Option<HistoryEntry> {
     let title = |id: &FeatureRequestId| detail.merged.iter().find(|merged| merged.id == *id).map(|link| &link.title);
     let (icon, tone, sentence) = match &event.content {
         EventContent::Moved(moved) => {
-            let status = lanes.status(moved.to.status.as_ref());
-            let icon = status.as_ref().map_or("next".to_owned(), |status| format!("lane-{}", status.glyph));
-            (icon, status.map(|status| status.tone), t.named("history-moved", moved.to.track.as_str()))
+            let status = moved.to.status.as_ref().and_then(|name| statuses.of_lane(name));
+            let icon = status.as_ref().map_or("next".to_owned(), |status| format!("lane-{}", status.sign));
+            (icon, status.map(|status| status.sign), t.named("history-moved", moved.to.track.as_str()))
         }
         EventContent::Merged(other) => {
             let sentence = match title(other) {
@@ -502,7 +503,7 @@ fn entry(t: Text, event: &Event, detail: &FeatureRequestDetail, lanes: &Lanes) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::portal::parts::tests::{assert_well_formed, at, sample_lanes, sample_page};
+    use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_statuses};
     use crate::portal::request::tests::sample;
     use roadmap_domain::model::admin::TeamPage;
     use roadmap_domain::model::email_address::EmailAddress;
@@ -545,7 +546,7 @@ mod tests {
         let page = sample_page(language, true, title).with_problem(!draft.problems.is_empty());
         let similar = vec![Row::similar_sample(page.t)];
         let counts = InboxCounts::default();
-        RequestTemplate::new(page, team_request, &counts, &sample_lanes(), similar, draft).render().unwrap()
+        RequestTemplate::new(page, team_request, &counts, &sample_statuses(language), similar, draft).render().unwrap()
     }
 
     #[test]

@@ -9,6 +9,7 @@ use roadmap_domain::model::admin::{InboxCounts, TrackCounts};
 use roadmap_domain::model::board::{LaneChange, ListedLane, RoadmapLane, TrackChange};
 use roadmap_domain::model::id::{LaneId, TrackId, parse_uuid};
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::LaneKind;
 use roadmap_domain::usecase::change_board::{
     AddLane, AddTrack, ChangeLane, ChangeTrack, LaneDraft, LaneRef, RemoveLane, RemoveTrack, TrackDraft,
 };
@@ -21,7 +22,7 @@ use crate::admin::{self, Entry};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
-use crate::portal::parts::{Lanes, Status};
+use crate::portal::parts::Status;
 use crate::portal::roadmap::LaneView;
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
@@ -42,6 +43,8 @@ struct BoardTemplate {
     new: NewNames,
     /// The lanes, for a new track.
     choices: Vec<Choice>,
+    /// The kinds, for a new lane.
+    kinds: Vec<Choice>,
     problems: Problems,
 }
 
@@ -50,6 +53,8 @@ struct BoardTemplate {
 struct NewNames {
     track: String,
     lane: String,
+    /// The chosen kind of the lane. Blank: what the name says.
+    kind: String,
 }
 
 /// The buttons of a row.
@@ -82,6 +87,8 @@ struct TrackRow {
 struct LaneRow {
     name: String,
     status: Status,
+    /// What it means, in words.
+    kind: String,
     count: String,
     moves: Moves,
 }
@@ -104,6 +111,9 @@ struct LaneTemplate {
     page: Page,
     path: String,
     name: String,
+    kinds: Vec<Choice>,
+    /// The name and the kind when the form was opened.
+    before: [String; 2],
     problems: Problems,
 }
 
@@ -143,6 +153,30 @@ fn lane_choices(t: Text, lanes: &[ListedLane], selection: &str) -> Vec<Choice> {
     let none = Choice::new("", t.get("no-lane"), selection);
     let of_lane = |lane: &ListedLane| Choice::new(lane.lane.id.to_string(), lane.lane.name.as_str(), selection);
     std::iter::once(none).chain(lanes.iter().map(of_lane)).collect()
+}
+
+/// Returns the key of what a lane means.
+const fn kind_key(kind: LaneKind) -> &'static str {
+    match kind {
+        LaneKind::Considering => "lane-kind-considering",
+        LaneKind::Planned => "lane-kind-planned",
+        LaneKind::Started => "lane-kind-started",
+        LaneKind::Done => "lane-kind-done",
+        LaneKind::Declined => "lane-kind-declined",
+        LaneKind::Other => "lane-kind-other",
+    }
+}
+
+/// Returns the kinds of lanes as options, for a new lane after one that leaves it to the name.
+fn kind_choices(t: Text, is_new: bool, selection: &str) -> Vec<Choice> {
+    let by_name = is_new.then(|| Choice::new("", t.get("lane-kind-by-name"), selection));
+    let kinds = LaneKind::ALL.map(|kind| Choice::new(kind.as_str(), t.get(kind_key(kind)), selection));
+    by_name.into_iter().chain(kinds).collect()
+}
+
+/// Reads a chosen kind. Blank means none.
+fn parse_kind(raw: &str) -> Validated<Option<LaneKind>> {
+    if raw.is_empty() { Ok(None) } else { LaneKind::parse("lane-kind", raw).map(Some) }
 }
 
 /// Reads a chosen lane. Blank means none.
@@ -193,22 +227,24 @@ pub(crate) async fn add_track(context: Rc<Context>, fields: Fields) -> PageResul
             outcome => return outcome,
         }
     }
-    board(&context, NewNames { track: raw_name, lane: String::new() }, &raw_lane, problems).await
+    board(&context, NewNames { track: raw_name, ..NewNames::default() }, &raw_lane, problems).await
 }
 
 /// `POST /admin/lanes`: adds a lane.
 pub(crate) async fn add_lane(context: Rc<Context>, fields: Fields) -> PageResult {
     let (t, mut problems) = (context.text(), Problems::default());
-    let raw_name = fields.get("lane-name").to_owned();
-    if let Some(name) = problems.check(Name::parse("lane-name", &raw_name), t) {
-        let draft = LaneDraft { name, position: None };
+    let [raw_name, raw_kind] = ["lane-name", "lane-kind"].map(|field| fields.get(field).to_owned());
+    let name = problems.check(Name::parse("lane-name", &raw_name), t);
+    let kind = parse_kind(&raw_kind).map_err(|_| problems.add("lane-kind", t.get("lane-kind-unknown")));
+    if let (Some(name), Ok(kind)) = (name, kind) {
+        let draft = LaneDraft { name, kind, position: None };
         let landing = |_| format!("{PATH}?done=lane-added");
         match admin::run_once(&context, &fields, AddLane { draft }, landing).await {
             Err(HttpError::Domain(RoadmapError::Taken { .. })) => problems.add("lane-name", t.get("lane-name-taken")),
             outcome => return outcome,
         }
     }
-    board(&context, NewNames { lane: raw_name, track: String::new() }, "", problems).await
+    board(&context, NewNames { lane: raw_name, kind: raw_kind, track: String::new() }, "", problems).await
 }
 
 /// Shows the board.
@@ -235,24 +271,26 @@ impl BoardTemplate {
         problems: Problems,
     ) -> Self {
         let t = page.t;
-        let lanes = Lanes(roadmap.iter().map(|lane| lane.lane.clone()).collect());
+        let lanes: Vec<ListedLane> = roadmap.iter().map(|lane| lane.lane.clone()).collect();
         let track = |(position, TrackCounts { track, all, .. }): (u64, &TrackCounts)| TrackRow {
             name: track.name.as_str().to_owned(),
-            status: lanes.status(track.status()),
+            status: track.lane.as_ref().map(Status::of_lane),
             count: t.count("requests-count", *all),
             moves: Moves::new(track_path(track.id), position, counts.tracks.len()),
         };
         let lane = |listed: &ListedLane| LaneRow {
             name: listed.lane.name.as_str().to_owned(),
-            status: Status::new(&listed.lane.name, listed.position),
+            status: Status::of_lane(&listed.lane),
+            kind: t.get(kind_key(listed.lane.kind)).into_owned(),
             count: t.count("requests-count", listed.feature_requests_count),
             moves: Moves::new(lane_path(listed.lane.id), listed.position, roadmap.len()),
         };
         Self {
             tracks: (1..).zip(&counts.tracks).map(track).collect(),
-            lanes: lanes.0.iter().map(lane).collect(),
+            lanes: lanes.iter().map(lane).collect(),
             roadmap: roadmap.iter().map(|lane| LaneView::new(t, lane)).collect(),
-            choices: lane_choices(t, &lanes.0, selection),
+            choices: lane_choices(t, &lanes, selection),
+            kinds: kind_choices(t, true, &new.kind),
             page,
             new,
             problems,
@@ -412,7 +450,7 @@ pub(crate) async fn show_lane(context: Rc<Context>) -> PageResult {
     lane_form(&context, id, None, Problems::default()).await
 }
 
-/// `POST /admin/lanes/{id}`: moves a lane, or saves its name.
+/// `POST /admin/lanes/{id}`: moves a lane, or saves its name and its kind.
 pub(crate) async fn change_lane(context: Rc<Context>, fields: Fields) -> PageResult {
     let id = admin::path_id(&context, LaneId::new)?;
     let missing = |error| match error {
@@ -425,26 +463,44 @@ pub(crate) async fn change_lane(context: Rc<Context>, fields: Fields) -> PageRes
         return Ok(Reply::see_other(format!("{PATH}?done=lane-saved")));
     }
     let (t, mut problems) = (context.text(), Problems::default());
-    let raw_name = fields.get("lane-name").to_owned();
-    if let Some(name) = problems.check(Name::parse("lane-name", &raw_name), t) {
-        let change = LaneChange { name: Some(name), position: None };
+    let [raw_name, raw_kind] = ["lane-name", "lane-kind"].map(|field| fields.get(field).to_owned());
+    let before = ["name-before", "kind-before"].map(|field| fields.get(field).to_owned());
+    let name = problems.check(Name::parse("lane-name", &raw_name), t);
+    let kind = parse_kind(&raw_kind).map_err(|_| problems.add("lane-kind", t.get("lane-kind-unknown")));
+    if let (Some(name), Ok(kind)) = (name, kind) {
+        // What was not changed in the form stays, also if somebody else has changed it since the form was opened.
+        let is_changed = |field, raw: &str, before: &str| !fields.has(field) || raw != before;
+        let change = LaneChange {
+            name: is_changed("name-before", &raw_name, &before[0]).then_some(name),
+            kind: kind.filter(|_| is_changed("kind-before", &raw_kind, &before[1])),
+            position: None,
+        };
         let landing = |_| format!("{PATH}?done=lane-saved");
         match admin::run_once(&context, &fields, ChangeLane { lane: id, change }, landing).await {
             Err(HttpError::Domain(RoadmapError::Taken { .. })) => problems.add("lane-name", t.get("lane-name-taken")),
             outcome => return outcome.map_err(missing),
         }
     }
-    lane_form(&context, id, Some(raw_name), problems).await
+    lane_form(&context, id, Some(([raw_name, raw_kind], before)), problems).await
 }
 
-/// Shows the form of a lane with what was typed, or with what is stored.
-async fn lane_form(context: &Context, id: LaneId, raw_name: Option<String>, problems: Problems) -> PageResult {
+/// Shows the form of a lane with what was typed, and what was stored before, or with what is stored.
+async fn lane_form(
+    context: &Context,
+    id: LaneId,
+    form: Option<([String; 2], [String; 2])>,
+    problems: Problems,
+) -> PageResult {
     let lane = find_lane(context, id).await?;
     let title = context.text().named("lane-title", lane.lane.name.as_str());
     let page = admin::frame(context, Entry::Tracks, title).await?;
     let page = page.with_problem(!problems.is_empty());
-    let name = raw_name.unwrap_or_else(|| lane.lane.name.as_str().to_owned());
-    let template = LaneTemplate { page, path: lane_path(id), name, problems };
+    let ([name, kind], before) = form.unwrap_or_else(|| {
+        let stored = [lane.lane.name.as_str(), lane.lane.kind.as_str()].map(str::to_owned);
+        (stored.clone(), stored)
+    });
+    let kinds = kind_choices(page.t, false, &kind);
+    let template = LaneTemplate { page, path: lane_path(id), name, kinds, before, problems };
     Ok(Reply::page_with(status_of(&template.problems), &template))
 }
 
@@ -486,7 +542,7 @@ mod tests {
     use uuid::Uuid;
 
     fn counts() -> InboxCounts {
-        let lane = sample_lanes().0[1].lane.clone();
+        let lane = sample_lanes()[1].lane.clone();
         let track = |(number, lane): (u128, _)| TrackCounts {
             track: Track {
                 id: TrackId::new(Uuid::from_u128(number)),
@@ -510,7 +566,7 @@ mod tests {
     fn the_board_is_well_formed_and_names_its_buttons() {
         for language in Language::ALL {
             for is_empty in [false, true] {
-                let lanes = sample_lanes().0.into_iter().take(if is_empty { 0 } else { 4 });
+                let lanes = sample_lanes().into_iter().take(if is_empty { 0 } else { 4 });
                 let lane = |lane: ListedLane| RoadmapLane {
                     feature_requests: if lane.position == 1 {
                         Vec::new()
@@ -520,7 +576,8 @@ mod tests {
                     lane,
                 };
                 let roadmap: Vec<RoadmapLane> = lanes.map(lane).collect();
-                let problems = problems(if is_empty { &["track-name", "track-lane", "lane-name"] } else { &[] });
+                let problems =
+                    problems(if is_empty { &["track-name", "track-lane", "lane-name", "lane-kind"] } else { &[] });
                 let page = sample_page(language, true, "Tracks");
                 let board = BoardTemplate::new(page, &counts(), &roadmap, NewNames::default(), "", problems);
                 let moves: Vec<_> = board.tracks.iter().map(|row| (row.moves.up, row.moves.down)).collect();
@@ -533,7 +590,7 @@ mod tests {
         }
         let page = sample_page(Language::English, true, "Tracks");
         let roadmap: Vec<RoadmapLane> =
-            sample_lanes().0.into_iter().map(|lane| RoadmapLane { lane, feature_requests: Vec::new() }).collect();
+            sample_lanes().into_iter().map(|lane| RoadmapLane { lane, feature_requests: Vec::new() }).collect();
         let board = BoardTemplate::new(page, &counts(), &roadmap, NewNames::default(), "", Problems::default());
         let html = board.render().unwrap();
         let name = "Track &#60;1&#62; &#34;a&#34;";
@@ -555,15 +612,18 @@ mod tests {
     fn the_forms_of_tracks_and_lanes_are_well_formed() {
         for language in Language::ALL {
             let page = || sample_page(language, true, "Track “<b>”");
-            for fields in [&[][..], &["track-name", "track-lane", "lane-name", "move-to"]] {
-                let choices = lane_choices(Text(language), &sample_lanes().0, "");
+            for fields in [&[][..], &["track-name", "track-lane", "lane-name", "lane-kind", "move-to"]] {
+                let choices = lane_choices(Text(language), &sample_lanes(), "");
                 let (path, name) = (PATH.to_owned(), "<b>".to_owned());
                 let problems = || problems(fields);
                 let before = ["Old".to_owned(), String::new()];
-                let track = TrackTemplate { page: page(), path, name, choices, before, problems: problems() };
+                let track =
+                    TrackTemplate { page: page(), path, name, choices, before: before.clone(), problems: problems() };
                 assert_well_formed(&track.render().unwrap());
                 let (path, name) = (PATH.to_owned(), "<b>".to_owned());
-                assert_well_formed(&LaneTemplate { page: page(), path, name, problems: problems() }.render().unwrap());
+                let (kinds, before) = (kind_choices(Text(language), false, "done"), before.clone());
+                let lane = LaneTemplate { page: page(), path, name, kinds, before, problems: problems() };
+                assert_well_formed(&lane.render().unwrap());
                 for (is_last, has_targets) in [(true, false), (false, false), (false, true)] {
                     let id = TrackId::new(Uuid::from_u128(2));
                     let targets = if has_targets { targets(&counts(), id, None) } else { Vec::new() };

@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::cookies::{self, LANGUAGE};
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
-use crate::portal::parts::Counted;
+use crate::portal::parts::{Counted, Status, Statuses};
 use crate::portal::preferences::parse_language;
 use crate::portal::sign_in::signed_out;
 use crate::reply::{PageResult, Reply};
@@ -52,7 +52,7 @@ struct Entry {
     title: String,
     path: String,
     votes: Option<Counted>,
-    status: Option<String>,
+    status: Option<Status>,
     is_private: bool,
     is_awaiting: bool,
 }
@@ -69,15 +69,18 @@ struct OpenSession {
 }
 
 impl Entry {
-    fn new(text: Text, request: &FeatureRequestSummary) -> Self {
-        let status = request.placement.status.as_ref().map(|status| status.as_str().to_owned());
+    fn new(text: Text, statuses: &Statuses, request: &FeatureRequestSummary, is_own: bool) -> Self {
+        let status = statuses.of(&request.placement, is_own);
         let votes = Some(Counted::votes(text, request.votes_count));
         Self { votes, status, ..Self::of_link(&RequestLink::from(request)) }
     }
 
-    fn of_row(text: Text, row: &PortalRow) -> Self {
+    /// Creates the entry of what the viewer has written.
+    fn of_row(text: Text, statuses: &Statuses, row: &PortalRow) -> Self {
         let is_awaiting = row.awaiting_approval;
-        Self { is_private: row.private && !is_awaiting, is_awaiting, ..Self::new(text, &row.summary) }
+        let entry = Self::new(text, statuses, &row.summary, true);
+        let status = entry.status.filter(|_| !is_awaiting);
+        Self { is_private: row.private && !is_awaiting, is_awaiting, status, ..entry }
     }
 
     fn of_link(request: &RequestLink) -> Self {
@@ -170,6 +173,7 @@ async fn page(context: &Context, session: &Session, name: String, language: Stri
     let lists = context.run(&ShowAccount { email: session.email.clone(), customer }).await?;
     let AccountLists { votes, ideas, subscriptions, sessions } = lists;
     let text = context.text();
+    let statuses = Statuses::load(context).await?;
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = Page::new(context, Nav::Account, text.get("account-title")).with_problem(!problems.is_empty());
     let template = AccountPage {
@@ -178,8 +182,8 @@ async fn page(context: &Context, session: &Session, name: String, language: Stri
         name,
         language,
         role: session.member.as_ref().map(|member| text.named(role_key(member.role), member.name.as_str())),
-        votes: votes.iter().map(|request| Entry::new(text, request)).collect(),
-        ideas: ideas.iter().map(|row| Entry::of_row(text, row)).collect(),
+        votes: votes.iter().map(|request| Entry::new(text, &statuses, request, false)).collect(),
+        ideas: ideas.iter().map(|row| Entry::of_row(text, &statuses, row)).collect(),
         subscriptions: subscriptions.iter().map(Entry::of_link).collect(),
         sessions: sessions.iter().map(|entry| OpenSession::new(text, entry, session.id)).collect(),
         problems,

@@ -15,7 +15,7 @@ use crate::actions::{act, check, check_honeypot, keep, multiline_text, read_emai
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
-use crate::portal::parts::{Lanes, Row};
+use crate::portal::parts::{Row, Statuses};
 use crate::reply::{PageResult, Reply};
 
 /// The path of the form.
@@ -124,8 +124,8 @@ async fn similar_to(context: &Context, title: &str) -> Result<Vec<Row>, HttpErro
     if similar.rows.is_empty() {
         return Ok(Vec::new());
     }
-    let (text, lanes) = (context.text(), Lanes::load(context).await?);
-    Ok(similar.rows.iter().map(|row| Row::new(text, &lanes, &similar.voted, row)).collect())
+    let statuses = Statuses::load(context).await?;
+    Ok(similar.rows.iter().map(|row| Row::new(&statuses, &similar.voted, row, false)).collect())
 }
 
 /// Renders the form: 422 if it has problems.

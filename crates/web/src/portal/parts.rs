@@ -1,40 +1,72 @@
 //! What several pages show: the status of a feature request, its row in a list, numbers in sentences, pages of a list.
 
-use roadmap_domain::model::board::ListedLane;
+use std::sync::Arc;
+
 use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::portal::PortalRow;
 use roadmap_domain::model::text::{Name, truncate};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::usecase::query::tracks::ListLanes;
+use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
+use roadmap_domain::usecase::query::tracks::ListTracks;
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
 use crate::text::{self, Text};
 
-/// Number of colours of lanes in the stylesheet.
-const TONES: u64 = 6;
-/// Number of glyphs of lanes among the icons.
-const GLYPHS: u64 = 4;
 /// Maximum number of characters of the beginning of a description in a row, of which two lines are shown.
 const EXCERPT: usize = 220;
 
-/// The public status of a feature request: the lane that it is in.
+/// The public status of a feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Status {
-    /// The name of the lane.
+    /// The name of the lane, or words for what is in none.
     pub(crate) name: String,
-    /// The number of its colour, from 1.
-    pub(crate) tone: u64,
-    /// The number of its glyph, from 1.
-    pub(crate) glyph: u64,
+    /// What it means: the end of the names of its icon and of its colour in the stylesheet.
+    pub(crate) sign: &'static str,
 }
 
 impl Status {
-    /// Creates the status of a lane by its position, from 1. Colours and glyphs repeat; the name tells lanes apart.
-    pub(crate) fn new(name: &Name, position: u64) -> Self {
-        let index = position.saturating_sub(1);
-        Self { name: name.as_str().to_owned(), tone: index % TONES + 1, glyph: index % GLYPHS + 1 }
+    /// Returns the status of what is in a lane.
+    pub(crate) fn of_lane(lane: &Lane) -> Self {
+        Self { name: lane.name.as_str().to_owned(), sign: lane.kind.as_str() }
+    }
+}
+
+/// What the tracks of a workspace say about their feature requests.
+pub(crate) struct Statuses {
+    t: Text,
+    tracks: Arc<[Track]>,
+}
+
+impl Statuses {
+    /// Loads the tracks.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(crate) async fn load(context: &Context) -> Result<Self, HttpError> {
+        Ok(Self { t: context.text(), tracks: context.run(&ListTracks).await? })
+    }
+
+    /// Returns the status of a feature request on a track. Without a lane, it says so on the first track, where nobody has
+    /// decided yet; and whoever `is_own` sees that it was declined.
+    pub(crate) fn of(&self, placement: &Placement, is_own: bool) -> Option<Status> {
+        let index = self.tracks.iter().position(|track| track.name == placement.track);
+        let track = index.and_then(|index| self.tracks.get(index));
+        let status = |name: &str, sign| Some(Status { name: self.t.get(name).into_owned(), sign });
+        match (track.map(|track| (track.lane.as_ref(), track.kind())), &placement.status) {
+            (Some((Some(lane), _)), _) => Some(Status::of_lane(lane)),
+            (Some(_), None) if index == Some(0) => status("status-not-reviewed", "new"),
+            (Some((None, LaneKind::Declined)), None) if is_own => status("status-declined", "declined"),
+            // The track has just been renamed.
+            (_, Some(name)) => Some(Status { name: name.as_str().to_owned(), sign: LaneKind::Other.as_str() }),
+            _ => None,
+        }
+    }
+
+    /// Returns the status of the lane with this name, if there is one.
+    pub(crate) fn of_lane(&self, name: &Name) -> Option<Status> {
+        self.tracks.iter().filter_map(|track| track.lane.as_ref()).find(|lane| lane.name == *name).map(Status::of_lane)
     }
 }
 
@@ -53,38 +85,12 @@ impl Day {
     }
 }
 
-/// The lanes of the roadmap.
-#[derive(Debug, Clone)]
-pub(crate) struct Lanes(pub(crate) Vec<ListedLane>);
-
-impl Lanes {
-    /// Loads the lanes.
-    ///
-    /// # Errors
-    /// The store fails.
-    pub(crate) async fn load(context: &Context) -> Result<Self, HttpError> {
-        Ok(Self(context.run(&ListLanes).await?))
-    }
-
-    /// Returns the lane with this name, regardless of case.
-    pub(crate) fn named(&self, name: &str) -> Option<&ListedLane> {
-        let folded = name.trim().to_lowercase();
-        self.0.iter().find(|lane| lane.lane.name.as_str().to_lowercase() == folded)
-    }
-
-    /// Returns the status with this name, if it is that of a lane.
-    pub(crate) fn status(&self, name: Option<&Name>) -> Option<Status> {
-        let lane = self.0.iter().find(|lane| Some(&lane.lane.name) == name)?;
-        Some(Status::new(&lane.lane.name, lane.position))
-    }
-}
-
 /// A feature request in a list, with the button to vote.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) title: String,
     pub(crate) slug: String,
-    /// The lane.
+    /// The public status.
     pub(crate) status: Option<Status>,
     /// The beginning of the description. It may be empty.
     pub(crate) excerpt: String,
@@ -103,13 +109,16 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Creates a row. `voted` are the feature requests that the viewer has voted for.
-    pub(crate) fn new(t: Text, lanes: &Lanes, voted: &[FeatureRequestId], row: &PortalRow) -> Self {
+    /// Creates a row. `voted` are the feature requests that the viewer has voted for; `is_own` says that the viewer has
+    /// written it, or is a member.
+    pub(crate) fn new(statuses: &Statuses, voted: &[FeatureRequestId], row: &PortalRow, is_own: bool) -> Self {
+        let t = statuses.t;
         let PortalRow { summary, excerpt: text, private, awaiting_approval } = row;
+        let status = if *awaiting_approval { None } else { statuses.of(&summary.placement, is_own) };
         Self {
             title: summary.title.as_str().to_owned(),
             slug: summary.slug(),
-            status: lanes.status(summary.placement.status.as_ref()),
+            status,
             excerpt: excerpt(text, EXCERPT),
             votes: Counted::votes(t, summary.votes_count),
             is_voted: voted.contains(&summary.id),
@@ -186,17 +195,16 @@ pub(crate) mod tests {
     use crate::assets::Assets;
     use crate::page::{Feed, Nav, Page};
     use crate::theme::Theme;
+    use roadmap_domain::model::board::ListedLane;
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
-    use roadmap_domain::model::id::{LaneId, MemberId, SessionId};
+    use roadmap_domain::model::id::{LaneId, MemberId, SessionId, TrackId};
     use roadmap_domain::model::member::{Member, Role};
     use roadmap_domain::model::pagination::PageRequest;
     use roadmap_domain::model::portal::{Language, Portal, PortalSettings};
     use roadmap_domain::model::session::Session;
     use roadmap_domain::model::setting::{Setting, WebsiteUrl};
     use roadmap_domain::model::timestamp::Timestamp;
-    use roadmap_domain::model::track::{Lane, Placement};
-    use std::sync::Arc;
     use uuid::Uuid;
 
     const ENGLISH: Text = Text(Language::English);
@@ -208,26 +216,43 @@ pub(crate) mod tests {
 
     /// Returns a feature request with some votes.
     pub(crate) fn sample_summary(number: i64, title: &str, status: Option<&str>) -> FeatureRequestSummary {
+        let lane = sample_lanes().into_iter().find(|listed| Some(listed.lane.name.as_str()) == status);
+        let track = lane.map_or("Secret track".to_owned(), |listed| format!("Track {}", listed.position));
         let status = status.map(|name| Name::from_stored(name.to_owned()));
         FeatureRequestSummary {
             id: FeatureRequestId::new(Uuid::from_u128(number.unsigned_abs().into())),
             tag_number: number,
             title: Title::parse("title", title).unwrap(),
-            placement: Placement { track: Name::from_stored("Secret track".to_owned()), status },
+            placement: Placement { track: Name::from_stored(track), status },
             votes_count: number,
             created_at: at(0),
         }
     }
 
     /// Returns four lanes.
-    pub(crate) fn sample_lanes() -> Lanes {
+    pub(crate) fn sample_lanes() -> Vec<ListedLane> {
         let names = (1..).zip(["Under consideration", "Planned", "In progress", "Done"]);
-        let lane = |(position, name): (u64, &str)| ListedLane {
-            lane: Lane { id: LaneId::new(Uuid::from_u128(position.into())), name: Name::from_stored(name.to_owned()) },
-            position,
-            feature_requests_count: 1_204,
+        let lane = |(position, name): (u64, &str)| {
+            let (id, name) = (LaneId::new(Uuid::from_u128(position.into())), Name::from_stored(name.to_owned()));
+            let lane = Lane { id, kind: LaneKind::of_name(&name), name };
+            ListedLane { lane, position, feature_requests_count: 1_204 }
         };
-        Lanes(names.map(lane).collect())
+        names.map(lane).collect()
+    }
+
+    /// Returns the statuses of a track `Inbox`, of one track for each lane, and of a track `Declined`.
+    pub(crate) fn sample_statuses(language: Language) -> Statuses {
+        let track = |number: u64, name: &str, lane| Track {
+            id: TrackId::new(Uuid::from_u128(number.into())),
+            name: Name::from_stored(name.to_owned()),
+            lane,
+        };
+        let of_lanes = sample_lanes()
+            .into_iter()
+            .map(|listed| track(listed.position, &format!("Track {}", listed.position), Some(listed.lane)));
+        let tracks = std::iter::once(track(0, "Inbox", None)).chain(of_lanes);
+        let tracks = tracks.chain([track(9, "Declined", None)]).collect();
+        Statuses { t: Text(language), tracks }
     }
 
     /// Returns the frame of a page, for a member or for a visitor.
@@ -283,7 +308,7 @@ pub(crate) mod tests {
             let summary = sample_summary(3, "Night <colours> & \"themes\"", Some("Done"));
             let excerpt = "Less light\n\nin the evening".to_owned();
             let row = PortalRow { summary, excerpt, private: false, awaiting_approval: false };
-            Self::new(t, &sample_lanes(), &[], &row)
+            Self::new(&sample_statuses(t.0), &[], &row, false)
         }
     }
 
@@ -317,11 +342,11 @@ pub(crate) mod tests {
 
     #[test]
     fn a_row_shows_the_status_the_start_of_the_text_and_marks() {
-        let (lanes, summary) = (sample_lanes(), sample_summary(3, "Dark mode", Some("Done")));
+        let (statuses, summary) = (sample_statuses(Language::English), sample_summary(3, "Dark mode", Some("Done")));
         let row = |private, awaiting_approval| {
-            let row =
-                PortalRow { summary: summary.clone(), excerpt: "Less\nlight".to_owned(), private, awaiting_approval };
-            Row::new(ENGLISH, &lanes, &[summary.id], &row)
+            let (summary, excerpt) = (summary.clone(), "Less\nlight".to_owned());
+            let row = PortalRow { summary, excerpt, private, awaiting_approval };
+            Row::new(&statuses, &[row.summary.id], &row, false)
         };
         let marks = |row: Row| (row.is_private, row.is_awaiting, row.is_voted);
         assert_eq!(marks(row(true, false)), (true, false, true));
@@ -329,7 +354,7 @@ pub(crate) mod tests {
         assert_eq!(marks(row(false, false)), (false, false, true));
         let row = row(false, false);
         assert_eq!((row.slug.as_str(), row.excerpt.as_str()), ("3-dark-mode", "Less light"));
-        assert_eq!(row.status, Some(Status { name: "Done".to_owned(), tone: 4, glyph: 4 }));
+        assert_eq!(row.status, Some(Status { name: "Done".to_owned(), sign: "done" }));
     }
 
     #[test]
@@ -361,10 +386,22 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn statuses_repeat_their_colours_and_glyphs() {
-        let name = Name::from_stored("Planned".to_owned());
-        let parts = |position| (Status::new(&name, position).tone, Status::new(&name, position).glyph);
-        assert_eq!([1, 4, 5, 6, 7].map(parts), [(1, 1), (4, 4), (5, 1), (6, 2), (1, 3)]);
+    fn a_status_says_what_is_known() {
+        let statuses = sample_statuses(Language::English);
+        let name = |text: &str| Name::from_stored(text.to_owned());
+        let of = |track: &str, status: Option<&str>, is_own| {
+            let status = statuses.of(&Placement { track: name(track), status: status.map(name) }, is_own);
+            status.map(|status| (status.name, status.sign))
+        };
+        let status = |name: &str, sign| Some((name.to_owned(), sign));
+        assert_eq!(of("Track 2", Some("Planned"), false), status("Planned", "planned"));
+        assert_eq!(of("Inbox", None, false), status("Not reviewed yet", "new"));
+        assert_eq!(of("Declined", None, true), status("Declined", "declined"));
+        assert_eq!(of("Declined", None, false), None);
+        assert_eq!(of("Renamed", Some("Planned"), false), status("Planned", "other"));
+        assert_eq!(of("Renamed", None, true), None);
+        assert_eq!(statuses.of_lane(&name("In progress")).map(|status| status.sign), Some("started"));
+        assert_eq!(statuses.of_lane(&name("Gone")), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use roadmap_domain::model::event::{Event, EventContent};
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
-use roadmap_domain::model::portal::RequestPage;
+use roadmap_domain::model::portal::{RequestPage, Viewer};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::usecase::query::portal::{ListPublicRequests, ShowRequestPage};
 use roadmap_http::error::HttpError;
@@ -14,7 +14,7 @@ use roadmap_http::error::HttpError;
 use crate::context::Context;
 use crate::page::{Feed, Nav, Page};
 use crate::portal::comments::{CommentDraft, CommentView, customer};
-use crate::portal::parts::{Counted, Day, Lanes, Row, Status, excerpt};
+use crate::portal::parts::{Counted, Day, Row, Status, Statuses, excerpt};
 use crate::portal::request_links::{Place, path, place, with_notice, with_query};
 use crate::portal::requests;
 use crate::portal::similar::similar;
@@ -58,7 +58,8 @@ struct RequestTemplate {
 struct HistoryEntry {
     /// The name of an icon.
     icon: String,
-    tone: Option<u64>,
+    /// The end of the name of its colour.
+    tone: Option<&'static str>,
     sentence: String,
     date: Day,
 }
@@ -92,15 +93,16 @@ async fn load(context: &Context, slug: &str) -> Result<RequestPage, HttpError> {
 
 async fn reply(context: &Context, request: RequestPage, draft: CommentDraft) -> PageResult {
     let detail = &request.detail;
-    let known = similar(context, detail).await?;
-    let rows = context.run(&ListPublicRequests { requests: known.requests.clone() }).await?;
+    let similar = similar(context, detail).await?;
+    let rows = context.run(&ListPublicRequests { requests: similar.to_vec() }).await?;
+    let statuses = Statuses::load(context).await?;
     let (has_problem, is_preview) = (!draft.problems.is_empty(), draft.preview.is_some());
     // Only the latest comments are at the canonical address. A private feature request is for nobody else.
     let is_indexed = !context.query.has("comments") && !detail.private && !has_problem && !is_preview;
     let page = frame(context, detail, is_indexed).with_problem(has_problem);
     let is_indexed = page.is_indexed;
-    let similar = rows.iter().map(|row| Row::new(page.t, &known.lanes, &[], row)).collect();
-    let template = RequestTemplate::new(page, &request, &known.lanes, similar, draft, context.viewer().is_member);
+    let similar = rows.iter().map(|row| Row::new(&statuses, &[], row, false)).collect();
+    let template = RequestTemplate::new(page, &request, &statuses, similar, draft, context.viewer());
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let reply = Reply::page_with(status, &template);
     Ok(if is_indexed { reply } else { reply.not_indexed() })
@@ -110,21 +112,23 @@ impl RequestTemplate {
     fn new(
         page: Page,
         request: &RequestPage,
-        lanes: &Lanes,
+        statuses: &Statuses,
         similar: Vec<Row>,
         draft: CommentDraft,
-        is_member: bool,
+        viewer: Viewer,
     ) -> Self {
         let (t, detail) = (page.t, &request.detail);
         let slug = detail.summary.slug();
-        let status = request.lane_position.zip(detail.summary.placement.status.as_ref());
+        let is_member = viewer.is_member;
+        let is_own = detail.author.as_ref().is_some_and(|author| Some(author.id) == viewer.customer);
+        let status = statuses.of(&detail.summary.placement, is_own || is_member);
         let comments_path = |number: u64| format!("{}?comments={number}#comments", path(&slug));
         let (size, last) = (request.comments.request.size(), request.comments.total_pages());
         // A page after the last one is empty. Before it is the last one.
         let current = request.comments.request.page().min(last + 1);
         let before = (current - 1).saturating_mul(size).min(request.comments.total);
         Self {
-            status: status.map(|(position, name)| Status::new(name, position)),
+            status: status.filter(|_| !detail.awaiting_approval),
             is_private: detail.private && !detail.awaiting_approval,
             is_awaiting: detail.awaiting_approval,
             is_member,
@@ -142,7 +146,7 @@ impl RequestTemplate {
             later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),
             held: request.held.iter().map(|held| CommentView::held(t, held)).collect(),
             draft,
-            history: history(t, request, lanes, is_member),
+            history: history(t, request, statuses, is_member),
             similar,
             page,
             slug,
@@ -172,7 +176,7 @@ const EDITED: [(&str, &str); 3] = [("title", "field-title"), ("description", "fi
 
 /// Returns the history in words, newest first. What the team does not show everybody is left out: moves between tracks
 /// of a lane, and for visitors the titles of what was merged, which may be private.
-fn history(t: Text, request: &RequestPage, lanes: &Lanes, is_member: bool) -> Vec<HistoryEntry> {
+fn history(t: Text, request: &RequestPage, statuses: &Statuses, is_member: bool) -> Vec<HistoryEntry> {
     let detail = &request.detail;
     let entry = |icon: &str, sentence: String, at: Timestamp| HistoryEntry {
         icon: icon.to_owned(),
@@ -186,10 +190,10 @@ fn history(t: Text, request: &RequestPage, lanes: &Lanes, is_member: bool) -> Ve
         match content {
             EventContent::Moved(moved) if moved.changes_status() => entries.push(match &moved.to.status {
                 Some(name) => {
-                    let status = lanes.status(Some(name));
-                    let icon = status.as_ref().map_or("next".to_owned(), |status| format!("lane-{}", status.glyph));
+                    let status = statuses.of_lane(name);
+                    let icon = status.as_ref().map_or("next".to_owned(), |status| format!("lane-{}", status.sign));
                     let sentence = t.named("history-moved", name.as_str());
-                    HistoryEntry { icon, tone: status.map(|status| status.tone), ..entry("", sentence, at) }
+                    HistoryEntry { icon, tone: status.map(|status| status.sign), ..entry("", sentence, at) }
                 }
                 None => entry("next", t.get("history-off-the-roadmap").into_owned(), at),
             }),
@@ -226,7 +230,7 @@ fn history(t: Text, request: &RequestPage, lanes: &Lanes, is_member: bool) -> Ve
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::portal::parts::tests::{assert_well_formed, at, sample_lanes, sample_page, sample_summary};
+    use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_statuses, sample_summary};
     use roadmap_domain::model::audit::Actor;
     use roadmap_domain::model::comment::{Comment, ListedComment, PublicAuthor};
     use roadmap_domain::model::customer::CustomerName;
@@ -300,7 +304,6 @@ pub(crate) mod tests {
                 merged: vec![merged()],
                 updated_at: at(0),
             },
-            lane_position: Some(2),
             comments: Listing { items, request, total: 62 },
             answer: Some(comment(6, team, ours)),
             events: vec![
@@ -328,7 +331,8 @@ pub(crate) mod tests {
         let title = request.detail.summary.title.as_str();
         let page = sample_page(language, is_member, title).with_problem(!draft.problems.is_empty());
         let similar = vec![Row::similar_sample(page.t)];
-        RequestTemplate::new(page, request, &sample_lanes(), similar, draft, is_member).render().unwrap()
+        let viewer = Viewer { is_member, customer: None };
+        RequestTemplate::new(page, request, &sample_statuses(language), similar, draft, viewer).render().unwrap()
     }
 
     #[test]
@@ -386,10 +390,10 @@ pub(crate) mod tests {
             let view = RequestTemplate::new(
                 page,
                 &sample(number),
-                &sample_lanes(),
+                &sample_statuses(Language::English),
                 Vec::new(),
                 CommentDraft::default(),
-                false,
+                Viewer::default(),
             );
             let path =
                 |(path, words): (String, String)| (path.rsplit('/').next().unwrap_or_default().to_owned(), words);

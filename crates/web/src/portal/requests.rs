@@ -3,17 +3,19 @@
 use std::rc::Rc;
 
 use askama::Template;
+use roadmap_domain::model::board::ListedLane;
 use roadmap_domain::model::feature_request::Tag;
 use roadmap_domain::model::pagination::{Listing, PageRequest, parse_count};
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalSort};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::text::{Name, truncate};
 use roadmap_domain::usecase::query::portal::{ListFeatureRequests, ListedRequests};
+use roadmap_domain::usecase::query::tracks::ListLanes;
 
 use crate::context::Context;
 use crate::form::Fields;
 use crate::page::{Feed, Nav, Page, encoded, sign_in_path};
-use crate::portal::parts::{Lanes, Pager, Row};
+use crate::portal::parts::{Pager, Row, Statuses};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
 
@@ -155,10 +157,12 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     if !address.mine.is_empty() && context.session.is_none() {
         return Ok(Reply::see_other(sign_in_path(&address.path())));
     }
-    let lanes = Lanes::load(&context).await?;
+    let lanes = context.run(&ListLanes).await?;
     let ListedRequests { listing, voted } = list_of_address(&context, &address, &lanes).await?;
     let t = context.text();
-    let rows: Vec<Row> = listing.items.iter().map(|row| Row::new(t, &lanes, &voted, row)).collect();
+    let statuses = Statuses::load(&context).await?;
+    let is_own = address.mine == "written" || context.viewer().is_member;
+    let rows: Vec<Row> = listing.items.iter().map(|row| Row::new(&statuses, &voted, row, is_own)).collect();
     let mut page = Page::new(&context, Nav::Requests, title(t, &address));
     page.description = Some(t.named("requests-description", context.portal.setting.product_name.as_str()));
     page.feeds = vec![feed(t)];
@@ -188,7 +192,7 @@ pub(crate) fn feed(t: Text) -> Feed {
 async fn list_of_address(
     context: &Context,
     address: &Address,
-    lanes: &Lanes,
+    lanes: &[ListedLane],
 ) -> Result<ListedRequests, roadmap_http::error::HttpError> {
     let page = PageRequest::parse(Some(&address.page.to_string()), None).unwrap_or_default();
     let viewer = context.viewer();
@@ -196,7 +200,7 @@ async fn list_of_address(
         || ListedRequests { listing: Listing { items: Vec::new(), request: page, total: 0 }, voted: Vec::new() };
     let mut query = ListFeatureRequests { page, viewer, ..ListFeatureRequests::default() };
     if !address.lane.is_empty() {
-        let Some(lane) = lanes.named(&address.lane) else { return Ok(nothing()) };
+        let Some(lane) = lane_named(lanes, &address.lane) else { return Ok(nothing()) };
         query.filter.lane = Some(lane.lane.id);
     }
     if !address.tag.is_empty() {
@@ -223,15 +227,21 @@ fn title(t: Text, address: &Address) -> String {
     filter.map_or_else(|| title.clone().into_owned(), |filter| format!("{filter} · {title}"))
 }
 
-fn lane_tabs(t: Text, lanes: &Lanes, address: &Address) -> Vec<Tab> {
-    let current = lanes.named(&address.lane).map(|lane| lane.lane.id);
+/// Returns the lane with this name, regardless of case.
+fn lane_named<'a>(lanes: &'a [ListedLane], name: &str) -> Option<&'a ListedLane> {
+    let folded = name.trim().to_lowercase();
+    lanes.iter().find(|lane| lane.lane.name.as_str().to_lowercase() == folded)
+}
+
+fn lane_tabs(t: Text, lanes: &[ListedLane], address: &Address) -> Vec<Tab> {
+    let current = lane_named(lanes, &address.lane).map(|lane| lane.lane.id);
     let all = Tab {
         name: t.get("lane-all").into_owned(),
         path: address.with(|to| to.lane.clear()).path(),
         count: String::new(),
         is_current: address.lane.is_empty(),
     };
-    let tabs = lanes.0.iter().map(|lane| Tab {
+    let tabs = lanes.iter().map(|lane| Tab {
         name: lane.lane.name.as_str().to_owned(),
         path: address.with(|to| lane.lane.name.as_str().clone_into(&mut to.lane)).path(),
         count: t.number(lane.feature_requests_count),

@@ -37,7 +37,6 @@ enum Empty {
 
 /// A lane of the roadmap.
 pub(crate) struct LaneView {
-    /// The name, the colour and the glyph.
     pub(crate) status: Status,
     /// The number of feature requests.
     pub(crate) count: String,
@@ -71,7 +70,7 @@ impl LaneView {
             votes: Counted::votes(t, summary.votes_count),
         });
         Self {
-            status: Status::new(&lane.lane.name, lane.position),
+            status: Status::of_lane(&lane.lane),
             count: t.number(count),
             count_in_words: t.count("requests-count", count),
             cards: cards.collect(),
@@ -120,7 +119,7 @@ mod tests {
                     },
                 };
                 let lanes: Vec<LaneView> =
-                    sample_lanes().0.iter().map(|listed| LaneView::new(Text(language), &lane(listed))).collect();
+                    sample_lanes().iter().map(|listed| LaneView::new(Text(language), &lane(listed))).collect();
                 let page = sample_page(language, false, "Roadmap");
                 let html = RoadmapPage { page, lanes, empty }.render().unwrap();
                 assert_well_formed(&html);
