@@ -148,7 +148,7 @@ fn other_addresses_lead_to_the_canonical_one() {
         for action in ["edit", "merge", "delete", "voters", "voters.csv"] {
             assert_eq!(panel.olga.get(&format!("{base}/{unknown}/{action}")).status, 404, "{unknown} {action}");
         }
-        for action in ["track", "visibility", "approve", "decline", "unmerge", "delete"] {
+        for action in ["track", "visibility", "approve", "decline", "no_answer_needed", "unmerge", "delete"] {
             let track = panel.app.track("Planned");
             let response = panel.olga.post(&format!("{base}/{unknown}/{action}"), &[("track", &track)]);
             assert_eq!(response.status, 404, "{unknown} {action}");
@@ -448,6 +448,7 @@ fn a_stale_page_does_not_act_on_the_target_of_a_merge() {
         ("visibility", &[("private", "true")]),
         ("approve", &[]),
         ("decline", &[]),
+        ("no_answer_needed", &[]),
         ("comments", &[("content", "Of Olga"), ("notify_all_voters", "1")]),
         ("comments", &[("content", "Of Olga"), ("preview", "1")]),
         ("notes", &[("note", "Of Olga")]),

@@ -440,6 +440,10 @@ impl Client {
         self.send("POST", &format!("/api/external/v1/feature_requests/{id}/decline"), &serde_json::json!({}))
     }
 
+    pub fn need_no_answer(&self, id: &str) -> Response {
+        self.send("POST", &format!("/api/external/v1/feature_requests/{id}/no_answer_needed"), &serde_json::json!({}))
+    }
+
     pub fn approve_comment(&self, id: &str) -> Response {
         self.send("POST", &format!("/api/external/v1/comments/{id}/approve"), &serde_json::json!({}))
     }
@@ -686,6 +690,14 @@ impl Client {
     /// Posts a comment of the team and returns its id.
     pub fn comment(&self, id: &str, content: &str) -> String {
         let response = self.post_comment(id, &serde_json::json!({ "comment": { "content": content } }));
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()["comment"]["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Adds a comment of the customer with this address. Returns its id.
+    pub fn comment_by(&self, id: &str, email: &str, content: &str) -> String {
+        let body = serde_json::json!({ "comment": { "content": content }, "customer": { "email": email } });
+        let response = self.post_comment(id, &body);
         assert_eq!(response.status, 201, "{}", response.text());
         response.json()["comment"]["id"].as_str().expect("an id").to_owned()
     }

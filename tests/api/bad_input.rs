@@ -129,6 +129,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("edit of a changelog", "/operation_key", "a string"),
     ("approve", "/operation_key", "a string"),
     ("decline", "/operation_key", "a string"),
+    ("no answer", "/operation_key", "a string"),
     ("publish", "/notify_subscribers", "a boolean"),
     ("publish", "/operation_key", "a string"),
     ("unpublish", "/operation_key", "a string"),
@@ -319,6 +320,7 @@ pub fn started() -> (App, Vec<Write>) {
         ),
         Write::new("approve", "POST", "/feature_requests/1/approve", 200, with_key(json!({}))),
         Write::new("decline", "POST", "/feature_requests/1/decline", 200, with_key(json!({}))),
+        Write::new("no answer", "POST", "/feature_requests/1/no_answer_needed", 200, with_key(json!({}))),
         Write::new("subscription", "PUT", "/feature_requests/1/subscription", 200, subscription),
         Write::new(
             "new lane",
@@ -543,15 +545,17 @@ fn a_body_that_is_no_json_object_is_refused() {
         for write in &writes {
             let case = format!("{}: {case}", write.case());
             let response = write.send(&app.acme, body);
-            if body.is_empty() && ["approve", "decline", "publish", "unpublish"].contains(&write.name) {
+            if body.is_empty() && ["approve", "decline", "no answer", "publish", "unpublish"].contains(&write.name) {
                 assert_eq!(response.status, 200, "{case}: {}", response.text());
             } else {
                 assert_rejects(&response, 400, MALFORMED, &case);
             }
         }
     }
-    // Publishing and unpublishing need no body, and have one entry of the audit log each.
-    before.last_mut().into_iter().for_each(|entries| *entries += 2);
+    // Publishing, unpublishing and saying that no answer is needed need no body, and have one entry of the audit log each.
+    // The last one is also in the history.
+    before.last_mut().into_iter().for_each(|entries| *entries += 3);
+    before[9] += 1;
     assert_eq!(records(&app), before);
     assert_still_serves(&app);
 }

@@ -182,6 +182,11 @@ impl Data {
             assert_eq!(self.rows("SELECT integrity_check FROM pragma_integrity_check"), ["ok"]);
             assert_eq!(self.rows("SELECT count(*) FROM pragma_foreign_key_check"), ["0"]);
         }
+        let needed = if *ON_POSTGRES {
+            "attention_of(r.workspace_id, r.id)"
+        } else {
+            "(SELECT attention FROM feature_request_attention a WHERE a.row_number = r.row_number)"
+        };
         for (what, wrong) in [
             (
                 "tallies that are not the distinct voters of a tree",
@@ -208,20 +213,21 @@ impl Data {
                                          AND r.root_id IS NULL AND NOT r.private)
                      OR unanswered_count <> (SELECT count(*) FROM feature_requests r
                                              WHERE r.workspace_id = t.workspace_id AND r.track_id = t.track_id
-                                             AND r.root_id IS NULL AND r.unanswered)",
+                                             AND r.attention = 'unanswered')
+                     OR replied_count <> (SELECT count(*) FROM feature_requests r
+                                          WHERE r.workspace_id = t.workspace_id AND r.track_id = t.track_id
+                                          AND r.attention = 'replied')",
             ),
             (
                 "copies that differ from the feature request",
                 "SELECT count(*) FROM vote_tallies t
                  JOIN feature_requests r ON r.workspace_id = t.workspace_id AND r.id = t.request_id
-                 WHERE t.track_id <> r.track_id OR t.private <> r.private OR t.unanswered <> r.unanswered
+                 WHERE t.track_id <> r.track_id OR t.private <> r.private OR t.attention IS DISTINCT FROM r.attention
                     OR coalesce(t.root_id, t.request_id) <> coalesce(r.root_id, r.id)",
             ),
             (
-                "answered feature requests without a comment of the team",
-                "SELECT count(*) FROM feature_requests r WHERE NOT r.unanswered AND NOT EXISTS (
-                     SELECT 1 FROM comments c WHERE c.workspace_id = r.workspace_id AND c.request_id = r.id
-                        AND c.customer_id IS NULL)",
+                "feature requests that need something else than comments and moves say",
+                &format!("SELECT count(*) FROM feature_requests r WHERE r.attention IS DISTINCT FROM {needed}"),
             ),
         ] {
             assert_eq!(self.rows(wrong), ["0"], "{what}");

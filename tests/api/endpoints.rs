@@ -239,6 +239,7 @@ impl Endpoint {
         let id = match (kind, after) {
             ("feature_requests", "/unmerge") => &records.merged,
             ("feature_requests", "/approve" | "/decline") => &records.held,
+            ("feature_requests", "/no_answer_needed") => &records.target,
             ("feature_requests", _) => &records.request,
             ("comments", "/approve") => &records.held_comment,
             ("comments", _) => &records.comment,

@@ -53,6 +53,7 @@ mod merging;
 mod metrics;
 mod moderation;
 mod moves;
+mod no_answer_needed;
 mod notifications;
 mod openapi;
 mod operation_keys;

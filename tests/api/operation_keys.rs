@@ -421,7 +421,7 @@ fn while_another_process_writes_reads_succeed_and_writes_get_503() {
 }
 
 /// All endpoints that take an operation key, in the order of the document.
-const TAKING_KEYS: [&str; 24] = [
+const TAKING_KEYS: [&str; 25] = [
     "POST /changelogs",
     "PATCH /changelogs/{id}",
     "POST /changelogs/{id}/publish",
@@ -436,6 +436,7 @@ const TAKING_KEYS: [&str; 24] = [
     "POST /feature_requests/{id}/comments",
     "POST /feature_requests/{id}/decline",
     "POST /feature_requests/{id}/merge",
+    "POST /feature_requests/{id}/no_answer_needed",
     "PUT /feature_requests/{id}/subscription",
     "PATCH /feature_requests/{id}/track",
     "POST /feature_requests/{id}/unmerge",

@@ -80,6 +80,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         Write => v1::feature_requests::create,
         Manage => v1::feature_requests::delete,
         Read => v1::feature_requests::index,
+        Write => v1::feature_requests::need_no_answer,
         Read => v1::feature_requests::show,
         Read => v1::feature_requests::similar,
         Write => v1::feature_requests::update,

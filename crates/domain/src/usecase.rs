@@ -26,6 +26,7 @@ pub mod issue_api_key;
 pub mod merge_customers;
 pub mod merge_feature_requests;
 pub mod move_feature_request;
+pub mod need_no_answer;
 pub mod post_comment;
 pub mod purge_removed_texts;
 pub mod reindex_search;

@@ -69,6 +69,7 @@ mod tests {
             activity_before: Activity::default(),
             weeks: Vec::new(),
             unanswered: Vec::new(),
+            replied: Vec::new(),
             oldest_unanswered_at: None,
             rising: Vec::new(),
             missed_searches: Vec::new(),

@@ -110,6 +110,9 @@ diesel::table! {
         private -> Bool,
         awaiting_approval -> Bool,
         root_id -> Nullable<Uuid>,
+        handled_at -> Nullable<Timestamptz>,
+        status_since -> Timestamptz,
+        attention -> Nullable<Text>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
     }

@@ -133,7 +133,9 @@ table! {
         root_id -> Nullable<Binary>,
         updated_at -> BigInt,
         awaiting_approval -> Bool,
-        unanswered -> Bool,
+        handled_at -> Nullable<BigInt>,
+        status_since -> BigInt,
+        attention -> Nullable<Text>,
     }
 }
 
@@ -156,7 +158,7 @@ table! {
         track_id -> Binary,
         private -> Bool,
         root_id -> Nullable<Binary>,
-        unanswered -> Bool,
+        attention -> Nullable<Text>,
     }
 }
 
@@ -324,6 +326,7 @@ table! {
         all_count -> BigInt,
         public_count -> BigInt,
         unanswered_count -> BigInt,
+        replied_count -> BigInt,
     }
 }
 

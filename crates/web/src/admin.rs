@@ -114,7 +114,7 @@ impl Entry {
 fn navigation(text: Text, member: &Member, current: Entry, counts: &InboxCounts) -> AdminNav {
     let entry = |entry: Entry| {
         let (path, key) = entry.link();
-        let waiting = counts.of_state(InboxState::Unanswered);
+        let waiting = counts.of_state(InboxState::Unanswered) + counts.of_state(InboxState::Replied);
         let count = (entry == Entry::Inbox && waiting > 0)
             .then(|| (text.number(waiting), text.count("admin-inbox-waiting", waiting)));
         let begins_group = matches!(entry, Entry::Tracks | Entry::Settings);

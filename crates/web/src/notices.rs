@@ -30,9 +30,11 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 51] = [
+const TEAM: [(&str, &str); 53] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
+    ("no-answer-needed", "done-no-answer-needed"),
+    ("no-answer-needed-here", "done-no-answer-needed-here"),
     ("made-private", "done-made-private"),
     ("made-public", "done-made-public"),
     ("merged", "done-merged"),

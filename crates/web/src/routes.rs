@@ -102,6 +102,7 @@ fn pages() -> Vec<Endpoint> {
         get("/admin/feature_requests/similar", Member, new_request::similar),
         get("/admin/feature_requests/{slug}", Member, team_request::show),
         post("/admin/feature_requests/{slug}/track", Member, team_request::move_to_track),
+        post("/admin/feature_requests/{slug}/no_answer_needed", Member, team_request::need_no_answer),
         post("/admin/feature_requests/{slug}/visibility", Member, team_request::set_visibility),
         post("/admin/feature_requests/{slug}/approve", Member, team_request::approve),
         post("/admin/feature_requests/{slug}/decline", Member, team_request::decline),

@@ -36,9 +36,9 @@ fn on_sqlite(offset: u64, requests: u64) -> String {
         "BEGIN;
          INSERT INTO feature_requests
              (row_number, workspace_id, id, tag_number, title, description, description_text, track_id, author_id,
-              private, created_at, updated_at)
+              private, created_at, updated_at, status_since)
              SELECT row_number + {offset}, workspace_id, randomblob(16), tag_number + {offset}, title, description,
-                    description_text, track_id, author_id, private, created_at, updated_at
+                    description_text, track_id, author_id, private, created_at, updated_at, status_since
              FROM feature_requests WHERE {original};
          INSERT INTO vote_tallies (row_number, workspace_id, request_id, votes_count, track_id, private)
              SELECT copies.row_number, copies.workspace_id, copies.id, votes_count, copies.track_id, copies.private
@@ -63,9 +63,9 @@ fn on_postgres(offset: u64, requests: u64) -> String {
         "WITH copies AS (
              INSERT INTO feature_requests
                  (workspace_id, id, tag_number, title, description, description_text, track_id, author_id, private,
-                  created_at, updated_at)
+                  created_at, updated_at, status_since)
                  SELECT workspace_id, gen_random_uuid(), tag_number + {offset}, title, description, description_text,
-                        track_id, author_id, private, created_at, updated_at
+                        track_id, author_id, private, created_at, updated_at, status_since
                  FROM feature_requests WHERE tag_number <= {requests}
              RETURNING workspace_id, id, tag_number, track_id, private
          ), tallies AS (

@@ -4,13 +4,14 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::changes::{ChangesFilter, ChangesPage};
-use roadmap_domain::model::feature_request::{Description, Tag, Title};
+use roadmap_domain::model::feature_request::{Description, FeatureRequestDetail, Tag, Title};
 use roadmap_domain::model::id::TrackId;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
 use roadmap_domain::usecase::executor::Checked;
+use roadmap_domain::usecase::need_no_answer::NeedNoAnswer;
 use roadmap_domain::usecase::query::changes::ListChangedRequests;
 use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
@@ -18,9 +19,9 @@ use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{CustomerBody, ReferenceNoteBody, customer, execute_deletion, execute_operation, note};
+use super::{CustomerBody, NoFields, ReferenceNoteBody, customer, execute_deletion, execute_operation, note};
 use crate::error::ApiError;
-use crate::extractors::{DeleteRequest, ReadRequest, WriteRequest, feature_request_ref};
+use crate::extractors::{DeleteRequest, ReadRequest, WriteRequest, WriteRequestWithoutFields, feature_request_ref};
 use crate::fields::{Object, double_option, optional_uuid};
 use crate::openapi::failures::{
     BodyErrors, CommonErrors, DeleteErrors, DeleteFeatureRequestErrors, FeatureRequestErrors, OperationKeyErrors,
@@ -324,6 +325,34 @@ pub(crate) async fn delete(
     let operation = with_merged.map(|with_merged| DeleteFeatureRequest { request, with_merged });
     execute_deletion(&state, input, Checked { target: Target::FeatureRequest(request), operation }).await?;
     Ok(wire::no_content())
+}
+
+/// Mark a feature request as needing no answer
+///
+/// It is not listed as without an answer, or as having a new reply, until a customer comments on it again. One that needs
+/// no answer is unchanged.
+#[utoipa::path(
+    post,
+    path = "/api/external/v1/feature_requests/{id}/no_answer_needed",
+    operation_id = "needNoAnswer",
+    tag = "Feature requests",
+    params(described::FeatureRequestIdParameter),
+    request_body(content = Option<NoFields>, example = json!({})),
+    responses(
+        (status = 200, description = "The feature request.", body = wire::feature_request::Response),
+        CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, FeatureRequestErrors
+    )
+)]
+pub(crate) async fn need_no_answer(
+    state: web::Data<State>,
+    request: HttpRequest,
+    WriteRequestWithoutFields(input): WriteRequestWithoutFields,
+) -> Result<HttpResponse, ApiError> {
+    let links = input.links.clone();
+    let request = feature_request_ref(&request);
+    let operation = move |NoFields {}| NeedNoAnswer { request };
+    let render = move |detail: FeatureRequestDetail| wire::saved_ok(&wire::feature_request::response(&detail, &links));
+    execute_operation(&state, input, Target::FeatureRequest(request), Ok, operation, render).await
 }
 
 fn draft(body: Body) -> Validated<FeatureRequestDraft> {

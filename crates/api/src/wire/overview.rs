@@ -25,10 +25,14 @@ pub(crate) struct Fields<'a> {
     /// The last twelve weeks, the oldest first. The last one is not over.
     #[schema(min_items = 12, max_items = 12)]
     weeks: Vec<WeekFields>,
-    /// The most voted feature requests whose last word is not the team's.
+    /// The most voted feature requests without an answer: public ones on which nobody of the team has commented, and
+    /// that were never moved.
     #[schema(max_items = 10)]
     unanswered: Vec<Summary>,
-    /// When the oldest of all such feature requests was created; null if there is none.
+    /// The most voted feature requests on which a customer has written after the team did, or moved them.
+    #[schema(max_items = 10)]
+    replied: Vec<Summary>,
+    /// When the oldest of all feature requests without an answer was created; null if there is none.
     #[schema(format = DateTime, required = true)]
     oldest_unanswered_at: Option<String>,
     /// The feature requests with the most votes in the period.
@@ -112,6 +116,7 @@ pub(crate) fn response<'a>(overview: &'a Overview, links: &Links) -> impl Serial
             activity_before: activity(overview.activity_before),
             weeks: overview.weeks.iter().map(week).collect(),
             unanswered: feature_request::summaries(&overview.unanswered, links),
+            replied: feature_request::summaries(&overview.replied, links),
             oldest_unanswered_at: overview.oldest_unanswered_at.map(|at| at.to_string()),
             rising: overview.rising.iter().map(|rose| rising(rose, links)).collect(),
             missed_searches: overview.missed_searches.iter().map(missed_search).collect(),

@@ -11,7 +11,7 @@ use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::changelog::Changelog;
 use crate::model::comment::ListedComment;
 use crate::model::customer::{Customer, CustomerName};
-use crate::model::feature_request::{FeatureRequestSummary, RequestLink, Tag, Title};
+use crate::model::feature_request::{Attention, FeatureRequestSummary, RequestLink, Tag, Title};
 use crate::model::id::{CommentId, FeatureRequestId, LaneId, MemberId, TrackId};
 use crate::model::note::Note;
 use crate::model::pagination::PageRequest;
@@ -26,8 +26,10 @@ pub enum InboxState {
     /// All that are not merged.
     #[default]
     All,
-    /// Those whose last word is not the team's: nobody of the team has commented since a customer did, or at all.
+    /// Those without an answer, see [`Attention::Unanswered`].
     Unanswered,
+    /// Those on which a customer has written after the team, see [`Attention::Replied`].
+    Replied,
     /// Those that wait for approval.
     Awaiting,
     /// Private ones, also those that wait for approval.
@@ -45,7 +47,8 @@ impl InboxState {
     pub const fn name(self) -> &'static str {
         match self {
             Self::All => "",
-            Self::Unanswered => "unanswered",
+            Self::Unanswered => Attention::Unanswered.name(),
+            Self::Replied => Attention::Replied.name(),
             Self::Awaiting => "awaiting",
             Self::Private => "private",
             Self::Merged => "merged",
@@ -139,8 +142,8 @@ pub struct InboxRow {
     pub private: bool,
     /// Whether it waits for approval.
     pub awaiting_approval: bool,
-    /// Whether the last word is not the team's, see [`InboxState::Unanswered`].
-    pub is_unanswered: bool,
+    /// What it needs from the team.
+    pub attention: Option<Attention>,
     /// Number of its own comments, without those of what is merged into it.
     pub comments_count: i64,
     /// Number of its comments that wait for approval.
@@ -158,6 +161,8 @@ pub struct TrackCounts {
     pub all: i64,
     /// Those of [`InboxState::Unanswered`].
     pub unanswered: i64,
+    /// Those of [`InboxState::Replied`].
+    pub replied: i64,
     /// Those of [`InboxState::Private`].
     pub private: i64,
 }
@@ -182,6 +187,7 @@ impl InboxCounts {
         match state {
             InboxState::All => sum(|track| track.all),
             InboxState::Unanswered => sum(|track| track.unanswered),
+            InboxState::Replied => sum(|track| track.replied),
             InboxState::Awaiting => self.awaiting,
             InboxState::Private => sum(|track| track.private),
             InboxState::Merged => self.merged,
@@ -420,6 +426,8 @@ pub struct Overview {
     pub weeks: Vec<Week>,
     /// The most voted feature requests without an answer, see [`InboxState::Unanswered`]; at most [`Self::ENTRIES`].
     pub unanswered: Vec<FeatureRequestSummary>,
+    /// The most voted feature requests with a new reply, see [`InboxState::Replied`]; at most [`Self::ENTRIES`].
+    pub replied: Vec<FeatureRequestSummary>,
     /// When the oldest feature request without an answer was asked for.
     pub oldest_unanswered_at: Option<Timestamp>,
     /// The feature requests with the most votes in the period; at most [`Self::ENTRIES`].
@@ -509,6 +517,8 @@ pub enum Triage {
     Approve,
     /// Those that wait for approval do not wait any more, and stay private.
     Decline,
+    /// They need no answer, until a customer writes again.
+    NoAnswerNeeded,
 }
 
 fn each_once<T: Copy + Eq + Hash>(mut selected: Vec<T>) -> Vec<T> {

@@ -42,6 +42,8 @@ pub enum EventContent {
     UnmergedFrom(FeatureRequestId),
     /// These fields were edited.
     Edited(Vec<String>),
+    /// A member said that no answer is needed, until a customer writes again.
+    NoAnswerNeeded,
 }
 
 /// A move, with the names of that time.
@@ -75,6 +77,7 @@ impl EventContent {
             Self::Unmerged(_) => "unmerged",
             Self::UnmergedFrom(_) => "unmerged_from",
             Self::Edited(_) => "edited",
+            Self::NoAnswerNeeded => "no_answer_needed",
         }
     }
 
@@ -89,6 +92,7 @@ impl EventContent {
                 json!({ "feature_request": other.to_string() })
             }
             Self::Edited(fields) => json!({ "fields": fields }),
+            Self::NoAnswerNeeded => json!({}),
         };
         details.to_string()
     }
@@ -116,6 +120,7 @@ impl EventContent {
                 let fields = details.get("fields")?.as_array()?;
                 fields.iter().map(|field| field.as_str().map(str::to_owned)).collect::<Option<_>>().map(Self::Edited)
             }
+            "no_answer_needed" => Some(Self::NoAnswerNeeded),
             _ => None,
         }
     }
@@ -138,13 +143,15 @@ mod tests {
             EventContent::Moved(Move { from: placement("Inbox", None), to: placement("Next", Some("Planned")) }),
             EventContent::Merged(other),
             EventContent::MergedInto(other),
+            EventContent::NoAnswerNeeded,
             EventContent::Unmerged(other),
             EventContent::UnmergedFrom(other),
             EventContent::Edited(vec!["title".to_owned(), "tags".to_owned()]),
         ] {
             assert_eq!(EventContent::parse(content.kind(), &content.details()), Some(content.clone()));
             assert_eq!(EventContent::parse("other", &content.details()), None);
-            assert_eq!(EventContent::parse(content.kind(), "[]"), None);
+            let has_details = content != EventContent::NoAnswerNeeded;
+            assert_eq!(EventContent::parse(content.kind(), "[]").is_none(), has_details);
         }
     }
 

@@ -144,6 +144,8 @@ pub struct NewFeatureRequest {
     pub tags: Vec<Tag>,
     /// The initial track.
     pub track: TrackId,
+    /// Whether the team has decided about it: it begins on another track than the first one.
+    pub is_handled: bool,
     /// Whether the feature request is hidden from search and all public views.
     pub private: bool,
     /// Whether it is private only until it is approved.
@@ -154,6 +156,52 @@ pub struct NewFeatureRequest {
     pub search: Option<SearchDocument>,
     /// Timestamp of the creation.
     pub created_at: Timestamp,
+}
+
+impl NewFeatureRequest {
+    /// Returns what it needs from the team.
+    #[must_use]
+    pub const fn attention(&self) -> Option<Attention> {
+        if self.private || self.is_handled { None } else { Some(Attention::Unanswered) }
+    }
+
+    /// Returns when the team has decided about it.
+    #[must_use]
+    pub fn handled_at(&self) -> Option<Timestamp> {
+        self.is_handled.then_some(self.created_at)
+    }
+}
+
+/// What a feature request needs from the team, which is one of the two or nothing. The stores keep it: migration
+/// `tell_replies_apart`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Attention {
+    /// It is public, nobody of the team has commented on it or on what is merged into it, and it was never moved. Nobody
+    /// said that no answer is needed.
+    Unanswered,
+    /// The last word is a customer's: it is later than the team's last comment, the last move, and the last time that
+    /// somebody said that no answer is needed.
+    Replied,
+}
+
+impl Attention {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Unanswered, Self::Replied];
+
+    /// Returns the stored name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unanswered => "unanswered",
+            Self::Replied => "replied",
+        }
+    }
+
+    /// Returns the one with this stored name.
+    #[must_use]
+    pub fn from_stored(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|attention| attention.name() == name)
+    }
 }
 
 /// The fields that all representations of a feature request share.

@@ -63,13 +63,19 @@ pub trait FeatureRequestWrites {
         request: &NewFeatureRequest,
     ) -> Result<FeatureRequestSummary, StoreError>;
 
-    /// Moves a feature request to a track of this workspace.
+    /// Moves a feature request to a track of this workspace. The team has decided about it then. `changes_status` says
+    /// whether its public status is another one since then.
     async fn set_feature_request_track(
         &mut self,
         request: FeatureRequestId,
         track: TrackId,
+        changes_status: bool,
         at: Timestamp,
     ) -> Result<(), StoreError>;
+
+    /// Makes a feature request need nothing from the team until a customer writes again. Returns whether it needed
+    /// something.
+    async fn clear_attention(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
 
     /// As [`Self::find_feature_request`]. Other units of work that change the feature request wait for this one, and this
     /// one sees the changes of those that it waited for.
@@ -431,8 +437,11 @@ pub trait TrackWrites {
     /// Returns the number of public feature requests that a lane shows.
     async fn count_lane_requests(&mut self, lane: LaneId) -> Result<i64, StoreError>;
 
+    /// Sets since when the feature requests of a track, merged ones included, have their public status.
+    async fn set_status_since(&mut self, track: TrackId, at: Timestamp) -> Result<(), StoreError>;
+
     /// Moves all feature requests of a track, merged ones included, to another one. Each of them gets an event by
-    /// `actor`.
+    /// `actor`, and the team has decided about it.
     async fn move_feature_requests(
         &mut self,
         from: TrackId,
@@ -631,7 +640,8 @@ mockall::mock! {
         async fn find_feature_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
         async fn lock_feature_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
         async fn insert_feature_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
-        async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId, at: Timestamp) -> Result<(), StoreError>;
+        async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId, changes_status: bool, at: Timestamp) -> Result<(), StoreError>;
+        async fn clear_attention(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
         async fn find_editable_fields(&mut self, request: &FeatureRequestRef) -> Result<Option<EditableFields>, StoreError>;
         async fn save_editable_fields(&mut self, fields: &EditableFields, at: Timestamp) -> Result<(), StoreError>;
         async fn feature_request_detail(&mut self, request: FeatureRequestId) -> Result<Option<FeatureRequestDetail>, StoreError>;
@@ -697,6 +707,7 @@ mockall::mock! {
         async fn save_board(&mut self, board: &Board) -> Result<(), StoreError>;
         async fn has_feature_requests(&mut self, track: TrackId) -> Result<bool, StoreError>;
         async fn count_lane_requests(&mut self, lane: LaneId) -> Result<i64, StoreError>;
+        async fn set_status_since(&mut self, track: TrackId, at: Timestamp) -> Result<(), StoreError>;
         async fn move_feature_requests(&mut self, from: TrackId, to: TrackId, actor: &Actor, at: Timestamp) -> Result<(), StoreError>;
     }
 

@@ -177,7 +177,7 @@ impl Operation for ChangeTrack {
 
     async fn perform(
         &self,
-        _: &OperationContext<'_>,
+        context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Changed<Track>>, RoadmapError> {
         let mut board = work.load_board().await?;
@@ -185,6 +185,9 @@ impl Operation for ChangeTrack {
         let changes = board.change_track(self.track, &self.change)?;
         if !changes.is_empty() {
             work.save_board(&board).await?;
+        }
+        if changes.iter().any(|change| change.field == "lane") {
+            work.set_status_since(self.track, context.now).await?;
         }
         let audit = Audit::of_changes("track.update", "track", Some(self.track.uuid()), &changes);
         let record = board.track(self.track)?.0.clone();

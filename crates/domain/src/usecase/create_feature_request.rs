@@ -75,9 +75,13 @@ impl Operation for CreateFeatureRequest {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<VoteCast>, RoadmapError> {
         let draft = &self.draft;
+        let first = work.first_track().await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
+        let first_id = first.id;
         let track = match draft.track {
-            Some(track) => work.find_track(track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?,
-            None => work.first_track().await?.ok_or(RoadmapError::NotFound(Resource::Track))?,
+            Some(track) if track != first_id => {
+                work.find_track(track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?
+            }
+            Some(_) | None => first,
         };
         let author = draft.customer.as_ref().map(|customer| customer.to_new_customer(context.new_id(CustomerId::new)));
         let request = work
@@ -87,6 +91,7 @@ impl Operation for CreateFeatureRequest {
                 description: draft.description.clone(),
                 tags: draft.tags.clone(),
                 track: track.id,
+                is_handled: track.id != first_id || track.kind().is_closed(),
                 private: draft.private,
                 awaiting_approval: draft.awaiting_approval,
                 author: author.clone(),
@@ -198,6 +203,7 @@ mod tests {
     #[test]
     fn an_unknown_track_is_not_found() {
         let mut unit = MockUnit::new();
+        unit.expect_first_track().returning(|| Ok(Some(track(1))));
         unit.expect_find_track().returning(|_| Ok(None));
         let outcome = create(&mut unit, FeatureRequestDraft { track: Some(track(5).id), ..draft() });
         assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::Track))));

@@ -149,9 +149,11 @@ mod tests {
         for lane in [Some("Planned"), None] {
             let mut unit = unit(Some("Done"), lane);
             unit.expect_set_feature_request_track()
-                .withf(|request, track, at| *request == summary("", None, 0).id && *track == id() && *at == now())
+                .withf(|request, track, changes_status, at| {
+                    (*request, *track, *changes_status, *at) == (summary("", None, 0).id, id(), true, now())
+                })
                 .times(1)
-                .returning(|_, _, _| Ok(()));
+                .returning(|_, _, _, _| Ok(()));
             unit.expect_insert_event()
                 .withf(move |new| {
                     let EventContent::Moved(moved) = &new.event.content else { return false };
@@ -196,7 +198,7 @@ mod tests {
             (None, Some("Planned"), false, 0),
         ] {
             let mut unit = unit(status, lane);
-            unit.expect_set_feature_request_track().returning(|_, _, _| Ok(()));
+            unit.expect_set_feature_request_track().returning(|_, _, _, _| Ok(()));
             unit.expect_insert_event().returning(|_| Ok(()));
             unit.expect_enqueue_notifications()
                 .withf(|topic, _, _, _| *topic == Topic::StatusChange(EventId::new(Uuid::from_u128(1))))
@@ -211,7 +213,7 @@ mod tests {
     fn a_named_member_is_the_one_who_moves() {
         for known in [true, false] {
             let mut unit = unit(None, None);
-            unit.expect_set_feature_request_track().returning(|_, _, _| Ok(()));
+            unit.expect_set_feature_request_track().returning(|_, _, _, _| Ok(()));
             unit.expect_find_member().withf(|address| address.as_str() == "olga@acme.example").returning(move |_| {
                 let email = EmailAddress::parse("email", "olga@acme.example").unwrap();
                 let id = MemberId::new(Uuid::from_u128(3));

@@ -15,6 +15,7 @@ use crate::usecase::edit_feature_request::{FeatureRequestChange, edit};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::merge_feature_requests::MergeFeatureRequests;
 use crate::usecase::move_feature_request::move_to;
+use crate::usecase::need_no_answer::need_no_answer;
 
 /// Does the same with all selected feature requests. Those that have been deleted meanwhile, or merged into others, are left
 /// out: what would change are not they.
@@ -74,6 +75,11 @@ impl TriageFeatureRequests {
             Triage::Decline => {
                 let Some(fields) = lock_fields(id, work).await? else { return Ok(None) };
                 decline(fields.id, context, work).await?.map(drop)
+            }
+            Triage::NoAnswerNeeded => {
+                let locked = work.lock_feature_request(&request).await?;
+                let Some(request) = locked.filter(|root| root.id == id) else { return Ok(None) };
+                need_no_answer(request.id, context, work).await?.map(drop)
             }
         }))
     }
@@ -182,9 +188,9 @@ mod tests {
             .times(1)
             .returning(move |_| Ok(Some(Track { id: track, name: name("Planned"), lane: None })));
         unit.expect_set_feature_request_track()
-            .withf(move |request, to, _| [id(1), id(2)].contains(request) && *to == track)
+            .withf(move |request, to, _, _| [id(1), id(2)].contains(request) && *to == track)
             .times(2)
-            .returning(|_, _, _| Ok(()));
+            .returning(|_, _, _, _| Ok(()));
         unit.expect_insert_event().times(2).returning(|_| Ok(()));
         // The third is merged, and the fourth is deleted.
         let triaged = triage(&mut unit, &[1, 2, 3, 4], Triage::Move(track)).unwrap();

@@ -43,7 +43,7 @@ statement! {
     /// Selects the tracks with their counters, each with the numbers of feature requests and of comments that wait for
     /// approval and of merged feature requests, which are counted.
     Counts { workspace: Uuid => SqlUuid, limit: i64 => BigInt }
-        -> ((SqlUuid, Text, Nullable<(SqlUuid, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
+        -> ((SqlUuid, Text, Nullable<(SqlUuid, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
     concat!("WITH counted AS MATERIALIZED (
          SELECT (SELECT count(*) FROM (", awaiting!(), " LIMIT {limit}) AS waiting) AS awaiting,
                 (SELECT count(*) FROM (
@@ -53,7 +53,7 @@ statement! {
                  ) AS merged) AS merged
      )
      SELECT tracks.id, tracks.name, lanes.id, lanes.name, lanes.kind, coalesce(all_count, 0),
-            coalesce(unanswered_count, 0), coalesce(all_count - public_count, 0), awaiting, held, merged
+            coalesce(unanswered_count, 0), coalesce(replied_count, 0), coalesce(all_count - public_count, 0), awaiting, held, merged
      FROM counted CROSS JOIN tracks
      LEFT JOIN lanes ON lanes.workspace_id = {workspace} AND lanes.id = lane_id
      LEFT JOIN track_tallies ON track_tallies.workspace_id = {workspace} AND track_tallies.track_id = tracks.id
@@ -72,8 +72,8 @@ macro_rules! track_set {
 }
 
 statement! {
-    /// Selects the number of tracks of a filter, and their counters: all feature requests, those without an answer, and
-    /// private ones.
+    /// Selects the number of tracks of a filter, and their counters: all feature requests, those without an answer,
+    /// those with a new reply, and private ones.
     Tallied {
         workspace: Uuid => SqlUuid,
         track: Option<Uuid> => Nullable<SqlUuid>,
@@ -81,7 +81,7 @@ statement! {
     } -> (BigInt, BigInt, BigInt, BigInt),
     concat!("WITH ", track_set!(), "
      SELECT count(*), coalesce(sum(all_count), 0)::bigint, coalesce(sum(unanswered_count), 0)::bigint,
-            coalesce(sum(all_count - public_count), 0)::bigint
+            coalesce(sum(replied_count), 0)::bigint, coalesce(sum(all_count - public_count), 0)::bigint
      FROM track_set JOIN track_tallies ON workspace_id = {workspace} AND track_id = track_set.id")
 }
 
@@ -264,7 +264,9 @@ macro_rules! by_number {
 
 by_number!(NewestAll, OldestAll, "root_id IS NULL");
 
-by_number!(NewestUnanswered, OldestUnanswered, "unanswered AND root_id IS NULL");
+by_number!(NewestUnanswered, OldestUnanswered, "attention = 'unanswered'");
+
+by_number!(NewestReplied, OldestReplied, "attention = 'replied'");
 
 by_number!(NewestAwaiting, OldestAwaiting, "awaiting_approval AND root_id IS NULL");
 
@@ -284,7 +286,9 @@ macro_rules! by_update {
 
 by_update!(UpdatedAll, "root_id IS NULL");
 
-by_update!(UpdatedUnanswered, "unanswered AND root_id IS NULL");
+by_update!(UpdatedUnanswered, "attention = 'unanswered'");
+
+by_update!(UpdatedReplied, "attention = 'replied'");
 
 by_update!(UpdatedPrivate, "private AND root_id IS NULL");
 
@@ -323,7 +327,9 @@ macro_rules! by_votes {
 
 by_votes!(VotedAll, VotedOfWorkspace, "");
 
-by_votes!(VotedUnanswered, VotedUnansweredOfWorkspace, " AND unanswered");
+by_votes!(VotedUnanswered, VotedUnansweredOfWorkspace, " AND attention = 'unanswered'");
+
+by_votes!(VotedReplied, VotedRepliedOfWorkspace, " AND attention = 'replied'");
 
 by_votes!(VotedPrivate, VotedPrivateOfWorkspace, " AND private");
 
@@ -350,7 +356,9 @@ macro_rules! sorted_by_votes {
     };
 }
 
-sorted_by_votes!(SortedUnanswered, "unanswered AND root_id IS NULL");
+sorted_by_votes!(SortedUnanswered, "attention = 'unanswered'");
+
+sorted_by_votes!(SortedReplied, "attention = 'replied'");
 
 sorted_by_votes!(SortedPrivate, "private AND root_id IS NULL");
 
@@ -439,6 +447,7 @@ async fn totals(session: &Session, window: Window, state: InboxState) -> Result<
                 session.run(tallied.get_result(&mut session.connection()?)).await?;
             let listed = match state {
                 InboxState::Unanswered => unanswered,
+                InboxState::Replied => replied,
                 InboxState::Private => private,
                 InboxState::All | InboxState::Awaiting | InboxState::Merged => all,
             };
@@ -464,6 +473,8 @@ async fn numbered_page(
         (InboxState::All, false) => OldestAll::rows(session, window, end).await,
         (InboxState::Unanswered, true) => NewestUnanswered::rows(session, window, end).await,
         (InboxState::Unanswered, false) => OldestUnanswered::rows(session, window, end).await,
+        (InboxState::Replied, true) => NewestReplied::rows(session, window, end).await,
+        (InboxState::Replied, false) => OldestReplied::rows(session, window, end).await,
         (InboxState::Awaiting, true) => NewestAwaiting::rows(session, window, end).await,
         (InboxState::Awaiting, false) => OldestAwaiting::rows(session, window, end).await,
         (InboxState::Private, true) => NewestPrivate::rows(session, window, end).await,
@@ -479,6 +490,7 @@ async fn updated_page(session: &Session, window: Window, state: InboxState) -> R
     match state {
         InboxState::All => UpdatedAll::rows(session, window, end).await,
         InboxState::Unanswered => UpdatedUnanswered::rows(session, window, end).await,
+        InboxState::Replied => UpdatedReplied::rows(session, window, end).await,
         InboxState::Private => UpdatedPrivate::rows(session, window, end).await,
         InboxState::Awaiting => UpdatedAwaiting::rows(session, window, MAX_LISTED).await,
         InboxState::Merged => UpdatedMerged::rows(session, window, MAX_LISTED).await,
@@ -500,6 +512,9 @@ async fn voted_page(
         InboxState::Unanswered if is_rare => SortedUnanswered::rows(session, window, MAX_LISTED).await,
         InboxState::Unanswered if of_workspace => VotedUnansweredOfWorkspace::rows(session, window, end).await,
         InboxState::Unanswered => VotedUnanswered::rows(session, window, end).await,
+        InboxState::Replied if is_rare => SortedReplied::rows(session, window, MAX_LISTED).await,
+        InboxState::Replied if of_workspace => VotedRepliedOfWorkspace::rows(session, window, end).await,
+        InboxState::Replied => VotedReplied::rows(session, window, end).await,
         InboxState::Private if is_rare => SortedPrivate::rows(session, window, MAX_LISTED).await,
         InboxState::Private if of_workspace => VotedPrivateOfWorkspace::rows(session, window, end).await,
         InboxState::Private => VotedPrivate::rows(session, window, end).await,

@@ -88,30 +88,44 @@ statement! {
      ORDER BY new_votes DESC, feature_requests.tag_number DESC")
 }
 
-statement! {
-    /// Selects the most voted feature requests without an answer, each with the timestamp of the oldest one.
-    MostVotedUnanswered { workspace: Uuid => SqlUuid, limit: i64 => BigInt } -> (SummaryColumns, Nullable<Timestamptz>),
-    concat!("WITH track_set AS MATERIALIZED (
-         SELECT id FROM tracks WHERE workspace_id = {workspace}
-     ), top AS MATERIALIZED (
-         SELECT request_id FROM track_set
-         CROSS JOIN LATERAL (", most_voted!("track_set.id", " AND unanswered", "{limit}"), ") AS top
-         ORDER BY votes_count DESC, tag_number DESC LIMIT {limit}
-     ), oldest AS MATERIALIZED (
-         SELECT created_at FROM track_set CROSS JOIN LATERAL (
-             SELECT tag_number, created_at FROM feature_requests
-             WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (track_set.id, 0)
-               AND track_id <= track_set.id
-               AND unanswered AND root_id IS NULL
-             ORDER BY track_id, tag_number LIMIT 1
-         ) AS first
-         ORDER BY tag_number LIMIT 1
-     )
-     SELECT ", summary!(), ", oldest.created_at FROM top CROSS JOIN oldest
-     JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = top.request_id
-     ", placed!(), "
-     ORDER BY votes_count DESC, feature_requests.tag_number DESC")
+/// Declares the statement of the most voted feature requests that need something.
+macro_rules! most_voted_noticed {
+    ($(#[$doc:meta])* $name:ident, $attention:literal) => {
+        statement! {
+            $(#[$doc])*
+            $name { workspace: Uuid => SqlUuid, limit: i64 => BigInt } -> (SummaryColumns, Nullable<Timestamptz>),
+            concat!("WITH track_set AS MATERIALIZED (
+                 SELECT id FROM tracks WHERE workspace_id = {workspace}
+             ), top AS MATERIALIZED (
+                 SELECT request_id FROM track_set
+                 CROSS JOIN LATERAL (", most_voted!("track_set.id", $attention, "{limit}"), ") AS top
+                 ORDER BY votes_count DESC, tag_number DESC LIMIT {limit}
+             ), oldest AS MATERIALIZED (
+                 SELECT created_at FROM track_set CROSS JOIN LATERAL (
+                     SELECT tag_number, created_at FROM feature_requests
+                     WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (track_set.id, 0)
+                       AND track_id <= track_set.id", $attention, "
+                     ORDER BY track_id, tag_number LIMIT 1
+                 ) AS first
+                 ORDER BY tag_number LIMIT 1
+             )
+             SELECT ", summary!(), ", oldest.created_at FROM top CROSS JOIN oldest
+             JOIN feature_requests
+               ON feature_requests.workspace_id = {workspace} AND feature_requests.id = top.request_id
+             ", placed!(), "
+             ORDER BY votes_count DESC, feature_requests.tag_number DESC")
+        }
+    };
 }
+
+most_voted_noticed!(
+    /// Selects the most voted feature requests without an answer, each with the timestamp of the oldest one.
+    MostVotedUnanswered, " AND attention = 'unanswered'"
+);
+most_voted_noticed!(
+    /// Selects the most voted feature requests with a new reply, each with the timestamp of the oldest one.
+    MostVotedReplied, " AND attention = 'replied'"
+);
 
 statement! {
     /// Selects the most frequent searches since a day (UTC) that found nothing.
@@ -149,11 +163,13 @@ impl OverviewReader for PostgresReader {
         let counts: Vec<ActivityRow> = session.run(count.load(&mut session.connection()?)).await?;
         let unanswered = MostVotedUnanswered { workspace, limit };
         let unanswered = session.run(unanswered.load(&mut session.connection()?)).await?;
+        let replied = MostVotedReplied { workspace, limit };
+        let replied = session.run(replied.load(&mut session.connection()?)).await?;
         let rising = MostRising { workspace, since: since.into(), now: now.into(), limit };
         let rising = session.run(rising.load(&mut session.connection()?)).await?;
         let missed = MostMissed { workspace, day: since.start_of_day().into(), limit };
         let missed_searches = session.run(missed.load(&mut session.connection()?)).await?;
-        let rows = OverviewRows { unanswered, rising, missed_searches };
+        let rows = OverviewRows { unanswered, replied, rising, missed_searches };
         rows.into_overview(times.add_up(counts.into_iter().map(activity_count)), workspace)
     }
 }

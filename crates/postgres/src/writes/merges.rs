@@ -100,6 +100,12 @@ statement! {
 }
 
 statement! {
+    /// Sets again what feature requests need from the team.
+    RefreshAttention { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> Untyped,
+    "SELECT refresh_attention({workspace}, {requests})"
+}
+
+statement! {
     /// Sets the root of a subtree, and what the feature request at its top is merged into. Without a root, that feature
     /// request becomes the root.
     SetRoot {
@@ -208,6 +214,7 @@ impl MergeWrites for PostgresUnit {
         let Some((subtree, _)) = self.subtree(source).await? else { return Ok(()) };
         self.set_root(source, subtree, Some(target), at).await?;
         self.mark_target(target, at).await?;
+        self.refresh_attention(vec![source]).await?;
         self.count_trees(vec![target]).await
     }
 
@@ -255,10 +262,17 @@ impl PostgresUnit {
         Ok(())
     }
 
-    /// Counts the votes of trees again.
+    /// Counts the votes of trees again, and sets what their roots need from the team.
     pub(crate) async fn count_trees(&self, roots: Vec<Uuid>) -> Result<(), StoreError> {
+        self.refresh_attention(roots.clone()).await?;
         let count = CountTrees { workspace: self.workspace, roots };
         self.run(count.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn refresh_attention(&self, requests: Vec<Uuid>) -> Result<(), StoreError> {
+        let refresh = RefreshAttention { workspace: self.workspace, requests };
+        self.run(refresh.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 

@@ -108,17 +108,6 @@ statement! {
 }
 
 statement! {
-    /// Marks feature requests by their last comment. A restored one is seldom that.
-    MarkAnswers { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> Untyped,
-    "UPDATE feature_requests SET unanswered = NOT unanswered
-     WHERE workspace_id = {workspace} AND id = ANY ({requests}) AND unanswered <> coalesce((
-         SELECT customer_id IS NOT NULL FROM comments
-         WHERE comments.workspace_id = {workspace} AND comments.request_id = feature_requests.id
-         ORDER BY comments.created_at DESC, comments.id DESC LIMIT 1
-     ), true)"
-}
-
-statement! {
     /// Locks the feature requests that a customer asked for and whose texts are not removed, newest first. Returns each
     /// with its root.
     LockRemovable { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, limit: i64 => BigInt }
@@ -287,8 +276,6 @@ impl ModerationWrites for PostgresUnit {
         let restore = RestoreComments { workspace, customer, limit };
         let commented: Vec<Uuid> = self.run(restore.load(&mut self.connection()?)).await?;
         let comments = commented.len() as u64;
-        let mark = MarkAnswers { workspace, requests: commented };
-        self.run(mark.execute(&mut self.connection()?)).await?;
         let empty: Vec<(Uuid, Option<Uuid>)> =
             rows.iter().filter(|(.., is_empty)| *is_empty).map(|(request, root, _)| (*request, *root)).collect();
         let requests: Vec<Uuid> = empty.iter().map(|(request, _)| *request).collect();

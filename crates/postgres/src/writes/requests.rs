@@ -38,6 +38,8 @@ statement! {
         track: Uuid => SqlUuid,
         private: bool => Bool,
         awaiting_approval: bool => Bool,
+        handled_at: Option<TimestampColumn> => Nullable<Timestamptz>,
+        attention: Option<String> => Nullable<Text>,
         at: TimestampColumn => Timestamptz,
         tags: Vec<String> => Array<Text>,
         tags_folded: Vec<String> => Array<Text>,
@@ -70,12 +72,13 @@ statement! {
      ), request AS (
          INSERT INTO feature_requests
              (workspace_id, id, tag_number, title, description, description_text, track_id, author_id, private,
-              awaiting_approval, created_at, updated_at)
+              awaiting_approval, handled_at, status_since, attention, created_at, updated_at)
          SELECT {workspace}, {id}, tag_number, {title}, {description}, {description_text}, {track},
-                (SELECT id FROM author), {private}, {awaiting_approval}, {at}, {at} FROM number
+                (SELECT id FROM author), {private}, {awaiting_approval}, {handled_at}, {at}, {attention}, {at}, {at}
+         FROM number
      ), tally AS (
-         INSERT INTO vote_tallies (workspace_id, request_id, tag_number, votes_count, track_id, private)
-         SELECT {workspace}, {id}, tag_number, 0, {track}, {private} FROM number
+         INSERT INTO vote_tallies (workspace_id, request_id, tag_number, votes_count, track_id, private, attention)
+         SELECT {workspace}, {id}, tag_number, 0, {track}, {private}, {attention} FROM number
      ), tagged AS (
          INSERT INTO feature_request_tags (workspace_id, request_id, position, tag, tag_folded)
          SELECT {workspace}, {id}, position - 1, tag, tag_folded
@@ -231,17 +234,30 @@ impl FeatureRequestWrites for PostgresUnit {
         &mut self,
         request: FeatureRequestId,
         track: TrackId,
+        changes_status: bool,
         at: Timestamp,
     ) -> Result<(), StoreError> {
+        let at = TimestampColumn::from(at);
         let place = diesel::update(feature_requests::table)
             .filter(feature_requests::workspace_id.eq(self.workspace))
             .filter(feature_requests::id.eq(request.uuid()))
             .set((
                 feature_requests::track_id.eq(track.uuid()),
-                feature_requests::updated_at.eq(TimestampColumn::from(at)),
+                feature_requests::handled_at.eq(at),
+                changes_status.then(|| feature_requests::status_since.eq(at)),
+                feature_requests::updated_at.eq(at),
             ));
         self.run(place.execute(&mut self.connection()?)).await?;
         Ok(())
+    }
+
+    async fn clear_attention(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError> {
+        let clear = diesel::update(feature_requests::table)
+            .filter(feature_requests::workspace_id.eq(self.workspace))
+            .filter(feature_requests::id.eq(request.uuid()))
+            .filter(feature_requests::attention.is_not_null())
+            .set(feature_requests::handled_at.eq(TimestampColumn::from(at)));
+        Ok(self.run(clear.execute(&mut self.connection()?)).await? > 0)
     }
 
     async fn find_editable_fields(
@@ -398,6 +414,8 @@ impl InsertRequest {
             track: request.track.uuid(),
             private: request.private,
             awaiting_approval: request.awaiting_approval,
+            handled_at: request.handled_at().map(TimestampColumn::from),
+            attention: request.attention().map(|attention| attention.name().to_owned()),
             at: request.created_at.into(),
             tags: request.tags.iter().map(Tag::to_string).collect(),
             tags_folded: request.tags.iter().map(folded_tag).collect(),

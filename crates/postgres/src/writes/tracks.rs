@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::audit::Actor;
@@ -96,6 +96,7 @@ statement! {
         workspace: Uuid => SqlUuid,
         from: Uuid => SqlUuid,
         to: Uuid => SqlUuid,
+        changes_status: bool => Bool,
         kind: String => Text,
         details: String => Text,
         actor_kind: String => Text,
@@ -105,7 +106,9 @@ statement! {
         at: TimestampColumn => Timestamptz,
     } -> Untyped,
     "WITH moved AS (
-         UPDATE feature_requests SET track_id = {to}, updated_at = {at}
+         UPDATE feature_requests
+         SET track_id = {to}, handled_at = {at}, updated_at = {at},
+             status_since = CASE WHEN {changes_status} THEN {at} ELSE status_since END
          WHERE workspace_id = {workspace} AND track_id = {from}
          RETURNING id
      )
@@ -182,6 +185,15 @@ impl TrackWrites for PostgresUnit {
         self.run(count.get_result(&mut self.connection()?)).await
     }
 
+    async fn set_status_since(&mut self, track: TrackId, at: Timestamp) -> Result<(), StoreError> {
+        let set = diesel::update(feature_requests::table)
+            .filter(feature_requests::workspace_id.eq(self.workspace))
+            .filter(feature_requests::track_id.eq(track.uuid()))
+            .set(feature_requests::status_since.eq(TimestampColumn::from(at)));
+        self.run(set.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
     async fn move_feature_requests(
         &mut self,
         from: TrackId,
@@ -192,7 +204,9 @@ impl TrackWrites for PostgresUnit {
         let (old, new) = (self.find_track(from).await?, self.find_track(to).await?);
         let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
         let placement = |track: Track| Placement { status: track.status().cloned(), track: track.name };
-        let moved = EventContent::Moved(Move { from: placement(old), to: placement(new) });
+        let moved = Move { from: placement(old), to: placement(new) };
+        let changes_status = moved.changes_status();
+        let moved = EventContent::Moved(moved);
         // Before the feature requests and the tallies, as whoever creates a feature request on the track or moves one to it.
         let lock = tracks::table
             .filter(tracks::workspace_id.eq(self.workspace))
@@ -206,6 +220,7 @@ impl TrackWrites for PostgresUnit {
             workspace: self.workspace,
             from: from.uuid(),
             to: to.uuid(),
+            changes_status,
             kind: moved.kind().to_owned(),
             details: moved.details(),
             actor_kind: actor.kind.name().to_owned(),

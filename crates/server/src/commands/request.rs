@@ -169,6 +169,8 @@ enum Details {
     Merge { feature_request: String },
     /// An edit, with the names of the changed fields.
     Edit { fields: Vec<String> },
+    /// Nothing but the kind says.
+    None {},
 }
 
 /// Who caused an event.
@@ -308,6 +310,7 @@ impl From<&Event> for HistoryEntry {
             | EventContent::Unmerged(other)
             | EventContent::UnmergedFrom(other) => Details::Merge { feature_request: other.to_string() },
             EventContent::Edited(fields) => Details::Edit { fields: fields.clone() },
+            EventContent::NoAnswerNeeded => Details::None {},
         };
         Self {
             id: event.id.to_string(),
@@ -345,6 +348,7 @@ fn describe_event(content: &EventContent, others: &Others) -> String {
         EventContent::Unmerged(source) => format!("the merge of {} was undone", other(source)),
         EventContent::UnmergedFrom(target) => format!("its merge into {} was undone", other(target)),
         EventContent::Edited(fields) => format!("edited: {}", fields.join(", ")),
+        EventContent::NoAnswerNeeded => "needs no answer".to_owned(),
     }
 }
 

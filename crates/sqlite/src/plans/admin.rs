@@ -6,19 +6,19 @@ use crate::fixtures::{connection, database};
 use crate::reads::comments::CommentCustomers;
 use crate::reads::customers::{AskedFor, Commented, CountTexts, Noted, SubscribedTo, TextsPage, Voted};
 use crate::reads::inbox::ordered::{
-    CountAwaiting, CountMerged, CountOfTracks, LastUpdatedOfTracks, LastUpdatedPrivateOfTracks,
-    LastUpdatedUnansweredOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
-    NewestOfTracks, NewestPage, NewestPrivateOfTracks, NewestPrivatePage, NewestUnansweredOfTracks,
-    NewestUnansweredPage, OldestAwaitingPage, OldestMergedPage, OldestOfTracks, OldestPage, OldestPrivateOfTracks,
-    OldestPrivatePage, OldestUnansweredOfTracks, OldestUnansweredPage,
+    CountAwaiting, CountMerged, CountOfTracks, LastUpdatedNoticedOfTracks, LastUpdatedOfTracks,
+    LastUpdatedPrivateOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
+    NewestNoticedOfTracks, NewestNoticedPage, NewestOfTracks, NewestPage, NewestPrivateOfTracks, NewestPrivatePage,
+    OldestAwaitingPage, OldestMergedPage, OldestNoticedOfTracks, OldestNoticedPage, OldestOfTracks, OldestPage,
+    OldestPrivateOfTracks, OldestPrivatePage,
 };
 use crate::reads::inbox::rows::Rows;
 use crate::reads::inbox::selections::{
-    AwaitingPage, CountAwaitingOfTracks, CountMergedOfTracks, CountOfMember, CountTagged, FewPrivatePage,
-    FewUnansweredPage, MemberPage, MergedPage, TaggedPage,
+    AwaitingPage, CountAwaitingOfTracks, CountMergedOfTracks, CountOfMember, CountTagged, FewNoticedPage,
+    FewPrivatePage, MemberPage, MergedPage, TaggedPage,
 };
 use crate::reads::inbox::{Counts, Preview, Unindexed};
-use crate::reads::overview::{CountActivity, MostMissed, MostRising, MostVotedUnanswered};
+use crate::reads::overview::{CountActivity, MostMissed, MostRising, MostVotedNoticed};
 use crate::reads::requests::{CountSubscribers, LatestNotes, SubscribersAndVoters};
 
 /// The lists that are read from one end of an index.
@@ -33,8 +33,8 @@ fn ordered_lists() -> Vec<String> {
     all![
         NewestPage,
         OldestPage,
-        NewestUnansweredPage,
-        OldestUnansweredPage,
+        NewestNoticedPage,
+        OldestNoticedPage,
         NewestPrivatePage,
         OldestPrivatePage,
         NewestAwaitingPage,
@@ -43,14 +43,14 @@ fn ordered_lists() -> Vec<String> {
         OldestMergedPage,
         NewestOfTracks,
         OldestOfTracks,
-        NewestUnansweredOfTracks,
-        OldestUnansweredOfTracks,
+        NewestNoticedOfTracks,
+        OldestNoticedOfTracks,
         NewestPrivateOfTracks,
         OldestPrivateOfTracks,
         MostVotedPage,
         MostVotedOfTracks,
         LastUpdatedOfTracks,
-        LastUpdatedUnansweredOfTracks,
+        LastUpdatedNoticedOfTracks,
         LastUpdatedPrivateOfTracks,
     ]
 }
@@ -92,7 +92,7 @@ fn other_statements() -> Vec<String> {
         sql(&SubscribedTo { workspace, customer, scan_limit, limit }),
         sql(&CountTexts { workspace, customer }),
         sql(&TextsPage { workspace, customer, scan_limit, limit, offset }),
-        sql(&MostVotedUnanswered { workspace, limit }),
+        sql(&MostVotedNoticed { workspace, state, limit }),
         sql(&MostMissed { workspace, day: 0, limit }),
     ];
     all.extend(selected!(
@@ -117,7 +117,7 @@ const SMALL: [&str; 8] = [
     "sqlite_autoindex_feature_requests_2",
     "held_comments_by_age",
     "vote_tallies_by_count",
-    "feature_requests_unanswered",
+    "feature_requests_by_attention",
     "feature_requests_private",
     "feature_requests_awaiting_by_number",
     "feature_requests_merged",

@@ -26,10 +26,10 @@ use ordered::{awaiting_count, merged_count};
 use rows::{InboxSql, Rows, Scope, inbox_joins, inbox_sql};
 
 statement! {
-    /// Selects the tracks in order with their numbers of feature requests: all, unanswered, private; and those of the
+    /// Selects the tracks in order with their numbers of feature requests: all, unanswered, with a new reply, private; and those of the
     /// workspace that await approval, of comments that do, and of merged feature requests, each up to a limit.
     Counts { workspace: Id => Binary, limit: i64 => BigInt } -> (
-        (Binary, Text, Nullable<(Binary, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt,
+        (Binary, Text, Nullable<(Binary, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt,
     ),
     concat!(
         "WITH scope (workspace, row_limit) AS (SELECT ?, ?),
@@ -42,7 +42,7 @@ statement! {
              ), ", merged_count!(), "
          )
          SELECT tracks.id, tracks.name, lanes.id, lanes.name, lanes.kind, coalesce(tally.all_count, 0),
-                coalesce(tally.unanswered_count, 0),
+                coalesce(tally.unanswered_count, 0), coalesce(tally.replied_count, 0),
                 coalesce(tally.all_count - tally.public_count, 0),
                 counted.awaiting, counted.held, counted.merged
          FROM scope CROSS JOIN counted

@@ -5,6 +5,7 @@ use diesel::prelude::RunQueryDsl;
 use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{ActivityCount, ActivityKind, Overview, OverviewTimes};
+use roadmap_domain::model::feature_request::Attention;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::OverviewReader;
 use roadmap_store::columns::Id;
@@ -95,17 +96,19 @@ statement! {
 }
 
 statement! {
-    /// Selects the most voted feature requests without an answer, each with the timestamp of the oldest one.
-    MostVotedUnanswered { workspace: Id => Binary, limit: i64 => BigInt } -> (SummarySql, Nullable<BigInt>),
+    /// Selects the most voted feature requests that need something, each with the timestamp of the oldest one.
+    MostVotedNoticed { workspace: Id => Binary, state: &'static str => Text, limit: i64 => BigInt }
+        -> (SummarySql, Nullable<BigInt>),
     concat!(
-        "WITH scope (workspace) AS (SELECT ?)
+        "WITH scope (workspace, state) AS (SELECT ?, ?)
          SELECT ", summary_sql!(), ", (
-             SELECT created_at FROM feature_requests INDEXED BY feature_requests_unanswered
-             WHERE workspace_id = (SELECT workspace FROM scope) AND unanswered AND root_id IS NULL
+             SELECT created_at FROM feature_requests INDEXED BY feature_requests_by_attention
+             WHERE workspace_id = (SELECT workspace FROM scope) AND attention = (SELECT state FROM scope)
              ORDER BY tag_number LIMIT 1
          ) FROM (
              SELECT row_number, votes_count FROM vote_tallies INDEXED BY vote_tallies_by_count
-             WHERE workspace_id = (SELECT workspace FROM scope) AND unanswered AND root_id IS NULL
+             WHERE workspace_id = (SELECT workspace FROM scope) AND root_id IS NULL
+               AND attention IS (SELECT state FROM scope)
              ORDER BY votes_count DESC, row_number DESC LIMIT ?
          ) AS page
          CROSS JOIN feature_requests ON feature_requests.row_number = page.row_number ", placed_joins!(), "
@@ -147,8 +150,11 @@ impl OverviewReader for SqliteStore {
             .run_in_snapshot(move |connection| {
                 let counts = count.load(connection)?;
                 let rising = rising.load(connection)?;
-                let unanswered = MostVotedUnanswered { workspace, limit }.load(connection)?;
-                Ok((counts, OverviewRows { unanswered, rising, missed_searches: missed.load(connection)? }))
+                let noticed = |state: Attention| MostVotedNoticed { workspace, state: state.name(), limit };
+                let unanswered = noticed(Attention::Unanswered).load(connection)?;
+                let replied = noticed(Attention::Replied).load(connection)?;
+                let missed_searches = missed.load(connection)?;
+                Ok((counts, OverviewRows { unanswered, replied, rising, missed_searches }))
             })
             .await?;
         rows.into_overview(times.add_up(counts.into_iter().map(activity_count)), workspace)

@@ -77,12 +77,22 @@ statement! {
      CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = unhex(request.value)"
 }
 
+statement! {
+    /// Sets again what the feature requests of a JSON array need from the team.
+    RefreshAttention { workspace: Id => Binary, requests: String => Text }
+    "UPDATE feature_requests SET attention = (
+         SELECT attention FROM feature_request_attention AS of_request
+         WHERE of_request.row_number = feature_requests.row_number
+     )
+     WHERE workspace_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
+}
+
 /// Returns what is merged into a feature request, directly or not.
 pub(crate) fn descendants(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<Vec<Id>, SqlError> {
     Ok(Descendants { workspace, request }.load(connection)?)
 }
 
-/// Counts the votes of the tree of a root again.
+/// Counts the votes of the tree of a root again, and sets what it needs from the team.
 pub(crate) fn recount(connection: &mut SqliteConnection, workspace: Id, root: Id) -> Result<(), SqlError> {
     let requests = json_ids(&tree_members(connection, workspace, root)?);
     let voters: i64 = CountVoters { workspace, requests }.get_result(connection)?;
@@ -91,6 +101,7 @@ pub(crate) fn recount(connection: &mut SqliteConnection, workspace: Id, root: Id
         .filter(vote_tallies::request_id.eq(root))
         .set(vote_tallies::votes_count.eq(voters))
         .execute(connection)?;
+    RefreshAttention { workspace, requests: json_ids(&[root]) }.execute(connection)?;
     Ok(())
 }
 
@@ -140,6 +151,7 @@ impl MergeWrites for SqliteUnit {
             SetParent { parent: Some(target), workspace, request: source }.execute(connection)?;
             SetRoot { root: Some(target), workspace, requests: moved }.execute(connection)?;
             SetUpdated { at, workspace, requests: json_ids(&[source, target]) }.execute(connection)?;
+            RefreshAttention { workspace, requests: json_ids(&[source]) }.execute(connection)?;
             recount(connection, workspace, target)
         })
         .await

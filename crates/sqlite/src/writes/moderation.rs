@@ -78,21 +78,6 @@ statement! {
 }
 
 statement! {
-    /// Marks the feature requests of the removed comments of a JSON array by their last comment. A restored one is seldom
-    /// that.
-    MarkAnswers { workspace: Id => Binary, comments: String => Text }
-    "UPDATE feature_requests SET unanswered = NOT unanswered
-     WHERE (workspace_id, id) IN (
-         SELECT workspace_id, request_id FROM removed_comments
-         WHERE workspace_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))
-     ) AND unanswered <> coalesce((
-         SELECT customer_id IS NOT NULL FROM comments
-         WHERE comments.workspace_id = feature_requests.workspace_id AND comments.request_id = feature_requests.id
-         ORDER BY comments.created_at DESC, comments.id DESC LIMIT 1
-     ), 1)"
-}
-
-statement! {
     /// Copies the removed comments of a JSON array to those that wait.
     RestoreHeldComments { workspace: Id => Binary, comments: String => Text }
     "INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
@@ -224,7 +209,6 @@ fn restore_comments(
     let of =
         |held: bool| json_ids(&removed.iter().filter(|(_, was)| *was == held).map(|(id, _)| *id).collect::<Vec<_>>());
     RestoreComments { workspace, comments: of(false) }.execute(connection)?;
-    MarkAnswers { workspace, comments: of(false) }.execute(connection)?;
     RestoreHeldComments { workspace, comments: of(true) }.execute(connection)?;
     let all: Vec<Id> = removed.iter().map(|(id, _)| *id).collect();
     DropRemovedComments { workspace, comments: json_ids(&all) }.execute(connection)?;

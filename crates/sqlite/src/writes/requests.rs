@@ -7,8 +7,8 @@ use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::event::NewEvent;
 use roadmap_domain::model::feature_request::{
-    Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest,
-    SearchableText, Tag, Title,
+    Attention, Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary,
+    NewFeatureRequest, SearchableText, Tag, Title,
 };
 use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::SearchDocument;
@@ -89,15 +89,35 @@ impl FeatureRequestWrites for SqliteUnit {
         &mut self,
         request: FeatureRequestId,
         track: TrackId,
+        changes_status: bool,
         at: Timestamp,
     ) -> Result<(), StoreError> {
+        let status_since = changes_status.then(|| feature_requests::status_since.eq(at.millis()));
         self.run(move |connection, workspace| {
             diesel::update(feature_requests::table)
                 .filter(feature_requests::workspace_id.eq(workspace))
                 .filter(feature_requests::id.eq(Id(request.uuid())))
-                .set((feature_requests::track_id.eq(Id(track.uuid())), feature_requests::updated_at.eq(at.millis())))
+                .set((
+                    feature_requests::track_id.eq(Id(track.uuid())),
+                    feature_requests::handled_at.eq(at.millis()),
+                    status_since,
+                    feature_requests::updated_at.eq(at.millis()),
+                ))
                 .execute(connection)?;
             Ok(())
+        })
+        .await
+    }
+
+    async fn clear_attention(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError> {
+        self.run(move |connection, workspace| {
+            let changed = diesel::update(feature_requests::table)
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::id.eq(Id(request.uuid())))
+                .filter(feature_requests::attention.is_not_null())
+                .set(feature_requests::handled_at.eq(at.millis()))
+                .execute(connection)?;
+            Ok(changed > 0)
         })
         .await
     }
@@ -262,6 +282,9 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
             feature_requests::author_id.eq(author),
             feature_requests::private.eq(request.private),
             feature_requests::awaiting_approval.eq(request.awaiting_approval),
+            feature_requests::handled_at.eq(request.handled_at().map(Timestamp::millis)),
+            feature_requests::status_since.eq(request.created_at.millis()),
+            feature_requests::attention.eq(request.attention().map(Attention::name)),
             feature_requests::created_at.eq(request.created_at.millis()),
             feature_requests::updated_at.eq(request.created_at.millis()),
         ))
@@ -274,6 +297,7 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
             vote_tallies::votes_count.eq(0),
             vote_tallies::track_id.eq(Id(request.track.uuid())),
             vote_tallies::private.eq(request.private),
+            vote_tallies::attention.eq(request.attention().map(Attention::name)),
         ))
         .execute(connection)?;
     insert_tags(connection, workspace, id, &request.tags)?;

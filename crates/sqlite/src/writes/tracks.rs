@@ -170,6 +170,18 @@ impl TrackWrites for SqliteUnit {
         .await
     }
 
+    async fn set_status_since(&mut self, track: TrackId, at: Timestamp) -> Result<(), StoreError> {
+        self.run(move |connection, workspace| {
+            diesel::update(feature_requests::table)
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::track_id.eq(Id(track.uuid())))
+                .set(feature_requests::status_since.eq(at.millis()))
+                .execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+
     async fn move_feature_requests(
         &mut self,
         from: TrackId,
@@ -182,7 +194,9 @@ impl TrackWrites for SqliteUnit {
             let (Some(old), Some(new)) = (find(connection, workspace, from)?, find(connection, workspace, to)?) else {
                 return Ok(());
             };
-            let moved = EventContent::Moved(Move { from: placement(old.into()), to: placement(new.into()) });
+            let moved = Move { from: placement(old.into()), to: placement(new.into()) };
+            let changes_status = moved.changes_status();
+            let moved = EventContent::Moved(moved);
             let insert = InsertMoves {
                 at,
                 kind: moved.kind().to_owned(),
@@ -198,7 +212,12 @@ impl TrackWrites for SqliteUnit {
             diesel::update(feature_requests::table)
                 .filter(feature_requests::workspace_id.eq(workspace))
                 .filter(feature_requests::track_id.eq(from))
-                .set((feature_requests::track_id.eq(to), feature_requests::updated_at.eq(at)))
+                .set((
+                    feature_requests::track_id.eq(to),
+                    feature_requests::handled_at.eq(at),
+                    changes_status.then(|| feature_requests::status_since.eq(at)),
+                    feature_requests::updated_at.eq(at),
+                ))
                 .execute(connection)?;
             Ok(())
         })

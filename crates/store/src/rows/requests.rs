@@ -8,7 +8,7 @@ use roadmap_domain::model::admin::{
 use roadmap_domain::model::audit::{Actor, ActorKind};
 use roadmap_domain::model::changes::{ChangeEntry, ChangePlace};
 use roadmap_domain::model::event::{Event, EventContent};
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink, Title};
+use roadmap_domain::model::feature_request::{Attention, FeatureRequestSummary, RequestLink, Title};
 use roadmap_domain::model::id::{EventId, FeatureRequestId, LaneId, TrackId};
 use roadmap_domain::model::portal::{PortalRow, SitemapEntry};
 use roadmap_domain::model::text::Name;
@@ -119,7 +119,7 @@ pub struct InboxListRow {
     summary: SummaryRow,
     private: bool,
     awaiting_approval: bool,
-    is_unanswered: bool,
+    attention: Option<String>,
     comments_count: i64,
     /// The number of comments that wait for approval.
     held_count: i64,
@@ -135,7 +135,7 @@ impl TryFrom<InboxListRow> for InboxRow {
             summary: row.summary.try_into()?,
             private: row.private,
             awaiting_approval: row.awaiting_approval,
-            is_unanswered: row.is_unanswered,
+            attention: row.attention.as_deref().and_then(Attention::from_stored),
             comments_count: row.comments_count,
             held_count: row.held_count,
             author: row.author.map(Into::into),
@@ -172,6 +172,7 @@ pub struct InboxCountsRow {
     track: TrackRow,
     all: i64,
     unanswered: i64,
+    replied: i64,
     private: i64,
     /// Of the workspace: feature requests that wait for approval.
     awaiting: i64,
@@ -185,8 +186,8 @@ pub struct InboxCountsRow {
 #[must_use]
 pub fn inbox_counts(rows: Vec<InboxCountsRow>) -> InboxCounts {
     let mut counts = InboxCounts::default();
-    for InboxCountsRow { track, all, unanswered, private, awaiting, held_comments, merged } in rows {
-        counts.tracks.push(TrackCounts { track: track.into(), all, unanswered, private });
+    for InboxCountsRow { track, all, unanswered, replied, private, awaiting, held_comments, merged } in rows {
+        counts.tracks.push(TrackCounts { track: track.into(), all, unanswered, replied, private });
         (counts.awaiting, counts.held_comments, counts.merged) = (awaiting, held_comments, merged);
     }
     counts
@@ -197,6 +198,8 @@ pub fn inbox_counts(rows: Vec<InboxCountsRow>) -> InboxCounts {
 pub struct OverviewRows {
     /// Feature requests without an answer, each with the timestamp of the oldest one.
     pub unanswered: Vec<(SummaryRow, Option<TimestampColumn>)>,
+    /// Those with a new reply, each with the timestamp of the oldest one.
+    pub replied: Vec<(SummaryRow, Option<TimestampColumn>)>,
     /// Feature requests with their numbers of new votes.
     pub rising: Vec<(SummaryRow, i64)>,
     /// Searches that found nothing, with their numbers.
@@ -221,6 +224,7 @@ impl OverviewRows {
             activity_before,
             weeks,
             unanswered: self.unanswered.into_iter().map(|(row, _)| row.try_into()).collect::<Result<_, _>>()?,
+            replied: self.replied.into_iter().map(|(row, _)| row.try_into()).collect::<Result<_, _>>()?,
             oldest_unanswered_at: optional_timestamp(oldest, "feature_requests", "created_at", workspace)?,
             rising: self.rising.into_iter().map(rising).collect::<Result<_, StoreError>>()?,
             missed_searches: self.missed_searches.into_iter().map(missed).collect(),

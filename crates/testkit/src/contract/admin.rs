@@ -13,7 +13,7 @@ use roadmap_domain::model::audit::{Audit, AuditFilter};
 use roadmap_domain::model::board::{ListedLane, TrackChange};
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink, Tag};
+use roadmap_domain::model::feature_request::{Attention, FeatureRequestRef, FeatureRequestSummary, RequestLink, Tag};
 use roadmap_domain::model::id::{CommentId, FeatureRequestId, LaneId, MemberId, TrackId, WorkspaceId};
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::pagination::PageRequest;
@@ -30,6 +30,7 @@ use roadmap_domain::usecase::edit_comment::DeleteComment;
 use roadmap_domain::usecase::edit_feature_request::FeatureRequestChange;
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::hold_comment::{ApproveComment, DiscardComment};
+use roadmap_domain::usecase::need_no_answer::NeedNoAnswer;
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::triage_feature_requests::TriageFeatureRequests;
 use uuid::Uuid;
@@ -66,7 +67,8 @@ struct Item {
     id: FeatureRequestId,
     private: bool,
     awaiting: bool,
-    is_unanswered: bool,
+    /// When the team last moved it or said that it needs no answer.
+    handled_at: Option<Timestamp>,
     tags: Vec<String>,
     author: Option<String>,
     updated_at: Timestamp,
@@ -113,13 +115,15 @@ impl<'a> Model<'a> {
     async fn create(&mut self, draft: FeatureRequestDraft) -> usize {
         let author = draft.customer.as_ref().map(|customer| customer.email.as_str().to_owned());
         let (private, awaiting) = (draft.private, draft.awaiting_approval);
+        let first = self.harness.track(self.workspace, "Inbox").await;
+        let is_handled = draft.track.is_some_and(|track| track != first);
         let tags = draft.tags.iter().map(|tag| tag.as_str().to_lowercase()).collect();
         let created = self.harness.create(self.workspace, draft).await;
         self.items.push(Item {
             id: created.id,
             private,
             awaiting,
-            is_unanswered: true,
+            handled_at: is_handled.then_some(created.created_at),
             tags,
             author,
             updated_at: created.created_at,
@@ -156,7 +160,6 @@ impl<'a> Model<'a> {
         let posted = self.perform(&comment).await.comment;
         let root = self.root(item);
         self.items[root].comments.insert((posted.created_at, posted.id, Some(id)));
-        self.items[root].is_unanswered = false;
     }
 
     async fn customer_comment(&mut self, item: usize, email: &str) {
@@ -164,16 +167,13 @@ impl<'a> Model<'a> {
         let posted = self.perform(&comment).await.comment;
         let root = self.root(item);
         self.items[root].comments.insert((posted.created_at, posted.id, None));
-        self.items[root].is_unanswered = true;
     }
 
     /// Deletes one of the comments on a feature request itself, counted from the last one.
     async fn delete_comment(&mut self, item: usize, from_last: usize) {
         let Some(comment) = self.items[item].comments.iter().rev().nth(from_last).copied() else { return };
         self.perform(&DeleteComment { comment: comment.1 }).await;
-        let item = &mut self.items[item];
-        item.comments.remove(&comment);
-        item.is_unanswered = item.comments.last().is_none_or(|(_, _, member)| member.is_none());
+        self.items[item].comments.remove(&comment);
     }
 
     async fn hold(&mut self, item: usize, email: &str) {
@@ -192,7 +192,6 @@ impl<'a> Model<'a> {
         if approve {
             self.perform(&ApproveComment { comment: held }).await;
             self.items[item].comments.insert((at, held, None));
-            self.items[item].is_unanswered = true;
         } else {
             self.perform(&DiscardComment { comment: held }).await;
         }
@@ -250,7 +249,35 @@ impl<'a> Model<'a> {
     async fn move_to(&mut self, item: usize, track: &str) {
         self.harness.move_to(self.workspace, self.items[item].id, track).await;
         let root = self.root(item);
-        self.items[root].updated_at = self.harness.detail(self.workspace, self.items[root].id).await.updated_at;
+        let updated_at = self.harness.detail(self.workspace, self.items[root].id).await.updated_at;
+        if self.items[root].updated_at != updated_at {
+            (self.items[root].updated_at, self.items[root].handled_at) = (updated_at, Some(updated_at));
+        }
+    }
+
+    async fn need_no_answer(&mut self, item: usize) {
+        let before = self.attention(self.root(item));
+        self.perform(&NeedNoAnswer { request: self.reference(item) }).await;
+        let root = self.root(item);
+        if before.is_some() {
+            self.items[root].handled_at = Some(self.harness.now());
+        }
+    }
+
+    /// What a feature request needs: its comments and those of what is merged into it count.
+    fn attention(&self, item: usize) -> Option<Attention> {
+        let root = &self.items[item];
+        if root.parent.is_some() {
+            return None;
+        }
+        let members = (0..self.items.len()).filter(|member| self.root(*member) == item);
+        let words: Vec<_> = members.flat_map(|member| self.items[member].comments.iter().copied()).collect();
+        let last = |by_team: bool| words.iter().filter(|word| word.2.is_some() == by_team).map(|word| word.0).max();
+        match last(true).max(root.handled_at) {
+            None if root.private => None,
+            None => Some(Attention::Unanswered),
+            handled => (last(false) > handled).then_some(Attention::Replied),
+        }
     }
 
     /// Merges, if that is allowed.
@@ -312,7 +339,7 @@ impl<'a> Model<'a> {
             let row = InboxRow {
                 private: item.private,
                 awaiting_approval: item.awaiting,
-                is_unanswered: item.is_unanswered,
+                attention: self.attention(number),
                 comments_count: i64::try_from(item.comments.len()).unwrap(),
                 held_count: i64::try_from(item.held.len()).unwrap(),
                 author: item.author.as_ref().map(|email| authors[email].clone()),
@@ -351,6 +378,7 @@ impl<'a> Model<'a> {
             track: track.clone(),
             all: count(InboxState::All, track.name.as_str()),
             unanswered: count(InboxState::Unanswered, track.name.as_str()),
+            replied: count(InboxState::Replied, track.name.as_str()),
             private: count(InboxState::Private, track.name.as_str()),
         });
         let of_state =
@@ -427,7 +455,8 @@ fn is_in_state(row: &InboxRow, state: InboxState) -> bool {
     let is_merged = row.merged_into.is_some();
     match state {
         InboxState::All => !is_merged,
-        InboxState::Unanswered => !is_merged && row.is_unanswered,
+        InboxState::Unanswered => row.attention == Some(Attention::Unanswered),
+        InboxState::Replied => row.attention == Some(Attention::Replied),
         InboxState::Awaiting => !is_merged && row.awaiting_approval,
         InboxState::Private => !is_merged && row.private,
         InboxState::Merged => is_merged,
@@ -551,7 +580,7 @@ pub async fn random_inboxes_equal_a_model(harness: Harness) {
                 harness.next_second();
             }
             // Steps that make no sense change nothing.
-            let text = match pick(18) {
+            let text = match pick(20) {
                 0..3 => {
                     let request =
                         FeatureRequestSummary { id: model.items[item].id, ..summary(&harness, workspace).await };
@@ -608,6 +637,10 @@ pub async fn random_inboxes_equal_a_model(harness: Harness) {
                 15..17 => {
                     model.merge(item, other).await;
                     "merge"
+                }
+                17..19 => {
+                    model.need_no_answer(item).await;
+                    "no answer needed"
                 }
                 _ => {
                     let item = model.next(item, |item| item.parent.is_some());
@@ -670,6 +703,10 @@ pub async fn inbox_counts_equal_a_recount(harness: Harness) {
         "approve the comment",
         "hold two",
         "discard",
+        "no answer needed",
+        "a reply after it",
+        "no answer needed again",
+        "no answer needed once more",
         "move",
         "hide",
         "show",
@@ -701,6 +738,10 @@ pub async fn inbox_counts_equal_a_recount(harness: Harness) {
                 model.hold(2, "bob@example.com").await;
             }
             "discard" => model.decide(1, false).await,
+            "no answer needed" | "no answer needed again" | "no answer needed once more" => {
+                model.need_no_answer(1).await
+            }
+            "a reply after it" => model.customer_comment(1, "bob@example.com").await,
             "move" => model.move_to(1, "Done").await,
             "hide" | "show" => model.set_private(2, step == "hide").await,
             "merge" => model.merge(2, 0).await,
@@ -722,7 +763,7 @@ pub async fn inbox_counts_equal_a_recount(harness: Harness) {
                 let at = harness.now();
                 // The first, the third and the fifth one were on it.
                 for item in [0, 2, 4] {
-                    model.items[item].updated_at = at;
+                    (model.items[item].updated_at, model.items[item].handled_at) = (at, Some(at));
                 }
             }
             // What is left is counted from the first one again.
@@ -744,47 +785,73 @@ pub async fn inbox_counts_equal_a_recount(harness: Harness) {
     assert_eq!((counts.awaiting, counts.held_comments, counts.merged), (0, 0, 0));
 }
 
-/// A held comment is no word until it is approved, and then it is the last one. Otherwise the last comment decides, and
-/// without comments nobody has answered.
+/// Of comments, moves and what was said to need no answer, the last one decides. A held comment is no word until it is
+/// approved, and then it is as old as it is. A private feature request is not without an answer.
 pub async fn the_last_word_decides(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.member(workspace, "mia@team.example", "Mia").await;
     let request = harness.request(workspace, "Dark mode").await;
     let reference = FeatureRequestRef::Id(request.id);
-    let is_unanswered = async || {
-        let filter = InboxFilter::default();
-        let rows = harness.subject.reader.inbox_rows(workspace, &filter, &[request.id]).await.unwrap();
+    let attention = async || {
+        let rows = harness.subject.reader.inbox_rows(workspace, &InboxFilter::default(), &[request.id]).await.unwrap();
         let counts = harness.subject.reader.inbox_counts(workspace).await.unwrap();
-        assert_eq!(counts.of_state(InboxState::Unanswered), i64::from(rows[0].is_unanswered));
-        rows[0].is_unanswered
+        let count = |state, attention| {
+            assert_eq!(counts.of_state(state), i64::from(rows[0].attention == Some(attention)));
+        };
+        count(InboxState::Unanswered, Attention::Unanswered);
+        count(InboxState::Replied, Attention::Replied);
+        rows[0].attention
     };
-    assert!(is_unanswered().await);
+    let reply = async |text: &str| {
+        harness.perform(workspace, &customer_comment(reference, text, "bob@example.com", None)).await.comment.id
+    };
+    let answer = async || harness.perform(workspace, &comment(reference, "<p>Soon</p>", false)).await.comment.id;
+    let delete = async |comment| harness.perform(workspace, &DeleteComment { comment }).await;
+    let (unanswered, replied) = (Some(Attention::Unanswered), Some(Attention::Replied));
+    assert_eq!(attention().await, unanswered);
     let held = harness.hold(workspace, request.id, "<p>Please</p>", "ann@example.com").await;
     harness.next_second();
-    let first = harness.perform(workspace, &comment(reference, "<p>Soon</p>", false)).await.comment;
-    assert!(!is_unanswered().await);
+    let question = reply("<p>When?</p>").await;
+    assert_eq!(attention().await, unanswered, "a customer's words are no answer");
     harness.next_second();
-    let question =
-        harness.perform(workspace, &customer_comment(reference, "<p>When?</p>", "bob@example.com", None)).await;
-    assert!(is_unanswered().await);
+    let first = answer().await;
+    assert_eq!(attention().await, None);
+    harness.next_second();
+    let second_question = reply("<p>And now?</p>").await;
+    assert_eq!(attention().await, replied);
     // At the same time.
-    let answer = harness.perform(workspace, &comment(reference, "<p>Now</p>", false)).await.comment;
-    assert!(!is_unanswered().await);
-    harness.perform(workspace, &DeleteComment { comment: answer.id }).await;
-    assert!(is_unanswered().await);
-    harness.perform(workspace, &DeleteComment { comment: question.comment.id }).await;
-    assert!(!is_unanswered().await);
+    let second = answer().await;
+    assert_eq!(attention().await, None);
+    delete(second).await;
+    assert_eq!(attention().await, replied);
+    delete(second_question).await;
+    assert_eq!(attention().await, None);
     harness.perform(workspace, &ApproveComment { comment: held }).await;
-    assert!(is_unanswered().await);
-    harness.perform(workspace, &comment(reference, "<p>Soon</p>", false)).await;
-    assert!(!is_unanswered().await);
+    assert_eq!(attention().await, None, "the answer is later");
     let updated_at = harness.detail(workspace, request.id).await.updated_at;
     assert_eq!(updated_at, request.created_at, "an answer does not change the feature request");
-    for listed in harness.comments(workspace, request.id).await {
-        harness.perform(workspace, &DeleteComment { comment: listed.comment.id }).await;
-    }
-    assert!(is_unanswered().await);
-    assert_ne!(first.id, answer.id);
+    delete(first).await;
+    assert_eq!(attention().await, unanswered);
+    harness.perform(workspace, &edit(reference, new_visibility(true))).await;
+    assert_eq!(attention().await, None);
+    harness.perform(workspace, &edit(reference, new_visibility(false))).await;
+    assert_eq!(attention().await, unanswered);
+    harness.next_second();
+    harness.perform(workspace, &NeedNoAnswer { request: reference }).await;
+    assert_eq!(attention().await, None);
+    harness.next_second();
+    let third = reply("<p>Well?</p>").await;
+    assert_eq!(attention().await, replied, "somebody of the team has looked at it before");
+    harness.next_second();
+    harness.move_to(workspace, request.id, "Done").await;
+    assert_eq!(attention().await, None);
+    harness.next_second();
+    reply("<p>Thank you!</p>").await;
+    assert_eq!(attention().await, replied, "it was written after the move to the last lane");
+    harness.move_to(workspace, request.id, "Inbox").await;
+    delete(third).await;
+    delete(question).await;
+    assert_eq!(attention().await, None, "once moved, it is not without an answer any more");
 }
 
 /// A declined idea does not wait any more and stays private. It was updated. One that does not wait stays as it is.

@@ -67,11 +67,14 @@ async fn expected(harness: &Harness, workspace: WorkspaceId, period: Period, hap
     });
     let mut unanswered = list(InboxState::Unanswered, InboxSort::Votes).await;
     unanswered.truncate(10);
+    let mut replied = list(InboxState::Replied, InboxSort::Votes).await;
+    replied.truncate(10);
     Overview {
         activity: happened.count(|at| *at >= times.since),
         activity_before: happened.count(|at| (times.before..times.since).contains(at)),
         weeks: weeks.collect(),
         unanswered,
+        replied,
         oldest_unanswered_at: list(InboxState::Unanswered, InboxSort::Oldest).await.first().map(|one| one.created_at),
         rising,
         missed_searches: Vec::new(),
@@ -218,7 +221,7 @@ pub async fn lists_of_an_overview_are_bounded(harness: Harness) {
         overview.rising.iter().map(|rising| (rising.request.tag_number, rising.new_votes)).collect();
     assert_eq!(rising, [(2, 2), (1, 2), (13, 1), (12, 1), (11, 1), (10, 1), (9, 1), (8, 1), (7, 1), (6, 1)]);
     let unanswered: Vec<i64> = overview.unanswered.iter().map(|request| request.tag_number).collect();
-    assert_eq!(unanswered, [2, 1, 13, 11, 10, 9, 8, 7, 6, 5]);
+    assert_eq!(unanswered, [2, 1, 11, 10, 9, 8, 7, 6, 5, 4]);
     for request in &overview.unanswered {
         assert_eq!(harness.detail(workspace, request.id).await.summary, *request);
     }

@@ -282,3 +282,19 @@ done-posts-discarded = { $count ->
 inbox-discard-hint = تُحذف التعليقات المرفوضة وتبقى الأفكار المرفوضة خاصة.
 inbox-problem-no-posts = لم يُحدَّد شيء. حدّد مشاركة واحدة على الأقل.
 inbox-problem-many-posts = هذا كثير دفعة واحدة. الحد الأقصى لعدد المشاركات المحددة: { $number }.
+inbox-replied = رد جديد
+inbox-no-answer-needed = لا حاجة إلى رد
+inbox-empty-replied-title = لا ردود جديدة
+inbox-empty-replied = لم يكتب أي عميل بعد الفريق.
+team-no-answer-needed = لا حاجة إلى رد
+team-history-no-answer-needed = لا حاجة إلى رد
+done-no-answer-needed-here = لا حاجة إلى رد حتى يكتب عميل من جديد.
+overview-replied-title = ردود جديدة
+done-no-answer-needed = { $count ->
+    [zero] لا طلبات تغيّرت.
+    [one] طلب واحد لا يحتاج إلى رد حتى يكتب عميل من جديد.
+    [two] طلبان لا يحتاجان إلى رد حتى يكتب عميل من جديد.
+    [few] { $number } طلبات لا تحتاج إلى رد حتى يكتب عميل من جديد.
+    [many] { $number } طلبًا لا يحتاج إلى رد حتى يكتب عميل من جديد.
+   *[other] { $number } طلب لا يحتاج إلى رد حتى يكتب عميل من جديد.
+}

@@ -294,6 +294,7 @@ action-request-merge = دمج طلب
 action-request-unmerge = التراجع عن دمج
 action-request-approve = اعتماد طلب
 action-request-decline = رفض طلب
+action-request-no-answer-needed = طلب لا يحتاج إلى رد
 action-request-delete = حذف طلب
 action-comment-update = تعديل تعليق
 action-comment-approve = اعتماد تعليق

@@ -11,12 +11,12 @@ admin-settings = الإعدادات
 admin-mail = البريد
 admin-audit = سجل التدقيق
 admin-inbox-waiting = { $count ->
-    [zero] لا شيء بلا رد
-    [one] واحد بلا رد
-    [two] اثنان بلا رد
-    [few] { $number } بلا رد
-    [many] { $number } بلا رد
-   *[other] { $number } بلا رد
+    [zero] لا شيء ينتظر الفريق
+    [one] واحد ينتظر الفريق
+    [two] اثنان ينتظران الفريق
+    [few] { $number } تنتظر الفريق
+    [many] { $number } تنتظر الفريق
+   *[other] { $number } تنتظر الفريق
 }
 admin-only-title = هذه الصفحة للمشرفين فقط
 admin-only-text = أنت عضو في الفريق، وهذه الصفحة لمشرفيه. يمكن لأحد المشرفين تغيير دورك في صفحة الأعضاء.

@@ -212,3 +212,15 @@ done-posts-discarded = { $count ->
 inbox-discard-hint = Verworfene Kommentare werden gelöscht, verworfene Ideen bleiben privat.
 inbox-problem-no-posts = Es ist nichts ausgewählt. Wählen Sie mindestens einen Beitrag aus.
 inbox-problem-many-posts = Das ist zu viel auf einmal. Wählen Sie höchstens { $number } Beiträge aus.
+inbox-replied = Neue Antwort
+inbox-no-answer-needed = keine Antwort nötig
+inbox-empty-replied-title = Keine neuen Antworten
+inbox-empty-replied = Kein Kunde hat nach dem Team geschrieben.
+team-no-answer-needed = Keine Antwort nötig
+team-history-no-answer-needed = Keine Antwort nötig
+done-no-answer-needed-here = Es braucht keine Antwort, bis ein Kunde wieder schreibt.
+overview-replied-title = Neue Antworten
+done-no-answer-needed = { $count ->
+    [one] { $number } Wunsch braucht keine Antwort, bis ein Kunde wieder schreibt.
+   *[other] { $number } Wünsche brauchen keine Antwort, bis ein Kunde wieder schreibt.
+}

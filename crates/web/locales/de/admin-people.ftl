@@ -285,6 +285,7 @@ action-request-merge = Wunsch zusammengeführt
 action-request-unmerge = Zusammenführung aufgehoben
 action-request-approve = Wunsch freigegeben
 action-request-decline = Wunsch abgelehnt
+action-request-no-answer-needed = Wunsch braucht keine Antwort
 action-request-delete = Wunsch gelöscht
 action-comment-update = Kommentar bearbeitet
 action-comment-approve = Kommentar freigegeben

@@ -11,8 +11,8 @@ admin-settings = Einstellungen
 admin-mail = E-Mail
 admin-audit = Protokoll
 admin-inbox-waiting = { $count ->
-    [one] { $number } ohne Antwort
-   *[other] { $number } ohne Antwort
+    [one] { $number } wartet auf das Team
+   *[other] { $number } warten auf das Team
 }
 admin-only-title = Diese Seite ist nur für Admins
 admin-only-text = Sie gehören zum Team, aber diese Seite ist für Admins. Ein Admin kann Ihre Rolle auf der Seite Mitglieder ändern.

@@ -212,3 +212,15 @@ done-posts-discarded = { $count ->
 inbox-discard-hint = Discarded comments are deleted, discarded ideas stay private.
 inbox-problem-no-posts = Nothing is selected. Tick at least one post.
 inbox-problem-many-posts = That is too much at once. Select at most { $number } posts.
+inbox-replied = New reply
+inbox-no-answer-needed = no answer needed
+inbox-empty-replied-title = No new replies
+inbox-empty-replied = No customer has written after the team.
+team-no-answer-needed = No answer needed
+team-history-no-answer-needed = No answer needed
+done-no-answer-needed-here = It needs no answer until a customer writes again.
+overview-replied-title = New replies
+done-no-answer-needed = { $count ->
+    [one] { $number } feature request needs no answer until a customer writes again.
+   *[other] { $number } feature requests need no answer until a customer writes again.
+}

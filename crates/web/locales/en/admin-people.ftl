@@ -285,6 +285,7 @@ action-request-merge = Feature request merged
 action-request-unmerge = Merge undone
 action-request-approve = Feature request approved
 action-request-decline = Feature request declined
+action-request-no-answer-needed = Feature request marked as needing no answer
 action-request-delete = Feature request deleted
 action-comment-update = Comment edited
 action-comment-approve = Comment approved

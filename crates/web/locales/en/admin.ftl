@@ -11,8 +11,8 @@ admin-settings = Settings
 admin-mail = Mail
 admin-audit = Audit
 admin-inbox-waiting = { $count ->
-    [one] { $number } without an answer
-   *[other] { $number } without an answer
+    [one] { $number } waits for the team
+   *[other] { $number } wait for the team
 }
 admin-only-title = Only admins can see this page
 admin-only-text = You are a member of the team, and this page is for its admins. An admin can change your role on the page Members.

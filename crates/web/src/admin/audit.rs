@@ -40,13 +40,14 @@ const IN_FILE: usize = 10_000;
 const AT_A_TIME: u32 = 1_000;
 
 /// What was done, with the key of its words.
-const ACTIONS: [(&str, &str); 45] = [
+const ACTIONS: [(&str, &str); 46] = [
     ("feature_request.update", "action-request-update"),
     ("feature_request.move", "action-request-move"),
     ("feature_request.merge", "action-request-merge"),
     ("feature_request.unmerge", "action-request-unmerge"),
     ("feature_request.approve", "action-request-approve"),
     ("feature_request.decline", "action-request-decline"),
+    ("feature_request.no_answer_needed", "action-request-no-answer-needed"),
     ("feature_request.delete", "action-request-delete"),
     ("comment.update", "action-comment-update"),
     ("comment.approve", "action-comment-approve"),

@@ -11,7 +11,7 @@ use roadmap_domain::error::{FieldProblem, RoadmapError};
 use roadmap_domain::model::admin::{
     HeldSelection, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, Selection, Triage,
 };
-use roadmap_domain::model::feature_request::{RequestLink, Tag};
+use roadmap_domain::model::feature_request::{Attention, RequestLink, Tag};
 use roadmap_domain::model::id::{CommentId, FeatureRequestId, MemberId, TrackId, parse_uuid};
 use roadmap_domain::model::member::Role;
 use roadmap_domain::model::pagination::{Listing, PageRequest, parse_count};
@@ -103,7 +103,8 @@ struct Row {
     path: String,
     number: String,
     is_ticked: bool,
-    is_unanswered: bool,
+    /// What it needs from the team, in words.
+    attention: Option<String>,
     is_awaiting: bool,
     is_private: bool,
     /// How many comments wait for approval.
@@ -266,13 +267,14 @@ enum BulkAction {
 }
 
 /// The values of the second choice, with the keys of their names.
-const OTHERS: [(&str, &str); 6] = [
+const OTHERS: [(&str, &str); 7] = [
     ("tag", "inbox-add-tag"),
     ("private", "inbox-make-private"),
     ("public", "inbox-make-public"),
     ("merge", "inbox-merge"),
     ("approve", "inbox-approve"),
     ("decline", "inbox-decline"),
+    ("no-answer-needed", "inbox-no-answer-needed"),
 ];
 
 impl Bulk {
@@ -322,6 +324,7 @@ impl Bulk {
             "public" => Triage::SetPrivate(false),
             "approve" => Triage::Approve,
             "decline" => Triage::Decline,
+            "no-answer-needed" => Triage::NoAnswerNeeded,
             "merge" => return Some(BulkAction::Merge),
             _ => {
                 self.problems.add("other", t.get("inbox-problem-action"));
@@ -400,6 +403,7 @@ const fn done_name(triage: &Triage) -> &'static str {
         Triage::MergeInto(_) => "merged",
         Triage::Approve => "requests-approved",
         Triage::Decline => "requests-declined",
+        Triage::NoAnswerNeeded => "no-answer-needed",
     }
 }
 
@@ -568,7 +572,7 @@ impl Row {
             path: team_path(&RequestLink::from(summary)),
             number: summary.tag_number.to_string(),
             is_ticked: ticked.contains(&summary.id),
-            is_unanswered: row.is_unanswered,
+            attention: row.attention.map(|attention| t.get(attention_key(attention)).into_owned()),
             is_awaiting: row.awaiting_approval,
             is_private: row.private && !row.awaiting_approval,
             held: (row.held_count > 0).then(|| t.count("inbox-held", row.held_count)),
@@ -580,6 +584,14 @@ impl Row {
             date: t.date(summary.created_at),
             machine_date: text::machine_date(summary.created_at),
         }
+    }
+}
+
+/// Returns the key of what a feature request needs from the team.
+pub(crate) const fn attention_key(attention: Attention) -> &'static str {
+    match attention {
+        Attention::Unanswered => "inbox-unanswered",
+        Attention::Replied => "inbox-replied",
     }
 }
 
@@ -642,6 +654,7 @@ fn views(t: Text, counts: &InboxCounts, address: &Address) -> Vec<View> {
         let (key, count) = match state {
             InboxState::All => ("lane-all", counts.of_state(state)),
             InboxState::Unanswered => ("inbox-unanswered", counts.of_state(state)),
+            InboxState::Replied => ("inbox-replied", counts.of_state(state)),
             InboxState::Awaiting => ("badge-awaiting", counts.of_state(state) + counts.held_comments),
             InboxState::Private => ("badge-private", counts.of_state(state)),
             InboxState::Merged => ("inbox-merged", counts.of_state(state)),
@@ -663,6 +676,7 @@ fn tracks(t: Text, counts: &InboxCounts, address: &Address) -> Vec<Choice> {
         let number = match address.state {
             InboxState::All => Some(counts.all),
             InboxState::Unanswered => Some(counts.unanswered),
+            InboxState::Replied => Some(counts.replied),
             InboxState::Private => Some(counts.private),
             InboxState::Awaiting | InboxState::Merged => None,
         };
@@ -718,6 +732,7 @@ fn empty(t: Text, address: &Address) -> Empty {
         _ if address.is_filtered() => ("empty-filter-title", "inbox-empty-filter"),
         InboxState::All => ("inbox-empty-all-title", "inbox-empty-all"),
         InboxState::Unanswered => ("inbox-empty-unanswered-title", "inbox-empty-unanswered"),
+        InboxState::Replied => ("inbox-empty-replied-title", "inbox-empty-replied"),
         InboxState::Awaiting => ("inbox-empty-awaiting-title", "inbox-empty-awaiting"),
         InboxState::Private => ("inbox-empty-private-title", "inbox-empty-private"),
         InboxState::Merged => ("inbox-empty-merged-title", "inbox-empty-merged"),
@@ -755,7 +770,7 @@ pub(crate) mod tests {
             summary: sample_summary(number, "Night <colours> & \"themes\"", Some("Done")),
             private,
             awaiting_approval: false,
-            is_unanswered: false,
+            attention: None,
             comments_count: 1_204,
             held_count: 0,
             author: Some(customer()),
@@ -772,6 +787,7 @@ pub(crate) mod tests {
             track: Track { id: TrackId::new(Uuid::from_u128(number)), name: name(track), lane },
             all,
             unanswered: 2,
+            replied: 1,
             private: 1,
         };
         InboxCounts {
@@ -828,7 +844,8 @@ pub(crate) mod tests {
 
     #[test]
     fn the_page_is_well_formed_in_every_state() {
-        let held = InboxRow { held_count: 2, is_unanswered: true, author: None, ..sample_row(2, true) };
+        let held =
+            InboxRow { held_count: 2, attention: Some(Attention::Unanswered), author: None, ..sample_row(2, true) };
         let awaiting = InboxRow { awaiting_approval: true, ..sample_row(3, true) };
         let target = RequestLink::from(&sample_row(9, false).summary);
         let merged = InboxRow { merged_into: Some(target), ..sample_row(4, false) };
@@ -923,6 +940,7 @@ pub(crate) mod tests {
         for (query, label) in [
             ("", "Inbox (1,200)"),
             ("state=unanswered", "Inbox (2)"),
+            ("state=replied", "Inbox (1)"),
             ("state=private", "Inbox (1)"),
             ("state=awaiting", "Inbox"),
             ("state=merged", "Inbox"),
@@ -957,6 +975,7 @@ pub(crate) mod tests {
     fn an_empty_list_says_why() {
         for (query, title) in [
             ("", "The inbox is empty"),
+            ("state=replied", "No new replies"),
             ("state=unanswered", "Everything is answered"),
             ("state=awaiting", "Nothing waits for approval"),
             ("state=private", "Nothing is private"),

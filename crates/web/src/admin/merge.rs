@@ -274,7 +274,7 @@ mod tests {
             summary: sample_summary(number, "Dark <mode>", None),
             private,
             awaiting_approval: false,
-            is_unanswered: false,
+            attention: None,
             comments_count: 0,
             held_count: 0,
             author: None,

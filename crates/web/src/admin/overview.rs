@@ -29,6 +29,7 @@ struct OverviewPage {
     charts: Vec<Chart>,
     tracks: Vec<TrackBar>,
     unanswered: Vec<Entitled>,
+    replied: Vec<Entitled>,
     rising: Vec<Entitled>,
     /// The words of searches, and how often.
     missed: Vec<(String, String)>,
@@ -126,11 +127,8 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
         stats: stats(t, &overview, &counts, failed, member.role == Role::Admin, page.lacks_mail_server),
         charts: charts(t, &overview.weeks),
         tracks: tracks(t, &counts),
-        unanswered: overview
-            .unanswered
-            .iter()
-            .map(|request| entitled(request, t.count("votes", request.votes_count)))
-            .collect(),
+        unanswered: by_votes(t, &overview.unanswered),
+        replied: by_votes(t, &overview.replied),
         rising: overview
             .rising
             .iter()
@@ -144,6 +142,11 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
         page,
     };
     Ok(Reply::page(&template))
+}
+
+/// Returns feature requests with their numbers of votes.
+fn by_votes(t: Text, requests: &[FeatureRequestSummary]) -> Vec<Entitled> {
+    requests.iter().map(|request| entitled(request, t.count("votes", request.votes_count))).collect()
 }
 
 fn periods(t: Text, current: Period) -> Vec<Tab> {
@@ -330,6 +333,7 @@ mod tests {
             activity_before: Activity { requests: 1_200, votes: 4, comments: 3 },
             weeks: (0..12).map(week).collect(),
             unanswered: vec![request(); count],
+            replied: vec![request(); count],
             oldest_unanswered_at: (!is_empty).then(|| at(0)),
             rising: vec![Rising { request: request(), new_votes: 2 }; count],
             missed_searches: vec![
@@ -352,7 +356,8 @@ mod tests {
             stats: stats(t, &overview, &counts, failed, is_admin, false),
             charts: charts(t, &overview.weeks),
             tracks: tracks(t, &counts),
-            unanswered: overview.unanswered.iter().map(|request| entitled(request, "7 votes".to_owned())).collect(),
+            unanswered: by_votes(Text(language), &overview.unanswered),
+            replied: by_votes(Text(language), &overview.replied),
             rising: overview.rising.iter().map(|rising| entitled(&rising.request, "2 new votes".to_owned())).collect(),
             missed: overview
                 .missed_searches

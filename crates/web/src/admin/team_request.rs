@@ -5,11 +5,11 @@ use std::rc::Rc;
 use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
-use roadmap_domain::model::admin::InboxCounts;
+use roadmap_domain::model::admin::{InboxCounts, InboxFilter};
 use roadmap_domain::model::comment::{CommentAuthor, CommentDraft, ListedComment};
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
 use roadmap_domain::model::event::{Event, EventContent};
-use roadmap_domain::model::feature_request::FeatureRequestDetail;
+use roadmap_domain::model::feature_request::{Attention, FeatureRequestDetail};
 use roadmap_domain::model::id::{FeatureRequestId, NoteId, TrackId, parse_uuid};
 use roadmap_domain::model::markdown;
 use roadmap_domain::model::note::{Note, NoteDraft};
@@ -20,13 +20,15 @@ use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::delete_note::DeleteNote;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
+use roadmap_domain::usecase::need_no_answer::NeedNoAnswer;
 use roadmap_domain::usecase::post_comment::{CommentPosted, PostComment};
-use roadmap_domain::usecase::query::admin::{ShowTeamRequest, TeamRequest};
+use roadmap_domain::usecase::query::admin::{ListInboxRows, ShowTeamRequest, TeamRequest};
 use roadmap_domain::usecase::query::portal::ListPublicRequests;
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
 
 use crate::actions::{execute, multiline_text, next_path, with_done};
+use crate::admin::inbox::attention_key;
 use crate::admin::parts::{Choice, Person, actor_name, person, track_choices};
 use crate::admin::request_form::{author, landing, path, reference, refusal, show_unsaved_text};
 use crate::admin::{Entry, frame_with_counts, path_id, run_once};
@@ -50,6 +52,8 @@ struct RequestTemplate {
     public_path: String,
     number: String,
     status: Option<Status>,
+    /// What it needs from the team, in words.
+    attention: Option<String>,
     is_private: bool,
     is_awaiting: bool,
     date: Day,
@@ -172,6 +176,15 @@ pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageR
             refused(&context, Draft { track: Some(track), mails_status, ..Draft::default() }, field, error).await
         }
     }
+}
+
+/// `POST /admin/feature_requests/{slug}/no_answer_needed`.
+pub(crate) async fn need_no_answer(context: Rc<Context>, _: Fields) -> PageResult {
+    if let Some(reply) = merged_meanwhile(&context, Draft::default()).await? {
+        return Ok(reply);
+    }
+    let detail = execute(&context, NeedNoAnswer { request: reference(&context) }).await?;
+    Ok(Reply::see_other(landing(&detail.summary.slug(), "no-answer-needed-here")))
 }
 
 /// `POST /admin/feature_requests/{slug}/visibility`: hides it from the portal if the field `private` is `true`.
@@ -339,6 +352,8 @@ async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> Pa
     let similar = similar(context, detail).await?;
     let rows = context.run(&ListPublicRequests { requests: similar.to_vec() }).await?;
     let statuses = Statuses::load(context).await?;
+    let row = ListInboxRows { filter: InboxFilter::default(), requests: vec![detail.summary.id] };
+    let attention = context.run(&row).await?.first().and_then(|row| row.attention);
     let similar = rows.iter().map(|row| Row::new(&statuses, &[], row, true)).collect();
     let has_problem = !draft.problems.is_empty();
     let mut page = page.with_problem(has_problem);
@@ -346,7 +361,7 @@ async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> Pa
         // The path of a form is no page to come back to.
         page.here = path(&detail.summary.slug());
     }
-    let template = RequestTemplate::new(page, &team_request, &counts, &statuses, similar, draft);
+    let template = RequestTemplate::new(page, &team_request, &counts, (&statuses, attention), similar, draft);
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(Reply::page_with(status, &template).not_indexed())
 }
@@ -356,7 +371,7 @@ impl RequestTemplate {
         page: Page,
         team_request: &TeamRequest,
         counts: &InboxCounts,
-        statuses: &Statuses,
+        (statuses, attention): (&Statuses, Option<Attention>),
         similar: Vec<Row>,
         draft: Draft,
     ) -> Self {
@@ -375,6 +390,7 @@ impl RequestTemplate {
             number: detail.summary.tag_number.to_string(),
             public_path: format!("/feature_requests/{slug}"),
             status: statuses.of(&detail.summary.placement, true),
+            attention: attention.map(|attention| t.get(attention_key(attention)).into_owned()),
             is_private: detail.private && !detail.awaiting_approval,
             is_awaiting: detail.awaiting_approval,
             date: Day::new(t, detail.summary.created_at),
@@ -487,6 +503,7 @@ fn entry(t: Text, event: &Event, detail: &FeatureRequestDetail, statuses: &Statu
         EventContent::Unmerged(_) => ("close".to_owned(), None, t.get("history-unmerged").into_owned()),
         EventContent::MergedInto(_) => ("plus".to_owned(), None, t.get("team-history-merged-into").into_owned()),
         EventContent::UnmergedFrom(_) => ("close".to_owned(), None, t.get("team-history-unmerged-from").into_owned()),
+        EventContent::NoAnswerNeeded => ("check".to_owned(), None, t.get("team-history-no-answer-needed").into_owned()),
         EventContent::Edited(fields) => {
             let is_edited = |field: &&(&str, &str)| fields.iter().any(|edited| edited == field.0);
             let parts: Vec<_> = EDITED.iter().filter(is_edited).map(|(_, key)| t.get(key)).collect();
@@ -546,7 +563,8 @@ mod tests {
         let page = sample_page(language, true, title).with_problem(!draft.problems.is_empty());
         let similar = vec![Row::similar_sample(page.t)];
         let counts = InboxCounts::default();
-        RequestTemplate::new(page, team_request, &counts, &sample_statuses(language), similar, draft).render().unwrap()
+        let context = (&sample_statuses(language), Some(Attention::Replied));
+        RequestTemplate::new(page, team_request, &counts, context, similar, draft).render().unwrap()
     }
 
     #[test]

@@ -551,6 +551,7 @@ mod tests {
             },
             all: 84,
             unanswered: 0,
+            replied: 0,
             private: 0,
         };
         InboxCounts { tracks: [(1, None), (2, Some(lane)), (3, None)].map(track).into(), ..InboxCounts::default() }

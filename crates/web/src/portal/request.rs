@@ -216,7 +216,10 @@ fn history(t: Text, request: &RequestPage, statuses: &Statuses, is_member: bool)
                     entries.push(entry("edit", t.named("history-edited", &parts), at));
                 }
             }
-            EventContent::Moved(_) | EventContent::MergedInto(_) | EventContent::UnmergedFrom(_) => {}
+            EventContent::Moved(_)
+            | EventContent::MergedInto(_)
+            | EventContent::UnmergedFrom(_)
+            | EventContent::NoAnswerNeeded => {}
         }
     }
     let submitted = match &detail.author {

@@ -8,16 +8,16 @@ use crate::rows::{CustomerNameColumns, LinkColumns, SummaryColumns};
 use crate::statement::statement;
 use crate::writes::folded_tag;
 
-/// The types of a row of the inbox: the feature request; whether it is private, awaits approval and is unanswered; its
+/// The types of a row of the inbox: the feature request; whether it is private, awaits approval and what it needs; its
 /// numbers of comments and of those that wait; its author; its root.
 pub(super) type InboxColumns =
-    (SummaryColumns, Bool, Bool, Bool, BigInt, BigInt, Nullable<CustomerNameColumns>, Nullable<LinkColumns>);
+    (SummaryColumns, Bool, Bool, Nullable<Text>, BigInt, BigInt, Nullable<CustomerNameColumns>, Nullable<LinkColumns>);
 /// The SQL of the columns of [`InboxColumns`], of feature requests with [`inbox_joins`].
 macro_rules! inbox_columns {
     () => {
         concat!(
             crate::statement::summary!(),
-            ", feature_requests.private, feature_requests.awaiting_approval, feature_requests.unanswered,
+            ", feature_requests.private, feature_requests.awaiting_approval, feature_requests.attention,
              (SELECT count(*) FROM comments
               WHERE comments.workspace_id = {workspace} AND comments.request_id = feature_requests.id) AS comments_count,
              (SELECT count(*) FROM held_comments AS held
@@ -48,7 +48,8 @@ macro_rules! is_in_state {
     () => {
         "(vote_tallies.root_id IS NOT NULL) = ({state} = 'merged')
          AND CASE {state}
-             WHEN 'unanswered' THEN vote_tallies.unanswered
+             WHEN 'unanswered' THEN vote_tallies.attention IS NOT DISTINCT FROM 'unanswered'
+             WHEN 'replied' THEN vote_tallies.attention IS NOT DISTINCT FROM 'replied'
              WHEN 'private' THEN vote_tallies.private
              WHEN 'awaiting' THEN vote_tallies.private AND (
                  SELECT waiting.awaiting_approval FROM feature_requests AS waiting

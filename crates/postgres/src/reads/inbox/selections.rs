@@ -68,7 +68,7 @@ statement! {
            ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.request_id
          ", inbox_joins!(), "
      )
-     SELECT total, id, tag_number, title, track, lane, votes_count, created_at, private, awaiting_approval, unanswered,
+     SELECT total, id, tag_number, title, track, lane, votes_count, created_at, private, awaiting_approval, attention,
             comments_count, held_count, author_id, author_name, author_email, root_id, root_number, root_title
      FROM (SELECT count(*) AS total FROM selected) AS total LEFT JOIN listed ON true ORDER BY place")
 }

@@ -6,16 +6,16 @@ use roadmap_domain::model::admin::{InboxList, InboxSort, InboxState};
 use roadmap_store::rows::InboxListRow;
 
 use super::ordered::{
-    CountAwaiting, CountMerged, CountOfTracks, LastUpdatedOfTracks, LastUpdatedPrivateOfTracks,
-    LastUpdatedUnansweredOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
-    NewestOfTracks, NewestPage, NewestPrivateOfTracks, NewestPrivatePage, NewestUnansweredOfTracks,
-    NewestUnansweredPage, OldestAwaitingPage, OldestMergedPage, OldestOfTracks, OldestPage, OldestPrivateOfTracks,
-    OldestPrivatePage, OldestUnansweredOfTracks, OldestUnansweredPage,
+    CountAwaiting, CountMerged, CountOfTracks, LastUpdatedNoticedOfTracks, LastUpdatedOfTracks,
+    LastUpdatedPrivateOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
+    NewestNoticedOfTracks, NewestNoticedPage, NewestOfTracks, NewestPage, NewestPrivateOfTracks, NewestPrivatePage,
+    OldestAwaitingPage, OldestMergedPage, OldestNoticedOfTracks, OldestNoticedPage, OldestOfTracks, OldestPage,
+    OldestPrivateOfTracks, OldestPrivatePage,
 };
 use super::rows::Scope;
 use super::selections::{
-    AwaitingPage, CountAwaitingOfTracks, CountMergedOfTracks, CountOfMember, CountTagged, FewPrivatePage,
-    FewUnansweredPage, MemberPage, MergedPage, TaggedPage,
+    AwaitingPage, CountAwaitingOfTracks, CountMergedOfTracks, CountOfMember, CountTagged, FewNoticedPage,
+    FewPrivatePage, MemberPage, MergedPage, TaggedPage,
 };
 use crate::errors::SqlError;
 
@@ -46,7 +46,7 @@ impl Scope {
     pub(super) fn plan(&self, sort: InboxSort, total: i64) -> Plan {
         let is_of_workspace = self.track.is_none() && self.lane.is_none();
         let is_by_number = matches!(sort, InboxSort::Newest | InboxSort::Oldest);
-        let has_index = matches!(self.state, InboxState::All | InboxState::Unanswered | InboxState::Private);
+        let has_index = !matches!(self.state, InboxState::Awaiting | InboxState::Merged);
         if self.member.is_some() {
             Plan::OfMember
         } else if self.tag.is_some() {
@@ -153,13 +153,13 @@ impl Scope {
             (Plan::OfWorkspace, By::Oldest, Of::Merged) => ordered!(OldestMergedPage),
             (Plan::OfWorkspace, By::Votes | By::Updated, _) => ordered!(MostVotedPage),
             (Plan::OfTracks, By::Votes, _) => ordered!(MostVotedOfTracks),
-            (Plan::OfTracks, By::Newest, Of::Unanswered) => ordered!(NewestUnansweredOfTracks),
+            (Plan::OfTracks, By::Newest, Of::Unanswered | Of::Replied) => ordered!(NewestNoticedOfTracks),
             (Plan::OfTracks, By::Newest, Of::Private) => ordered!(NewestPrivateOfTracks),
             (Plan::OfTracks, By::Newest, _) => ordered!(NewestOfTracks),
-            (Plan::OfTracks, By::Oldest, Of::Unanswered) => ordered!(OldestUnansweredOfTracks),
+            (Plan::OfTracks, By::Oldest, Of::Unanswered | Of::Replied) => ordered!(OldestNoticedOfTracks),
             (Plan::OfTracks, By::Oldest, Of::Private) => ordered!(OldestPrivateOfTracks),
             (Plan::OfTracks, By::Oldest, _) => ordered!(OldestOfTracks),
-            (Plan::OfTracks, By::Updated, Of::Unanswered) => ordered!(LastUpdatedUnansweredOfTracks),
+            (Plan::OfTracks, By::Updated, Of::Unanswered | Of::Replied) => ordered!(LastUpdatedNoticedOfTracks),
             (Plan::OfTracks, By::Updated, Of::Private) => ordered!(LastUpdatedPrivateOfTracks),
             (Plan::OfTracks, By::Updated, _) => ordered!(LastUpdatedOfTracks),
         })

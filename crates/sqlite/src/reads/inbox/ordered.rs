@@ -92,10 +92,10 @@ by_number_of_workspace!(
      WHERE tally.root_id IS NULL AND request.workspace_id = (SELECT workspace FROM scope)"
 );
 by_number_of_workspace!(
-    NewestUnansweredPage,
-    OldestUnansweredPage,
-    "feature_requests request INDEXED BY feature_requests_unanswered
-     WHERE request.unanswered AND request.root_id IS NULL AND request.workspace_id = (SELECT workspace FROM scope)"
+    NewestNoticedPage,
+    OldestNoticedPage,
+    "feature_requests request INDEXED BY feature_requests_by_attention
+     WHERE request.attention = (SELECT state FROM scope) AND request.workspace_id = (SELECT workspace FROM scope)"
 );
 by_number_of_workspace!(
     NewestPrivatePage,
@@ -123,10 +123,10 @@ by_number_of_tracks!(
     "feature_requests request INDEXED BY feature_requests_by_track WHERE request.root_id IS NULL"
 );
 by_number_of_tracks!(
-    NewestUnansweredOfTracks,
-    OldestUnansweredOfTracks,
-    "feature_requests request INDEXED BY feature_requests_unanswered_by_track
-     WHERE request.unanswered AND request.root_id IS NULL"
+    NewestNoticedOfTracks,
+    OldestNoticedOfTracks,
+    "feature_requests request INDEXED BY feature_requests_by_attention_and_track
+     WHERE request.attention = (SELECT state FROM scope)"
 );
 by_number_of_tracks!(
     NewestPrivateOfTracks,
@@ -141,7 +141,8 @@ page_of_workspace!(
     "vote_tallies request INDEXED BY vote_tallies_by_count
      WHERE request.root_id IS NULL AND request.workspace_id = (SELECT workspace FROM scope)
        AND CASE (SELECT state FROM scope)
-           WHEN 'unanswered' THEN request.unanswered WHEN 'private' THEN request.private ELSE 1
+           WHEN 'private' THEN request.private WHEN 'unanswered' THEN request.attention IS 'unanswered'
+           WHEN 'replied' THEN request.attention IS 'replied' ELSE 1
        END",
     "request.votes_count",
     "request.votes_count DESC, request.row_number DESC"
@@ -151,7 +152,8 @@ page_of_tracks!(
     MostVotedOfTracks,
     "vote_tallies request INDEXED BY vote_tallies_by_track
      WHERE request.root_id IS NULL AND CASE (SELECT state FROM scope)
-         WHEN 'unanswered' THEN request.unanswered WHEN 'private' THEN request.private ELSE 1
+         WHEN 'private' THEN request.private WHEN 'unanswered' THEN request.attention IS 'unanswered'
+           WHEN 'replied' THEN request.attention IS 'replied' ELSE 1
      END",
     "request.votes_count",
     "request.votes_count DESC, request.row_number DESC"
@@ -165,10 +167,10 @@ page_of_tracks!(
     "request.updated_at DESC, request.row_number DESC"
 );
 page_of_tracks!(
-    /// Selects unanswered feature requests on tracks, last updated first.
-    LastUpdatedUnansweredOfTracks,
-    "feature_requests request INDEXED BY feature_requests_unanswered_by_update
-     WHERE request.unanswered AND request.root_id IS NULL",
+    /// Selects feature requests on tracks that need something, last updated first.
+    LastUpdatedNoticedOfTracks,
+    "feature_requests request INDEXED BY feature_requests_by_attention_and_update
+     WHERE request.attention = (SELECT state FROM scope)",
     "request.updated_at",
     "request.updated_at DESC, request.row_number DESC"
 );
@@ -190,6 +192,7 @@ statement! {
     "WITH scope (workspace, track, lane, state) AS (SELECT ?, ?, ?, ?)
      SELECT coalesce(sum(CASE scope.state
          WHEN 'unanswered' THEN tally.unanswered_count
+         WHEN 'replied' THEN tally.replied_count
          WHEN 'private' THEN tally.all_count - tally.public_count
          ELSE tally.all_count
      END), 0) FROM scope

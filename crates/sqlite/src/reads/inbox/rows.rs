@@ -15,7 +15,7 @@ macro_rules! inbox_sql {
     () => {
         concat!(
             $crate::rows::summary_sql!(),
-            ", vote_tallies.private, feature_requests.awaiting_approval, vote_tallies.unanswered,
+            ", vote_tallies.private, feature_requests.awaiting_approval, vote_tallies.attention,
              (SELECT count(*) FROM comments
               WHERE comments.workspace_id = feature_requests.workspace_id AND comments.request_id = feature_requests.id),
              (SELECT count(*) FROM held_comments held
@@ -41,7 +41,8 @@ macro_rules! inbox_joins {
 pub(super) use inbox_joins;
 
 /// The types of the columns of [`inbox_sql!`].
-pub(super) type InboxSql = (SummarySql, Bool, Bool, Bool, BigInt, BigInt, Nullable<CustomerNameSql>, Nullable<LinkSql>);
+pub(super) type InboxSql =
+    (SummarySql, Bool, Bool, Nullable<Text>, BigInt, BigInt, Nullable<CustomerNameSql>, Nullable<LinkSql>);
 
 /// SQL for a page of the rows that a common table expression `listed (number, key)` has, the highest key first.
 macro_rules! page_of_listed {
@@ -65,7 +66,8 @@ macro_rules! matches_scope {
         "tracks.id = coalesce(scope.track, tracks.id) AND tracks.lane_id IS coalesce(scope.lane, tracks.lane_id)
          AND (tally.root_id IS NOT NULL) = (scope.state = 'merged')
          AND CASE scope.state
-             WHEN 'unanswered' THEN tally.unanswered
+             WHEN 'unanswered' THEN tally.attention IS 'unanswered'
+             WHEN 'replied' THEN tally.attention IS 'replied'
              WHEN 'private' THEN tally.private
              WHEN 'awaiting' THEN tally.private AND (
                  SELECT waiting.awaiting_approval FROM feature_requests waiting

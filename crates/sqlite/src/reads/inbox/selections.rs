@@ -139,8 +139,8 @@ macro_rules! few_of_tracks {
 }
 
 few_of_tracks!(
-    /// Selects the unanswered feature requests on tracks, most voted first.
-    FewUnansweredPage, "feature_requests_unanswered_by_track", "request.unanswered"
+    /// Selects the feature requests on tracks that need something, most voted first.
+    FewNoticedPage, "feature_requests_by_attention_and_track", "request.attention = scope.state"
 );
 few_of_tracks!(
     /// Selects the private feature requests on tracks, most voted first.
