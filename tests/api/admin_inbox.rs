@@ -147,7 +147,8 @@ fn views_and_rows_say_what_waits() {
 
     let page = olga.page("/admin");
     assert_eq!(titles(&page), ["Spam", "Contract", "Export as PDF", "Dark mode"]);
-    let expected = ["All 4", "No answer yet 3", "Awaiting approval 2", "Private 2", "Merged 1"];
+    let expected =
+        ["Open 4", "No answer yet 1", "New reply 0", "Awaiting approval 2", "Private 2", "Merged 1", "All 4"];
     assert_eq!(views(&page), expected);
     let link = |path: &str, words: &str| format!("<a href=\"{path}\"><bdi>{words}</bdi></a>");
     let of_dark = row(&page, "Dark mode");
@@ -210,7 +211,11 @@ fn filters_are_addresses() {
     assert_eq!(titles_of("query=%231"), ["Dark mode"]);
     assert_eq!(titles_of(&format!("query=export&track={}", app.track("Done"))), [""; 0]);
     let page = olga.page("/admin");
-    assert!(page.contains(&format!("<option value=\"{planned}\">Planned (1)</option>")), "{page}");
+    let tracks = between(&page, "<legend>Tracks</legend>", "</fieldset>");
+    let offered: Vec<&str> = tracks.split("<bdi>").skip(1).filter_map(|track| track.split('<').next()).collect();
+    assert_eq!(offered, ["Inbox (2)", "Under consideration (0)", "Planned (1)", "In progress (0)"]);
+    let two = titles_of(&format!("track={planned}&track={}&track=nonsense", app.track("Inbox")));
+    assert_eq!(two, ["Night shift", "Export as PDF", "Dark mode"]);
     let lanes = between(&page, "id=\"filter-lane\"", "</select>");
     let lane = lanes.split("<option value=\"").find(|option| option.contains(">Planned<")).expect("the lane");
     assert_eq!(titles_of(&format!("lane={}", lane.split('"').next().expect("an id"))), ["Export as PDF"]);
@@ -240,6 +245,44 @@ fn filters_are_addresses() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
+}
+
+/// What is open, what has no answer, and what has a new reply; the number beside the inbox is that of the last two.
+#[test]
+fn what_is_done_is_not_open_and_thanks_are_no_question() {
+    let (app, olga) = started();
+    let [dark, pdf, quiet] = requests(&app, ["Dark mode", "Export as PDF", "Night shift"]);
+    assert_eq!(app.acme.patch_track(&dark, &json!({ "track_id": app.track("Done") })).status, 200);
+    assert_eq!(app.acme.patch_track(&quiet, &json!({ "track_id": app.track("Declined") })).status, 200);
+    app.acme.comment_by(&dark, "ann@example.com", "Works. Thank you!");
+    let page = olga.page("/admin");
+    assert_eq!(titles(&page), ["Export as PDF"]);
+    let expected =
+        ["Open 1", "No answer yet 1", "New reply 1", "Awaiting approval 0", "Private 0", "Merged 0", "All 3"];
+    assert_eq!(views(&page), expected);
+    assert!(page.contains("2 wait for the team"), "{page}");
+    assert_eq!(titles(&olga.page("/admin?state=unanswered")), ["Export as PDF"]);
+    let page = olga.page("/admin?state=replied");
+    assert_eq!(titles(&page), ["Dark mode"]);
+    assert!(row(&page, "Dark mode").contains("<span class=\"warn\">New reply</span>"), "{page}");
+    // A member says that neither needs an answer.
+    let page = olga.page("/admin/feature_requests/1-dark-mode");
+    let action = "/admin/feature_requests/1-dark-mode/no_answer_needed";
+    assert!(page.contains(&format!("action=\"{action}\"")) && page.contains("New reply"), "{page}");
+    let path = olga.submit(action, &[]);
+    let page = olga.page(&path);
+    assert_eq!(notice(&page), "It needs no answer until a customer writes again.");
+    assert!(!page.contains("New reply") && !page.contains(action) && page.contains("No answer needed"), "{page}");
+    let path = triage(&olga, &[&pdf, &dark], &[("other", "no-answer-needed"), ("action", "other")]);
+    assert_eq!(notice(&olga.page(&path)), "1 feature request needs no answer until a customer writes again.");
+    let said = "feature_request.no_answer_needed";
+    assert_eq!(audited(&app, 2), [said, said]);
+    let none = ["Open 1", "No answer yet 0", "New reply 0", "Awaiting approval 0", "Private 0", "Merged 0", "All 3"];
+    assert_eq!(views(&olga.page("/admin")), none);
+    app.acme.comment_by(&pdf, "ann@example.com", "Any news?");
+    assert_eq!(titles(&olga.page("/admin?state=replied")), ["Export as PDF"]);
+    let overview = app.acme.get("/api/external/v1/overview").json();
+    assert_eq!(overview["overview"]["replied"][0]["title"], "Export as PDF", "{overview}");
 }
 
 #[test]
@@ -381,7 +424,7 @@ fn the_selected_are_approved_and_declined() {
     assert_eq!(notice(&olga.page(&path)), "1 feature request was declined and stays private.");
     assert_eq!((&app.acme.detail(&dark)["private"], &app.acme.detail(&spam)["private"]), (&json!(false), &json!(true)));
     assert_eq!(audited(&app, 2), ["feature_request.decline", "feature_request.approve"]);
-    assert_eq!(views(&olga.page("/admin"))[2], "Awaiting approval 0");
+    assert_eq!(views(&olga.page("/admin"))[3], "Awaiting approval 0");
 }
 
 #[test]
@@ -570,7 +613,7 @@ fn the_overview_shows_what_has_happened() {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert_eq!(page.matches("class=\"now\"").count(), 2, "{page}");
-    assert!(page.contains(&format!("href=\"/admin?track={}\"", app.track("Inbox"))), "{page}");
+    assert!(page.contains(&format!("href=\"/admin?state=all&#38;track={}\"", app.track("Inbox"))), "{page}");
     // Without a period or with an unknown one, it is about seven days.
     for path in ["/admin/overview", "/admin/overview?days=8"] {
         assert!(olga.page(path).contains("?days=7\" aria-current=\"true\">7 days</a>"));

@@ -12,7 +12,7 @@ use crate::model::changelog::Changelog;
 use crate::model::comment::ListedComment;
 use crate::model::customer::{Customer, CustomerName};
 use crate::model::feature_request::{Attention, FeatureRequestSummary, RequestLink, Tag, Title};
-use crate::model::id::{CommentId, FeatureRequestId, LaneId, MemberId, TrackId};
+use crate::model::id::{CommentId, FeatureRequestId, MemberId, TrackId};
 use crate::model::note::Note;
 use crate::model::pagination::PageRequest;
 use crate::model::text::truncate;
@@ -23,9 +23,9 @@ use crate::model::vote::Voter;
 /// Which state of feature requests the inbox shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum InboxState {
-    /// All that are not merged.
-    #[default]
-    All,
+    /// Those on open tracks: in a lane that is neither done nor declined, or without a lane and with a name that means
+    /// neither.
+    Open,
     /// Those without an answer, see [`Attention::Unanswered`].
     Unanswered,
     /// Those on which a customer has written after the team, see [`Attention::Replied`].
@@ -36,17 +36,22 @@ pub enum InboxState {
     Private,
     /// Those that are merged into others.
     Merged,
+    /// All that are not merged.
+    #[default]
+    All,
 }
 
 impl InboxState {
     /// All states, as they are offered.
-    pub const ALL: [Self; 5] = [Self::All, Self::Unanswered, Self::Awaiting, Self::Private, Self::Merged];
+    pub const ALL: [Self; 7] =
+        [Self::Open, Self::Unanswered, Self::Replied, Self::Awaiting, Self::Private, Self::Merged, Self::All];
 
-    /// Returns the value of the parameter. That of all is empty.
+    /// Returns the value of the parameter.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::All => "",
+            Self::Open => "open",
+            Self::All => "all",
             Self::Unanswered => Attention::Unanswered.name(),
             Self::Replied => Attention::Replied.name(),
             Self::Awaiting => "awaiting",
@@ -55,10 +60,10 @@ impl InboxState {
         }
     }
 
-    /// Returns the state of a parameter. Anything unknown is the default.
+    /// Returns the state of a parameter. Anything unknown is what is open.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
-        Self::ALL.into_iter().find(|state| state.name() == name).unwrap_or_default()
+        Self::ALL.into_iter().find(|state| state.name() == name).unwrap_or(Self::Open)
     }
 }
 
@@ -103,14 +108,28 @@ impl InboxSort {
 pub struct InboxFilter {
     /// Only those of this state.
     pub state: InboxState,
-    /// Only those on this track.
-    pub track: Option<TrackId>,
-    /// Only those whose track maps to this lane.
-    pub lane: Option<LaneId>,
+    /// Only those on one of these tracks.
+    pub tracks: Option<Vec<TrackId>>,
     /// Only those with this tag, regardless of case.
     pub tag: Option<Tag>,
     /// Only those on which this member has commented or written a note.
     pub member: Option<MemberId>,
+}
+
+impl InboxFilter {
+    /// Returns the tracks that the list shows: the chosen ones, of them the open ones if the state says so. `None` means
+    /// all.
+    #[must_use]
+    pub fn shown_tracks(&self, known: &[Track]) -> Option<Vec<TrackId>> {
+        match self.state {
+            InboxState::Open => {
+                let is_chosen = |track: &&Track| self.tracks.as_ref().is_none_or(|chosen| chosen.contains(&track.id));
+                let open = known.iter().filter(|track| !track.kind().is_closed());
+                Some(open.filter(is_chosen).map(|track| track.id).collect())
+            }
+            _ => self.tracks.clone(),
+        }
+    }
 }
 
 /// A page of the inbox.
@@ -186,6 +205,7 @@ impl InboxCounts {
         let sum = |count: fn(&TrackCounts) -> i64| self.tracks.iter().map(count).sum();
         match state {
             InboxState::All => sum(|track| track.all),
+            InboxState::Open => sum(|track| if track.track.kind().is_closed() { 0 } else { track.all }),
             InboxState::Unanswered => sum(|track| track.unanswered),
             InboxState::Replied => sum(|track| track.replied),
             InboxState::Awaiting => self.awaiting,
@@ -764,7 +784,7 @@ mod tests {
         for period in Period::ALL {
             assert_eq!(Period::from_days(&period.days().to_string()), period);
         }
-        assert_eq!(InboxState::from_name("x"), InboxState::All);
+        assert_eq!(InboxState::from_name("x"), InboxState::Open);
         assert_eq!(Period::from_days("8"), Period::Week);
     }
 }

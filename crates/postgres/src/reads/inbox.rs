@@ -9,7 +9,7 @@ mod rows;
 mod selections;
 
 use async_trait::async_trait;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{
@@ -65,8 +65,7 @@ macro_rules! track_set {
     () => {
         "track_set AS MATERIALIZED (
              SELECT id FROM tracks
-             WHERE workspace_id = {workspace} AND ({track} IS NULL OR id = {track})
-               AND ({lane} IS NULL OR lane_id = {lane})
+             WHERE workspace_id = {workspace} AND ({tracks} IS NULL OR id = ANY ({tracks}))
          )"
     };
 }
@@ -74,11 +73,8 @@ macro_rules! track_set {
 statement! {
     /// Selects the number of tracks of a filter, and their counters: all feature requests, those without an answer,
     /// those with a new reply, and private ones.
-    Tallied {
-        workspace: Uuid => SqlUuid,
-        track: Option<Uuid> => Nullable<SqlUuid>,
-        lane: Option<Uuid> => Nullable<SqlUuid>,
-    } -> (BigInt, BigInt, BigInt, BigInt),
+    Tallied { workspace: Uuid => SqlUuid, tracks: Option<Vec<Uuid>> => Nullable<Array<SqlUuid>> }
+        -> (BigInt, BigInt, BigInt, BigInt, BigInt),
     concat!("WITH ", track_set!(), "
      SELECT count(*), coalesce(sum(all_count), 0)::bigint, coalesce(sum(unanswered_count), 0)::bigint,
             coalesce(sum(replied_count), 0)::bigint, coalesce(sum(all_count - public_count), 0)::bigint
@@ -121,8 +117,7 @@ statement! {
     /// Counts the feature requests that wait for approval on the tracks of a filter, up to a number.
     CountAwaiting {
         workspace: Uuid => SqlUuid,
-        track: Option<Uuid> => Nullable<SqlUuid>,
-        lane: Option<Uuid> => Nullable<SqlUuid>,
+        tracks: Option<Vec<Uuid>> => Nullable<Array<SqlUuid>>,
         limit: i64 => BigInt,
     } -> BigInt,
     concat!("WITH ", track_set!(), "
@@ -137,8 +132,7 @@ statement! {
     /// Counts the merged feature requests on the tracks of a filter, up to a number.
     CountMerged {
         workspace: Uuid => SqlUuid,
-        track: Option<Uuid> => Nullable<SqlUuid>,
-        lane: Option<Uuid> => Nullable<SqlUuid>,
+        tracks: Option<Vec<Uuid>> => Nullable<Array<SqlUuid>>,
         limit: i64 => BigInt,
     } -> BigInt,
     concat!("WITH ", track_set!(), "
@@ -149,11 +143,11 @@ statement! {
 }
 
 /// A page of a list.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Window {
     workspace: Uuid,
-    track: Option<Uuid>,
-    lane: Option<Uuid>,
+    /// The tracks that are shown. `None` means all.
+    tracks: Option<Vec<Uuid>>,
     limit: i64,
     offset: i64,
 }
@@ -161,7 +155,7 @@ struct Window {
 impl Window {
     /// Whether it shows all tracks.
     const fn is_of_workspace(&self) -> bool {
-        self.track.is_none() && self.lane.is_none()
+        self.tracks.is_none()
     }
 
     /// Number of rows until the end of the page.
@@ -212,8 +206,7 @@ macro_rules! inbox_list {
             $(#[$doc])*
             $name {
                 workspace: Uuid => SqlUuid,
-                track: Option<Uuid> => Nullable<SqlUuid>,
-                lane: Option<Uuid> => Nullable<SqlUuid>,
+                tracks: Option<Vec<Uuid>> => Nullable<Array<SqlUuid>>,
                 limit: i64 => BigInt,
                 offset: i64 => BigInt,
                 scan_limit: i64 => BigInt,
@@ -224,8 +217,8 @@ macro_rules! inbox_list {
         impl $name {
             /// Selects a page. Of each track, or of all, at most `scan_limit` rows are listed.
             async fn rows(session: &Session, window: Window, scan_limit: i64) -> Result<Vec<InboxListRow>, StoreError> {
-                let Window { workspace, track, lane, limit, offset } = window;
-                let page = Self { workspace, track, lane, limit, offset, scan_limit };
+                let Window { workspace, tracks, limit, offset } = window;
+                let page = Self { workspace, tracks, limit, offset, scan_limit };
                 session.run(page.load(&mut session.connection()?)).await
             }
         }
@@ -429,27 +422,27 @@ fn is_rare(totals: &Totals, end: i64) -> bool {
 }
 
 /// Selects the numbers of a list.
-async fn totals(session: &Session, window: Window, state: InboxState) -> Result<Totals, StoreError> {
-    let Window { workspace, track, lane, .. } = window;
+async fn totals(session: &Session, window: &Window, state: InboxState) -> Result<Totals, StoreError> {
+    let Window { workspace, tracks, .. } = window.clone();
     let limit = MAX_LISTED;
     let listed: i64 = match state {
         InboxState::Awaiting => {
-            let count = CountAwaiting { workspace, track, lane, limit };
+            let count = CountAwaiting { workspace, tracks, limit };
             session.run(count.get_result(&mut session.connection()?)).await?
         }
         InboxState::Merged => {
-            let count = CountMerged { workspace, track, lane, limit };
+            let count = CountMerged { workspace, tracks, limit };
             session.run(count.get_result(&mut session.connection()?)).await?
         }
-        InboxState::All | InboxState::Unanswered | InboxState::Private => {
-            let tallied = Tallied { workspace, track, lane };
-            let (tracks, all, unanswered, private): (i64, i64, i64, i64) =
+        InboxState::Open | InboxState::All | InboxState::Unanswered | InboxState::Replied | InboxState::Private => {
+            let tallied = Tallied { workspace, tracks };
+            let (tracks, all, unanswered, replied, private): (i64, i64, i64, i64, i64) =
                 session.run(tallied.get_result(&mut session.connection()?)).await?;
             let listed = match state {
                 InboxState::Unanswered => unanswered,
                 InboxState::Replied => replied,
                 InboxState::Private => private,
-                InboxState::All | InboxState::Awaiting | InboxState::Merged => all,
+                InboxState::Open | InboxState::All | InboxState::Awaiting | InboxState::Merged => all,
             };
             let tracks = if window.is_of_workspace() { 1 } else { tracks };
             return Ok(Totals { tracks, all, listed });
@@ -467,10 +460,14 @@ async fn numbered_page(
 ) -> Result<Vec<InboxListRow>, StoreError> {
     let end = window.end();
     match (state, is_newest_first) {
-        (InboxState::All, true) if window.is_of_workspace() => NewestOfWorkspace::rows(session, window, end).await,
-        (InboxState::All, false) if window.is_of_workspace() => OldestOfWorkspace::rows(session, window, end).await,
-        (InboxState::All, true) => NewestAll::rows(session, window, end).await,
-        (InboxState::All, false) => OldestAll::rows(session, window, end).await,
+        (InboxState::Open | InboxState::All, true) if window.is_of_workspace() => {
+            NewestOfWorkspace::rows(session, window, end).await
+        }
+        (InboxState::Open | InboxState::All, false) if window.is_of_workspace() => {
+            OldestOfWorkspace::rows(session, window, end).await
+        }
+        (InboxState::Open | InboxState::All, true) => NewestAll::rows(session, window, end).await,
+        (InboxState::Open | InboxState::All, false) => OldestAll::rows(session, window, end).await,
         (InboxState::Unanswered, true) => NewestUnanswered::rows(session, window, end).await,
         (InboxState::Unanswered, false) => OldestUnanswered::rows(session, window, end).await,
         (InboxState::Replied, true) => NewestReplied::rows(session, window, end).await,
@@ -488,7 +485,7 @@ async fn numbered_page(
 async fn updated_page(session: &Session, window: Window, state: InboxState) -> Result<Vec<InboxListRow>, StoreError> {
     let end = window.end();
     match state {
-        InboxState::All => UpdatedAll::rows(session, window, end).await,
+        InboxState::Open | InboxState::All => UpdatedAll::rows(session, window, end).await,
         InboxState::Unanswered => UpdatedUnanswered::rows(session, window, end).await,
         InboxState::Replied => UpdatedReplied::rows(session, window, end).await,
         InboxState::Private => UpdatedPrivate::rows(session, window, end).await,
@@ -507,8 +504,8 @@ async fn voted_page(
     let (end, of_workspace) = (window.end(), window.is_of_workspace());
     let is_rare = is_rare(totals, end);
     match state {
-        InboxState::All if of_workspace => VotedOfWorkspace::rows(session, window, end).await,
-        InboxState::All => VotedAll::rows(session, window, end).await,
+        InboxState::Open | InboxState::All if of_workspace => VotedOfWorkspace::rows(session, window, end).await,
+        InboxState::Open | InboxState::All => VotedAll::rows(session, window, end).await,
         InboxState::Unanswered if is_rare => SortedUnanswered::rows(session, window, MAX_LISTED).await,
         InboxState::Unanswered if of_workspace => VotedUnansweredOfWorkspace::rows(session, window, end).await,
         InboxState::Unanswered => VotedUnanswered::rows(session, window, end).await,
@@ -564,13 +561,13 @@ impl InboxReader for PostgresReader {
         // No rows are read of a page that is too far.
         let is_read = request.page() <= InboxList::MAX_PAGE;
         let (limit, offset) = if is_read { (request.limit(), request.offset().unwrap_or(0)) } else { (0, 0) };
-        let InboxFilter { state, track, lane, tag, member } = filter;
+        let InboxFilter { state, tracks, tag, member } = filter;
         if tag.is_some() || member.is_some() {
             return selections::page(&session, workspace, list, limit, offset).await;
         }
-        let (track, lane) = (track.map(|track| track.uuid()), lane.map(|lane| lane.uuid()));
-        let window = Window { workspace, track, lane, limit, offset };
-        let totals = totals(&session, window, *state).await?;
+        let tracks = tracks.as_ref().map(|tracks| tracks.iter().map(|track| track.uuid()).collect());
+        let window = Window { workspace, tracks, limit, offset };
+        let totals = totals(&session, &window, *state).await?;
         let records = if limit == 0 || offset >= totals.listed {
             Vec::new()
         } else {
@@ -593,8 +590,8 @@ impl InboxReader for PostgresReader {
     ) -> Result<Vec<InboxRow>, StoreError> {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
-        let Scope { state, track, lane, tag, member } = filter.into();
-        let rows = InboxRows { workspace, requests: ids(requests), state, track, lane, tag, member };
+        let Scope { state, tracks, tag, member } = filter.into();
+        let rows = InboxRows { workspace, requests: ids(requests), state, tracks, tag, member };
         let rows: Vec<InboxListRow> = session.run(rows.load(&mut session.connection()?)).await?;
         rows.into_iter().map(InboxRow::try_from).collect()
     }

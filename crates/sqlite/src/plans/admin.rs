@@ -23,11 +23,12 @@ use crate::reads::requests::{CountSubscribers, LatestNotes, SubscribersAndVoters
 
 /// The lists that are read from one end of an index.
 fn ordered_lists() -> Vec<String> {
-    let (workspace, track, lane, state) = (ID, Some(ID), None, "unanswered");
+    let (workspace, state) = (ID, "unanswered");
+    let tracks = || Some("[]".to_owned());
     let (scan_limit, limit, offset) = (50, 50, 0);
     macro_rules! all {
         ($($page:ident),+ $(,)?) => {
-            vec![$(sql(&$page { workspace, track, lane, state, scan_limit, limit, offset })),+]
+            vec![$(sql(&$page { workspace, tracks: tracks(), state, scan_limit, limit, offset })),+]
         };
     }
     all![
@@ -57,7 +58,8 @@ fn ordered_lists() -> Vec<String> {
 
 /// All other statements of the panel.
 fn other_statements() -> Vec<String> {
-    let (workspace, track, lane, state) = (ID, Some(ID), None, "unanswered");
+    let (workspace, state) = (ID, "unanswered");
+    let tracks = || Some("[]".to_owned());
     let (tag, member, customer, root) = (Some("ui".to_owned()), Some(ID), ID, ID);
     let (scan_limit, limit, offset, sort) = (5_000, 50, 0, "votes");
     let requests = String::new();
@@ -65,20 +67,20 @@ fn other_statements() -> Vec<String> {
         ($($page:ident, $count:ident);+) => {
             [$(
                 sql(&$page {
-                    workspace, track, lane, tag: tag.clone(), member, state, scan_limit, sort, limit, offset,
+                    workspace, tracks: tracks(), tag: tag.clone(), member, state, scan_limit, sort, limit, offset,
                 }),
-                sql(&$count { workspace, track, lane, tag: tag.clone(), member, state, scan_limit }),
+                sql(&$count { workspace, tracks: tracks(), tag: tag.clone(), member, state, scan_limit }),
             )+]
         };
     }
     let mut all = vec![
         sql(&Counts { workspace, limit: scan_limit }),
-        sql(&CountOfTracks { workspace, track, lane, state }),
+        sql(&CountOfTracks { workspace, tracks: tracks(), state }),
         sql(&CountAwaiting { workspace, limit: scan_limit }),
         sql(&CountMerged { workspace, limit: scan_limit }),
-        sql(&FewUnansweredPage { workspace, track, lane, limit, offset }),
-        sql(&FewPrivatePage { workspace, track, lane, limit, offset }),
-        sql(&Rows { workspace, track, lane, tag: tag.clone(), member, state, requests: requests.clone() }),
+        sql(&FewNoticedPage { workspace, tracks: tracks(), state, limit, offset }),
+        sql(&FewPrivatePage { workspace, tracks: tracks(), state, limit, offset }),
+        sql(&Rows { workspace, tracks: tracks(), tag: tag.clone(), member, state, requests: requests.clone() }),
         sql(&LatestNotes { workspace, root, limit }),
         sql(&SubscribersAndVoters { workspace, root, limit }),
         sql(&CommentCustomers { workspace, comments: requests.clone() }),

@@ -131,9 +131,9 @@ impl InboxReader for SqliteStore {
         requests: &[FeatureRequestId],
     ) -> Result<Vec<InboxRow>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let Scope { workspace, track, lane, tag, member, state } = Scope::new(workspace, filter);
+        let Scope { workspace, tracks, tag, member, state } = Scope::new(workspace, filter);
         let requests = json_requests(requests);
-        let rows = Rows { workspace, track, lane, tag, member, state: state.name(), requests };
+        let rows = Rows { workspace, tracks, tag, member, state: state.name(), requests };
         let rows: Vec<InboxListRow> = self.readers.run(move |connection| Ok(rows.load(connection)?)).await?;
         rows.into_iter().map(InboxRow::try_from).collect()
     }

@@ -9,7 +9,7 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use roadmap_domain::error::{FieldProblem, RoadmapError};
 use roadmap_domain::model::admin::{
-    HeldSelection, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, Selection, Triage,
+    HeldSelection, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, Selection, TrackCounts, Triage,
 };
 use roadmap_domain::model::feature_request::{Attention, RequestLink, Tag};
 use roadmap_domain::model::id::{CommentId, FeatureRequestId, MemberId, TrackId, parse_uuid};
@@ -18,6 +18,7 @@ use roadmap_domain::model::pagination::{Listing, PageRequest, parse_count};
 use roadmap_domain::model::portal::{HeldComment, HeldPost};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::text::truncate;
+use roadmap_domain::model::track::Track;
 use roadmap_domain::usecase::decide_held_posts::{DecideHeldPosts, HeldPostsDecided};
 use roadmap_domain::usecase::query::admin::{ListInbox, ListInboxRows};
 use roadmap_domain::usecase::query::portal::ListHeldPosts;
@@ -45,6 +46,9 @@ const MAX_QUERY: usize = 200;
 /// Maximum number of characters of an ID in the address. Longer ones are none, and cut.
 const MAX_ID: usize = 50;
 
+/// Maximum number of tracks in the address. Further ones are left out.
+const MAX_TRACKS: usize = 100;
+
 /// The ID of the first check box, to which problems of the selection lead.
 const FIRST: &str = "select-1";
 
@@ -54,6 +58,7 @@ struct InboxPage {
     page: Page,
     address: Address,
     views: Vec<View>,
+    /// The tracks, as check boxes.
     tracks: Vec<Choice>,
     lanes: Vec<Choice>,
     sorts: Vec<Choice>,
@@ -161,7 +166,7 @@ struct Welcome {
 struct Address {
     state: InboxState,
     query: String,
-    track: String,
+    tracks: Vec<String>,
     lane: String,
     tag: String,
     is_mine: bool,
@@ -175,7 +180,12 @@ impl Address {
         Self {
             state: InboxState::from_name(fields.get("state")),
             query: truncate(fields.get("query").trim(), MAX_QUERY).to_owned(),
-            track: truncate(fields.get("track").trim(), MAX_ID).to_owned(),
+            tracks: fields
+                .all("track")
+                .map(|track| truncate(track.trim(), MAX_ID).to_owned())
+                .filter(|track| !track.is_empty())
+                .take(MAX_TRACKS)
+                .collect(),
             lane: truncate(fields.get("lane").trim(), MAX_ID).to_owned(),
             tag: truncate(fields.get("tag").trim(), MAX_QUERY).to_owned(),
             is_mine: !fields.get("mine").is_empty(),
@@ -193,18 +203,17 @@ impl Address {
     /// Returns the path of the list with these parameters.
     fn path(&self) -> String {
         let page = if self.page > 1 { self.page.to_string() } else { String::new() };
-        let parameters = [
-            ("state", self.state.name()),
-            ("query", &self.query),
-            ("track", &self.track),
-            ("lane", &self.lane),
+        let state = if self.state == InboxState::Open { "" } else { self.state.name() };
+        let parameters = [("state", state), ("query", &self.query)].into_iter();
+        let parameters = parameters.chain(self.tracks.iter().map(|track| ("track", track.as_str()))).chain([
+            ("lane", self.lane.as_str()),
             ("tag", &self.tag),
             ("mine", if self.is_mine { "1" } else { "" }),
             ("sort", self.sort),
             ("page", &page),
-        ];
+        ]);
         let mut query = url::form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(parameters.into_iter().filter(|(_, value)| !value.is_empty()));
+        query.extend_pairs(parameters.filter(|(_, value)| !value.is_empty()));
         let query = query.finish();
         if query.is_empty() { PATH.to_owned() } else { format!("{PATH}?{query}") }
     }
@@ -221,18 +230,18 @@ impl Address {
 
     /// Whether the list shows a part of its view.
     fn is_filtered(&self) -> bool {
-        !self.query.is_empty() || !self.track.is_empty() || self.has_more()
+        !self.query.is_empty() || self.has_more()
     }
 
     /// Whether one of the filters is used that are less common.
     fn has_more(&self) -> bool {
-        !self.lane.is_empty() || !self.tag.is_empty() || self.is_mine
+        !self.tracks.is_empty() || !self.lane.is_empty() || !self.tag.is_empty() || self.is_mine
     }
 }
 
 /// Returns the path of the inbox with the feature requests on a track.
 pub(crate) fn track_path(track: TrackId) -> String {
-    Address { track: track.to_string(), ..Address::of_path(PATH) }.path()
+    Address { tracks: vec![track.to_string()], state: InboxState::All, ..Address::of_path(PATH) }.path()
 }
 
 /// Returns the path of the inbox with the feature requests of a state.
@@ -540,15 +549,14 @@ async fn list_of_address(
     let nothing = || Ok(Listing { items: Vec::new(), request: page, total: 0 });
     let mut filter = InboxFilter { state: address.state, ..InboxFilter::default() };
     filter.member = address.is_mine.then_some(member);
-    if !address.track.is_empty() {
-        let known = counts.tracks.iter().find(|known| known.track.id.to_string() == address.track);
-        let Some(known) = known else { return nothing() };
-        filter.track = Some(known.track.id);
-    }
-    if !address.lane.is_empty() {
-        let mut lanes = counts.tracks.iter().filter_map(|known| known.track.lane.as_ref());
-        let Some(lane) = lanes.find(|lane| lane.id.to_string() == address.lane) else { return nothing() };
-        filter.lane = Some(lane.id);
+    if !address.tracks.is_empty() || !address.lane.is_empty() {
+        let lane = |track: &Track| track.lane.as_ref().map_or(String::new(), |lane| lane.id.to_string());
+        let is_chosen = |track: &Track| {
+            (address.tracks.is_empty() || address.tracks.contains(&track.id.to_string()))
+                && (address.lane.is_empty() || address.lane == lane(track))
+        };
+        let chosen = counts.tracks.iter().map(|known| &known.track).filter(|track| is_chosen(track));
+        filter.tracks = Some(chosen.map(|track| track.id).collect());
     }
     if !address.tag.is_empty() {
         let Ok(tag) = Tag::parse("tag", &address.tag) else { return nothing() };
@@ -653,6 +661,7 @@ fn views(t: Text, counts: &InboxCounts, address: &Address) -> Vec<View> {
     let view = |state: InboxState| {
         let (key, count) = match state {
             InboxState::All => ("lane-all", counts.of_state(state)),
+            InboxState::Open => ("inbox-open", counts.of_state(state)),
             InboxState::Unanswered => ("inbox-unanswered", counts.of_state(state)),
             InboxState::Replied => ("inbox-replied", counts.of_state(state)),
             InboxState::Awaiting => ("badge-awaiting", counts.of_state(state) + counts.held_comments),
@@ -671,10 +680,10 @@ fn views(t: Text, counts: &InboxCounts, address: &Address) -> Vec<View> {
 
 /// Returns the tracks to choose from, with the numbers of the view where they are known.
 fn tracks(t: Text, counts: &InboxCounts, address: &Address) -> Vec<Choice> {
-    let all = Choice::new("", t.get("inbox-all-tracks"), &address.track);
-    let tracks = counts.tracks.iter().map(|counts| {
+    let is_offered = |counts: &&TrackCounts| address.state != InboxState::Open || !counts.track.kind().is_closed();
+    let tracks = counts.tracks.iter().filter(is_offered).map(|counts| {
         let number = match address.state {
-            InboxState::All => Some(counts.all),
+            InboxState::Open | InboxState::All => Some(counts.all),
             InboxState::Unanswered => Some(counts.unanswered),
             InboxState::Replied => Some(counts.replied),
             InboxState::Private => Some(counts.private),
@@ -682,9 +691,11 @@ fn tracks(t: Text, counts: &InboxCounts, address: &Address) -> Vec<Choice> {
         };
         let name = counts.track.name.as_str();
         let label = number.map_or_else(|| name.to_owned(), |number| format!("{name} ({})", t.number(number)));
-        Choice::new(counts.track.id.to_string(), label, &address.track)
+        let value = counts.track.id.to_string();
+        let is_chosen = address.tracks.contains(&value);
+        Choice { value, label, is_chosen }
     });
-    std::iter::once(all).chain(tracks).collect()
+    tracks.collect()
 }
 
 /// Returns the lanes of the tracks, each once.
@@ -731,6 +742,7 @@ fn empty(t: Text, address: &Address) -> Empty {
         _ if address.page > 1 => ("empty-page-title", "empty-page-text"),
         _ if address.is_filtered() => ("empty-filter-title", "inbox-empty-filter"),
         InboxState::All => ("inbox-empty-all-title", "inbox-empty-all"),
+        InboxState::Open => ("inbox-empty-open-title", "inbox-empty-open"),
         InboxState::Unanswered => ("inbox-empty-unanswered-title", "inbox-empty-unanswered"),
         InboxState::Replied => ("inbox-empty-replied-title", "inbox-empty-replied"),
         InboxState::Awaiting => ("inbox-empty-awaiting-title", "inbox-empty-awaiting"),
@@ -746,7 +758,6 @@ pub(crate) mod tests {
     use crate::notices;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_summary};
     use roadmap_domain::error::{FieldError, Resource};
-    use roadmap_domain::model::admin::TrackCounts;
     use roadmap_domain::model::customer::CustomerName;
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::html::CleanHtml;
@@ -907,7 +918,9 @@ pub(crate) mod tests {
         for (query, path) in [
             ("", "/admin"),
             ("state=&query=&track=&lane=&tag=&mine=&sort=&page=", "/admin"),
-            ("state=all&sort=best&page=0&other=1", "/admin"),
+            ("state=all&sort=best&page=0&other=1", "/admin?state=all"),
+            ("state=open", "/admin"),
+            ("track=1&track=&track=2", "/admin?track=1&track=2"),
             ("query=+dark+mode+&page=2", "/admin?query=dark+mode&page=2"),
             (
                 "page=3&sort=votes&mine=on&tag=%26%23&lane=2&track=1&state=unanswered",
@@ -923,7 +936,7 @@ pub(crate) mod tests {
         }
         let address = address("state=private&query=a&sort=votes&page=3");
         assert_eq!(address.without_filters(), "/admin?state=private&sort=votes");
-        assert_eq!(track_path(TrackId::new(Uuid::nil())), format!("/admin?track={}", Uuid::nil()));
+        assert_eq!(track_path(TrackId::new(Uuid::nil())), format!("/admin?state=all&track={}", Uuid::nil()));
         assert_eq!(state_path(InboxState::Unanswered), "/admin?state=unanswered");
     }
 
@@ -932,11 +945,18 @@ pub(crate) mod tests {
         let counts = sample_counts();
         let views = views(ENGLISH, &counts, &address("state=awaiting&sort=votes&tag=a"));
         let counts_of_views: Vec<_> = views.iter().map(|view| (view.name.as_str(), view.count.as_str())).collect();
-        let expected =
-            [("All", "1,230"), ("No answer yet", "6"), ("Awaiting approval", "5"), ("Private", "3"), ("Merged", "7")];
+        let expected = [
+            ("Open", "1,230"),
+            ("No answer yet", "6"),
+            ("New reply", "3"),
+            ("Awaiting approval", "5"),
+            ("Private", "3"),
+            ("Merged", "7"),
+            ("All", "1,230"),
+        ];
         assert_eq!(counts_of_views, expected);
-        assert_eq!(views[2].path, "/admin?state=awaiting&sort=votes");
-        assert_eq!(views.iter().map(|view| view.is_current).collect::<Vec<_>>(), [false, false, true, false, false]);
+        assert_eq!(views[3].path, "/admin?state=awaiting&sort=votes");
+        assert_eq!(views.iter().position(|view| view.is_current), Some(3));
         for (query, label) in [
             ("", "Inbox (1,200)"),
             ("state=unanswered", "Inbox (2)"),
@@ -945,7 +965,7 @@ pub(crate) mod tests {
             ("state=awaiting", "Inbox"),
             ("state=merged", "Inbox"),
         ] {
-            assert_eq!(tracks(ENGLISH, &counts, &address(query))[1].label, label, "{query}");
+            assert_eq!(tracks(ENGLISH, &counts, &address(query))[0].label, label, "{query}");
         }
         let lanes = lanes(ENGLISH, &counts, &address(""));
         assert_eq!(lanes.iter().map(|lane| lane.label.as_str()).collect::<Vec<_>>(), ["All lanes", "Planned"]);
@@ -974,7 +994,8 @@ pub(crate) mod tests {
     #[test]
     fn an_empty_list_says_why() {
         for (query, title) in [
-            ("", "The inbox is empty"),
+            ("", "Nothing is open"),
+            ("state=all", "The inbox is empty"),
             ("state=replied", "No new replies"),
             ("state=unanswered", "Everything is answered"),
             ("state=awaiting", "Nothing waits for approval"),

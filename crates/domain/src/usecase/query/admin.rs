@@ -6,8 +6,8 @@ use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::admin::{
-    CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, MergePreview, Overview, OverviewTimes,
-    Period, TeamPage,
+    CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, MergePreview, Overview,
+    OverviewTimes, Period, TeamPage,
 };
 use crate::model::api_key::ApiKey;
 use crate::model::customer::{Customer, CustomerName};
@@ -48,6 +48,19 @@ pub struct ListInbox {
     pub is_sorted: bool,
 }
 
+/// Returns a filter with the tracks that it shows.
+async fn on_shown_tracks(
+    filter: &InboxFilter,
+    workspace: WorkspaceId,
+    ports: &QueryPorts,
+) -> Result<InboxFilter, RoadmapError> {
+    let tracks = match filter.state {
+        InboxState::Open => filter.shown_tracks(&ports.tracks.tracks(workspace).await?),
+        _ => filter.tracks.clone(),
+    };
+    Ok(InboxFilter { tracks, ..filter.clone() })
+}
+
 /// Number of results of a search in the inbox.
 const SEARCH_RESULTS: usize = 50;
 
@@ -76,7 +89,8 @@ impl ListInbox {
         if ids.is_empty() || request.page() > 1 {
             return Ok(Listing { items: Vec::new(), request, total: ids.len() as u64 });
         }
-        let mut items = ports.reader.inbox_rows(workspace, &self.list.filter, &ids).await?;
+        let filter = on_shown_tracks(&self.list.filter, workspace, ports).await?;
+        let mut items = ports.reader.inbox_rows(workspace, &filter, &ids).await?;
         if self.is_sorted {
             match self.list.sort {
                 // The number of a feature request grows with time.
@@ -104,7 +118,8 @@ impl Query for ListInbox {
         if request.page() > InboxList::MAX_PAGE {
             return Ok(Listing { items: Vec::new(), request, total: 0 });
         }
-        Ok(ports.reader.inbox(workspace, &self.list).await?)
+        let list = InboxList { filter: on_shown_tracks(&self.list.filter, workspace, ports).await?, ..self.list };
+        Ok(ports.reader.inbox(workspace, &list).await?)
     }
 }
 

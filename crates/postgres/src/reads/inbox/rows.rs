@@ -56,9 +56,7 @@ macro_rules! is_in_state {
                  WHERE waiting.workspace_id = {workspace} AND waiting.id = vote_tallies.request_id)
              ELSE true
          END
-         AND ({track} IS NULL OR vote_tallies.track_id = {track})
-         AND ({lane} IS NULL OR vote_tallies.track_id IN (
-             SELECT id FROM tracks WHERE workspace_id = {workspace} AND lane_id = {lane}))"
+         AND ({tracks} IS NULL OR vote_tallies.track_id = ANY ({tracks}))"
     };
 }
 pub(super) use is_in_state;
@@ -80,8 +78,7 @@ statement! {
         workspace: Uuid => SqlUuid,
         requests: Vec<Uuid> => Array<SqlUuid>,
         state: String => Text,
-        track: Option<Uuid> => Nullable<SqlUuid>,
-        lane: Option<Uuid> => Nullable<SqlUuid>,
+        tracks: Option<Vec<Uuid>> => Nullable<Array<SqlUuid>>,
         tag: Option<String> => Nullable<Text>,
         member: Option<Uuid> => Nullable<SqlUuid>,
     } -> InboxColumns,
@@ -106,8 +103,8 @@ statement! {
 pub(super) struct Scope {
     /// The name of the state.
     pub(super) state: String,
-    pub(super) track: Option<Uuid>,
-    pub(super) lane: Option<Uuid>,
+    /// The tracks that are shown. `None` means all.
+    pub(super) tracks: Option<Vec<Uuid>>,
     /// The tag in lower case.
     pub(super) tag: Option<String>,
     pub(super) member: Option<Uuid>,
@@ -117,8 +114,7 @@ impl From<&InboxFilter> for Scope {
     fn from(filter: &InboxFilter) -> Self {
         Self {
             state: filter.state.name().to_owned(),
-            track: filter.track.map(|track| track.uuid()),
-            lane: filter.lane.map(|lane| lane.uuid()),
+            tracks: filter.tracks.as_ref().map(|tracks| tracks.iter().map(|track| track.uuid()).collect()),
             tag: filter.tag.as_ref().map(folded_tag),
             member: filter.member.map(|member| member.uuid()),
         }

@@ -1,7 +1,7 @@
 //! Lists of the inbox with a tag, or of what a member has written on. They are sorted, after at most
 //! [`InboxList::READ_LIMIT`] feature requests were selected.
 
-use diesel::sql_types::{BigInt, Nullable, Text, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{InboxList, InboxRow};
@@ -21,8 +21,7 @@ statement! {
     SelectedInbox {
         workspace: Uuid => SqlUuid,
         state: String => Text,
-        track: Option<Uuid> => Nullable<SqlUuid>,
-        lane: Option<Uuid> => Nullable<SqlUuid>,
+        tracks: Option<Vec<Uuid>> => Nullable<Array<SqlUuid>>,
         tag: Option<String> => Nullable<Text>,
         member: Option<Uuid> => Nullable<SqlUuid>,
         scan_limit: i64 => BigInt,
@@ -81,9 +80,9 @@ pub(super) async fn page(
     limit: i64,
     offset: i64,
 ) -> Result<Listing<InboxRow>, StoreError> {
-    let Scope { state, track, lane, tag, member } = (&list.filter).into();
+    let Scope { state, tracks, tag, member } = (&list.filter).into();
     let (scan_limit, sort) = (i64::from(InboxList::READ_LIMIT), list.sort.name().to_owned());
-    let selected = SelectedInbox { workspace, state, track, lane, tag, member, scan_limit, sort, limit, offset };
+    let selected = SelectedInbox { workspace, state, tracks, tag, member, scan_limit, sort, limit, offset };
     let rows: Vec<(i64, Option<InboxListRow>)> = session.run(selected.load(&mut session.connection()?)).await?;
     listing(rows, list.page, InboxRow::try_from)
 }

@@ -44,7 +44,7 @@ pub(super) enum Plan {
 
 impl Scope {
     pub(super) fn plan(&self, sort: InboxSort, total: i64) -> Plan {
-        let is_of_workspace = self.track.is_none() && self.lane.is_none();
+        let is_of_workspace = self.tracks.is_none();
         let is_by_number = matches!(sort, InboxSort::Newest | InboxSort::Oldest);
         let has_index = !matches!(self.state, InboxState::Awaiting | InboxState::Merged);
         if self.member.is_some() {
@@ -55,7 +55,10 @@ impl Scope {
             Plan::OfWorkspace
         } else if !has_index {
             Plan::OfState
-        } else if sort == InboxSort::Votes && self.state != InboxState::All && total <= MAX_SORTED {
+        } else if sort == InboxSort::Votes
+            && !matches!(self.state, InboxState::All | InboxState::Open)
+            && total <= MAX_SORTED
+        {
             Plan::Few
         } else if is_of_workspace && sort == InboxSort::Votes {
             Plan::OfWorkspace
@@ -66,34 +69,32 @@ impl Scope {
 
     /// Counts what the filter chooses.
     pub(super) fn count(&self, connection: &mut SqliteConnection) -> Result<i64, SqlError> {
-        let Self { workspace, track, lane, tag, member, state } = self.clone();
-        let is_of_workspace = track.is_none() && lane.is_none();
+        let Self { workspace, tracks, tag, member, state } = self.clone();
+        let is_of_workspace = tracks.is_none();
         let name = state.name();
         if member.is_some() {
-            let count = CountOfMember { workspace, track, lane, tag, member, state: name, scan_limit: MAX_SORTED };
+            let count = CountOfMember { workspace, tracks, tag, member, state: name, scan_limit: MAX_SORTED };
             return Ok(count.get_result(connection)?);
         }
         if tag.is_some() {
-            let count = CountTagged { workspace, track, lane, tag, member, state: name, scan_limit: MAX_SORTED };
+            let count = CountTagged { workspace, tracks, tag, member, state: name, scan_limit: MAX_SORTED };
             return Ok(count.get_result(connection)?);
         }
         let scan_limit = MAX_LISTED;
         Ok(match state {
-            InboxState::All | InboxState::Unanswered | InboxState::Private => {
-                CountOfTracks { workspace, track, lane, state: name }.get_result(connection)?
-            }
             InboxState::Awaiting if is_of_workspace => {
                 CountAwaiting { workspace, limit: MAX_LISTED }.get_result(connection)?
             }
             InboxState::Merged if is_of_workspace => {
                 CountMerged { workspace, limit: MAX_LISTED }.get_result(connection)?
             }
-            InboxState::Awaiting => {
-                CountAwaitingOfTracks { workspace, track, lane, tag, member, state: name, scan_limit }
-                    .get_result(connection)?
-            }
-            InboxState::Merged => CountMergedOfTracks { workspace, track, lane, tag, member, state: name, scan_limit }
+            InboxState::Awaiting => CountAwaitingOfTracks { workspace, tracks, tag, member, state: name, scan_limit }
                 .get_result(connection)?,
+            InboxState::Merged => CountMergedOfTracks { workspace, tracks, tag, member, state: name, scan_limit }
+                .get_result(connection)?,
+            InboxState::Open | InboxState::All | InboxState::Unanswered | InboxState::Replied | InboxState::Private => {
+                CountOfTracks { workspace, tracks, state: name }.get_result(connection)?
+            }
         })
     }
 
@@ -105,7 +106,7 @@ impl Scope {
         sort: InboxSort,
         (limit, offset): (i64, i64),
     ) -> Result<Vec<InboxListRow>, SqlError> {
-        let Self { workspace, track, lane, tag, member, state } = self.clone();
+        let Self { workspace, tracks, tag, member, state } = self.clone();
         let scan_limit = match plan {
             Plan::OfWorkspace | Plan::OfTracks => limit.saturating_add(offset),
             Plan::Few | Plan::Tagged | Plan::OfMember => MAX_SORTED,
@@ -113,15 +114,14 @@ impl Scope {
         };
         macro_rules! ordered {
             ($page:ident) => {
-                $page { workspace, track, lane, state: state.name(), scan_limit, limit, offset }.load(connection)?
+                $page { workspace, tracks, state: state.name(), scan_limit, limit, offset }.load(connection)?
             };
         }
         macro_rules! selected {
             ($page:ident) => {
                 $page {
                     workspace,
-                    track,
-                    lane,
+                    tracks,
                     tag,
                     member,
                     state: state.name(),
@@ -139,15 +139,19 @@ impl Scope {
             (Plan::OfMember, ..) => selected!(MemberPage),
             (Plan::OfState, _, Of::Merged) => selected!(MergedPage),
             (Plan::OfState, ..) => selected!(AwaitingPage),
-            (Plan::Few, _, Of::Private) => FewPrivatePage { workspace, track, lane, limit, offset }.load(connection)?,
-            (Plan::Few, ..) => FewUnansweredPage { workspace, track, lane, limit, offset }.load(connection)?,
-            (Plan::OfWorkspace, By::Newest, Of::All) => ordered!(NewestPage),
-            (Plan::OfWorkspace, By::Newest, Of::Unanswered) => ordered!(NewestUnansweredPage),
+            (Plan::Few, _, Of::Private) => {
+                FewPrivatePage { workspace, tracks, state: state.name(), limit, offset }.load(connection)?
+            }
+            (Plan::Few, ..) => {
+                FewNoticedPage { workspace, tracks, state: state.name(), limit, offset }.load(connection)?
+            }
+            (Plan::OfWorkspace, By::Newest, Of::All | Of::Open) => ordered!(NewestPage),
+            (Plan::OfWorkspace, By::Newest, Of::Unanswered | Of::Replied) => ordered!(NewestNoticedPage),
             (Plan::OfWorkspace, By::Newest, Of::Private) => ordered!(NewestPrivatePage),
             (Plan::OfWorkspace, By::Newest, Of::Awaiting) => ordered!(NewestAwaitingPage),
             (Plan::OfWorkspace, By::Newest, Of::Merged) => ordered!(NewestMergedPage),
-            (Plan::OfWorkspace, By::Oldest, Of::All) => ordered!(OldestPage),
-            (Plan::OfWorkspace, By::Oldest, Of::Unanswered) => ordered!(OldestUnansweredPage),
+            (Plan::OfWorkspace, By::Oldest, Of::All | Of::Open) => ordered!(OldestPage),
+            (Plan::OfWorkspace, By::Oldest, Of::Unanswered | Of::Replied) => ordered!(OldestNoticedPage),
             (Plan::OfWorkspace, By::Oldest, Of::Private) => ordered!(OldestPrivatePage),
             (Plan::OfWorkspace, By::Oldest, Of::Awaiting) => ordered!(OldestAwaitingPage),
             (Plan::OfWorkspace, By::Oldest, Of::Merged) => ordered!(OldestMergedPage),

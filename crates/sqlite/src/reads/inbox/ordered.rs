@@ -3,7 +3,7 @@
 
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
-use super::rows::{InboxSql, page_of_listed};
+use super::rows::{InboxSql, is_shown, page_of_listed};
 use crate::statement::statement;
 use roadmap_store::columns::Id;
 
@@ -13,11 +13,11 @@ macro_rules! ordered_page {
         statement! {
             $(#[$doc])*
             $name {
-                workspace: Id => Binary, track: Option<Id> => Nullable<Binary>, lane: Option<Id> => Nullable<Binary>,
+                workspace: Id => Binary, tracks: Option<String> => Nullable<Text>,
                 state: &'static str => Text, scan_limit: i64 => BigInt, limit: i64 => BigInt, offset: i64 => BigInt,
             } -> InboxSql,
             concat!(
-                "WITH scope (workspace, track, lane, state, scan_limit) AS (SELECT ?, ?, ?, ?, ?),
+                "WITH scope (workspace, tracks, state, scan_limit) AS (SELECT ?, ?, ?, ?),
                  listed (number, key) AS (",
                 $($listed)+, ") ", page_of_listed!()
             )
@@ -44,8 +44,7 @@ macro_rules! page_of_tracks {
         ordered_page!(
             $(#[$doc])* $name,
             "SELECT first.value ->> 0, first.value ->> 1 FROM scope
-             CROSS JOIN tracks ON tracks.workspace_id = scope.workspace AND tracks.id = coalesce(scope.track, tracks.id)
-                    AND tracks.lane_id IS coalesce(scope.lane, tracks.lane_id)
+             CROSS JOIN tracks ON tracks.workspace_id = scope.workspace AND ", is_shown!(), "
              CROSS JOIN json_each((
                  SELECT json_group_array(json_array(number, key)) FROM (
                      SELECT request.row_number AS number, ", $key, " AS key FROM ", $from, "
@@ -186,19 +185,18 @@ page_of_tracks!(
 statement! {
     /// Counts the feature requests of a state on the tracks of a filter.
     CountOfTracks {
-        workspace: Id => Binary, track: Option<Id> => Nullable<Binary>, lane: Option<Id> => Nullable<Binary>,
+        workspace: Id => Binary, tracks: Option<String> => Nullable<Text>,
         state: &'static str => Text,
     } -> BigInt,
-    "WITH scope (workspace, track, lane, state) AS (SELECT ?, ?, ?, ?)
+    concat!("WITH scope (workspace, tracks, state) AS (SELECT ?, ?, ?)
      SELECT coalesce(sum(CASE scope.state
          WHEN 'unanswered' THEN tally.unanswered_count
          WHEN 'replied' THEN tally.replied_count
          WHEN 'private' THEN tally.all_count - tally.public_count
          ELSE tally.all_count
      END), 0) FROM scope
-     CROSS JOIN tracks ON tracks.workspace_id = scope.workspace AND tracks.id = coalesce(scope.track, tracks.id)
-            AND tracks.lane_id IS coalesce(scope.lane, tracks.lane_id)
-     CROSS JOIN track_tallies tally ON tally.workspace_id = tracks.workspace_id AND tally.track_id = tracks.id"
+     CROSS JOIN tracks ON tracks.workspace_id = scope.workspace AND ", is_shown!(), "
+     CROSS JOIN track_tallies tally ON tally.workspace_id = tracks.workspace_id AND tally.track_id = tracks.id")
 }
 
 /// SQL for the number of feature requests that await approval, at most as many as a common table expression `scope

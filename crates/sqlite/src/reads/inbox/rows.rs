@@ -6,6 +6,7 @@ use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::model::admin::{InboxFilter, InboxState};
 use roadmap_store::columns::Id;
 
+use crate::codec::json_ids;
 use crate::reads::portal_lists::rows::folded;
 use crate::rows::SummarySql;
 use crate::statement::statement;
@@ -59,11 +60,21 @@ macro_rules! page_of_listed {
 }
 pub(super) use page_of_listed;
 
+/// SQL for whether a row of `tracks` is shown: `scope.tracks` is a JSON array of IDs, or NULL for all.
+macro_rules! is_shown {
+    () => {
+        "(scope.tracks IS NULL OR tracks.id IN (SELECT unhex(shown.value) FROM json_each(scope.tracks) AS shown))"
+    };
+}
+pub(super) use is_shown;
+
 /// SQL for whether a row `tally` of `vote_tallies` on a row of `tracks` matches the filter in a common table expression
-/// `scope (track, lane, tag, member, state)`. Only private feature requests await approval.
+/// `scope (tracks, tag, member, state)`. Only private feature requests await approval.
 macro_rules! matches_scope {
     () => {
-        "tracks.id = coalesce(scope.track, tracks.id) AND tracks.lane_id IS coalesce(scope.lane, tracks.lane_id)
+        concat!(
+            $crate::reads::inbox::rows::is_shown!(),
+            "
          AND (tally.root_id IS NOT NULL) = (scope.state = 'merged')
          AND CASE scope.state
              WHEN 'unanswered' THEN tally.attention IS 'unanswered'
@@ -86,6 +97,7 @@ macro_rules! matches_scope {
              SELECT 1 FROM notes WHERE notes.workspace_id = tally.workspace_id
                 AND notes.author_id = scope.member AND notes.request_id = tally.request_id
          ))"
+        )
     };
 }
 pub(super) use matches_scope;
@@ -93,12 +105,12 @@ pub(super) use matches_scope;
 statement! {
     /// Selects the feature requests of a JSON array that match a filter, in its order.
     Rows {
-        workspace: Id => Binary, track: Option<Id> => Nullable<Binary>, lane: Option<Id> => Nullable<Binary>,
+        workspace: Id => Binary, tracks: Option<String> => Nullable<Text>,
         tag: Option<String> => Nullable<Text>, member: Option<Id> => Nullable<Binary>, state: &'static str => Text,
         requests: String => Text,
     } -> InboxSql,
     concat!(
-        "WITH scope (workspace, track, lane, tag, member, state) AS (SELECT ?, ?, ?, ?, ?, ?),
+        "WITH scope (workspace, tracks, tag, member, state) AS (SELECT ?, ?, ?, ?, ?),
          page (number, key) AS MATERIALIZED (
              SELECT tally.row_number, request.key FROM scope CROSS JOIN json_each(?) AS request
              CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace
@@ -116,8 +128,8 @@ statement! {
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
     pub(super) workspace: Id,
-    pub(super) track: Option<Id>,
-    pub(super) lane: Option<Id>,
+    /// The tracks that are shown, as a JSON array. `None` means all.
+    pub(super) tracks: Option<String>,
     pub(super) tag: Option<String>,
     pub(super) member: Option<Id>,
     pub(super) state: InboxState,
@@ -127,8 +139,10 @@ impl Scope {
     pub(super) fn new(workspace: Id, filter: &InboxFilter) -> Self {
         Self {
             workspace,
-            track: filter.track.map(|track| Id(track.uuid())),
-            lane: filter.lane.map(|lane| Id(lane.uuid())),
+            tracks: filter
+                .tracks
+                .as_ref()
+                .map(|tracks| json_ids(&tracks.iter().map(|track| Id(track.uuid())).collect::<Vec<_>>())),
             tag: filter.tag.as_ref().map(folded),
             member: filter.member.map(|member| Id(member.uuid())),
             state: filter.state,

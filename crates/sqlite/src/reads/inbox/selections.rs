@@ -3,7 +3,7 @@
 
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
-use super::rows::{InboxSql, matches_scope, page_of_listed};
+use super::rows::{InboxSql, is_shown, matches_scope, page_of_listed};
 use crate::statement::statement;
 use roadmap_store::columns::Id;
 
@@ -12,7 +12,7 @@ use roadmap_store::columns::Id;
 macro_rules! selected {
     ($candidates:literal) => {
         concat!(
-            "WITH scope (workspace, track, lane, tag, member, state, scan_limit) AS (SELECT ?, ?, ?, ?, ?, ?, ?),
+            "WITH scope (workspace, tracks, tag, member, state, scan_limit) AS (SELECT ?, ?, ?, ?, ?, ?),
              candidates (number) AS (",
             $candidates,
             "),
@@ -33,7 +33,7 @@ macro_rules! selected_statements {
         statement! {
             /// Selects feature requests that a filter chooses, in an order.
             $page {
-                workspace: Id => Binary, track: Option<Id> => Nullable<Binary>, lane: Option<Id> => Nullable<Binary>,
+                workspace: Id => Binary, tracks: Option<String> => Nullable<Text>,
                 tag: Option<String> => Nullable<Text>, member: Option<Id> => Nullable<Binary>,
                 state: &'static str => Text, scan_limit: i64 => BigInt, sort: &'static str => Text,
                 limit: i64 => BigInt, offset: i64 => BigInt,
@@ -55,7 +55,7 @@ macro_rules! selected_statements {
         statement! {
             /// Counts the feature requests that a filter chooses.
             $count {
-                workspace: Id => Binary, track: Option<Id> => Nullable<Binary>, lane: Option<Id> => Nullable<Binary>,
+                workspace: Id => Binary, tracks: Option<String> => Nullable<Text>,
                 tag: Option<String> => Nullable<Text>, member: Option<Id> => Nullable<Binary>,
                 state: &'static str => Text, scan_limit: i64 => BigInt,
             } -> BigInt,
@@ -117,16 +117,14 @@ macro_rules! few_of_tracks {
         statement! {
             $(#[$doc])*
             $page {
-                workspace: Id => Binary, track: Option<Id> => Nullable<Binary>, lane: Option<Id> => Nullable<Binary>,
-                limit: i64 => BigInt, offset: i64 => BigInt,
+                workspace: Id => Binary, tracks: Option<String> => Nullable<Text>,
+                state: &'static str => Text, limit: i64 => BigInt, offset: i64 => BigInt,
             } -> InboxSql,
             concat!(
-                "WITH scope (workspace, track, lane) AS (SELECT ?, ?, ?),
+                "WITH scope (workspace, tracks, state) AS (SELECT ?, ?, ?),
                  listed (number, key) AS (
                      SELECT tally.row_number, tally.votes_count FROM scope
-                     CROSS JOIN tracks ON tracks.workspace_id = scope.workspace
-                            AND tracks.id = coalesce(scope.track, tracks.id)
-                            AND tracks.lane_id IS coalesce(scope.lane, tracks.lane_id)
+                     CROSS JOIN tracks ON tracks.workspace_id = scope.workspace AND ", is_shown!(), "
                      CROSS JOIN feature_requests request INDEXED BY ", $index, "
                              ON request.workspace_id = tracks.workspace_id AND request.track_id = tracks.id
                      CROSS JOIN vote_tallies tally ON tally.row_number = request.row_number
