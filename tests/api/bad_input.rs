@@ -118,6 +118,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("changelog", "/changelog/feature_request_ids/0", "a string"),
     ("changelog", "/changelog/publish", "a boolean"),
     ("changelog", "/changelog/publish_at", "a string"),
+    ("changelog", "/changelog/notify_subscribers", "a boolean"),
     ("changelog", "/operation_key", "a string"),
     ("edit of a changelog", "/changelog", "an object"),
     ("edit of a changelog", "/changelog/title", "a string"),
@@ -126,6 +127,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("edit of a changelog", "/changelog/feature_request_ids", "a list"),
     ("edit of a changelog", "/changelog/feature_request_ids/0", "a string"),
     ("edit of a changelog", "/changelog/publish_at", "a string"),
+    ("edit of a changelog", "/changelog/notify_subscribers", "a boolean"),
     ("edit of a changelog", "/operation_key", "a string"),
     ("approve", "/operation_key", "a string"),
     ("decline", "/operation_key", "a string"),
@@ -236,6 +238,7 @@ pub fn started() -> (App, Vec<Write>) {
         "cover_image_signed_id": null,
         "feature_request_ids": [request],
         "publish_at": "2999-01-01T00:00:00Z",
+        "notify_subscribers": false,
     });
     let portal = json!({
         "visibility": "public",

@@ -488,3 +488,27 @@ fn unknown_and_foreign_changelogs_do_not_exist() {
     }
     assert!(is_draft(&changelog_of(&bolt, &foreign)));
 }
+
+/// A changelog that is published at a time can be mailed then: the mail waits in the outbox, and follows the publication.
+#[test]
+fn mail_goes_out_with_a_scheduled_publication() {
+    let app = App::start();
+    let outbox = || app.count("SELECT count(*) FROM outbox WHERE kind = 'changelog_audience'");
+    let fields =
+        json!({ "title": "1.0", "content": "New", "publish_at": "2999-01-01T09:00:00Z", "notify_subscribers": true });
+    let created = app.acme.post_changelog(&json!({ "changelog": fields })).is_ok();
+    let id = created["changelog"]["id"].as_str().expect("an id");
+    let change = |fields: Value| app.acme.patch_changelog(id, &json!({ "changelog": fields }));
+    assert_eq!(outbox(), 1);
+    change(json!({ "publish_at": "2999-02-01T09:00:00Z" })).is_ok();
+    assert_eq!(outbox(), 1);
+    change(json!({ "notify_subscribers": false })).is_ok();
+    assert_eq!(outbox(), 0);
+    change(json!({ "notify_subscribers": true })).is_ok();
+    change(json!({ "publish_at": null })).is_ok();
+    assert_eq!(outbox(), 0);
+    let message = "notify_subscribers is for changelogs with publish_at, others are mailed when they are published";
+    change(json!({ "notify_subscribers": true })).is_error(422, message);
+    let fields = json!({ "title": "1.0", "content": "New", "notify_subscribers": true });
+    app.acme.post_changelog(&json!({ "changelog": fields })).is_error(422, message);
+}

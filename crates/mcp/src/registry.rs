@@ -453,7 +453,7 @@ mod tests {
             ("SearchFeatureRequests", true, false, true, false),
             ("AddVoter", false, false, false, false),
             ("CreateComment", false, false, false, true),
-            ("CreateChangelog", false, false, false, false),
+            ("CreateChangelog", false, false, false, true),
             ("MoveFeatureRequest", false, true, true, true),
             ("UpdateSetting", false, true, true, false),
             ("DeleteFeatureRequest", false, true, true, false),

@@ -212,11 +212,12 @@ statement! {
 
 statement! {
     /// Counts the mails of a workspace: waiting; audiences; the oldest of both; sent; dead.
-    Status { workspace: Uuid => SqlUuid } -> (BigInt, BigInt, Nullable<Timestamptz>, BigInt, BigInt),
+    Status { workspace: Uuid => SqlUuid, now: TimestampColumn => Timestamptz }
+        -> (BigInt, BigInt, Nullable<Timestamptz>, BigInt, BigInt),
     concat!(
         "SELECT coalesce(sum(mails) FILTER (WHERE due_at IS NOT NULL), 0)::bigint,
-                count(*) FILTER (WHERE is_audience),
-                min(created_at) FILTER (WHERE due_at IS NOT NULL),
+                count(*) FILTER (WHERE is_audience AND created_at <= {now}),
+                min(created_at) FILTER (WHERE due_at IS NOT NULL AND created_at <= {now}),
                 coalesce(sum(mails) FILTER (WHERE sent_at IS NOT NULL), 0)::bigint,
                 coalesce(sum(mails) FILTER (WHERE sent_at IS NULL AND due_at IS NULL), 0)::bigint
          FROM (SELECT ", is_audience!("outbox"), " AS is_audience, created_at, due_at, sent_at,
@@ -380,9 +381,9 @@ impl OutboxQueue for PostgresStore {
         row.map(|row| row.into_state(id)).transpose()
     }
 
-    async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
+    async fn status(&self, workspace: WorkspaceId, failures: u32, now: Timestamp) -> Result<MailStatus, StoreError> {
         let session = self.mail_session(workspace).await?;
-        let status = Status { workspace: workspace.uuid() };
+        let status = Status { workspace: workspace.uuid(), now: now.into() };
         let counts: MailStatusRow = session.run(status.get_result(&mut session.connection()?)).await?;
         let latest = Failures { workspace: workspace.uuid(), limit: i64::from(failures) };
         counts.into_status(workspace, session.run(latest.load(&mut session.connection()?)).await?)

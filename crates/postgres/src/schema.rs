@@ -87,6 +87,7 @@ diesel::table! {
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
         notified -> Bool,
+        notifies -> Bool,
     }
 }
 

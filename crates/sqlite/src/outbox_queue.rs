@@ -84,11 +84,12 @@ statement! {
 
 statement! {
     /// Counts the mails of a workspace: waiting; audiences; the oldest of both; sent; dead.
-    Status { workspace: Id => Binary } -> (BigInt, BigInt, Nullable<BigInt>, BigInt, BigInt),
+    Status { audiences_at: i64 => BigInt, oldest_at: i64 => BigInt, workspace: Id => Binary }
+        -> (BigInt, BigInt, Nullable<BigInt>, BigInt, BigInt),
     concat!(
         "SELECT coalesce(sum(mails) FILTER (WHERE due_at IS NOT NULL), 0),
-                count(*) FILTER (WHERE kind GLOB '*_audience'),
-                min(created_at) FILTER (WHERE due_at IS NOT NULL),
+                count(*) FILTER (WHERE kind GLOB '*_audience' AND created_at <= ?),
+                min(created_at) FILTER (WHERE due_at IS NOT NULL AND created_at <= ?),
                 coalesce(sum(mails) FILTER (WHERE sent_at IS NOT NULL), 0),
                 coalesce(sum(mails) FILTER (WHERE sent_at IS NULL AND due_at IS NULL), 0)
          FROM (SELECT kind, created_at, due_at, sent_at, ", mails!(), " AS mails FROM outbox
@@ -333,12 +334,12 @@ impl OutboxQueue for SqliteStore {
         row.map(|row| row.into_state(&id)).transpose()
     }
 
-    async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
-        let id = Id(workspace.uuid());
+    async fn status(&self, workspace: WorkspaceId, failures: u32, now: Timestamp) -> Result<MailStatus, StoreError> {
+        let (id, now) = (Id(workspace.uuid()), now.millis());
         let (counts, failures): (MailStatusRow, _) = self
             .readers
             .run_in_snapshot(move |connection| {
-                let counts = Status { workspace: id }.get_result(connection)?;
+                let counts = Status { audiences_at: now, oldest_at: now, workspace: id }.get_result(connection)?;
                 Ok((counts, Failures { workspace: id, limit: i64::from(failures) }.load(connection)?))
             })
             .await?;

@@ -90,6 +90,7 @@ table! {
         created_at -> BigInt,
         updated_at -> BigInt,
         notified -> Bool,
+        notifies -> Bool,
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 53] = [
+const TEAM: [(&str, &str); 54] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("no-answer-needed", "done-no-answer-needed"),
@@ -58,6 +58,7 @@ const TEAM: [(&str, &str); 53] = [
     ("changelog-published", "done-changelog-published"),
     ("changelog-mailed", "done-changelog-mailed"),
     ("changelog-scheduled", "done-changelog-scheduled"),
+    ("changelog-scheduled-mail", "done-changelog-scheduled-mail"),
     ("changelog-unpublished", "done-changelog-unpublished"),
     ("changelog-deleted", "done-changelog-deleted"),
     ("track-added", "done-track-added"),

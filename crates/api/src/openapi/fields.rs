@@ -244,6 +244,10 @@ pub(crate) fn notify_of_status() -> Object {
     flag("Sends mail about the new public status to every subscribed customer. Nothing is sent if it is the same.")
 }
 
+pub(crate) fn notify_at_publication() -> Object {
+    flag("With `publish_at`: sends mail at that time.")
+}
+
 pub(crate) fn notify_subscribers() -> Object {
     flag("Sends the changelog as mail to every subscribed customer of its feature requests. It is sent only once.")
 }

@@ -54,6 +54,8 @@ struct ChangelogBody {
     feature_request_ids: Option<Vec<String>>,
     #[schema(schema_with = described::publish_at)]
     publish_at: Option<String>,
+    #[schema(schema_with = described::notify_at_publication)]
+    notify_subscribers: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -81,6 +83,8 @@ struct ChangedFields {
     #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::changed_publish_at)]
     publish_at: Option<Option<String>>,
+    #[schema(schema_with = described::notify_at_publication)]
+    notify_subscribers: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -289,6 +293,7 @@ fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Val
         cover_image_signed_id: Some(changelog.cover_image_signed_id),
         feature_request_ids: Some(changelog.feature_request_ids),
         publish_at: Some(changelog.publish_at),
+        notify_subscribers: changelog.notify_subscribers,
     };
     ChangelogDraft::parse(&fields, changelog.publish.unwrap_or(false), referred)
 }
@@ -302,6 +307,7 @@ fn change(body: ChangeBody, referred: impl FnOnce(&str) -> Option<AttachmentId>)
         cover_image_signed_id: changelog.cover_image_signed_id,
         feature_request_ids: changelog.feature_request_ids,
         publish_at: changelog.publish_at,
+        notify_subscribers: changelog.notify_subscribers,
     };
     ChangelogChange::parse(&fields, referred)
 }

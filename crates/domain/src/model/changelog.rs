@@ -17,6 +17,8 @@ pub struct ChangelogDraft {
     pub cover: Option<AttachmentId>,
     /// When it is published.
     pub publication: Publication,
+    /// Whether mail goes out with a publication at a time.
+    pub notifies: bool,
     /// The feature requests that it is about.
     pub feature_requests: Vec<FeatureRequestId>,
 }
@@ -44,6 +46,8 @@ pub struct ChangelogFields {
     pub feature_request_ids: Option<Option<Vec<String>>>,
     /// The time of the publication as in RFC 3339. `Some(None)` and blank mean none.
     pub publish_at: Option<Option<String>>,
+    /// Whether mail goes out at that time.
+    pub notify_subscribers: Option<bool>,
 }
 
 /// Maximum number of feature requests that a changelog is about.
@@ -73,7 +77,11 @@ impl ChangelogDraft {
             (false, Some(at)) => Publication::At(at),
             (false, None) => Publication::Never,
         };
-        Ok(Self { title, content, cover, publication, feature_requests })
+        let notifies = fields.notify_subscribers.unwrap_or(false);
+        if notifies && !matches!(publication, Publication::At(_)) {
+            return Err(mail_without_time());
+        }
+        Ok(Self { title, content, cover, publication, notifies, feature_requests })
     }
 }
 
@@ -90,6 +98,8 @@ pub struct ChangelogChange {
     pub feature_requests: Option<Vec<FeatureRequestId>>,
     /// The time at which it is to be published. `Some(None)` makes a scheduled changelog a draft.
     pub publish_at: Option<Option<Timestamp>>,
+    /// Whether mail goes out at that time.
+    pub notifies: Option<bool>,
 }
 
 impl ChangelogChange {
@@ -107,6 +117,7 @@ impl ChangelogChange {
             cover: parse_cover(fields.cover_image_signed_id.as_ref(), resolve_reference)?,
             feature_requests: parse_linked(fields.feature_request_ids.as_ref())?,
             publish_at: parse_publish_at(fields.publish_at.as_ref())?,
+            notifies: fields.notify_subscribers,
         })
     }
 }
@@ -141,6 +152,13 @@ fn parse_publish_at(sent: Option<&Option<String>>) -> Validated<Option<Option<Ti
     let Some(sent) = sent else { return Ok(None) };
     let raw = sent.as_deref().map(str::trim).filter(|raw| !raw.is_empty());
     raw.map(|raw| parse_time("publish_at", raw)).transpose().map(Some)
+}
+
+/// Returns the error for mail with a publication that has no time.
+#[must_use]
+pub fn mail_without_time() -> FieldError {
+    let message = "notify_subscribers is for changelogs with publish_at, others are mailed when they are published";
+    FieldError::new("notify_subscribers", FieldProblem::Custom { message })
 }
 
 /// Returns the error for a time of publication that has passed.
@@ -237,8 +255,37 @@ pub struct EditableChangelog {
     pub changelog: Changelog,
     /// The feature requests that it is about.
     pub feature_requests: Vec<FeatureRequestId>,
-    /// Whether the voters of its feature requests were notified.
+    /// Whether mail about it was sent, or began to be.
     pub is_notified: bool,
+    /// Whether mail goes out with its publication at a time, or went out with it.
+    pub notifies: bool,
+}
+
+impl EditableChangelog {
+    /// Returns it as it is at `now`: what was to be mailed with a publication that has passed is mailed.
+    #[must_use]
+    pub fn at(self, now: Timestamp) -> Self {
+        let is_published = matches!(self.changelog.state(now), ChangelogState::Published(_));
+        let mail = ChangelogMail::new(self.is_notified, self.notifies, is_published);
+        Self { is_notified: mail.is_sent, notifies: mail.is_scheduled, ..self }
+    }
+}
+
+/// Whether voters get mail about a changelog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChangelogMail {
+    /// Mail about it was sent, or began to be.
+    pub is_sent: bool,
+    /// Mail goes out with its publication at a time.
+    pub is_scheduled: bool,
+}
+
+impl ChangelogMail {
+    /// Returns it from what is stored: what `notifies` with its publication is mailed once it is published.
+    #[must_use]
+    pub const fn new(is_notified: bool, notifies: bool, is_published: bool) -> Self {
+        Self { is_sent: is_notified || (notifies && is_published), is_scheduled: notifies && !is_published }
+    }
 }
 
 #[cfg(test)]

@@ -83,8 +83,9 @@ pub trait OutboxQueue: Send + Sync {
     /// Returns the state of the message with this identity, if there is one.
     async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError>;
 
-    /// Returns the state of a workspace's mail with its last `failures`. A digest counts as the mails held for it.
-    async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
+    /// Returns the state of a workspace's mail at `now` with its last `failures`. A digest counts as the mails held for
+    /// it. The audience of a later publication does not wait yet.
+    async fn status(&self, workspace: WorkspaceId, failures: u32, now: Timestamp) -> Result<MailStatus, StoreError>;
 
     /// Returns the amount of unsent mail in all workspaces, counted as by [`Self::status`].
     async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;

@@ -12,7 +12,7 @@ use crate::model::admin::{
 use crate::model::attachment::Attachment;
 use crate::model::audit::{AuditFilter, AuditListing, AuditPage};
 use crate::model::board::{ListedLane, RoadmapLane};
-use crate::model::changelog::{Changelog, ChangelogDetail};
+use crate::model::changelog::{Changelog, ChangelogDetail, ChangelogMail};
 use crate::model::changes::{ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage};
 use crate::model::comment::ListedComment;
 use crate::model::customer::{Customer, CustomerName, CustomerQuery};
@@ -159,8 +159,14 @@ pub trait ChangelogReader: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<PublishedChangelog>, StoreError>;
 
-    /// Whether the voters of a changelog were mailed, which happens once. False for an unknown changelog.
-    async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError>;
+    /// Returns whether the voters of a changelog get mail about it at `now`, which happens once. Neither for an unknown
+    /// changelog.
+    async fn changelog_mail(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+        now: Timestamp,
+    ) -> Result<ChangelogMail, StoreError>;
 }
 
 /// Reads comments and notes.
@@ -508,7 +514,7 @@ mockall::mock! {
         async fn changelog(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<Option<ChangelogDetail>, StoreError>;
         async fn published_changelogs(&self, workspace: WorkspaceId, now: Timestamp, page: PageRequest) -> Result<Listing<PublishedChangelog>, StoreError>;
         async fn published_changelog(&self, workspace: WorkspaceId, changelog: ChangelogId, now: Timestamp) -> Result<Option<PublishedChangelog>, StoreError>;
-        async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError>;
+        async fn changelog_mail(&self, workspace: WorkspaceId, changelog: ChangelogId, now: Timestamp) -> Result<ChangelogMail, StoreError>;
     }
 
     #[async_trait]

@@ -27,7 +27,7 @@ use crate::model::id::{
 use crate::model::mail::{SubscribeOutcome, Topic, Unsubscription};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
-use crate::model::message::NewMessage;
+use crate::model::message::{MessageId, NewMessage};
 use crate::model::portal::{Language, PortalSettings};
 use crate::model::removal::MovedTexts;
 use crate::model::search::{SearchDocument, Synonyms};
@@ -259,6 +259,9 @@ pub trait Outbox {
 
     /// Puts a message in the outbox, unless there is one with the same identity. Returns whether it is new.
     async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
+
+    /// Deletes the message with this identity from the outbox, if it was not sent.
+    async fn delete_message(&mut self, message: &MessageId) -> Result<(), StoreError>;
 
     /// Makes postponed mail due; with `dead`, dead mail too. Returns the number of these mails, counted as by
     /// [`OutboxQueue::status`](super::OutboxQueue::status).
@@ -689,6 +692,7 @@ mockall::mock! {
     impl Outbox for Unit {
         async fn enqueue_notifications(&mut self, topic: Topic, at: Timestamp, at_once: u32, request_id: Option<String>) -> Result<(), StoreError>;
         async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
+        async fn delete_message(&mut self, message: &MessageId) -> Result<(), StoreError>;
         async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError>;
         async fn count_mails(&mut self, topic: Topic, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
     }

@@ -9,11 +9,12 @@ use crate::model::audit::{Audit, Change};
 use crate::model::changelog::{self, Changelog, ChangelogChange, ChangelogDetail, ChangelogState, EditableChangelog};
 use crate::model::id::ChangelogId;
 use crate::model::mail::Topic;
+use crate::model::message::MessageId;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::create_changelog::{ensure_linked_exist, find_cover};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
-use crate::usecase::notify::notify_subscribers;
+use crate::usecase::notify::{notify_subscribers, notify_subscribers_later};
 
 /// Changes the fields that were sent and keeps the others.
 #[derive(Debug, Clone)]
@@ -67,6 +68,7 @@ fn changes(old: &EditableChangelog, new: &EditableChangelog) -> Vec<Change> {
         changed("feature_request_ids", old.feature_requests != new.feature_requests),
         Change::between("public_from", time(&old.changelog), time(&new.changelog)),
         Change::between("notified", old.is_notified, new.is_notified),
+        Change::between("notifies", old.notifies, new.notifies),
     ]
     .into_iter()
     .flatten()
@@ -81,6 +83,7 @@ async fn save(
     mut new: EditableChangelog,
     action: &'static str,
 ) -> Result<Performed<ChangelogChanged>, RoadmapError> {
+    schedule_mail(context, work, old, &new).await?;
     let changes = changes(old, &new);
     if !changes.is_empty() {
         new.changelog.updated_at = context.now;
@@ -101,7 +104,7 @@ impl Operation for EditChangelog {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<ChangelogChanged>, RoadmapError> {
-        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
+        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?.at(context.now);
         let change = &self.change;
         let mut new = old.clone();
         if let Some(title) = &change.title {
@@ -129,11 +132,38 @@ impl Operation for EditChangelog {
                 None => new.changelog.public_from = None,
             }
         }
+        new.notifies = match (new.changelog.state(context.now), change.notifies) {
+            (ChangelogState::Scheduled(_), notifies) => notifies.unwrap_or(old.notifies) && !old.is_notified,
+            (_, Some(true)) => return Err(changelog::mail_without_time().into()),
+            (_, Some(false) | None) => false,
+        };
         let title = change.title.as_ref().map_or("", |title| title.as_str());
         let content = change.content.as_ref().map_or("", |content| content.as_str());
         let links = change.feature_requests.as_ref().map_or(0, Vec::len) as u64;
         let bytes = storage::row_bytes(&[title, content]) + storage::ROW_BYTES.saturating_mul(links);
         Ok(save(context, work, &old, new, "changelog.update").await?.storing(bytes))
+    }
+}
+
+/// Takes the mail of a publication at a time out of the outbox, or puts it there for the new time. It is due at that time,
+/// and reaches those who are subscribed then.
+async fn schedule_mail(
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+    old: &EditableChangelog,
+    new: &EditableChangelog,
+) -> Result<(), RoadmapError> {
+    let due = |of: &EditableChangelog| of.changelog.public_from.filter(|_| of.notifies);
+    if due(old) == due(new) {
+        return Ok(());
+    }
+    let topic = Topic::Changelog(new.changelog.id);
+    if old.notifies {
+        work.delete_message(&MessageId::audience(topic)).await?;
+    }
+    match due(new) {
+        Some(at) => notify_subscribers_later(context, work, topic, at).await,
+        None => Ok(()),
     }
 }
 
@@ -171,16 +201,19 @@ impl Operation for PublishChangelog {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<ChangelogChanged>, RoadmapError> {
-        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
+        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?.at(context.now);
         let mut new = old.clone();
         if !matches!(old.changelog.state(context.now), ChangelogState::Published(_)) {
             new.changelog.public_from = Some(context.now);
         }
-        if self.notify_subscribers && !old.is_notified {
-            new.is_notified = true;
+        new.notifies = false;
+        // What was to be mailed later is mailed now.
+        new.is_notified |= self.notify_subscribers || old.notifies;
+        let saved = save(context, work, &old, new, "changelog.publish").await?;
+        if saved.output.changes.iter().any(|change| change.field == "notified") {
             notify_subscribers(context, work, Topic::Changelog(self.changelog)).await?;
         }
-        save(context, work, &old, new, "changelog.publish").await
+        Ok(saved)
     }
 }
 
@@ -193,9 +226,10 @@ impl Operation for UnpublishChangelog {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<ChangelogChanged>, RoadmapError> {
-        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
+        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?.at(context.now);
         let mut new = old.clone();
         new.changelog.public_from = None;
+        new.notifies = false;
         save(context, work, &old, new, "changelog.unpublish").await
     }
 }
@@ -315,6 +349,103 @@ mod tests {
                 .returning(|_, _, _, _| Ok(()));
             run(&publish(notify), &mut unit).unwrap();
         }
+    }
+
+    /// A message that is due at this time, and reaches those who are subscribed then.
+    fn expect_later(unit: &mut MockUnit, at: Option<Timestamp>) {
+        let topic = Topic::Changelog(CHANGELOG);
+        unit.expect_insert_message()
+            .withf(move |new| (new.id.clone(), Some(new.created_at)) == (MessageId::audience(topic), at))
+            .times(usize::from(at.is_some()))
+            .returning(|_| Ok(true));
+    }
+
+    fn expect_withdrawal(unit: &mut MockUnit, times: usize) {
+        let id = MessageId::audience(Topic::Changelog(CHANGELOG));
+        unit.expect_delete_message().withf(move |deleted| *deleted == id).times(times).returning(|_| Ok(()));
+    }
+
+    /// A unit with a changelog that is scheduled with mail.
+    fn scheduled(at: Timestamp) -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_find_changelog()
+            .returning(move |_| Ok(Some(EditableChangelog { notifies: true, ..fixtures::changelog(Some(at), false) })));
+        unit.expect_linked_feature_requests().returning(|_| Ok(Vec::new()));
+        unit
+    }
+
+    #[test]
+    fn mail_waits_for_the_time_of_the_publication() {
+        let later = now().plus(Duration::HOUR);
+        let schedule = |notify_subscribers| {
+            let publish_at = Some(Some(later.to_string()));
+            edit(&ChangelogFields { publish_at, notify_subscribers, ..ChangelogFields::default() })
+        };
+        for (notify, is_notified, at) in [
+            (Some(true), false, Some(later)),
+            (Some(true), true, None),
+            (Some(false), false, None),
+            (None, false, None),
+        ] {
+            let mut unit = unit(None, is_notified, 1);
+            expect_later(&mut unit, at);
+            let changed = run(&schedule(notify), &mut unit).unwrap();
+            assert_eq!(changed.changes.contains(&Change::new("notifies", false, true)), at.is_some());
+        }
+        // There is no time to wait for.
+        for before in [None, Some(now())] {
+            let mail = edit(&ChangelogFields { notify_subscribers: Some(true), ..ChangelogFields::default() });
+            let error = run(&mail, &mut unit(before, false, 0)).unwrap_err();
+            assert_eq!(error, changelog::mail_without_time().to_string());
+        }
+    }
+
+    #[test]
+    fn mail_that_waits_follows_the_publication() {
+        let (later, much_later) = (now().plus(Duration::HOUR), now().plus(Duration::DAY));
+        let fields = |publish_at: Option<Timestamp>, notify_subscribers| ChangelogFields {
+            publish_at: Some(publish_at.map(|at| at.to_string())),
+            notify_subscribers,
+            ..ChangelogFields::default()
+        };
+        for (fields, withdrawals, at, notifies) in [
+            (fields(Some(much_later), None), 1, Some(much_later), true),
+            (fields(Some(much_later), Some(false)), 1, None, false),
+            (fields(None, None), 1, None, false),
+            (fields(Some(later), Some(true)), 0, None, true),
+        ] {
+            let mut unit = scheduled(later);
+            expect_withdrawal(&mut unit, withdrawals);
+            expect_later(&mut unit, at);
+            unit.expect_save_changelog()
+                .withf(move |saved| saved.notifies == notifies)
+                .times(withdrawals)
+                .returning(|_| Ok(()));
+            run(&edit(&fields), &mut unit).unwrap();
+        }
+        // Published before its time, its mail goes out then; taken back, it does not.
+        let mut unit = scheduled(later);
+        expect_withdrawal(&mut unit, 1);
+        unit.expect_save_changelog().withf(|saved| saved.is_notified && !saved.notifies).times(1).returning(|_| Ok(()));
+        unit.expect_enqueue_notifications().times(1).returning(|_, _, _, _| Ok(()));
+        run(&publish(false), &mut unit).unwrap();
+        let mut unit = scheduled(later);
+        expect_withdrawal(&mut unit, 1);
+        unit.expect_save_changelog()
+            .withf(|saved| !saved.is_notified && !saved.notifies)
+            .times(1)
+            .returning(|_| Ok(()));
+        run(&UnpublishChangelog { changelog: CHANGELOG }, &mut unit).unwrap();
+    }
+
+    #[test]
+    fn what_was_mailed_with_its_publication_is_not_mailed_again() {
+        let mut unit = scheduled(now().plus(-Duration::HOUR));
+        assert!(!perform(&publish(true), &mut unit).unwrap().has_changed());
+        // Unpublished, it stays mailed.
+        let mut unit = scheduled(now().plus(-Duration::HOUR));
+        unit.expect_save_changelog().withf(|saved| saved.is_notified && !saved.notifies).times(1).returning(|_| Ok(()));
+        run(&UnpublishChangelog { changelog: CHANGELOG }, &mut unit).unwrap();
     }
 
     /// Addition 5.

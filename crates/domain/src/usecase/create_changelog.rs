@@ -4,11 +4,15 @@ use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
-use crate::model::changelog::{self, Changelog, ChangelogDetail, ChangelogDraft, CoverImage, Publication};
+use crate::model::changelog::{
+    self, Changelog, ChangelogDetail, ChangelogDraft, CoverImage, EditableChangelog, Publication,
+};
 use crate::model::id::{AttachmentId, ChangelogId, FeatureRequestId};
+use crate::model::mail::Topic;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
+use crate::usecase::notify::notify_subscribers_later;
 use serde_json::Value;
 
 /// Creates a changelog: a draft, scheduled or published.
@@ -72,6 +76,17 @@ impl Operation for CreateChangelog {
             updated_at: context.now,
         };
         work.insert_changelog(&changelog, &draft.feature_requests).await?;
+        if let Some(at) = changelog.public_from.filter(|_| draft.notifies) {
+            let feature_requests = draft.feature_requests.clone();
+            let scheduled = EditableChangelog {
+                changelog: changelog.clone(),
+                feature_requests,
+                is_notified: false,
+                notifies: true,
+            };
+            work.save_changelog(&scheduled).await?;
+            notify_subscribers_later(context, work, Topic::Changelog(changelog.id), at).await?;
+        }
         let feature_requests = match draft.feature_requests.as_slice() {
             [] => Vec::new(),
             _ => work.linked_feature_requests(changelog.id).await?,
@@ -81,6 +96,8 @@ impl Operation for CreateChangelog {
             Change::new("title", Value::Null, changelog.title.as_str()),
             Change::new("public_from", Value::Null, time),
         ];
+        let mail = draft.notifies.then(|| Change::new("notifies", Value::Null, true));
+        let changes = changes.into_iter().chain(mail).collect();
         let audit = Audit::with_changes("changelog.create", "changelog", Some(changelog.id.uuid()), changes);
         let links = storage::ROW_BYTES.saturating_mul(draft.feature_requests.len() as u64);
         let bytes = storage::row_bytes(&[draft.title.as_str(), draft.content.as_str()]) + links;

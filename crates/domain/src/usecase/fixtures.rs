@@ -77,7 +77,7 @@ pub(crate) fn changelog(public_from: Option<Timestamp>, is_notified: bool) -> Ed
         created_at,
         updated_at: created_at,
     };
-    EditableChangelog { changelog, feature_requests: vec![summary("", None, 0).id], is_notified }
+    EditableChangelog { changelog, feature_requests: vec![summary("", None, 0).id], is_notified, notifies: false }
 }
 
 pub(crate) struct FixedClock;

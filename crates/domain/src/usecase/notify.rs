@@ -1,10 +1,14 @@
 //! Adds the notifications of a topic to the outbox, within the workspace's budget of mails.
 
 use crate::error::RoadmapError;
+use crate::model::id::CustomerId;
 use crate::model::mail::Topic;
+use crate::model::message::{Audience, MessageContent, MessageId, NewMessage, Recipient};
+use crate::model::timestamp::Timestamp;
 use crate::policy::mail_limits::{MailBudgetWindow, check_daily_limit};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::OperationContext;
+use uuid::Uuid;
 
 /// Maximum number of mails that are added to the outbox in the unit of work itself.
 ///
@@ -22,11 +26,44 @@ pub(crate) async fn notify_subscribers(
     topic: Topic,
 ) -> Result<(), RoadmapError> {
     let now = context.now;
-    if let Some(limit) = context.mail_per_day {
-        let day = MailBudgetWindow::ending_at(now);
-        check_daily_limit(work.count_mails(topic, now, day, limit).await?, limit)?;
-    }
+    check_budget(context, work, topic).await?;
     work.enqueue_notifications(topic, now, MAX_IMMEDIATE_MAILS, context.request_id.map(str::to_owned)).await?;
+    Ok(())
+}
+
+/// Notifies those who are subscribed to a topic at a later time.
+///
+/// # Errors
+/// [`RoadmapError::OverBudget`] when the workspace may not send as many mails today to those who are subscribed now, or
+/// errors of the store.
+pub(crate) async fn notify_subscribers_later(
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+    topic: Topic,
+    at: Timestamp,
+) -> Result<(), RoadmapError> {
+    check_budget(context, work, topic).await?;
+    let audience = Audience { topic, after: CustomerId::new(Uuid::nil()) };
+    let message = NewMessage {
+        id: MessageId::audience(topic),
+        content: MessageContent::Audience(audience),
+        recipient: Recipient::None,
+        created_at: at,
+        request_id: context.request_id.map(str::to_owned),
+    };
+    work.insert_message(&message).await?;
+    Ok(())
+}
+
+async fn check_budget(
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+    topic: Topic,
+) -> Result<(), RoadmapError> {
+    if let Some(limit) = context.mail_per_day {
+        let day = MailBudgetWindow::ending_at(context.now);
+        check_daily_limit(work.count_mails(topic, context.now, day, limit).await?, limit)?;
+    }
     Ok(())
 }
 
@@ -38,7 +75,6 @@ mod tests {
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, context, now};
     use pollster::block_on;
-    use uuid::Uuid;
 
     #[test]
     fn mails_over_the_daily_limit_are_rejected_as_a_whole() {

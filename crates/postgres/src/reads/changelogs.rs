@@ -1,11 +1,11 @@
 //! Changelogs.
 
 use async_trait::async_trait;
-use diesel::prelude::QueryDsl;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
+use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogMail};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{ChangelogId, WorkspaceId};
@@ -226,10 +226,22 @@ impl ChangelogReader for PostgresReader {
         Ok(Some(changelog))
     }
 
-    async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError> {
+    async fn changelog_mail(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+        now: Timestamp,
+    ) -> Result<ChangelogMail, StoreError> {
         let session = self.session(workspace).await?;
-        let row = changelogs::table.find((workspace.uuid(), changelog.uuid())).select(changelogs::notified);
-        let is_notified: Option<bool> = session.run_optional(row.first(&mut session.connection()?)).await?;
-        Ok(is_notified.unwrap_or(false))
+        let row = changelogs::table.find((workspace.uuid(), changelog.uuid())).select((
+            changelogs::notified,
+            changelogs::notifies,
+            changelogs::published_at.le(TimestampColumn::from(now)),
+        ));
+        let row: Option<(bool, bool, Option<bool>)> =
+            session.run_optional(row.first(&mut session.connection()?)).await?;
+        let (notified, notifies, is_public) = row.unwrap_or_default();
+        let is_public = is_public.unwrap_or(false);
+        Ok(ChangelogMail::new(notified, notifies, is_public))
     }
 }

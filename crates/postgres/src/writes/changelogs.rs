@@ -21,10 +21,10 @@ use crate::unit::PostgresUnit;
 use crate::writes::outbox::delete_messages;
 
 statement! {
-    /// Selects a changelog, and whether its voters were notified.
-    SelectChangelog { workspace: Uuid => SqlUuid, changelog: Uuid => SqlUuid } -> (ChangelogColumns, Bool),
+    /// Selects a changelog, whether its voters were notified, and whether they will be with its publication.
+    SelectChangelog { workspace: Uuid => SqlUuid, changelog: Uuid => SqlUuid } -> (ChangelogColumns, Bool, Bool),
     "SELECT changelogs.id, title, content, published_at, changelogs.created_at, updated_at, attachments.id, filename,
-            notified
+            notified, notifies
      FROM changelogs
      LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
      WHERE changelogs.workspace_id = {workspace} AND changelogs.id = {changelog}"
@@ -87,8 +87,9 @@ impl ChangelogWrites for PostgresUnit {
             .for_update();
         let _: Vec<Uuid> = self.run(lock.load(&mut self.connection()?)).await?;
         let select = SelectChangelog { workspace: self.workspace, changelog: id.uuid() };
-        let row: Option<(ChangelogRow, bool)> = self.run_optional(select.get_result(&mut self.connection()?)).await?;
-        let Some((row, is_notified)) = row else { return Ok(None) };
+        let row: Option<(ChangelogRow, bool, bool)> =
+            self.run_optional(select.get_result(&mut self.connection()?)).await?;
+        let Some((row, is_notified, notifies)) = row else { return Ok(None) };
         let links = changelog_feature_requests::table
             .filter(changelog_feature_requests::workspace_id.eq(self.workspace))
             .filter(changelog_feature_requests::changelog_id.eq(id.uuid()))
@@ -96,11 +97,11 @@ impl ChangelogWrites for PostgresUnit {
             .select(changelog_feature_requests::request_id);
         let links: Vec<Uuid> = self.run(links.load(&mut self.connection()?)).await?;
         let feature_requests = links.into_iter().map(FeatureRequestId::new).collect();
-        Ok(Some(EditableChangelog { changelog: row.try_into()?, feature_requests, is_notified }))
+        Ok(Some(EditableChangelog { changelog: row.try_into()?, feature_requests, is_notified, notifies }))
     }
 
     async fn save_changelog(&mut self, changed: &EditableChangelog) -> Result<(), StoreError> {
-        let EditableChangelog { changelog, feature_requests, is_notified } = changed;
+        let EditableChangelog { changelog, feature_requests, is_notified, notifies } = changed;
         let update = diesel::update(changelogs::table)
             .filter(changelogs::workspace_id.eq(self.workspace))
             .filter(changelogs::id.eq(changelog.id.uuid()))
@@ -111,6 +112,7 @@ impl ChangelogWrites for PostgresUnit {
                 changelogs::published_at.eq(changelog.public_from.map(TimestampColumn::from)),
                 changelogs::updated_at.eq(TimestampColumn::from(changelog.updated_at)),
                 changelogs::notified.eq(is_notified),
+                changelogs::notifies.eq(notifies),
             ));
         self.run(update.execute(&mut self.connection()?)).await?;
         self.delete_links(changelog.id).await?;

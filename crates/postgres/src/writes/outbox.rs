@@ -1,6 +1,7 @@
 //! Writes messages to the outbox.
 
 use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
@@ -14,6 +15,7 @@ use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::outbox_queue::mails;
+use crate::schema::outbox;
 use crate::statement::{audience, statement, topic, topic_ids};
 use crate::unit::PostgresUnit;
 
@@ -201,6 +203,15 @@ impl Outbox for PostgresUnit {
             request_id: message.request_id.clone(),
         };
         Ok(self.run(insert.execute(&mut self.connection()?)).await? > 0)
+    }
+
+    async fn delete_message(&mut self, message: &MessageId) -> Result<(), StoreError> {
+        let unsent = outbox::table
+            .filter(outbox::workspace_id.eq(self.workspace))
+            .filter(outbox::id.eq(message.as_str()))
+            .filter(outbox::sent_at.is_null());
+        self.run(diesel::delete(unsent).execute(&mut self.connection()?)).await?;
+        Ok(())
     }
 
     async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError> {

@@ -142,7 +142,7 @@ impl MailCommand {
                 let application = Application::open(settings).await?;
                 let mut rows = Vec::new();
                 for workspace in target.find(&application).await? {
-                    let status = application.queue.status(workspace.id, MAX_FAILURES).await?;
+                    let status = application.queue.status(workspace.id, MAX_FAILURES, application.clock.now()).await?;
                     rows.push(OutputRow::new(&workspace, status));
                 }
                 format.print_many(&rows)?;

@@ -5,7 +5,7 @@ use diesel::SqliteConnection;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{Binary, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
+use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogMail};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{ChangelogId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
@@ -188,11 +188,22 @@ impl ChangelogReader for SqliteStore {
         Ok(published(rows, links)?.pop())
     }
 
-    async fn is_changelog_notified(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<bool, StoreError> {
+    async fn changelog_mail(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+        now: Timestamp,
+    ) -> Result<ChangelogMail, StoreError> {
         let (workspace, changelog) = (Id(workspace.uuid()), Id(changelog.uuid()));
-        let row = changelogs::table.find((workspace, changelog)).select(changelogs::notified);
-        let is_notified: Option<bool> =
+        let row = changelogs::table.find((workspace, changelog)).select((
+            changelogs::notified,
+            changelogs::notifies,
+            changelogs::published_at,
+        ));
+        let row: Option<(bool, bool, Option<i64>)> =
             self.readers.run(move |connection| Ok(row.first(connection).optional()?)).await?;
-        Ok(is_notified.unwrap_or(false))
+        let (notified, notifies, published_at) = row.unwrap_or_default();
+        let is_public = published_at.is_some_and(|at| at <= now.millis());
+        Ok(ChangelogMail::new(notified, notifies, is_public))
     }
 }

@@ -82,29 +82,31 @@ impl ChangelogWrites for SqliteUnit {
     }
 
     async fn find_changelog(&mut self, changelog: ChangelogId) -> Result<Option<EditableChangelog>, StoreError> {
-        type ChangelogRows = (ChangelogRow, bool, Vec<Id>);
+        type ChangelogRows = (ChangelogRow, (bool, bool), Vec<Id>);
         let changelog = Id(changelog.uuid());
         let rows: Option<ChangelogRows> = self
             .run(move |connection, workspace| {
                 let Some(row) = find_changelog(connection, workspace, changelog)? else { return Ok(None) };
-                let is_notified =
-                    changelogs::table.find((workspace, changelog)).select(changelogs::notified).first(connection)?;
+                let mail = changelogs::table
+                    .find((workspace, changelog))
+                    .select((changelogs::notified, changelogs::notifies))
+                    .first(connection)?;
                 let linked = changelog_feature_requests::table
                     .filter(changelog_feature_requests::workspace_id.eq(workspace))
                     .filter(changelog_feature_requests::changelog_id.eq(changelog))
                     .order(changelog_feature_requests::position)
                     .select(changelog_feature_requests::request_id)
                     .load(connection)?;
-                Ok(Some((row, is_notified, linked)))
+                Ok(Some((row, mail, linked)))
             })
             .await?;
-        let Some((row, is_notified, linked)) = rows else { return Ok(None) };
+        let Some((row, (is_notified, notifies), linked)) = rows else { return Ok(None) };
         let feature_requests = linked.into_iter().map(|id| FeatureRequestId::new(id.0)).collect();
-        Ok(Some(EditableChangelog { changelog: row.try_into()?, feature_requests, is_notified }))
+        Ok(Some(EditableChangelog { changelog: row.try_into()?, feature_requests, is_notified, notifies }))
     }
 
     async fn save_changelog(&mut self, changelog: &EditableChangelog) -> Result<(), StoreError> {
-        let EditableChangelog { changelog, feature_requests, is_notified } = changelog.clone();
+        let EditableChangelog { changelog, feature_requests, is_notified, notifies } = changelog.clone();
         self.run(move |connection, workspace| {
             let id = Id(changelog.id.uuid());
             diesel::update(changelogs::table.find((workspace, id)))
@@ -116,6 +118,7 @@ impl ChangelogWrites for SqliteUnit {
                     changelogs::published_at.eq(changelog.public_from.map(Timestamp::millis)),
                     changelogs::updated_at.eq(changelog.updated_at.millis()),
                     changelogs::notified.eq(is_notified),
+                    changelogs::notifies.eq(notifies),
                 ))
                 .execute(connection)?;
             delete_links(connection, workspace, id)?;

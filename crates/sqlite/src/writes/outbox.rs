@@ -82,6 +82,19 @@ impl Outbox for SqliteUnit {
         self.run(move |connection, workspace| insert(connection, workspace, &message)).await
     }
 
+    async fn delete_message(&mut self, message: &MessageId) -> Result<(), StoreError> {
+        let id = message.as_str().to_owned();
+        self.run(move |connection, workspace| {
+            let unsent = outbox::table
+                .filter(outbox::workspace_id.eq(workspace))
+                .filter(outbox::id.eq(id))
+                .filter(outbox::sent_at.is_null());
+            diesel::delete(unsent).execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+
     async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError> {
         self.run(move |connection, workspace| retry(connection, workspace, dead, at.millis())).await
     }

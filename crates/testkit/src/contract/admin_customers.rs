@@ -242,7 +242,7 @@ pub async fn sent_mail_outlives_its_customer(harness: Harness) {
     }
     harness.perform(workspace, &comment(FeatureRequestRef::Id(request.id), "<p>Now</p>", true)).await;
     harness.perform(workspace, &merge_customers(ann, bob)).await;
-    let status = queue.status(workspace, 5).await.unwrap();
+    let status = queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.sent, status.waiting), (2, 1));
 }
 

@@ -111,8 +111,10 @@ pub async fn a_changelog_is_scheduled_and_published(harness: Harness) {
     assert_eq!(show(&harness, workspace, created.changelog.id).await, Some(created));
     // Its voters are mailed once, which is stored.
     let other = harness.workspace("bolt").await;
-    let is_notified =
-        async |workspace, changelog| harness.subject.reader.is_changelog_notified(workspace, changelog).await.unwrap();
+    let mail = async |workspace, changelog| {
+        harness.subject.reader.changelog_mail(workspace, changelog, harness.now()).await.unwrap()
+    };
+    let is_notified = async |workspace, changelog| mail(workspace, changelog).await.is_sent;
     assert!(!is_notified(workspace, draft.id).await);
     let notify = PublishChangelog { notify_subscribers: true, ..publish(draft.id) };
     assert!(harness.perform(workspace, &notify).await.detail.changelog.public_from.is_some());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
 use roadmap_domain::model::audit::{Audit, Origin};
-use roadmap_domain::model::changelog::{ChangelogChange, ChangelogDraft, ChangelogFields};
+use roadmap_domain::model::changelog::{ChangelogChange, ChangelogDraft, ChangelogFields, ChangelogMail, CoverImage};
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink, Title};
@@ -150,7 +150,7 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
     }
     harness.clock.advance(MINUTE * 10);
     assert_eq!(lease(&harness, workspace, 10).await, []);
-    let status = queue.status(workspace, 5).await.unwrap();
+    let status = queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.sent, status.dead, status.oldest), (0, 3, 0, None));
 }
 
@@ -206,7 +206,7 @@ pub async fn a_deferred_mail_waits_without_an_attempt(harness: Harness) {
         settle(&harness, workspace, &first, MessageOutcome::Deferred { until, reason: "421 full".to_owned() }).await
     );
     assert_eq!(lease(&harness, workspace, 1).await, []);
-    let status = queue.status(workspace, 5).await.unwrap();
+    let status = queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.dead), (1, 0));
     let failure = &status.failures[0];
     assert_eq!((failure.attempts, failure.next_attempt_at, failure.reason.as_str()), (0, Some(until), "421 full"));
@@ -217,7 +217,7 @@ pub async fn a_deferred_mail_waits_without_an_attempt(harness: Harness) {
     let mail = lease(&harness, workspace, 1).await.remove(0);
     assert_eq!((mail.attempt.get(), mail.created_at), (1, first.created_at));
     assert!(settle(&harness, workspace, &mail, MessageOutcome::Sent { response: "250 OK".to_owned() }).await);
-    assert!(queue.status(workspace, 5).await.unwrap().failures.is_empty());
+    assert!(queue.status(workspace, 5, harness.now()).await.unwrap().failures.is_empty());
 }
 
 /// A failed mail waits for its next attempt. A returned mail does not wait, and its lease does not count as an attempt.
@@ -234,7 +234,7 @@ pub async fn a_postponed_mail_waits(harness: Harness) {
     let postponed = MessageOutcome::Postponed { until, reason: "450 busy".to_owned() };
     assert!(settle(&harness, workspace, &mail, postponed).await);
     assert_eq!(lease(&harness, workspace, 1).await, []);
-    let status = queue.status(workspace, 5).await.unwrap();
+    let status = queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.dead, status.oldest), (1, 0, Some(harness.now())));
     let failure = &status.failures[0];
     assert_eq!((&failure.id, failure.attempts, failure.next_attempt_at), (&mail.id.into(), 1, Some(until)));
@@ -253,7 +253,7 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
     let dead = |reason: &str, no_such_mailbox| MessageOutcome::Dead { reason: reason.to_owned(), no_such_mailbox };
     assert!(settle(&harness, workspace, &mails[0], dead("554 no", false)).await);
     assert!(settle(&harness, workspace, &mails[1], dead("550 5.1.1 who?", true)).await);
-    let status = queue.status(workspace, 1).await.unwrap();
+    let status = queue.status(workspace, 1, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.dead, status.failures.len()), (0, 2, 1));
     assert_eq!(status.failures[0].next_attempt_at, None);
     harness.clock.advance(MINUTE * 60);
@@ -281,7 +281,7 @@ pub async fn a_big_audience_is_expanded_in_batches(harness: Harness) {
     let queue = &harness.subject.queue;
     // The audience is a single message.
     assert_eq!(harness.count("outbox", workspace).await, 1);
-    let status = queue.status(workspace, 1).await.unwrap();
+    let status = queue.status(workspace, 1, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.audiences, status.oldest), (0, 1, Some(harness.now())));
     assert_eq!(expand(&harness, workspace, 50).await, Some(50));
     // Later voters do not belong to the audience; voters who unsubscribe before the expansion are left out.
@@ -395,7 +395,7 @@ pub async fn an_unreadable_row_delays_no_other_mail(harness: Harness) {
     );
     let dead = MessageOutcome::Dead { reason: "it cannot be read".to_owned(), no_such_mailbox: false };
     assert!(queue.settle(workspace, &unreadable.lease, &dead, now).await.unwrap());
-    let status = queue.status(workspace, 5).await.unwrap();
+    let status = queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.dead), (3, 1));
     assert_eq!((&status.failures[0].id, status.failures[0].next_attempt_at), (&unreadable.lease.message, None));
     assert_eq!(status.failures[0].reason, "it cannot be read");
@@ -504,7 +504,7 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     let last = digests().await;
     assert_eq!((last[0].id, last[0].attempt.get()), (digest.id, 2));
     assert!(settle_digest(sent(), &last[0]).await);
-    let status = queue.status(workspace, 5).await.unwrap();
+    let status = queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.sent, status.dead), (0, 4, 0));
     // Purging the digest's row also purges its mails.
     assert_eq!(harness.count("outbox", workspace).await, 5);
@@ -530,7 +530,7 @@ pub async fn a_dead_digest_makes_its_mails_dead(harness: Harness) {
     let digest = digests(&harness, workspace).await.remove(0);
     let dead = MessageOutcome::Dead { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
     assert!(settle_lease(&harness, workspace, &LoadedMessage::Digest(digest).lease(), dead).await);
-    let status = queue.status(workspace, 5).await.unwrap();
+    let status = queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.dead, status.failures.len()), (0, 2, 2));
     announce(&harness, workspace, &request).await;
     assert_eq!(lease(&harness, workspace, 20).await, []);
@@ -673,7 +673,7 @@ pub async fn mail_belongs_to_its_workspace(harness: Harness) {
     assert!(!settle(&harness, bolt, &mail[0], sent()).await);
     let unsubscribed = harness.unsubscribe(bolt, mail[0].id.customer, Unsubscription::Everything).await;
     assert_eq!(unsubscribed.unwrap_err().to_string(), "Customer does not exist.");
-    assert_eq!(queue.status(bolt, 5).await.unwrap().waiting, 1);
+    assert_eq!(queue.status(bolt, 5, harness.now()).await.unwrap().waiting, 1);
     assert_eq!(due(&harness).await, [bolt]);
     assert!(settle(&harness, acme, &mail[0], sent()).await);
 }
@@ -759,7 +759,7 @@ pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
     assert_eq!((&again.lease.message, again.attempt.get()), (&test, 1));
     assert!(settle_lease(&harness, workspace, &again.lease, postponed).await);
     assert_eq!(lease_urgent(&harness, workspace).await, []);
-    let status = queue.status(workspace, 5).await.unwrap();
+    let status = queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.audiences, &status.failures[0].id), (1, 1, &test));
     harness.clock.advance(MINUTE * 5);
     let last = lease_urgent(&harness, workspace).await.remove(0);
@@ -878,7 +878,7 @@ pub async fn a_mail_is_not_held_for_a_digest_that_was_leased(harness: Harness) {
     assert!(settle_lease(&harness, workspace, &LoadedMessage::Digest(digest).lease(), sent()).await);
     assert!(settle(&harness, workspace, &again, held(&again, until)).await);
     assert_eq!(lease(&harness, workspace, 9).await[0].id, again.id);
-    let status = harness.subject.queue.status(workspace, 5).await.unwrap();
+    let status = harness.subject.queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.sent), (1, 1));
 }
 
@@ -905,7 +905,7 @@ pub async fn unsubscribing_deletes_waiting_digests(harness: Harness) {
     assert_eq!(harness.count("outbox", workspace).await, 3);
     harness.unsubscribe(workspace, customer, Unsubscription::Everything).await.unwrap();
     assert_eq!(harness.count("outbox", workspace).await, 2);
-    let status = queue.status(workspace, 5).await.unwrap();
+    let status = queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.sent), (0, 1));
 }
 
@@ -1114,7 +1114,7 @@ pub async fn big_audiences_of_trees_have_no_doubles(harness: Harness) {
         harness.clock.advance(MINUTE);
         let linked = [requests[0].id, requests[1].id, requests[2].id];
         let topic = announce_changelog(&harness, workspace, &linked).await;
-        let status = harness.subject.queue.status(workspace, 1).await.unwrap();
+        let status = harness.subject.queue.status(workspace, 1, harness.now()).await.unwrap();
         assert_eq!((status.waiting, status.audiences), (0, 1));
         harness.clock.advance(MINUTE);
         // Too late for this audience.
@@ -1135,6 +1135,46 @@ pub async fn big_audiences_of_trees_have_no_doubles(harness: Harness) {
             harness.unsubscribe(workspace, customer.customer.id, what).await.unwrap();
         }
     }
+}
+
+/// The mail of a changelog that is published at a time waits for that time, and reaches those who are subscribed then, each
+/// once. It follows the publication: to another time, or away.
+pub async fn a_scheduled_changelog_is_mailed_at_its_time(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    for name in ["ann", "bob"] {
+        harness.vote(workspace, &request, &format!("{name}@example.com")).await;
+    }
+    let changelog = draft_changelog(&harness, workspace, &[request.id]).await;
+    let schedule = async |at: Option<Timestamp>, notifies: Option<bool>| {
+        let change = ChangelogChange { publish_at: Some(at), notifies, ..ChangelogChange::default() };
+        harness.perform(workspace, &EditChangelog { changelog, change }).await;
+    };
+    let mail = async || harness.subject.reader.changelog_mail(workspace, changelog, harness.now()).await.unwrap();
+    let at = |hours: i64| harness.now().plus(Duration::hours(hours));
+    schedule(Some(at(1)), Some(true)).await;
+    let status = harness.subject.queue.status(workspace, 1, harness.now()).await.unwrap();
+    assert_eq!((status.waiting, status.audiences, status.oldest), (0, 0, None));
+    assert_eq!(mail().await, ChangelogMail { is_sent: false, is_scheduled: true });
+    schedule(None, None).await;
+    assert_eq!(mail().await, ChangelogMail::default());
+    harness.clock.advance(Duration::hours(2));
+    assert_eq!(expand(&harness, workspace, 10).await, None, "a draft is mailed to nobody");
+    schedule(Some(at(1)), Some(true)).await;
+    schedule(Some(at(3)), None).await;
+    harness.clock.advance(Duration::hours(2));
+    assert_eq!(expand(&harness, workspace, 10).await, None, "its first time is past, and no time for mail any more");
+    // Bob leaves, and Cyd comes, before it is published.
+    harness.withdraw(workspace, request.id, "bob@example.com").await;
+    harness.vote(workspace, &request, "cyd@example.com").await;
+    harness.clock.advance(Duration::hours(1));
+    expand_all(&harness, workspace, 10).await;
+    let mails = send_all(&harness, workspace).await;
+    assert_eq!(addresses(&mails), example_addresses(&["ann", "cyd"]));
+    assert_eq!(mail().await, ChangelogMail { is_sent: true, is_scheduled: false });
+    harness.perform(workspace, &publish(changelog, true)).await;
+    assert_eq!(expand(&harness, workspace, 10).await, None);
+    assert_eq!(send_all(&harness, workspace).await, []);
 }
 
 /// Mail about a changelog that is unpublished before it is sent is not sent. If it is published again in time, it is.
@@ -1214,7 +1254,7 @@ pub async fn deleting_a_record_deletes_its_unsent_mail(harness: Harness) {
     assert!(settle(&harness, workspace, of_comment[0], sent()).await);
     assert!(settle(&harness, workspace, of_changelog[0], sent()).await);
     let unsent = |mails: &[&LeasedMail]| mails.len() as u64 - 1;
-    let audiences = harness.subject.queue.status(workspace, 1).await.unwrap().audiences;
+    let audiences = harness.subject.queue.status(workspace, 1, harness.now()).await.unwrap().audiences;
     assert_eq!((audiences, of_comment.len(), of_changelog.len(), rest), (4, 10, 10, 21));
     harness.perform(workspace, &DeleteComment { comment }).await;
     assert_eq!(rows().await, 45 - unsent(&of_comment) - 1);
@@ -1223,7 +1263,7 @@ pub async fn deleting_a_record_deletes_its_unsent_mail(harness: Harness) {
     harness.delete(workspace, request.id, false).await;
     // The two sent mails, and the one about the other feature request.
     assert_eq!(rows().await, 3);
-    let status = harness.subject.queue.status(workspace, 5).await.unwrap();
+    let status = harness.subject.queue.status(workspace, 5, harness.now()).await.unwrap();
     assert_eq!((status.waiting, status.audiences, status.sent, status.dead), (1, 0, 2, 0));
     // A worker that has leased a mail which was deleted since cannot settle it.
     assert!(!settle(&harness, workspace, of_comment[1], sent()).await);
@@ -1375,6 +1415,7 @@ crate::contract::cases!($ mail {
     a_new_status_is_mailed_to_subscribers,
     a_changelog_is_mailed_once_to_each_customer,
     big_audiences_of_trees_have_no_doubles,
+    a_scheduled_changelog_is_mailed_at_its_time,
     an_unpublished_changelog_is_not_mailed,
     deleting_a_record_deletes_its_unsent_mail,
     waiting_mail_follows_edits,

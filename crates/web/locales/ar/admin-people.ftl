@@ -261,6 +261,7 @@ change-requests = الطلبات المرتبطة
 change-cover = صورة الغلاف
 change-public-from = عام منذ
 change-notified = أُرسل بريد إلى المصوّتين
+change-notifies = بريد مع النشر
 change-mails = الرسائل
 change-product-name = اسم المنتج
 change-website = الموقع

@@ -49,15 +49,19 @@ changelog-found = Gefundene Wünsche
 changelog-publishing = Veröffentlichung
 changelog-publish-at = Veröffentlichen am
 changelog-publish-at-hint = In UTC, dort ist es jetzt { $name }. Mit einer Zeit plant „Speichern“ die Veröffentlichung, ohne bleibt es ein Entwurf.
+done-changelog-scheduled-mail = { $count ->
+    [0] Die Neuigkeit wird zur gewählten Zeit veröffentlicht. Niemand folgt dem, worum es geht: Jetzt bekäme niemand eine E-Mail.
+    [one] Die Neuigkeit wird zur gewählten Zeit veröffentlicht, mit E-Mail. Jetzt bekäme sie { $number } Person; sie geht an alle, die dann folgen.
+   *[other] Die Neuigkeit wird zur gewählten Zeit veröffentlicht, mit E-Mail. Jetzt bekämen sie { $number } Personen; sie geht an alle, die dann folgen.
+}
 changelog-notify = E-Mail an die Abstimmenden der verknüpften Wünsche
 changelog-people = { $count ->
     [0] Jetzt bekäme niemand E-Mail.
     [one] { $number } Person bekäme sie.
    *[other] { $number } Personen bekämen sie, jede einmal.
 }
-changelog-notify-hint = Die E-Mail geht hinaus, wenn Sie „Veröffentlichen“ drücken.
+changelog-notify-hint = Die E-Mail geht mit der Veröffentlichung hinaus: wenn Sie „Veröffentlichen“ drücken, oder zur gewählten Zeit.
 changelog-notify-published-hint = Die E-Mail geht hinaus, wenn Sie „Speichern“ drücken.
-changelog-notify-scheduled = Eine Neuigkeit, die auf ihre Zeit wartet, erscheint ohne E-Mail. Wählen Sie dies ab, oder leeren Sie die Zeit und drücken Sie „Veröffentlichen“.
 changelog-mailed = Die Abstimmenden haben dazu E-Mail bekommen. Niemand bekommt eine zweite.
 changelog-publish = Veröffentlichen
 changelog-unpublish = Zurückziehen

@@ -252,6 +252,7 @@ change-requests = Verknüpfte Wünsche
 change-cover = Titelbild
 change-public-from = Öffentlich ab
 change-notified = Abstimmende haben E-Mail
+change-notifies = E-Mail mit der Veröffentlichung
 change-mails = E-Mails
 change-product-name = Produktname
 change-website = Website

@@ -49,15 +49,19 @@ changelog-found = Found feature requests
 changelog-publishing = Publishing
 changelog-publish-at = Publish at
 changelog-publish-at-hint = UTC, where it is { $name } now. With a time, Save schedules it. Without one, Save keeps it as a draft.
+done-changelog-scheduled-mail = { $count ->
+    [0] The changelog will be published at the time you have chosen. Nobody follows what it is about, so nobody would get mail now.
+    [one] The changelog will be published at the time you have chosen, with mail. { $number } person would get it now; it goes to those who follow then.
+   *[other] The changelog will be published at the time you have chosen, with mail. { $number } people would get it now; it goes to those who follow then.
+}
 changelog-notify = E-mail voters of the linked requests
 changelog-people = { $count ->
     [0] Nobody would get mail now.
     [one] { $number } person would get it.
    *[other] { $number } people would get it, each once.
 }
-changelog-notify-hint = Mail goes out when you press Publish.
+changelog-notify-hint = Mail goes out with the publication: when you press Publish, or at the time that you have chosen.
 changelog-notify-published-hint = Mail goes out when you press Save.
-changelog-notify-scheduled = A changelog that waits for its time goes out without mail. Untick this, or empty the time and press Publish.
 changelog-mailed = Voters have got mail about it. Nobody gets a second one.
 changelog-publish = Publish
 changelog-unpublish = Unpublish

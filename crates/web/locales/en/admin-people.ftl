@@ -252,6 +252,7 @@ change-requests = Linked feature requests
 change-cover = Cover image
 change-public-from = Public from
 change-notified = Voters were mailed
+change-notifies = mail with the publication
 change-mails = Mails
 change-product-name = Product name
 change-website = Website

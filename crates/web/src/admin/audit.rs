@@ -110,7 +110,7 @@ const KINDS: [(&str, &str); 16] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 36] = [
+const FIELDS: [(&str, &str); 37] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -134,6 +134,7 @@ const FIELDS: [(&str, &str); 36] = [
     ("cover_image", "change-cover"),
     ("public_from", "change-public-from"),
     ("notified", "change-notified"),
+    ("notifies", "change-notifies"),
     ("scopes", "key-scopes"),
     ("mails", "change-mails"),
     ("synonyms", "record-synonyms"),

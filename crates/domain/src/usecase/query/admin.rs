@@ -10,6 +10,7 @@ use crate::model::admin::{
     OverviewTimes, Period, TeamPage,
 };
 use crate::model::api_key::ApiKey;
+use crate::model::changelog::ChangelogMail;
 use crate::model::customer::{Customer, CustomerName};
 use crate::model::feature_request::FeatureRequestRef;
 use crate::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
@@ -233,18 +234,18 @@ impl Query for CountSubscribers {
     }
 }
 
-/// Whether the voters of a changelog were mailed.
+/// Shows whether voters get mail about a changelog.
 #[derive(Debug, Clone, Copy)]
-pub struct IsChangelogNotified {
+pub struct ShowChangelogMail {
     pub changelog: ChangelogId,
 }
 
 #[async_trait]
-impl Query for IsChangelogNotified {
-    type Output = bool;
+impl Query for ShowChangelogMail {
+    type Output = ChangelogMail;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<bool, RoadmapError> {
-        Ok(ports.reader.is_changelog_notified(workspace, self.changelog).await?)
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ChangelogMail, RoadmapError> {
+        Ok(ports.reader.changelog_mail(workspace, self.changelog, ports.clock.now()).await?)
     }
 }
 
@@ -326,7 +327,7 @@ impl Query for ShowMail {
     type Output = MailStatus;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<MailStatus, RoadmapError> {
-        Ok(ports.outbox.status(workspace, self.failures).await?)
+        Ok(ports.outbox.status(workspace, self.failures, ports.clock.now()).await?)
     }
 }
 

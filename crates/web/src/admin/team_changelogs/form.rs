@@ -20,7 +20,7 @@ use roadmap_domain::usecase::change_changelog::{
     ChangelogChanged, EditChangelog, EditUnchangedChangelog, PublishChangelog, UnpublishChangelog,
 };
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::query::admin::{CountSubscribers, IsChangelogNotified, ListInbox};
+use roadmap_domain::usecase::query::admin::{CountSubscribers, ListInbox, ShowChangelogMail};
 use roadmap_domain::usecase::query::changelogs::ShowChangelog;
 use roadmap_domain::usecase::query::portal::ListPublicRequests;
 use roadmap_domain::usecase::save_changelog::{CreateAndNotify, SaveChangelog, ThenPublish};
@@ -135,8 +135,9 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let id = admin::path_id(&context, ChangelogId::new)?;
     let detail = context.run(&ShowChangelog { changelog: Some(id) }).await?;
     let mut form = ChangelogForm::of_stored(&detail, context.state.http.clock.now());
-    // A tick is no part of the changelog, and is kept until it is published.
-    form.notifies = context.query.has("notify");
+    // The tick of a draft is no part of the changelog, and is kept until it is published.
+    let mail = context.run(&ShowChangelogMail { changelog: id }).await?;
+    form.notifies = mail.is_scheduled || context.query.has("notify");
     let cover = ImageField::of_stored(detail.changelog.cover.as_ref());
     Draft { form, cover, ..Draft::default() }.render(&context, Some(&detail), StatusCode::OK).await
 }
@@ -157,16 +158,19 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
         (_, None) => Publication::Never,
     };
     let (cover, feature_requests) = (draft.cover.file_to_store(), draft.form.linked.clone());
-    let create = CreateChangelog { draft: ChangelogDraft { title, content, cover, publication, feature_requests } };
-    let notifies = action == Action::Publish && draft.form.notifies;
-    let operation = CreateAndNotify { create, notify_subscribers: notifies };
-    let people = draft.count_people(&context, notifies).await?;
+    let is_scheduled = matches!(publication, Publication::At(_));
+    let notifies = draft.form.notifies && is_scheduled;
+    let draft_of_changelog = ChangelogDraft { title, content, cover, publication, notifies, feature_requests };
+    let create = CreateChangelog { draft: draft_of_changelog };
+    let notify_subscribers = action == Action::Publish && draft.form.notifies;
+    let operation = CreateAndNotify { create, notify_subscribers };
+    let people = draft.count_people(&context, notifies || notify_subscribers).await?;
     let keeps_tick = draft.form.notifies;
     let landing = move |(created, mailed): (ChangelogDetail, Option<ChangelogChanged>)| {
         let path = path(created.changelog.id);
         match publication {
             Publication::Now => published(&path, mailed.as_ref(), people),
-            Publication::At(_) => format!("{path}?done=changelog-scheduled"),
+            Publication::At(_) => scheduled(&path, notifies, people),
             Publication::Never => saved(&path, keeps_tick),
         }
     };
@@ -209,12 +213,17 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         }
         _ => None,
     };
+    let is_waiting = matches!(detail.changelog.state(now), ChangelogState::Scheduled(_));
+    // Whether it waits for its time after this.
+    let will_wait = action == Action::Save && publish_at.map_or(is_waiting, |at| at.is_some());
     let change = ChangelogChange {
         title: Some(title),
         content,
         cover: (cover != stored_cover).then_some(cover),
         feature_requests: (form.linked != stored.linked).then(|| form.linked.clone()),
         publish_at,
+        // The box decides also when it is published before its time.
+        notifies: (will_wait || (is_waiting && action == Action::Publish)).then_some(form.notifies),
     };
     let is_published = matches!(detail.changelog.state(now), ChangelogState::Published(_));
     let publishes = action == Action::Publish || (is_published && action == Action::Save && form.notifies);
@@ -225,14 +234,17 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     };
     let edit = EditChangelog { changelog: id, change };
     let edit = EditUnchangedChangelog { edit, read: Fingerprint::from_form(&form.fingerprint) };
-    let people = draft.count_people(&context, publishes && form.notifies).await?;
-    let (keeps_tick, is_scheduled) = (form.notifies && !is_published, matches!(publish_at, Some(Some(_))));
+    let notifies = form.notifies;
+    let people = draft.count_people(&context, (publishes || will_wait) && notifies).await?;
+    let is_draft = !is_published && !will_wait;
+    let keeps_tick = form.notifies && is_draft;
+    let is_scheduled = matches!(publish_at, Some(Some(_)));
     let landing = move |then: Option<ChangelogChanged>| {
         let path = path(id);
         match action {
             Action::Unpublish => format!("{path}?done=changelog-unpublished"),
             _ if publishes => published(&path, then.as_ref(), people),
-            _ if is_scheduled => format!("{path}?done=changelog-scheduled"),
+            _ if is_scheduled => scheduled(&path, notifies, people),
             _ => saved(&path, keeps_tick),
         }
     };
@@ -255,6 +267,14 @@ fn published(path: &str, published: Option<&ChangelogChanged>, people: i64) -> S
     match is_mailed {
         true => format!("{path}?done=changelog-mailed&count={people}"),
         false => format!("{path}?done=changelog-published"),
+    }
+}
+
+/// Returns the path after a changelog was scheduled. The notice says how many people would get mail now.
+fn scheduled(path: &str, notifies: bool, people: i64) -> String {
+    match notifies {
+        true => format!("{path}?done=changelog-scheduled-mail&count={people}"),
+        false => format!("{path}?done=changelog-scheduled"),
     }
 }
 
@@ -360,8 +380,6 @@ impl Draft {
         };
         if let Some(key) = key {
             problems.add("publish-at", t.get(key));
-        } else if action == Action::Save && self.form.notifies && !is_published {
-            problems.add("notify", t.get("changelog-notify-scheduled"));
         }
     }
 
@@ -414,7 +432,7 @@ impl Draft {
         let page = admin::frame(context, Entry::Changelogs, title).await?;
         let people = context.run(&CountSubscribers { requests: form.linked.clone() }).await?;
         let is_mailed = match stored {
-            Some(detail) => context.run(&IsChangelogNotified { changelog: detail.changelog.id }).await?,
+            Some(detail) => context.run(&ShowChangelogMail { changelog: detail.changelog.id }).await?.is_sent,
             None => false,
         };
         let known = stored.map(|detail| detail.feature_requests.as_slice()).unwrap_or_default();
