@@ -912,6 +912,7 @@ fn all_settings_are_saved_by_one_form() {
         ("languages", "de"),
         ("languages", "ar"),
         ("default-language", "ar"),
+        ("reply-to", " help@acme.example "),
         ("moderation", "1"),
         ("synonyms", "2fa, two-factor,mfa\r\n\r\nquokka,numbat"),
     ];
@@ -923,7 +924,10 @@ fn all_settings_are_saved_by_one_form() {
     assert_eq!(send(&olga, "/admin/settings", &fields, Some(("logo", "logo.png", PNG))).status, 303);
     let expected = [
         ("synonyms.replace", "synonyms"),
-        ("portal.update", "visibility mail_domains indexing embed_origins languages moderation accent_color logo"),
+        (
+            "portal.update",
+            "visibility mail_domains indexing embed_origins languages moderation accent_color logo reply_to",
+        ),
         ("setting.update", "product_name website_url"),
     ];
     assert_eq!(audit(&app, 3), by_olga(&expected));
@@ -944,6 +948,7 @@ fn all_settings_are_saved_by_one_form() {
             "moderation": true,
             "accent_color": "#ffdd00",
             "logo_url": null,
+            "reply_to": "help@acme.example",
         })
     );
     let groups = json!([["2fa", "two-factor", "mfa"], ["quokka", "numbat"]]);

@@ -35,6 +35,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("portal", "/portal/moderation", "a boolean"),
     ("portal", "/portal/accent_color", "a string"),
     ("portal", "/portal/logo_signed_id", "a string"),
+    ("portal", "/portal/reply_to", "a string"),
     ("portal", "/operation_key", "a string"),
     ("synonyms", "/synonyms", "a list"),
     ("synonyms", "/synonyms/0", "a list"),
@@ -249,6 +250,7 @@ pub fn started() -> (App, Vec<Write>) {
         "moderation": false,
         "accent_color": "#17694f",
         "logo_signed_id": null,
+        "reply_to": "help@acme.example",
     });
     let mut new_changelog = changelog.clone();
     new_changelog["publish"] = json!(false);
@@ -833,6 +835,7 @@ fn a_nul_character_is_refused_in_every_text() {
                 "kind" => "kind is none of considering, planned, started, done, declined, other".to_owned(),
                 "languages" => "languages is not one of en, de, ar".to_owned(),
                 "accent_color" => "accent_color is not a colour such as #17694f".to_owned(),
+                "reply_to" => "reply_to is not an address that replies can be sent to".to_owned(),
                 "synonyms" => "group 1 of synonyms has a phrase with the NUL character".to_owned(),
                 field => format!("{field} must not contain the NUL character"),
             };

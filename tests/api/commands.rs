@@ -122,10 +122,19 @@ fn a_workspace_is_created_and_listed() {
         "base_url": "https://acme.roadmap.example.com",
         "product_name": "Acme & Sons",
         "website_url": "https://acme.example",
+        "sender_name": null,
     });
     assert_eq!(created, expected);
     let other = folder.json(&["workspace", "create", "aaa", "--product-name", "A", "--website-url", website]);
     assert_eq!(folder.json(&["workspace", "list"]), json!([other, expected]));
+    let named = folder.json(&["workspace", "set", "acme", "--sender-name", " Acme Desk "]);
+    assert_eq!(named["sender_name"], "Acme Desk");
+    assert_eq!(folder.json(&["workspace", "list"]), json!([other, named]));
+    let message = folder.failure(&["workspace", "set", "acme", "--sender-name", "ceo@bank.example"]);
+    assert!(message.starts_with("error: --sender-name is not a name without"), "{message}");
+    assert_eq!(folder.json(&["workspace", "set", "acme", "--sender-name", ""]), expected);
+    let message = folder.failure(&["workspace", "set", "bolt", "--sender-name", "B"]);
+    assert!(message.starts_with("error: there is no workspace `bolt`"), "{message}");
     let lanes = folder.json(&["lane", "list", "--workspace", "acme"]);
     assert_eq!(column(&lanes, "name"), ["Under consideration", "Planned", "In progress", "Done"]);
     let tracks = folder.json(&["track", "list", "--workspace", "acme"]);
@@ -381,7 +390,7 @@ fn without_json_a_record_is_a_table_of_its_fields() {
     for (arguments, fields, expected) in [
         (
             &["workspace", "create", "b", "--product-name", "Bee hive", "--website-url", website][..],
-            &["id", "subdomain", "base_url", "product_name", "website_url"][..],
+            &["id", "subdomain", "base_url", "product_name", "website_url", "sender_name"][..],
             &["product_name Bee hive", "base_url https://b.roadmap.example.com"][..],
         ),
         (
@@ -422,9 +431,9 @@ fn without_json_a_list_is_a_table_with_a_row_for_each() {
     for (arguments, columns, rows, expected) in [
         (
             &["workspace", "list"][..],
-            &["id", "subdomain", "base_url", "product_name", "website_url"][..],
+            &["id", "subdomain", "base_url", "product_name", "website_url", "sender_name"][..],
             1,
-            "acme https://acme.roadmap.example.com Acme https://acme.example",
+            "acme https://acme.roadmap.example.com Acme https://acme.example -",
         ),
         (
             &["member", "list", "--workspace", "acme"],

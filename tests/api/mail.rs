@@ -9,6 +9,7 @@ use roadmap_testkit::smtp::{Received, Reply, Setup, Sink, Step};
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, Finished, Response, eventually, has_keys};
+use crate::browser::{Browser, hidden};
 use crate::database::{ON_POSTGRES, json_object, json_with, migration_undone, random_id, sql_timestamp, uuid_text};
 use crate::effort::rounds;
 
@@ -127,7 +128,7 @@ fn every_subscribed_voter_gets_one_mail_about_the_comment() {
         let parsed = parse_mail(mail).unwrap();
         let names: Vec<String> = parsed.headers.iter().map(|header| header.get_key()).collect();
         assert_eq!(names, NOTIFICATION_HEADERS);
-        assert_eq!(header(mail, "Subject"), "[Acme] Dark <mode> & more");
+        assert_eq!(header(mail, "Subject"), "Olga answered: Dark <mode> & more");
         assert_eq!(header(mail, "From"), "\"Acme via Roadmap\" <noreply@roadmap.example.com>");
         assert_eq!(header(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
         let (text, html) = bodies(&parsed);
@@ -136,7 +137,7 @@ fn every_subscribed_voter_gets_one_mail_about_the_comment() {
             "Dark <mode> & more",
             url,
             "It is done",
-            "Acme",
+            "Olga from Acme answered a feature request that you voted for or follow:",
             &format!("https://acme.roadmap.example.com{}", unsubscribe_link(mail)),
         ] {
             assert!(text.contains(part), "{part} in {text}");
@@ -550,7 +551,7 @@ fn a_queued_test_mail_is_sent_by_a_worker_and_the_response_is_shown() {
     let received = sink.received();
     let [mail] = received.as_slice() else { panic!("{received:?}") };
     assert_eq!(mail.to, ["ops@acme.example"]);
-    assert_eq!(header(&mail.data, "Subject"), "[Acme] Test of outgoing mail");
+    assert_eq!(header(&mail.data, "Subject"), "Test of outgoing mail from Acme");
     assert_eq!(header(&mail.data, "From"), "\"Acme via Roadmap\" <hello@acme.example>");
     let id = good.stdout.split_whitespace().find(|word| word.starts_with("test.")).expect("an identity");
     assert_eq!(header(&mail.data, "Message-ID"), format!("<{id}@acme.roadmap.example.com>"));
@@ -730,7 +731,7 @@ fn waiting_mail_survives_the_migration_to_messages() {
     let digest = std::fs::read(digest.expect("the digest")).unwrap();
     assert_eq!(
         (header(&digest, "To"), header(&digest, "Subject")),
-        ("ann@example.com".to_owned(), "[Acme] 2 new notifications".to_owned())
+        ("ann@example.com".to_owned(), "2 updates from Acme".to_owned())
     );
     let attempts =
         "SELECT DISTINCT attempts FROM outbox JOIN customers ON customers.id = customer_id WHERE email LIKE 'few%'";
@@ -909,7 +910,7 @@ fn mails_over_the_hourly_limit_are_sent_as_one_digest() {
     let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
     let digest = files(&app).into_iter().find(|path| name(path).starts_with("digest.")).expect("a digest");
     let mail = std::fs::read(&digest).unwrap();
-    assert_eq!(header(&mail, "Subject"), "[Acme] 5 new notifications");
+    assert_eq!(header(&mail, "Subject"), "5 updates from Acme");
     assert_eq!(header(&mail, "To"), "ann@example.com");
     assert_eq!(header(&mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
     assert_eq!(
@@ -919,7 +920,7 @@ fn mails_over_the_hourly_limit_are_sent_as_one_digest() {
     let (text, html) = bodies(&parse_mail(&mail).unwrap());
     for number in 3..8 {
         assert!(text.contains(&format!("\nComment <{number}>")), "{number} in {text}");
-        assert!(html.contains(&format!("<p>Comment &#60;{number}&#62;</p>")), "{number} in {html}");
+        assert!(html.contains(&format!(">Comment &#60;{number}&#62;</div>")), "{number} in {html}");
     }
     assert!(text.matches(request["url"].as_str().unwrap()).count() == 5 && !text.contains("more\n"), "{text}");
     assert_eq!(status()["sent"], 8);
@@ -941,4 +942,34 @@ fn mail_is_from_the_product_via_the_service() {
     let mails = wait_for_mail_files(&app, 1);
     let from = header(&mails["ann@example.com"], "From");
     assert_eq!(from, "\"ceo bank.example ceo bank.example via Wishes\" <noreply@roadmap.example.com>");
+}
+
+/// Mail has the sender's name that the operator gave the workspace, its address for replies, and its look, in the language
+/// of the customer's last visit.
+#[test]
+fn mail_is_that_of_the_workspace() {
+    let app = App::start();
+    app.roadmap(&["workspace", "set", "acme", "--sender-name", "Acme Desk"]);
+    let portal = json!({ "reply_to": "help@acme.example", "accent_color": "#7a3f9d", "languages": ["en", "de"] });
+    app.acme.patch_portal(&json!({ "portal": portal })).is_ok();
+    let request = app.acme.feature_request("Dark mode");
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    ann.submit("/feature_requests/1-dark-mode/vote?lang=de", &[]);
+    vote(&app.acme, &request, "bob@example.com");
+    announce(&app.acme, &request, "Soon");
+    eventually("both are sent", || all_settled(&app));
+    let mails: Vec<Vec<u8>> = files(&app).iter().map(|file| std::fs::read(file).unwrap()).collect();
+    for (to, subject, lead) in [
+        ("ann@example.com", "Olga hat geantwortet: Dark mode", "Olga von Acme hat"),
+        ("bob@example.com", "Olga answered: Dark mode", "Olga from Acme answered"),
+    ] {
+        let about = |mail: &&Vec<u8>| header(mail, "To") == to && !header(mail, "List-Unsubscribe").is_empty();
+        let mail = mails.iter().find(about).expect("a notification");
+        assert_eq!(header(mail, "Subject"), subject);
+        assert_eq!(header(mail, "From"), "\"Acme Desk\" <noreply@roadmap.example.com>");
+        assert_eq!(header(mail, "Reply-To"), "help@acme.example");
+        let (text, html) = bodies(&parse_mail(mail).unwrap());
+        assert!(text.starts_with(lead), "{text}");
+        assert!(html.contains("background-color:#7a3f9d"), "{html}");
+    }
 }

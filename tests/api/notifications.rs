@@ -84,7 +84,7 @@ fn voters_are_told_the_new_status() {
         let others: Vec<&str> =
             ["ann@", "bo@", "cem@", "rmk_", "Inbox"].into_iter().filter(|other| !to.starts_with(other)).collect();
         let (text, html) = is_notification(&mails[0], to, &others);
-        assert_eq!(header(&mails[0], "Subject"), "[Acme] Dark <mode> & more");
+        assert_eq!(header(&mails[0], "Subject"), "Being <built>: Dark <mode> & more");
         for part in ["Dark <mode> & more", "Being <built>", request["url"].as_str().unwrap(), "Acme"] {
             assert!(text.contains(part), "{part} in {text}");
         }
@@ -108,7 +108,8 @@ fn a_request_that_left_the_roadmap_is_told_so_too() {
     moved(&app, "1", "Declined", true);
     let mails = sent(&app, 1);
     let (text, _) = is_notification(&mails["ann@example.com"][0], "ann@example.com", &["Declined", "null"]);
-    assert!(text.contains("Dark mode"), "{text}");
+    let lead = "Acme took a feature request that you voted for or follow off the roadmap:";
+    assert_eq!(text.lines().take(3).collect::<Vec<_>>(), [lead, "", "Dark mode"], "{text}");
 }
 
 /// Addition 5: `notify_subscribers` mails each voter once per changelog.
@@ -141,7 +142,7 @@ fn a_changelog_is_mailed_once_to_every_subscriber_of_its_feature_requests() {
         let others: Vec<&str> =
             ["ann@", "bo@", "cem@", "rmk_", "script"].into_iter().filter(|other| !to.starts_with(other)).collect();
         let (text, html) = is_notification(&mails[0], to, &others);
-        assert_eq!(header(&mails[0], "Subject"), "[Acme] Dark mode is <here>");
+        assert_eq!(header(&mails[0], "Subject"), "New: Dark mode is <here>");
         let url = format!("https://acme.roadmap.example.com/changelogs/{id}");
         for part in ["Dark mode is <here>", "It is done", &url, "Acme"] {
             assert!(text.contains(part), "{part} in {text}");

@@ -205,6 +205,8 @@ fn the_portal_is_shown_and_set() {
         "on",
         "--accent-color",
         "#7A3f9d",
+        "--reply-to",
+        "help@acme.example",
     ]);
     let expected = json!({
         "visibility": "private",
@@ -215,23 +217,25 @@ fn the_portal_is_shown_and_set() {
         "moderation": true,
         "accent_color": "#7a3f9d",
         "logo_url": null,
+        "reply_to": "help@acme.example",
     });
     assert_eq!(changed, expected);
     assert_eq!(json(&app, &["portal", "show"]), expected);
     // The others stay.
-    let changed = set(&["--accent-color", "none", "--mail-domains", ""]);
+    let changed = set(&["--accent-color", "none", "--mail-domains", "", "--reply-to", "none"]);
     assert_eq!((&changed["accent_color"], &changed["mail_domains"]), (&json!(null), &json!([])));
     assert_eq!((&changed["visibility"], &changed["languages"]), (&json!("private"), &json!(["de", "en"])));
     assert_eq!(changed, app.acme.get_portal().json()["portal"]);
     let entry = &json(&app, &["audit", "list", "--action", "portal.update"])[0];
     assert_eq!((&entry["channel"], &entry["actor"]["kind"]), (&json!("command"), &json!("operator")));
     let fields: Vec<&str> = entry["changes"].as_array().unwrap().iter().map(|change| text(&change["field"])).collect();
-    assert_eq!(fields, ["mail_domains", "accent_color"]);
+    assert_eq!(fields, ["mail_domains", "accent_color", "reply_to"]);
     for (flags, says) in [
         (&[][..], "error: no setting to change: `roadmap portal set --help` lists all\n"),
         (&["--visibility", "hidden"], "error: --visibility is not one of public, private, off\n"),
         (&["--languages", "en,fr"], "error: --languages is not one of en, de, ar\n"),
         (&["--moderation", "true"], "error: --moderation is not on or off\n"),
+        (&["--reply-to", "help"], "error: --reply-to is not an address that replies can be sent to\n"),
     ] {
         assert_eq!(failure(&app, &[&["portal", "set"], flags].concat()), says);
     }

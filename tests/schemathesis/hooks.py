@@ -136,6 +136,7 @@ OWN_FORMATS = {
     "logo_signed_id",
     "mail_domains",
     "publish_at",
+    "reply_to",
     "to",
     "website_url",
 }

@@ -68,8 +68,8 @@ const LAYERS: [(&str, &str, &str); 13] = [
     (
         "roadmap-mail",
         "mail knows the domain and mail servers, and no store",
-        "askama async-trait base64 deadpool lettre percent-encoding roadmap-domain rustls tempfile thiserror tokio \
-         url",
+        "askama async-trait base64 deadpool fluent-bundle lettre percent-encoding roadmap-domain rustls tempfile \
+         thiserror tokio url",
     ),
     (
         "roadmap-server",

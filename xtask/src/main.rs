@@ -19,6 +19,7 @@ mod fuzz_api;
 mod layers;
 #[cfg(feature = "servers")]
 mod load;
+mod mail_samples;
 mod migrations;
 #[cfg(feature = "servers")]
 mod mutants;
@@ -97,6 +98,8 @@ enum Command {
     Migrations,
     /// Write docs/openapi.json and the list of the tools of agents, docs/mcp-tools.json, from the code
     Openapi(openapi::OpenApi),
+    /// Write docs/mail-samples: examples of all mails in all languages
+    MailSamples,
     /// Fuzz the API from its OpenAPI document; installs missing programs
     #[cfg(feature = "servers")]
     FuzzApi(fuzz_api::FuzzApi),
@@ -149,6 +152,7 @@ fn main() -> anyhow::Result<()> {
         Command::Packaging => packaging::run(),
         Command::Migrations => migrations::run(),
         Command::Openapi(command) => command.run(),
+        Command::MailSamples => mail_samples::run(),
         #[cfg(feature = "servers")]
         Command::FuzzApi(command) => command.run(),
         #[cfg(feature = "servers")]

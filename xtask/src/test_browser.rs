@@ -1,7 +1,8 @@
-//! `cargo xtask test-browser`: opens hostile files, comments and mails, and all pages, in a real browser.
+//! `cargo xtask test-browser`: opens hostile files, comments and mails, all pages, and the samples of mails, in a real
+//! browser.
 //!
-//! `run.mjs` and `pages.mjs` of `tests/browser` drive the browser by libraries from npm, which are installed under
-//! `target/`.
+//! `run.mjs`, `pages.mjs` and `mails.mjs` of `tests/browser` drive the browser by libraries from npm, which are installed
+//! under `target/`.
 
 use std::process::Command;
 
@@ -12,6 +13,9 @@ use crate::run::{finish, install, root, service};
 
 /// Names of the browser's program in different distributions.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// The samples of all mails.
+const MAIL_SAMPLES: &str = "docs/mail-samples";
 
 /// The table of the pages. A form in it that no test sends is a failure.
 const ROUTES: &str = "crates/web/src/routes.rs";
@@ -40,9 +44,12 @@ impl TestBrowser {
         let mut hostile = node("run.mjs").spawn().context("`node run.mjs` cannot be started")?;
         let short = self.short.then_some("--short");
         let pages = finish(node("pages.mjs").arg(root().join(ROUTES)).args(short), "node pages.mjs");
+        let mut mails = Command::new("node");
+        mails.arg("mails.mjs").args(short).arg(&browser).arg(root().join(MAIL_SAMPLES)).current_dir(&folder);
+        let mails = finish(&mut mails, "node mails.mjs");
         let status = hostile.wait()?;
         ensure!(status.success(), "`node run.mjs` failed");
-        pages
+        pages.and(mails)
     }
 }
 

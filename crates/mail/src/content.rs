@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::mail::Topic;
 
-/// Maximum bytes of a comment or changelog in each part of a mail.
-pub(crate) const MAX_SHOWN_BYTES: usize = 20 * 1024;
+/// Maximum bytes of a comment or changelog in each part of a mail. Both parts with the frame and all encodings then have
+/// less than 60,000 bytes; Gmail cuts mails of more than 102,000.
+pub(crate) const MAX_SHOWN_BYTES: usize = 14 * 1024;
 
 /// How many topics the cache keeps the rendered content of. The mails about one topic are mostly sent together.
 const CACHE_CAPACITY: usize = 64;

@@ -93,34 +93,19 @@ fn write(folder: &Path, name: &str, bytes: &[u8], on_created: fn(&Path)) -> std:
 mod tests {
     use super::*;
     use crate::content::{ContentCache, ContentParts};
-    use roadmap_domain::model::email_address::EmailAddress;
-    use roadmap_domain::model::feature_request::Title;
+    use crate::samples;
     use roadmap_domain::model::html::CleanHtml;
-    use roadmap_domain::model::id::{CommentId, CustomerId, SignInId};
-    use roadmap_domain::model::mail::{MailId, News, Topic};
-    use roadmap_domain::model::message::MessageId;
+    use roadmap_domain::model::id::CustomerId;
+    use roadmap_domain::model::mail::MailId;
     use roadmap_domain::model::portal::Language;
-    use roadmap_domain::model::text::Name;
-    use roadmap_domain::model::timestamp::Timestamp;
     use std::os::unix::fs::PermissionsExt;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use uuid::Uuid;
 
     fn sample_notification(number: u128) -> Notification {
-        Notification {
-            id: MailId {
-                topic: Topic::Comment(CommentId::new(Uuid::from_u128(0xc0))),
-                customer: CustomerId::new(Uuid::from_u128(number)),
-            },
-            to: EmailAddress::parse("email", "ann@example.com").unwrap(),
-            product_name: Name::from_stored("Acme".to_owned()),
-            news: News::Comment,
-            title: Title::from_stored("Dark mode".to_owned()),
-            url: String::new(),
-            content: Arc::new(CleanHtml::from_stored("Soon".to_owned())),
-            unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
-        }
+        let sample = samples::sample_notification("Dark mode", "Soon", "ann@example.com");
+        Notification { id: MailId { customer: CustomerId::new(Uuid::from_u128(number)), ..sample.id }, ..sample }
     }
 
     /// The processor time that this process has used, on systems with `/proc`.
@@ -169,18 +154,7 @@ mod tests {
     async fn only_the_owner_can_read_the_mail_of_a_sign_in() {
         let folder = tempfile::tempdir().unwrap();
         let mailer = FileMailer::new(folder.path(), "hello@acme.example").unwrap();
-        let mail = SignInMail {
-            id: MessageId::sign_in(SignInId::new(Uuid::from_u128(7))),
-            to: EmailAddress::parse("email", "ann@example.com").unwrap(),
-            product_name: Name::from_stored("Acme".to_owned()),
-            language: Language::German,
-            url: "https://acme.example/sign-in/token".to_owned(),
-            code: "KM4P7QRT".to_owned(),
-            ask_url: "https://acme.example/sign-in".to_owned(),
-            is_invitation: false,
-            browser: None,
-            asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
-        };
+        let mail = samples::sample_sign_in("Acme", Language::German);
         let file = folder.path().join("sign_in.00000000-0000-0000-0000-000000000007.eml");
         assert_eq!(mailer.send_sign_in(&mail).await.unwrap(), format!("written to {}", file.display()));
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

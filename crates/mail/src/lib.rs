@@ -1,8 +1,9 @@
 //! Outgoing mail: its content, and its delivery to a mail server or a folder.
 //!
-//! - `message.rs`: builds a mail (text and HTML) from a notification with compiled-in templates. `content.rs` renders a
-//!   comment or changelog once for all its mails. `sign_in.rs` has the mail of a sign-in in each language. `composer.rs`
-//!   builds the mails outside of the async runtime.
+//! - `message.rs`: builds a mail with its headers. `notification.rs`, `digest.rs`, `sign_in.rs` and `test_mail.rs` render
+//!   the text and the HTML of each kind with compiled-in templates in the frame of `frame.rs`, with the words of
+//!   `words.rs` in each language. `content.rs` renders a comment or changelog once for all its mails. `composer.rs` builds
+//!   the mails outside of the async runtime. `samples.rs` writes examples of all mails.
 //! - [`SmtpMailer`] (`smtp.rs`): sends over the connections of `connections.rs` to a mail server. `session.rs` is the SMTP
 //!   dialog, `rejection.rs` the meaning of the server's refusals. `transcript.rs` records the dialog for an operator, and
 //!   `problem.rs` has the fixes for what can go wrong in it.
@@ -15,15 +16,22 @@
 mod composer;
 mod connections;
 mod content;
+mod digest;
 mod files;
+mod frame;
 mod message;
+mod notification;
 mod options;
 mod problem;
 mod rejection;
+#[cfg(test)]
+mod samples;
 mod session;
 mod sign_in;
 mod smtp;
+mod test_mail;
 mod transcript;
+mod words;
 
 pub use files::FileMailer;
 pub use options::{HelloName, MailSettingError, Security, SmtpOptions};

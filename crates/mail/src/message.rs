@@ -1,127 +1,27 @@
-//! Builds mails (RFC 5322) from notifications: text and HTML, one recipient, one-click unsubscribe.
+//! Builds mails (RFC 5322): headers, text and HTML, one recipient, one-click unsubscribe.
 
-use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use lettre::address::Envelope;
 use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
-use lettre::message::{Mailbox, MessageBuilder, MultiPart, SinglePart};
+use lettre::message::{Mailbox, MessageBuilder, MultiPart};
 use lettre::{Address, Message};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::mail::{
-    DigestNotification, DigestNotificationEntry, News, Notification, SendError, SignInMail, TestMail,
-};
-use roadmap_domain::model::text::{Name, truncate};
+use roadmap_domain::model::mail::{Brand, DigestNotification, Notification, SendError, SignInMail, TestMail};
 
 use crate::composer::Sender;
 use crate::content::ContentParts;
-use crate::sign_in::SignInParts;
+use crate::frame::Rendered;
+use crate::{digest, notification, sign_in, test_mail};
 
 /// Maximum characters of client text in a header.
 const MAX_HEADER_LENGTH: usize = 300;
 
-/// Maximum characters of a comment or changelog in a digest.
-const MAX_EXCERPT_LENGTH: usize = 500;
-
-/// The subject of test mails.
+/// The subject of test mails that no workspace sends.
 const TEST_SUBJECT: &str = "Test of outgoing mail";
 
 /// Most bytes of a sender's name and of an encoded word: both then fit on a line.
 const MAX_NAME_BYTES: usize = 36;
-
-#[derive(Template)]
-#[template(path = "notification.txt")]
-struct Text<'a> {
-    notification: &'a Notification,
-    content: &'a ContentParts,
-    introduction: &'a str,
-    record: &'a str,
-    reason: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "notification.html")]
-struct Html<'a> {
-    notification: &'a Notification,
-    content: &'a ContentParts,
-    introduction: &'a str,
-    record: &'a str,
-    reason: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "digest.txt")]
-struct DigestText<'a> {
-    digest: &'a DigestNotification,
-    introduction: &'a str,
-    entries: &'a [Entry<'a>],
-}
-
-#[derive(Template)]
-#[template(path = "digest.html")]
-struct DigestHtml<'a> {
-    digest: &'a DigestNotification,
-    count: &'a str,
-    introduction: &'a str,
-    entries: &'a [Entry<'a>],
-}
-
-/// A notification in a digest.
-struct Entry<'a> {
-    title: &'a str,
-    url: &'a str,
-    news: String,
-    beginning: String,
-}
-
-impl<'a> Entry<'a> {
-    fn new(entry: &'a DigestNotificationEntry) -> Self {
-        let (text, is_cut) = CleanHtml::from_stored(entry.beginning.clone()).beginning(4 * MAX_EXCERPT_LENGTH);
-        let mut beginning = truncate(&text, MAX_EXCERPT_LENGTH).to_owned();
-        if is_cut || beginning.len() < text.len() {
-            beginning.push('…');
-        }
-        let news = match &entry.news {
-            News::Comment => "New comment".to_owned(),
-            News::StatusChange(Some(status)) => format!("New status: {status}"),
-            News::StatusChange(None) => "Not on the roadmap any more".to_owned(),
-            News::Changelog => "News".to_owned(),
-        };
-        Self { title: entry.title.as_str(), url: &entry.url, news, beginning }
-    }
-}
-
-/// The first sentence of a notification.
-fn introduction(notification: &Notification) -> String {
-    match &notification.news {
-        News::Comment => "There is a new comment on a feature request that you voted for or follow:".to_owned(),
-        News::StatusChange(Some(status)) => {
-            format!("A feature request that you voted for or follow has a new status: {status}")
-        }
-        News::StatusChange(None) => {
-            "A feature request that you voted for or follow is not on the roadmap any more:".to_owned()
-        }
-        News::Changelog => format!("There is news from {}:", notification.product_name),
-    }
-}
-
-/// The record that a notification links to, and what its recipient did to get the notification.
-fn record_and_reason(news: &News) -> (&'static str, &'static str) {
-    match news {
-        News::Comment => ("comment", "voted for the feature request or follow it"),
-        News::StatusChange(_) => ("feature request", "voted for the feature request or follow it"),
-        News::Changelog => ("changelog", "voted for a feature request that it is about, or follow one"),
-    }
-}
-
-/// The number of notifications in a digest, and its first sentence.
-fn count_and_introduction(notifications: u64) -> (String, String) {
-    let (verb, noun) = if notifications == 1 { ("is", "notification") } else { ("are", "notifications") };
-    let count = format!("{notifications} new {noun}");
-    let introduction = format!("There {verb} {count} about feature requests that you voted for or follow:");
-    (count, introduction)
-}
 
 /// Declares a header that lettre has no type for. Its value is ASCII and has no line breaks.
 macro_rules! plain_header {
@@ -172,98 +72,54 @@ pub(crate) fn notification(
     content: &ContentParts,
     sender: &Sender,
 ) -> Result<Message, SendError> {
-    let introduction = &introduction(notification);
-    let (record, reason) = record_and_reason(&notification.news);
-    let text = Text { notification, content, introduction, record, reason }.render();
-    let html = Html { notification, content, introduction, record, reason }.render();
-    let (text, html) = (text.map_err(|error| compose_error(&error))?, html.map_err(|error| compose_error(&error))?);
-    let head = HeaderFields {
-        id: notification.id.to_string(),
-        to: &notification.to,
-        product_name: notification.product_name.as_str(),
-        subject: prefixed(&notification.product_name, notification.title.as_str()),
-        url: &notification.unsubscribe_url,
-    };
-    let message = unsubscribable(start(&head, sender)?, &head).header(auto_submitted());
-    finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
+    let Notification { to, brand, unsubscribe_url: url, .. } = notification;
+    let head = HeaderFields { id: notification.id.to_string(), to, brand, url };
+    unsubscribable(&head, notification::render(notification, content), sender)
 }
 
 /// Builds the digest of several notifications.
 pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Message, SendError> {
-    let (text, html, count) = digest_parts(digest).map_err(|error| compose_error(&error))?;
-    let head = HeaderFields {
-        id: digest.id.to_string(),
-        to: &digest.to,
-        product_name: digest.product_name.as_str(),
-        subject: prefixed(&digest.product_name, &count),
-        url: &digest.unsubscribe_url,
-    };
-    let message = unsubscribable(start(&head, sender)?, &head).header(auto_submitted());
-    finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
-}
-
-/// Renders text and HTML of a digest. Also returns the number of its notifications in words.
-fn digest_parts(digest: &DigestNotification) -> Result<(String, String, String), askama::Error> {
-    let entries: Vec<Entry<'_>> = digest.entries.iter().map(Entry::new).collect();
-    let (count, introduction) = count_and_introduction(digest.more.saturating_add(entries.len() as u64));
-    let text = DigestText { digest, introduction: &introduction, entries: &entries }.render()?;
-    let html = DigestHtml { digest, count: &count, introduction: &introduction, entries: &entries }.render()?;
-    Ok((text, html, count))
+    let DigestNotification { to, brand, unsubscribe_url: url, .. } = digest;
+    let head = HeaderFields { id: digest.id.to_string(), to, brand, url };
+    unsubscribable(&head, digest::render(digest), sender)
 }
 
 /// Builds the mail of a sign-in. Nobody can unsubscribe from it: it is sent when it is asked for, or once to a new member
 /// of the team.
 pub(crate) fn sign_in(mail: &SignInMail, sender: &Sender) -> Result<Message, SendError> {
-    let SignInParts { subject, text, html } = SignInParts::render(mail).map_err(|error| compose_error(&error))?;
-    let head = HeaderFields {
-        id: mail.id.to_string(),
-        to: &mail.to,
-        product_name: mail.product_name.as_str(),
-        subject,
-        url: &mail.url,
-    };
-    let message = start(&head, sender)?.header(auto_submitted());
-    finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
+    let head = HeaderFields { id: mail.id.to_string(), to: &mail.to, brand: &mail.brand, url: &mail.url };
+    build(start(&head, sender)?, &head, sign_in::render(mail), sender)
 }
 
 /// The test mail that an operator has queued.
 pub(crate) fn test_mail(mail: &TestMail, sender: &Sender) -> Result<Message, SendError> {
-    let head = HeaderFields {
-        id: mail.id.to_string(),
-        to: &mail.to,
-        product_name: mail.product_name.as_str(),
-        subject: prefixed(&mail.product_name, TEST_SUBJECT),
-        url: &mail.workspace_url,
-    };
-    let text = format!(
-        "This mail was queued by `roadmap mail test` for {} and sent by a worker. It has arrived, so mail works.\n",
-        mail.workspace_url
-    );
-    finish(start(&head, sender)?.header(auto_submitted()).singlepart(SinglePart::plain(text)), &head, sender)
+    let head = HeaderFields { id: mail.id.to_string(), to: &mail.to, brand: &mail.brand, url: &mail.brand.portal_url };
+    build(start(&head, sender)?, &head, test_mail::render(mail), sender)
 }
 
 /// The variable parts of a mail's headers.
 struct HeaderFields<'a> {
     id: String,
     to: &'a EmailAddress,
-    product_name: &'a str,
-    subject: String,
+    brand: &'a Brand,
     /// A URL of the workspace. Its host is that of the `Message-ID`.
     url: &'a str,
 }
 
-/// The headers that all mails have, without those that [`finish`] writes.
+/// The headers that all mails have, without those that [`build`] writes.
 fn start(head: &HeaderFields<'_>, sender: &Sender) -> Result<MessageBuilder, SendError> {
     let from = &sender.mailbox;
     let host = head.url.split('/').nth(2).unwrap_or("localhost");
     // Without the port. The colons of an IPv6 address are in brackets.
     let host = host.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(host, |(name, _)| name);
-    let to: Address = head.to.with_ascii_domain().parse().map_err(|error| SendError::Permanent {
-        reason: format!("the address is invalid: {error}"),
-        no_such_mailbox: true,
-    })?;
+    let to = mailbox_address(head.to)?;
     let envelope = Envelope::new(Some(from.email.clone()), vec![to.clone()]).map_err(|error| compose_error(&error))?;
-    Ok(Message::builder()
+    let message = Message::builder();
+    let message = match &head.brand.reply_to {
+        Some(address) => message.reply_to(Mailbox::new(None, mailbox_address(address)?)),
+        None => message,
+    };
+    Ok(message
         .message_id(Some(format!("<{}@{host}>", head.id)))
         .date_now()
         .from(from.clone())
@@ -272,9 +128,12 @@ fn start(head: &HeaderFields<'_>, sender: &Sender) -> Result<MessageBuilder, Sen
         .subject(""))
 }
 
-/// The subject of mail about something, which begins with the product's name.
-fn prefixed(product_name: &Name, about: &str) -> String {
-    format!("[{product_name}] {about}")
+/// Returns an address as mail servers know it.
+fn mailbox_address(address: &EmailAddress) -> Result<Address, SendError> {
+    address.with_ascii_domain().parse().map_err(|error| SendError::Permanent {
+        reason: format!("the address is invalid: {error}"),
+        no_such_mailbox: true,
+    })
 }
 
 fn no_automatic_replies() -> AutoResponseSuppress {
@@ -285,22 +144,31 @@ fn auto_submitted() -> AutoSubmitted {
     AutoSubmitted("auto-generated".to_owned())
 }
 
-/// The same with the headers by which mail programs unsubscribe.
-fn unsubscribable(message: MessageBuilder, head: &HeaderFields<'_>) -> MessageBuilder {
-    message
-        .header(ListUnsubscribe(format!("<{}>", head.url)))
-        .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
-}
-
-/// The message with the headers that clients have a part in.
-fn finish(
-    message: Result<Message, lettre::error::Error>,
+/// Builds a mail with the headers by which mail programs unsubscribe.
+fn unsubscribable(
     head: &HeaderFields<'_>,
+    rendered: Result<Rendered, askama::Error>,
     sender: &Sender,
 ) -> Result<Message, SendError> {
+    let message = start(head, sender)?
+        .header(ListUnsubscribe(format!("<{}>", head.url)))
+        .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()));
+    build(message, head, rendered, sender)
+}
+
+/// Builds a mail with its text, and with the headers that clients have a part in.
+fn build(
+    message: MessageBuilder,
+    head: &HeaderFields<'_>,
+    rendered: Result<Rendered, askama::Error>,
+    sender: &Sender,
+) -> Result<Message, SendError> {
+    let rendered = rendered.map_err(|error| compose_error(&error))?;
+    let parts = MultiPart::alternative_plain_html(rendered.text, rendered.html);
+    let message = message.header(auto_submitted()).multipart(parts);
     let mut message = message.map_err(|error| compose_error(&error))?;
-    message.headers_mut().insert_raw(from_header(sender, head.product_name));
-    message.headers_mut().insert_raw(subject(&head.subject));
+    message.headers_mut().insert_raw(from_header(sender, head.brand));
+    message.headers_mut().insert_raw(subject(&rendered.subject));
     message.headers_mut().set(no_automatic_replies());
     Ok(message)
 }
@@ -367,10 +235,12 @@ fn subject(text: &str) -> HeaderValue {
 }
 
 /// The sender with a display name: a quoted string (RFC 5322 section 3.2.4), or encoded words (RFC 2047) for non-ASCII text.
-fn from_header(sender: &Sender, product_name: &str) -> HeaderValue {
-    let name = match &sender.mailbox.name {
-        Some(name) => truncated_name(&single_line(name)),
-        None => display_name(product_name, &sender.service_name),
+/// The name is the one that the operator has set for the workspace, else that of the service's own address.
+fn from_header(sender: &Sender, brand: &Brand) -> HeaderValue {
+    let name = match (&brand.sender_name, &sender.mailbox.name) {
+        (Some(name), _) => single_line(name.as_str()),
+        (None, Some(name)) => truncated_name(&single_line(name)),
+        (None, None) => display_name(brand.product_name.as_str(), &sender.service_name),
     };
     let encoded = if is_plain(&name) {
         format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
@@ -402,30 +272,16 @@ fn truncated_name(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::MAX_SHOWN_BYTES;
+    use crate::samples::{address, name, plain_brand, sample_notification, sample_sign_in};
+    use roadmap_domain::model::comment::PublicAuthor;
     use roadmap_domain::model::feature_request::Title;
-    use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, SignInId};
-    use roadmap_domain::model::mail::{DigestId, MailId, Topic};
+    use roadmap_domain::model::id::CustomerId;
+    use roadmap_domain::model::mail::{DigestId, DigestNotificationEntry, News, SenderName};
     use roadmap_domain::model::message::MessageId;
     use roadmap_domain::model::portal::Language;
     use roadmap_domain::model::timestamp::Timestamp;
-    use std::sync::Arc;
     use uuid::Uuid;
-
-    fn sample_notification(title: &str, content: &str, to: &str) -> Notification {
-        Notification {
-            id: MailId {
-                topic: Topic::Comment(CommentId::new(Uuid::from_u128(0xc0))),
-                customer: CustomerId::new(Uuid::from_u128(0xcc)),
-            },
-            to: EmailAddress::parse("email", to).unwrap(),
-            product_name: Name::from_stored("Acme".to_owned()),
-            news: News::Comment,
-            title: Title::from_stored(title.to_owned()),
-            url: "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode".to_owned(),
-            content: Arc::new(CleanHtml::from_stored(content.to_owned())),
-            unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token?request=id".to_owned(),
-        }
-    }
 
     fn sender(from: &str) -> Sender {
         Sender { mailbox: from.parse().unwrap(), service_name: "Roadmap".to_owned() }
@@ -447,7 +303,7 @@ mod tests {
             "Date: ",
             "From: \"Acme via Roadmap\" <hello@acme.example>",
             "To: ann@example.com",
-            "Subject: [Acme] Dark mode",
+            "Subject: Ines answered: Dark mode",
             "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token?request=id>",
             "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
             "Auto-Submitted: auto-generated",
@@ -466,9 +322,9 @@ mod tests {
     fn a_test_mail_has_an_identity_and_nothing_to_unsubscribe_from() {
         let mail = TestMail {
             id: MessageId::test_mail(Uuid::from_u128(7)),
-            to: EmailAddress::parse("to", "ops@acme.example").unwrap(),
-            product_name: Name::from_stored("Acme".to_owned()),
-            workspace_url: "https://acme.roadmap.example.com:8443".to_owned(),
+            to: address("ops@acme.example"),
+            language: Language::English,
+            brand: plain_brand("Acme"),
         };
         let raw = String::from_utf8(test_mail(&mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
         let (head, body) = raw.split_once("\r\n\r\n").unwrap();
@@ -477,14 +333,13 @@ mod tests {
             "Date: ",
             "From: \"Acme via Roadmap\" <hello@acme.example>",
             "To: ops@acme.example",
-            "Subject: [Acme] Test of outgoing mail",
+            "Subject: Test of outgoing mail from Acme",
             "Auto-Submitted: auto-generated",
             "MIME-Version: 1.0",
             "X-Auto-Response-Suppress: OOF, AutoReply",
-            "Content-Type: text/plain",
-            "Content-Transfer-Encoding: ",
+            "Content-Type: multipart/alternative;",
         ];
-        let headers: Vec<&str> = head.split("\r\n").collect();
+        let headers: Vec<&str> = head.split("\r\n").filter(|line| !line.starts_with(' ')).collect();
         assert_eq!(headers.len(), expected.len(), "{head}");
         for header in expected {
             assert!(headers.iter().any(|line| line.starts_with(header)), "{header} in {head}");
@@ -497,18 +352,8 @@ mod tests {
 
     #[test]
     fn the_mail_of_a_sign_in_cannot_be_unsubscribed_from_and_its_subject_hides_the_code() {
-        let mail = SignInMail {
-            id: MessageId::sign_in(SignInId::new(Uuid::from_u128(7))),
-            to: EmailAddress::parse("email", "ann@example.com").unwrap(),
-            product_name: Name::from_stored("Acme\r\nBcc: eve@evil.example".to_owned()),
-            language: Language::English,
-            url: "https://acme.roadmap.example.com:8443/sign-in/token".to_owned(),
-            code: "KM4P7QRT".to_owned(),
-            ask_url: "https://acme.roadmap.example.com:8443/sign-in".to_owned(),
-            is_invitation: false,
-            browser: None,
-            asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
-        };
+        let url = "https://acme.roadmap.example.com:8443/sign-in/token".to_owned();
+        let mail = SignInMail { url, ..sample_sign_in("Acme\r\nBcc: eve@evil.example", Language::English) };
         let raw = String::from_utf8(sign_in(&mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
         let (head, body) = raw.split_once("\r\n\r\n").unwrap();
         let head = head.replace("\r\n ", " ");
@@ -532,13 +377,33 @@ mod tests {
             assert!(head.contains(line), "{line} is not in {head}");
         }
         let encoded = head.split("\r\n").find_map(|line| line.strip_prefix("Subject: ")).unwrap();
-        let subject: String = encoded
-            .split(' ')
-            .map(|word| word.strip_prefix("=?utf-8?B?").unwrap().strip_suffix("?=").unwrap())
-            .map(|word| String::from_utf8(STANDARD.decode(word).unwrap()).unwrap())
-            .collect();
-        assert_eq!(subject, "Sign in to Acme Bcc: eve@evil.example (code KM…)");
+        assert_eq!(decoded(encoded), "Sign in to Acme Bcc: eve@evil.example (code KM…)");
         assert_eq!(body.matches("KM4P-7QRT").count(), 2, "{body}");
+    }
+
+    #[test]
+    fn the_name_and_the_reply_address_of_a_workspace_are_used_as_they_are() {
+        let long = "Lumen Desk, a product of Lumen Software & Söhne GmbH, Berlin";
+        let brand = Brand {
+            sender_name: Some(SenderName::from_stored(long.to_owned())),
+            reply_to: Some(address("Help@bücher.example")),
+            ..plain_brand("Acme")
+        };
+        let sample = Notification { brand, ..sample_notification("Dark mode", "Soon", "ann@example.com") };
+        let raw = formatted_mail(&sample, "Service <hello@acme.example>").replace("\r\n ", " ");
+        let from = raw.lines().find_map(|line| line.strip_prefix("From: ")).unwrap();
+        let (encoded, address) = from.rsplit_once(' ').unwrap();
+        assert_eq!((decoded(encoded).as_str(), address), (long, "<hello@acme.example>"));
+        assert!(raw.lines().any(|line| line == "Reply-To: Help@xn--bcher-kva.example"), "{raw}");
+    }
+
+    /// Decodes encoded words.
+    fn decoded(words: &str) -> String {
+        let text = |word: &str| {
+            let word = word.strip_prefix("=?utf-8?B?").unwrap().strip_suffix("?=").unwrap();
+            String::from_utf8(STANDARD.decode(word).unwrap()).unwrap()
+        };
+        words.split(' ').map(text).collect()
     }
 
     #[test]
@@ -565,7 +430,7 @@ mod tests {
         ] {
             assert_eq!(display_name(product, "Roadmap"), name, "{product:?}");
             let sample = Notification {
-                product_name: Name::from_stored(product.to_owned()),
+                brand: plain_brand(product),
                 ..sample_notification("Dark mode", "Soon", "ann@example.com")
             };
             let raw = formatted_mail(&sample, "hello@acme.example");
@@ -574,7 +439,7 @@ mod tests {
             assert_eq!(from, [format!("From: \"{name}\" <hello@acme.example>")]);
         }
         let sample = Notification {
-            product_name: Name::from_stored("Müller und Söhne".to_owned()),
+            brand: plain_brand("Müller und Söhne"),
             ..sample_notification("Dark mode", "Soon", "ann@example.com")
         };
         let raw = formatted_mail(&sample, "hello@acme.example");
@@ -582,203 +447,72 @@ mod tests {
         assert!(name.starts_with("=?utf-8?B?") && address.starts_with("hello@acme.example>\r\n"), "{raw}");
     }
 
-    /// The notification with other news. The content of a change of the status is empty.
-    fn sample_of(topic: Topic, news: News) -> Notification {
-        let (title, path, content) = match topic {
-            Topic::Comment(_) => ("Dark mode", "feature_requests/7-dark-mode", "<p>Soon</p>"),
-            Topic::StatusChange(_) => ("Dark mode", "feature_requests/7-dark-mode", ""),
-            Topic::Changelog(_) => ("Dark mode is here", "changelogs/id", "<p>At <b>last</b></p>"),
-        };
-        let sample = sample_notification(title, content, "ann@example.com");
-        let url = format!("https://acme.example/{path}");
-        Notification { id: MailId { topic, ..sample.id }, news, url, ..sample }
-    }
-
-    /// The text and the HTML between `<body>` and `<hr>`.
-    fn bodies(sample: &Notification) -> (String, String) {
-        let content = &ContentParts::render(&sample.content);
-        let introduction = &introduction(sample);
-        let (record, reason) = record_and_reason(&sample.news);
-        let text = Text { notification: sample, content, introduction, record, reason }.render().unwrap();
-        let html = Html { notification: sample, content, introduction, record, reason }.render().unwrap();
-        let (_, body) = html.split_once("<body>\n").unwrap();
-        (text, body.split_once("\n<hr>").unwrap().0.to_owned())
-    }
-
-    /// Addition 5.
     #[test]
-    fn each_kind_of_news_has_its_sentence_its_record_and_its_reason() {
-        let uuid = Uuid::from_u128(0xc0);
-        let status = |name: &str| Some(Name::from_stored(name.to_owned()));
-        let (event, changelog) = (Topic::StatusChange(EventId::new(uuid)), Topic::Changelog(ChangelogId::new(uuid)));
-        for (topic, news, text, html) in [
-            (
-                Topic::Comment(CommentId::new(uuid)),
-                News::Comment,
-                "There is a new comment on a feature request that you voted for or follow:
-
-Dark mode
-https://acme.example/feature_requests/7-dark-mode
-
-Soon
-
---
-You get this mail from Acme because you voted for the feature request or follow it.",
-                "<p>There is a new comment on a feature request that you voted for or follow:</p>
-<p><a href=\"https://acme.example/feature_requests/7-dark-mode\"><b>Dark mode</b></a></p>
-<div><p>Soon</p></div>",
-            ),
-            (
-                event,
-                News::StatusChange(status("<Planned>")),
-                "A feature request that you voted for or follow has a new status: <Planned>
-
-Dark mode
-https://acme.example/feature_requests/7-dark-mode
-
---
-You get this mail from Acme because you voted for the feature request or follow it.",
-                "<p>A feature request that you voted for or follow has a new status: &#60;Planned&#62;</p>
-<p><a href=\"https://acme.example/feature_requests/7-dark-mode\"><b>Dark mode</b></a></p>",
-            ),
-            (
-                event,
-                News::StatusChange(None),
-                "A feature request that you voted for or follow is not on the roadmap any more:
-
-Dark mode
-https://acme.example/feature_requests/7-dark-mode
-
---
-You get this mail from Acme because you voted for the feature request or follow it.",
-                "<p>A feature request that you voted for or follow is not on the roadmap any more:</p>
-<p><a href=\"https://acme.example/feature_requests/7-dark-mode\"><b>Dark mode</b></a></p>",
-            ),
-            (
-                changelog,
-                News::Changelog,
-                "There is news from Acme:
-
-Dark mode is here
-https://acme.example/changelogs/id
-
-At last
-
---
-You get this mail from Acme because you voted for a feature request that it is about, or follow one.",
-                "<p>There is news from Acme:</p>
-<p><a href=\"https://acme.example/changelogs/id\"><b>Dark mode is here</b></a></p>
-<div><p>At <b>last</b></p></div>",
-            ),
-        ] {
-            let sample = sample_of(topic, news);
-            let (text_body, html_body) = bodies(&sample);
-            assert_eq!(text_body, format!("{text}\nUnsubscribe: {}", sample.unsubscribe_url));
-            assert_eq!(html_body, html);
-            let raw = formatted_mail(&sample, "hello@acme.example");
-            assert!(raw.contains(&format!("Message-ID: <{topic}.")), "{raw}");
-            assert!(raw.contains(&format!("Subject: [Acme] {}\r\n", sample.title)), "{raw}");
-            assert!(raw.contains("List-Unsubscribe: <"), "{raw}");
-        }
-    }
-
-    #[test]
-    fn a_long_changelog_is_cut_and_linked() {
-        let sample = sample_of(Topic::Changelog(ChangelogId::new(Uuid::from_u128(0xc0))), News::Changelog);
-        let content = Arc::new(CleanHtml::from_stored("<p>Soon</p>".repeat(5_000)));
-        let (text, html) = bodies(&Notification { content, ..sample });
-        assert!(text.contains(" …\n\nRead the whole changelog: https://acme.example/changelogs/id\n\n--\n"), "{text}");
-        let link = "<a href=\"https://acme.example/changelogs/id\">Read the whole changelog</a>";
-        assert!(html.ends_with(&format!("\n<p>{link}</p>")), "{html}");
-    }
-
-    #[test]
-    fn a_digest_lists_its_notifications_with_their_beginnings() {
-        let entry = |number: u32, news: News, beginning: &str| DigestNotificationEntry {
-            news,
-            title: Title::from_stored(format!("<b>Request</b> {number}")),
-            url: format!("https://acme.example/feature_requests/{number}"),
-            beginning: beginning.to_owned(),
-        };
-        let status = Name::from_stored("<Planned>".to_owned());
-        let sample = sample_notification("", "", "ann@example.com");
-        let mail = DigestNotification {
-            id: DigestId { at: Timestamp::from_millis(1_770_001_200_000).unwrap(), customer: sample.id.customer },
-            to: sample.to,
-            product_name: sample.product_name,
-            entries: vec![
-                entry(1, News::Comment, "<p>Soon &lt;b&gt;</p>"),
-                entry(2, News::Comment, &"ü".repeat(501)),
-                entry(3, News::StatusChange(Some(status)), ""),
-                entry(4, News::StatusChange(None), ""),
-                entry(5, News::Changelog, "<p>cut <a href=\"https://"),
-            ],
-            more: 9,
-            unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token".to_owned(),
-        };
-        let message = digest(&mail, &sender("hello@acme.example")).unwrap();
-        let raw = String::from_utf8(message.formatted()).unwrap();
+    fn a_digest_has_its_own_identity() {
+        let digest_mail = sample_digest(Language::English, Vec::new(), 14);
+        let raw = String::from_utf8(digest(&digest_mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
         for header in [
             "Message-ID: <digest.1770001200000.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>\r\n",
-            "Subject: [Acme] 14 new notifications\r\n",
+            "Subject: 14 updates from Acme\r\n",
             "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token>\r\n",
             "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n",
             "From: \"Acme via Roadmap\" <hello@acme.example>\r\n",
         ] {
             assert!(raw.contains(header), "{header} in {raw}");
         }
-        let (text, html, _) = digest_parts(&mail).unwrap();
-        let expected = format!(
-            "There are 14 new notifications about feature requests that you voted for or follow:
+    }
 
-<b>Request</b> 1
-https://acme.example/feature_requests/1
-New comment
-Soon <b>
-
-<b>Request</b> 2
-https://acme.example/feature_requests/2
-New comment
-{}…
-
-<b>Request</b> 3
-https://acme.example/feature_requests/3
-New status: <Planned>
-
-<b>Request</b> 4
-https://acme.example/feature_requests/4
-Not on the roadmap any more
-
-<b>Request</b> 5
-https://acme.example/feature_requests/5
-News
-cut
-
-and 9 more
-
---
-You get this mail from Acme because you voted for these feature requests or follow them.
-Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
-            "ü".repeat(500)
-        );
-        assert_eq!(text.trim_end(), expected);
-        for part in [
-            "<title>14 new notifications</title>",
-            "<a href=\"https://acme.example/feature_requests/1\"><b>&#60;b&#62;Request&#60;/b&#62; 1</b></a><br>\nNew comment</p>",
-            "<p>Soon &#60;b&#62;</p>",
-            "<br>\nNew status: &#60;Planned&#62;</p>\n<p><a",
-            "<p>and 9 more</p>",
-            "<a href=\"https://acme.roadmap.example.com:8443/unsubscribe/token\">Unsubscribe</a>",
-        ] {
-            assert!(html.contains(part), "{part} in {html}");
+    fn sample_digest(language: Language, entries: Vec<DigestNotificationEntry>, more: u64) -> DigestNotification {
+        let customer = CustomerId::new(Uuid::from_u128(0xcc));
+        DigestNotification {
+            id: DigestId { at: Timestamp::from_millis(1_770_001_200_000).unwrap(), customer },
+            to: address("ann@example.com"),
+            language,
+            brand: plain_brand("Acme"),
+            entries,
+            more,
+            unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token".to_owned(),
         }
     }
 
+    /// Gmail cuts mails of more than 102,000 bytes.
+    const MAX_MAIL_BYTES: usize = 60_000;
+
     #[test]
-    fn a_digest_of_one_notification_is_in_the_singular() {
-        let (count, introduction) = count_and_introduction(1);
-        assert_eq!(count, "1 new notification");
-        assert!(introduction.starts_with("There is 1 new notification about "), "{introduction}");
+    fn no_mail_is_so_long_that_it_is_cut() {
+        let title: String = "ض".repeat(Title::MAX);
+        let nested = format!("{}x{}", "<ul><li>".repeat(600), "</li></ul>".repeat(600));
+        for content in [
+            "<p>Soon</p>".repeat(20_000),
+            "<b>a</b>".repeat(20_000),
+            "ض".repeat(100_000),
+            "ض&".repeat(100_000),
+            "\u{1f600}".repeat(50_000),
+            format!("{nested}{}", "<p>x</p>".repeat(800)),
+            format!("{nested}{}", "<p>x</p>".repeat(400)),
+            "<a href=\"https://a.example/?a=b\">a</a>".repeat(350),
+        ] {
+            let brand =
+                Brand { logo: Some("https://acme.example/logo.png".repeat(10)), ..plain_brand(&"ض".repeat(60)) };
+            let author = Some(PublicAuthor::Customer(Some(name(&"ض".repeat(60)))));
+            let sample = Notification {
+                language: Language::Arabic,
+                brand: brand.clone(),
+                news: News::StatusChange { status: Some(name(&"ض".repeat(60))), author },
+                ..sample_notification(&title, &content, "ann@example.com")
+            };
+            let bytes = formatted_mail(&sample, "hello@acme.example").len();
+            assert!(bytes < MAX_MAIL_BYTES, "{bytes} for {}", &content[..content.floor_char_boundary(30)]);
+            let entry = DigestNotificationEntry {
+                news: News::Changelog { cover: None },
+                title: Title::from_stored(title.clone()),
+                url: format!("https://acme.example/feature_requests/{}", "a".repeat(300)),
+                beginning: content,
+            };
+            let mail = sample_digest(Language::Arabic, vec![entry; 50], 7);
+            let bytes = digest(&mail, &sender("hello@acme.example")).unwrap().formatted().len();
+            assert!(bytes < MAX_MAIL_BYTES, "{bytes} for a digest");
+        }
     }
 
     #[test]
@@ -786,12 +520,9 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
         let sample = sample_notification("Dark mode", &"<p>Soon</p>".repeat(5_000), "ann@example.com");
         let raw = formatted_mail(&sample, "hello@acme.example").replace("=\r\n", "").replace("=3D", "=");
         let link = "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode";
-        for part in
-            [format!("Read the whole comment: {link}\r\n"), format!("<a href=\"{link}\">Read the whole comment</a>")]
-        {
-            assert!(raw.contains(&part), "{part} in {raw}");
-        }
-        assert!(raw.len() < 3 * crate::content::MAX_SHOWN_BYTES, "{}", raw.len());
+        assert!(raw.contains(&format!(" =E2=80=A6\r\n\r\nRead the whole comment: {link}\r\n")), "{raw}");
+        assert!(raw.contains(">Read the whole comment</a>"), "{raw}");
+        assert!(raw.len() > 2 * MAX_SHOWN_BYTES, "{}", raw.len());
     }
 
     /// Decision 6.
@@ -804,7 +535,8 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
             "\r\nSoon enough\r\n",
             "&#60;b&#62;Dark&#60;/b&#62; &#38; &#34;mode&#34;",
             "\r\n<b>Dark</b> & \"mode\"\r\n",
-            "Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token?request=id",
+            "Stop mail about this feature request: https://acme.roadmap.example.com:8443/unsubscribe/token?request=id\r\n",
+            "Stop all mail: https://acme.roadmap.example.com:8443/unsubscribe/token",
         ] {
             assert!(raw.replace("=\r\n", "").replace("=3D", "=").contains(part), "{part} in {raw}");
         }

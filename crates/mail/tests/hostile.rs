@@ -8,11 +8,13 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use roadmap_domain::model::comment::PublicAuthor;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId};
-use roadmap_domain::model::mail::{MailId, News, Notification, Topic};
+use roadmap_domain::model::mail::{Brand, MailId, News, Notification, SenderName, Topic};
+use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Mailer;
 use roadmap_mail::FileMailer;
@@ -139,17 +141,28 @@ async fn assert_no_injected_headers(mut dice: Dice) {
     let mut mail_by_name = BTreeMap::new();
     for number in 1..=mails() {
         let (title, product, content, status) = (dice.text(), dice.text(), dice.text(), dice.text());
+        let sender_name = (dice.roll(2) == 0).then(|| SenderName::from_stored(dice.text()));
         let uuid = Uuid::from_u128(number);
         let (topic, news) = match dice.roll(4) {
-            0 => (Topic::StatusChange(EventId::new(uuid)), News::StatusChange(Some(Name::from_stored(status)))),
-            1 => (Topic::StatusChange(EventId::new(uuid)), News::StatusChange(None)),
-            2 => (Topic::Changelog(ChangelogId::new(uuid)), News::Changelog),
-            _ => (Topic::Comment(CommentId::new(uuid)), News::Comment),
+            0 => (
+                Topic::StatusChange(EventId::new(uuid)),
+                News::StatusChange { status: Some(Name::from_stored(status)), author: None },
+            ),
+            1 => (Topic::StatusChange(EventId::new(uuid)), News::StatusChange { status: None, author: None }),
+            2 => (Topic::Changelog(ChangelogId::new(uuid)), News::Changelog { cover: None }),
+            _ => (
+                Topic::Comment(CommentId::new(uuid)),
+                News::Comment(PublicAuthor::Customer(Some(Name::from_stored(status)))),
+            ),
         };
         let mail = Notification {
             id: MailId { topic, customer: CustomerId::new(Uuid::from_u128(7)) },
             to: EmailAddress::parse("email", "ann@example.com").unwrap(),
-            product_name: Name::from_stored(product.clone()),
+            language: Language::English,
+            brand: Brand {
+                sender_name,
+                ..Brand::of_product(Name::from_stored(product), "https://acme.example".to_owned())
+            },
             news,
             title: Title::from_stored(title.clone()),
             url: "https://acme.example/feature_requests/7".to_owned(),
@@ -158,6 +171,7 @@ async fn assert_no_injected_headers(mut dice: Dice) {
                 CleanHtml::parse_optional("content", &content.replace('\0', ""), CleanHtml::MAX).unwrap(),
             ),
             unsubscribe_url: format!("https://acme.example/unsubscribe/{}?request=7", "t".repeat(200)),
+            stop_all_url: format!("https://acme.example/unsubscribe/{}", "t".repeat(200)),
         };
         mailer.send(&mail).await.unwrap();
         mail_by_name.insert(format!("{}.eml", mail.id), mail);
@@ -168,10 +182,17 @@ async fn assert_no_injected_headers(mut dice: Dice) {
     let mut problems = BTreeMap::<&str, Vec<String>>::new();
     for (name, mail) in &mail_by_name {
         let message = &read[name];
-        let subject = expected_header(&format!("[{}] {}", mail.product_name, mail.title), 300);
+        let title = &mail.title;
+        let subject = match &mail.news {
+            News::Comment(author) => format!("{} commented: {title}", author.name()),
+            News::StatusChange { status: Some(status), .. } => format!("{status}: {title}"),
+            News::StatusChange { status: None, .. } => format!("No longer on the roadmap: {title}"),
+            News::Changelog { .. } => format!("New: {title}"),
+        };
+        let subject = expected_header(&subject, 300);
         let mut check = |what: &'static str, holds: bool| {
             if !holds {
-                let example = format!("{subject:?} of {:?}, {:?}: {message}", mail.product_name, mail.title);
+                let example = format!("{subject:?} of {:?}, {:?}: {message}", mail.brand, mail.title);
                 problems.entry(what).or_default().push(example);
             }
         };

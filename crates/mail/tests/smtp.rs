@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use roadmap_domain::model::comment::PublicAuthor;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, SignInId};
-use roadmap_domain::model::mail::{MailId, News, Notification, SendError, SignInMail, Topic};
+use roadmap_domain::model::mail::{Brand, MailId, News, Notification, SendError, SignInMail, Topic};
 use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
@@ -23,6 +24,10 @@ use uuid::Uuid;
 
 const FROM: &str = "Acme <hello@acme.example>";
 
+fn acme() -> Brand {
+    Brand::of_product(Name::parse("name", "Acme").unwrap(), "https://acme.example".to_owned())
+}
+
 fn to(address: &str) -> Notification {
     Notification {
         id: MailId {
@@ -30,12 +35,14 @@ fn to(address: &str) -> Notification {
             customer: CustomerId::new(Uuid::from_u128(2)),
         },
         to: EmailAddress::parse("email", address).unwrap(),
-        product_name: Name::parse("name", "Acme").unwrap(),
-        news: News::Comment,
+        language: Language::English,
+        brand: acme(),
+        news: News::Comment(PublicAuthor::Member(None)),
         title: Title::parse("title", "Dark mode").unwrap(),
         url: "https://acme.example/feature_requests/7".to_owned(),
         content: Arc::new(CleanHtml::parse("content", "<p>Soon</p>").unwrap()),
         unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
+        stop_all_url: "https://acme.example/unsubscribe/token".to_owned(),
     }
 }
 
@@ -116,9 +123,10 @@ async fn the_mail_of_a_sign_in_arrives() {
     let mail = SignInMail {
         id: MessageId::sign_in(SignInId::new(Uuid::from_u128(7))),
         to: EmailAddress::parse("email", "ann@example.com").unwrap(),
-        product_name: Name::parse("name", "Acme").unwrap(),
+        brand: acme(),
         language: Language::English,
         url: "https://acme.example/sign-in/token".to_owned(),
+        action: None,
         code: "KM4P7QRT".to_owned(),
         ask_url: "https://acme.example/sign-in".to_owned(),
         is_invitation: false,

@@ -217,5 +217,6 @@ pub(crate) fn portal_columns() -> _ {
         portal_settings::holds_posts,
         portal_settings::accent,
         portal_settings::logo_attachment_id,
+        portal_settings::reply_to,
     )
 }

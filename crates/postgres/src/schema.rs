@@ -13,6 +13,7 @@ diesel::table! {
         workspace_id -> Uuid,
         product_name -> Text,
         website_url -> Text,
+        sender_name -> Nullable<Text>,
     }
 }
 
@@ -159,6 +160,7 @@ diesel::table! {
         email_folded -> Text,
         name -> Nullable<Text>,
         name_folded -> Nullable<Text>,
+        last_language -> Nullable<Text>,
     }
 }
 
@@ -261,6 +263,7 @@ diesel::table! {
         is_indexed -> Bool,
         holds_posts -> Bool,
         accent -> Nullable<Text>,
+        reply_to -> Nullable<Text>,
         logo_attachment_id -> Nullable<Uuid>,
     }
 }

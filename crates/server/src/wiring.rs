@@ -321,6 +321,11 @@ impl Application {
         opened.with_context(|| format!("the storage {} cannot be opened", settings.storage))
     }
 
+    /// Returns the reader of the content of mails.
+    pub(crate) fn mail_reader(&self) -> Arc<dyn MailReader> {
+        self.backend.mail_reader()
+    }
+
     /// Creates the use case that sends the mail of all workspaces.
     pub(crate) fn deliver_mail(
         &self,
@@ -344,7 +349,7 @@ impl Application {
         };
         let (queue, clock, base_url) = (self.queue.clone(), self.clock.clone(), base_url.clone());
         let longest = settings.mail_timeout.try_into()?;
-        let reader = self.backend.mail_reader();
+        let reader = self.mail_reader();
         let deliver = DeliverMail::new(queue, reader, mailer, clock, references, base_url, longest);
         let deliver = deliver.with_limit(settings.mail_per_address);
         Ok(match &settings.mail {

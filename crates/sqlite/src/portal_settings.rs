@@ -14,14 +14,24 @@ macro_rules! portal_columns {
          portal_settings.is_indexed,
          (SELECT group_concat(value, char(10) ORDER BY key) FROM json_each(portal_settings.embed_origins)),
          (SELECT group_concat(value, char(10) ORDER BY key) FROM json_each(portal_settings.languages)),
-         portal_settings.holds_posts, portal_settings.accent, portal_settings.logo_attachment_id"
+         portal_settings.holds_posts, portal_settings.accent, portal_settings.logo_attachment_id,
+         portal_settings.reply_to"
     };
 }
 pub(crate) use portal_columns;
 
 /// The types of the columns of [`portal_columns!`].
-pub(crate) type SettingsSql =
-    (Text, Nullable<Text>, Bool, Nullable<Text>, Nullable<Text>, Bool, Nullable<Text>, Nullable<Binary>);
+pub(crate) type SettingsSql = (
+    Text,
+    Nullable<Text>,
+    Bool,
+    Nullable<Text>,
+    Nullable<Text>,
+    Bool,
+    Nullable<Text>,
+    Nullable<Binary>,
+    Nullable<Text>,
+);
 
 statement! {
     /// Selects the settings of a portal.

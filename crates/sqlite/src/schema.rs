@@ -16,6 +16,7 @@ table! {
         workspace_id -> Binary,
         product_name -> Text,
         website_url -> Text,
+        sender_name -> Nullable<Text>,
     }
 }
 
@@ -107,6 +108,7 @@ table! {
         name_folded -> Nullable<Text>,
         language -> Nullable<Text>,
         blocked_at -> Nullable<BigInt>,
+        last_language -> Nullable<Text>,
     }
 }
 
@@ -220,6 +222,7 @@ table! {
         holds_posts -> Bool,
         accent -> Nullable<Text>,
         logo_attachment_id -> Nullable<Binary>,
+        reply_to -> Nullable<Text>,
     }
 }
 

@@ -8,7 +8,7 @@ mod people;
 mod requests;
 mod workspaces;
 
-pub use comments::{CommentRow, CustomerTextRow, HeldCommentRow, HeldPostRow, NoteRow, TextCountsRow};
+pub use comments::{AuthorRow, CommentRow, CustomerTextRow, HeldCommentRow, HeldPostRow, NoteRow, TextCountsRow};
 pub use outbox::{
     HeldMessageRow, MailFailureRow, MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
 };

@@ -197,7 +197,8 @@ pub(crate) async fn act(
     fields: &Fields,
     next: String,
 ) -> PageResult {
-    let actor = PageActor { email: session.email.clone(), is_member: session.member.is_some() };
+    let actor =
+        PageActor { email: session.email.clone(), is_member: session.member.is_some(), language: context.language };
     let key = operation_key(session.id, fields.get(OperationKey::FIELD), &action);
     match run(context, &actor, &action, key, next.clone()).await {
         Ok(location) => Ok(Reply::see_other(location)),

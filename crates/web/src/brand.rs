@@ -50,6 +50,21 @@ fn stylesheet(accent: Color) -> String {
 mod tests {
     use super::*;
 
+    /// Mail has the default colours of `AccentPalette`, and pages those of their own stylesheet.
+    #[test]
+    fn the_default_colours_of_pages_are_those_of_mail() {
+        let site = include_str!("../assets/site.css");
+        let AccentPalette { light, dark } = AccentPalette::DEFAULT;
+        for (name, light, dark) in [
+            ("accent", light.fill, dark.fill),
+            ("accent-ink", light.on_fill, dark.on_fill),
+            ("accent-edge", light.edge, dark.edge),
+            ("accent-text", light.text, dark.text),
+        ] {
+            assert!(site.contains(&format!("--{name}: light-dark({light}, {dark});")), "{name}");
+        }
+    }
+
     #[test]
     fn the_stylesheet_sets_all_colours_for_both_themes() {
         let green = Color::new(0x17, 0x69, 0x4f);

@@ -365,6 +365,13 @@ pub(crate) fn logo_signed_id() -> Object {
     optional(ObjectBuilder::new(), Type::String).format(custom_format(SIGNED_ID)).description(Some(what)).build()
 }
 
+pub(crate) fn reply_to() -> Object {
+    let what = "The address that replies to mail of the workspace go to; null or blank for that of the sender.";
+    optional(string(optional_line_pattern(EmailAddress::MAX), what), Type::String)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)))
+        .build()
+}
+
 /// The key of a rule between the fields of a body: alternatives, of which a body must match one, as in `anyOf`.
 ///
 /// Generators of clients fail at an `anyOf` beside `properties`. They ignore this key. Programs that validate requests

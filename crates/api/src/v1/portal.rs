@@ -3,7 +3,9 @@
 use actix_web::{HttpResponse, web};
 use roadmap_domain::error::{FieldError, FieldProblem, Validated};
 use roadmap_domain::model::id::AttachmentId;
-use roadmap_domain::model::portal::{Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange};
+use roadmap_domain::model::portal::{
+    Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, parse_reply_to,
+};
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
 use roadmap_domain::usecase::target::Target;
 use roadmap_domain::usecase::update_portal::{PortalUpdated, UpdatePortal, invalid_logo};
@@ -51,6 +53,9 @@ struct PortalBody {
     #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::logo_signed_id)]
     logo_signed_id: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::reply_to)]
+    reply_to: Option<Option<String>>,
 }
 
 /// Get the settings of the portal
@@ -118,6 +123,10 @@ fn change(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Va
             .map(|raw| not_blank(raw.as_deref()).map(|raw| Color::parse("accent_color", raw)).transpose())
             .transpose()?,
         logo: sent.logo_signed_id.map(|raw| not_blank(raw.as_deref()).map(logo).transpose()).transpose()?,
+        reply_to: sent
+            .reply_to
+            .map(|raw| parse_reply_to("reply_to", raw.as_deref().unwrap_or_default()))
+            .transpose()?,
     })
 }
 
@@ -167,6 +176,7 @@ fn list<T: PartialEq>(
 mod tests {
     use super::*;
     use crate::fields;
+    use roadmap_domain::model::email_address::EmailAddress;
     use serde_json::{Value, json};
     use uuid::Uuid;
 
@@ -192,6 +202,7 @@ mod tests {
             "moderation": true,
             "accent_color": "#17694F",
             "logo_signed_id": " signed ",
+            "reply_to": "help@acme.example",
         });
         let expected = PortalChange {
             access: Some(PortalAccess::Private),
@@ -202,6 +213,7 @@ mod tests {
             holds_posts: Some(true),
             accent: Some(Color::from_hex("#17694f")),
             logo: Some(Some(file())),
+            reply_to: Some(Some(EmailAddress::from_stored("help@acme.example".to_owned()))),
         };
         assert_eq!(read(all).unwrap(), expected);
     }
@@ -209,18 +221,27 @@ mod tests {
     /// Addition 7.
     #[test]
     fn null_removes_what_a_portal_can_be_without() {
-        let names = ["mail_domains", "indexing", "embed_origins", "moderation", "accent_color", "logo_signed_id"];
+        let names = [
+            "mail_domains",
+            "indexing",
+            "embed_origins",
+            "moderation",
+            "accent_color",
+            "logo_signed_id",
+            "reply_to",
+        ];
         let nulls: Value = names.map(|name| (name.to_owned(), Value::Null)).into_iter().collect();
         let removed = PortalChange {
             mail_domains: Some(Vec::new()),
             embed_origins: Some(Vec::new()),
             accent: Some(None),
             logo: Some(None),
+            reply_to: Some(None),
             ..PortalChange::default()
         };
         assert_eq!(read(nulls).unwrap(), removed);
-        let blank = read(json!({ "accent_color": " ", "logo_signed_id": "" })).unwrap();
-        assert_eq!((blank.accent, blank.logo), (Some(None), Some(None)));
+        let blank = read(json!({ "accent_color": " ", "logo_signed_id": "", "reply_to": " " })).unwrap();
+        assert_eq!((blank.accent, blank.logo, blank.reply_to), (Some(None), Some(None), Some(None)));
         for (sent, field) in [
             (json!({ "visibility": null }), "visibility"),
             (json!({ "visibility": " " }), "visibility"),

@@ -1,6 +1,7 @@
 //! The settings of the portal.
 
 use roadmap_domain::model::changelog::CoverImage;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalSettings};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -39,6 +40,9 @@ pub(crate) struct Fields<'a> {
     /// The `blob_url` of the logo.
     #[schema(format = "uri", required = true)]
     logo_url: Option<String>,
+    /// The address that replies to mail go to. Null: that of the sender.
+    #[schema(format = "email", required = true)]
+    reply_to: Option<&'a str>,
 }
 
 /// Who can see the portal: everybody, members and owners of certain addresses, or members.
@@ -77,6 +81,7 @@ pub(crate) fn response<'a>(
             moderation: settings.holds_posts,
             accent_color: settings.accent.map(|accent| accent.to_string()),
             logo_url: logo.map(|logo| links.blob(logo.attachment, &logo.filename)),
+            reply_to: settings.reply_to.as_ref().map(EmailAddress::as_str),
         },
     }
 }

@@ -3,15 +3,18 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use crate::error::{FieldError, FieldProblem, Validated};
+use crate::model::changelog::CoverImage;
+use crate::model::comment::PublicAuthor;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{RequestLink, Title};
 use crate::model::html::CleanHtml;
 use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, WorkspaceId};
 use crate::model::message::{Lease, MessageId, Recipient};
-use crate::model::portal::Language;
+use crate::model::portal::{Color, Language, Portal};
 use crate::model::session::BrowserName;
-use crate::model::sign_in::SignIn;
-use crate::model::text::{Name, truncate};
+use crate::model::sign_in::{PendingAction, SignIn};
+use crate::model::text::{self, Name, truncate};
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
 
@@ -61,14 +64,13 @@ pub struct LeasedMail {
     pub created_at: Timestamp,
     /// The recipient's address.
     pub to: EmailAddress,
+    /// The recipient's language.
+    pub language: Language,
     /// The record that it is about.
     pub about: About,
     /// The whole comment or changelog. Empty for a change of the status.
     pub content: Arc<CleanHtml>,
-    /// The product's name.
-    pub product_name: Name,
-    /// The workspace's subdomain.
-    pub subdomain: Subdomain,
+    pub sender: Arc<MailSender>,
     /// The number of single mails (not digests) to the recipient since the hour began, including mails of earlier leases.
     pub recent_count: u32,
 }
@@ -77,10 +79,20 @@ pub struct LeasedMail {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
     /// A comment on this feature request.
-    Comment(RequestLink),
-    /// The new status of this feature request. Without one, it is not on the roadmap any more.
-    StatusChange(RequestLink, Option<Name>),
-    Changelog(ChangelogId, Title),
+    Comment(RequestLink, PublicAuthor),
+    /// The new status of this feature request.
+    StatusChange {
+        request: RequestLink,
+        /// `None`: it is not on the roadmap any more.
+        status: Option<Name>,
+        /// Who wrote the comment that says why, if there is one.
+        author: Option<PublicAuthor>,
+    },
+    Changelog {
+        id: ChangelogId,
+        title: Title,
+        cover: Option<CoverImage>,
+    },
 }
 
 impl About {
@@ -88,8 +100,8 @@ impl About {
     #[must_use]
     pub fn title(&self) -> &Title {
         match self {
-            Self::Comment(request) | Self::StatusChange(request, _) => &request.title,
-            Self::Changelog(_, title) => title,
+            Self::Comment(request, _) | Self::StatusChange { request, .. } => &request.title,
+            Self::Changelog { title, .. } => title,
         }
     }
 
@@ -114,10 +126,9 @@ pub struct LeasedDigest {
     pub attempt: NonZeroU32,
     /// The recipient's address.
     pub to: EmailAddress,
-    /// The product's name.
-    pub product_name: Name,
-    /// The workspace's subdomain.
-    pub subdomain: Subdomain,
+    /// The recipient's language.
+    pub language: Language,
+    pub sender: Arc<MailSender>,
     /// The first of its comments, in order.
     pub entries: Vec<DigestEntry>,
     /// The number of comments in the digest, including those without an entry.
@@ -150,7 +161,7 @@ pub struct LeasedTestMail {
     pub created_at: Timestamp,
     /// The recipient's address.
     pub to: EmailAddress,
-    pub sender: MailSender,
+    pub sender: Arc<MailSender>,
 }
 
 /// The mail of a sign-in that one worker has leased, with all of its content.
@@ -160,7 +171,9 @@ pub struct LeasedSignInMail {
     /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
     pub sign_in: SignIn,
-    pub sender: MailSender,
+    /// The title of the feature request of its action, if everybody may see it.
+    pub title: Option<Title>,
+    pub sender: Arc<MailSender>,
 }
 
 /// Maximum number of characters of a name in mail.
@@ -172,28 +185,85 @@ const MAX_MAIL_NAME: usize = 60;
 /// a message of the workspace in the operator's name.
 #[must_use]
 pub fn mail_name(name: &Name) -> Name {
-    // Characters that are not shown, or that change how others are shown.
-    let is_hidden = |character: char| {
-        character.is_control()
-            || matches!(character,
-                '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-    };
-    let visible: String =
-        name.as_str().chars().map(|character| if is_hidden(character) { ' ' } else { character }).collect();
+    Name::from_stored(visible_line(name.as_str()))
+}
+
+/// Whether a character is not shown, or changes how others are shown.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+fn visible_line(text: &str) -> String {
+    let visible: String = text.chars().map(|character| if is_hidden(character) { ' ' } else { character }).collect();
     let without_urls = visible.replace("://", " ");
     let line = without_urls.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_whole = truncate(&line, MAX_MAIL_NAME).len() == line.len();
-    Name::from_stored(if is_whole { line } else { format!("{}…", truncate(&line, MAX_MAIL_NAME - 1).trim_end()) })
+    if is_whole { line } else { format!("{}…", truncate(&line, MAX_MAIL_NAME - 1).trim_end()) }
 }
 
-/// The sender of a workspace's mail.
+/// Returns the title of a feature request as the mail of a sign-in shows it. Anybody can have such a mail sent to any
+/// address, so that it has no more of other people's words than a name may have.
+#[must_use]
+pub fn mail_title(title: &Title) -> Title {
+    Title::from_stored(visible_line(title.as_str()))
+}
+
+/// Returns the author of a comment with the name as mail shows it.
+#[must_use]
+pub fn mail_author(author: &PublicAuthor) -> PublicAuthor {
+    match author {
+        PublicAuthor::Member(name) => PublicAuthor::Member(name.as_ref().map(mail_name)),
+        PublicAuthor::Customer(name) => PublicAuthor::Customer(name.as_ref().map(mail_name)),
+    }
+}
+
+/// The name that the operator lets a workspace's mail come from, instead of `<product> via <service>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SenderName(String);
+
+impl SenderName {
+    /// Maximum number of characters.
+    pub const MAX: usize = 60;
+
+    /// Validates and trims a name. A blank one is none.
+    ///
+    /// # Errors
+    /// Too long, with a NUL character, or with a character that is special in addresses: mail programs could show
+    /// another sender.
+    pub fn parse(field: &str, raw: &str) -> Validated<Option<Self>> {
+        let Some(name) = text::parse_optional_line(field, raw, Self::MAX)? else { return Ok(None) };
+        if name.contains(['"', '\\', '<', '>', '@']) {
+            let expected = "a name without quotation marks, backslashes, angle brackets and @";
+            return Err(FieldError::new(field, FieldProblem::Malformed { expected }));
+        }
+        Ok(Some(Self(name)))
+    }
+
+    /// Wraps a stored name, which is not validated again.
+    #[must_use]
+    pub fn from_stored(name: String) -> Self {
+        Self(name)
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The sender of a workspace's mail, and what gives it its look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailSender {
-    /// The product's name.
-    pub product_name: Name,
     /// The workspace's subdomain.
     pub subdomain: Subdomain,
+    /// The name that the operator has set.
+    pub name: Option<SenderName>,
+    /// The product, and the settings of its portal.
+    pub portal: Portal,
 }
 
 /// The recipient of a notification, with the data that decides whether it is sent.
@@ -203,6 +273,8 @@ pub struct MailRecipient {
     pub mail: MailId,
     /// The customer's address.
     pub to: EmailAddress,
+    /// The language that the customer has chosen, else the one of the last visit. `None` if neither is known.
+    pub language: Option<Language>,
     /// Whether all mail to the customer is stopped.
     pub is_stopped: bool,
     /// Whether the customer is subscribed to a feature request of the topic, or to one that is merged with it; `None` if
@@ -247,11 +319,44 @@ pub struct DigestEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
     /// There is a comment on a feature request.
-    Comment,
-    /// A feature request has another status. Without one, it is not on the roadmap any more.
-    StatusChange(Option<Name>),
+    Comment(PublicAuthor),
+    /// A feature request has another status.
+    StatusChange {
+        /// `None`: it is not on the roadmap any more.
+        status: Option<Name>,
+        /// Who wrote the comment that says why, if there is one.
+        author: Option<PublicAuthor>,
+    },
     /// There is a changelog.
-    Changelog,
+    Changelog {
+        /// The URL of its cover.
+        cover: Option<String>,
+    },
+}
+
+/// How the mail of a workspace looks, and whom it is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brand {
+    /// The product's name.
+    pub product_name: Name,
+    /// The sender's name that the operator has set.
+    pub sender_name: Option<SenderName>,
+    /// Where replies go. `None`: to the sender.
+    pub reply_to: Option<EmailAddress>,
+    /// The accent colour that the workspace has chosen.
+    pub accent: Option<Color>,
+    /// The URL of the logo.
+    pub logo: Option<String>,
+    /// The URL of the portal.
+    pub portal_url: String,
+}
+
+impl Brand {
+    /// Returns the look of a workspace without settings of its own.
+    #[must_use]
+    pub fn of_product(product_name: Name, portal_url: String) -> Self {
+        Self { product_name, sender_name: None, reply_to: None, accent: None, logo: None, portal_url }
+    }
 }
 
 /// The content of a notification.
@@ -261,8 +366,9 @@ pub struct Notification {
     pub id: MailId,
     /// The only recipient.
     pub to: EmailAddress,
-    /// The product's name.
-    pub product_name: Name,
+    /// The recipient's language.
+    pub language: Language,
+    pub brand: Brand,
     pub news: News,
     /// The title of the feature request or changelog.
     pub title: Title,
@@ -272,6 +378,8 @@ pub struct Notification {
     pub content: Arc<CleanHtml>,
     /// The unsubscribe URL, for people (GET) and for mail programs (POST, RFC 8058).
     pub unsubscribe_url: String,
+    /// The URL of the page that stops all mail.
+    pub stop_all_url: String,
 }
 
 /// The content of a digest.
@@ -281,8 +389,9 @@ pub struct DigestNotification {
     pub id: DigestId,
     /// The only recipient.
     pub to: EmailAddress,
-    /// The product's name.
-    pub product_name: Name,
+    /// The recipient's language.
+    pub language: Language,
+    pub brand: Brand,
     /// The comments that the digest shows.
     pub entries: Vec<DigestNotificationEntry>,
     /// The number of further comments that the digest does not show.
@@ -310,10 +419,9 @@ pub struct TestMail {
     pub id: MessageId,
     /// The only recipient.
     pub to: EmailAddress,
-    /// The product's name.
-    pub product_name: Name,
-    /// The workspace's URL.
-    pub workspace_url: String,
+    /// The default language of the portal.
+    pub language: Language,
+    pub brand: Brand,
 }
 
 /// The content of the mail of a sign-in. It has no unsubscribe link: it is only sent when it is asked for, or once to a
@@ -324,12 +432,13 @@ pub struct SignInMail {
     pub id: MessageId,
     /// The only recipient.
     pub to: EmailAddress,
-    /// The product's name.
-    pub product_name: Name,
+    pub brand: Brand,
     /// The language of the page that asked.
     pub language: Language,
     /// The link, which a person opens.
     pub url: String,
+    /// What it confirms beside the address.
+    pub action: Option<PendingAction>,
     /// The code, which a person types instead. The subject has no more than its first two characters.
     pub code: String,
     /// The page on which a new link is asked for.
@@ -453,6 +562,21 @@ mod tests {
         }
         let long = |length: usize| mail_name(&Name::from_stored("ü".repeat(length))).as_str().to_owned();
         assert_eq!((long(60), long(61)), ("ü".repeat(60), format!("{}…", "ü".repeat(59))));
+    }
+
+    #[test]
+    fn a_sender_s_name_is_a_line_that_looks_like_no_address() {
+        for (raw, name) in [
+            (" Lumen  Desk\r\n", Some("Lumen  Desk")),
+            ("Müller, Söhne & Co.", Some("Müller, Söhne & Co.")),
+            (" ", None),
+        ] {
+            let parsed = SenderName::parse("--sender-name", raw).unwrap();
+            assert_eq!(parsed.as_ref().map(SenderName::as_str), name, "{raw:?}");
+        }
+        for raw in ["a@b.example", "\"Bank\"", "<bank>", "a\\b", "a\0b", &"ü".repeat(61)] {
+            assert!(SenderName::parse("--sender-name", raw).is_err(), "{raw:?}");
+        }
     }
 
     #[test]

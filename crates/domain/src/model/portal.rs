@@ -4,7 +4,7 @@ use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::changelog::CoverImage;
 use crate::model::comment::ListedComment;
 use crate::model::customer::CustomerName;
-use crate::model::email_address::FoldedEmail;
+use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::event::Event;
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestSummary, RequestLink, Tag, Title};
 use crate::model::html::CleanHtml;
@@ -244,6 +244,24 @@ impl std::fmt::Display for Color {
     }
 }
 
+/// Validates the address that replies go to. A blank one is none.
+///
+/// # Errors
+/// Anything else than an address that any mail server accepts, which excludes quoted local parts and those that are not
+/// ASCII.
+pub fn parse_reply_to(field: &str, raw: &str) -> Validated<Option<EmailAddress>> {
+    if raw.trim().is_empty() {
+        return Ok(None);
+    }
+    let invalid =
+        || FieldError::new(field, FieldProblem::Malformed { expected: "an address that replies can be sent to" });
+    let address = EmailAddress::parse(field, raw).map_err(|_| invalid())?;
+    let written = address.with_ascii_domain();
+    let is_plain =
+        written.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b','));
+    if is_plain { Ok(Some(address)) } else { Err(invalid()) }
+}
+
 /// The settings of a portal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortalSettings {
@@ -263,6 +281,8 @@ pub struct PortalSettings {
     pub accent: Option<Color>,
     /// The logo, an uploaded image.
     pub logo: Option<AttachmentId>,
+    /// Where replies to its mail go. `None`: to the sender of all mail.
+    pub reply_to: Option<EmailAddress>,
 }
 
 impl Default for PortalSettings {
@@ -276,6 +296,7 @@ impl Default for PortalSettings {
             holds_posts: false,
             accent: None,
             logo: None,
+            reply_to: None,
         }
     }
 }
@@ -299,6 +320,8 @@ pub struct PortalChange {
     pub accent: Option<Option<Color>>,
     /// The logo. `Some(None)` removes it.
     pub logo: Option<Option<AttachmentId>>,
+    /// Where replies to its mail go. `Some(None)` removes the address.
+    pub reply_to: Option<Option<EmailAddress>>,
 }
 
 impl PortalSettings {
@@ -315,6 +338,7 @@ impl PortalSettings {
             holds_posts: change.holds_posts.unwrap_or(self.holds_posts),
             accent: change.accent.unwrap_or(self.accent),
             logo: change.logo.unwrap_or(self.logo),
+            reply_to: change.reply_to.unwrap_or(self.reply_to),
         }
     }
 
@@ -332,6 +356,12 @@ impl PortalSettings {
     #[must_use]
     pub fn default_language(&self) -> Language {
         self.languages.first().copied().unwrap_or_default()
+    }
+
+    /// Returns a customer's language if the portal is in it, else the default one.
+    #[must_use]
+    pub fn language_for(&self, customer: Option<Language>) -> Language {
+        customer.filter(|language| self.languages.contains(language)).unwrap_or_else(|| self.default_language())
     }
 }
 
@@ -545,7 +575,6 @@ pub struct SitemapEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::email_address::EmailAddress;
 
     /// Addition 7.
     #[test]
@@ -671,6 +700,41 @@ mod tests {
         let new = old.clone().with_change(&change);
         assert_eq!(new, PortalSettings { access: PortalAccess::Off, ..old.clone() });
         assert_eq!(old.clone().with_change(&PortalChange::default()), old);
+    }
+
+    #[test]
+    fn replies_go_to_addresses_that_any_mail_server_accepts() {
+        for (raw, address) in [
+            (" Help@acme.example ", Some("Help@acme.example")),
+            ("help+1@bücher.example", Some("help+1@bücher.example")),
+            ("  ", None),
+        ] {
+            let parsed = parse_reply_to("reply_to", raw).unwrap();
+            assert_eq!(parsed.as_ref().map(EmailAddress::as_str), address, "{raw:?}");
+        }
+        for raw in [
+            "help",
+            "Help <help@acme.example>",
+            "\"a b\"@acme.example",
+            "jürgen@acme.example",
+            "a@b.example, c@d.example",
+        ] {
+            let error = parse_reply_to("reply_to", raw).unwrap_err().to_string();
+            assert_eq!(error, "reply_to is not an address that replies can be sent to", "{raw}");
+        }
+    }
+
+    #[test]
+    fn mail_is_in_a_language_of_the_portal() {
+        let languages = vec![Language::German, Language::English];
+        let settings = PortalSettings { languages, ..PortalSettings::default() };
+        for (customer, expected) in [
+            (Some(Language::English), Language::English),
+            (Some(Language::Arabic), Language::German),
+            (None, Language::German),
+        ] {
+            assert_eq!(settings.language_for(customer), expected, "{customer:?}");
+        }
     }
 
     #[test]

@@ -52,6 +52,28 @@ pub struct AccentPalette {
 }
 
 impl AccentPalette {
+    /// The colours of a portal without a colour of its own.
+    pub const DEFAULT: Self = Self {
+        light: AccentColors {
+            fill: Color::new(0x17, 0x69, 0x4f),
+            on_fill: WHITE,
+            edge: Color::new(0x17, 0x69, 0x4f),
+            text: Color::new(0x12, 0x5a, 0x43),
+        },
+        dark: AccentColors {
+            fill: Color::new(0x52, 0xc3, 0x97),
+            on_fill: Color::new(0x06, 0x15, 0x0f),
+            edge: Color::new(0x52, 0xc3, 0x97),
+            text: Color::new(0x78, 0xd8, 0xb1),
+        },
+    };
+
+    /// Returns the colours of a portal, which may have an accent of its own.
+    #[must_use]
+    pub fn of_portal(accent: Option<Color>) -> Self {
+        accent.map_or(Self::DEFAULT, Self::of)
+    }
+
     /// Derives the colours of an accent.
     #[must_use]
     pub fn of(accent: Color) -> Self {

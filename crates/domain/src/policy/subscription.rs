@@ -32,6 +32,7 @@ mod tests {
                     customer: CustomerId::new(Uuid::nil()),
                 },
                 to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+                language: None,
                 is_stopped,
                 is_subscribed,
                 recent_count: 0,

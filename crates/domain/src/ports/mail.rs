@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::model::id::{SignInId, WorkspaceId};
+use crate::model::feature_request::Title;
+use crate::model::id::{FeatureRequestId, SignInId, WorkspaceId};
 use crate::model::mail::{
     DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification, OutboxDepth,
     SendError, SignInMail, TestMail, Topic, TopicContent,
@@ -121,6 +122,14 @@ pub trait MailReader: Send + Sync {
         characters: u32,
         public_at: Timestamp,
     ) -> Result<Vec<TopicContent>, StoreError>;
+
+    /// Returns the titles of those feature requests that everybody may see, by the IDs that were asked for. A merged one
+    /// has the title of the one it was merged into.
+    async fn public_titles(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<(FeatureRequestId, Title)>, StoreError>;
 
     /// Returns the sign-ins with these IDs that exist.
     async fn sign_ins(&self, workspace: WorkspaceId, sign_ins: &[SignInId]) -> Result<Vec<SignIn>, StoreError>;

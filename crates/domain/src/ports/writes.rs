@@ -335,6 +335,10 @@ pub trait CustomerWrites {
         at: Timestamp,
     ) -> Result<CustomerName, StoreError>;
 
+    /// Stores the language of the pages that the customer with this address has used last. Without such a customer,
+    /// nothing changes.
+    async fn save_last_language(&mut self, address: &FoldedEmail, language: Language) -> Result<(), StoreError>;
+
     /// Whether a customer has written a comment, or a public feature request, that does not wait for approval.
     async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
 
@@ -475,6 +479,11 @@ pub trait SettingWrites {
 
     /// Replaces the settings of the portal.
     async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError>;
+
+    /// Replaces the name that the operator lets the workspace's mail come from. Returns the name before. Other units of
+    /// work that replace it wait for this one.
+    async fn replace_sender_name<'a>(&mut self, name: Option<&'a SenderName>)
+    -> Result<Option<SenderName>, StoreError>;
 }
 
 /// Writes of changelogs.
@@ -723,6 +732,7 @@ mockall::mock! {
         async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError>;
         async fn load_portal(&mut self) -> Result<PortalSettings, StoreError>;
         async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError>;
+        async fn replace_sender_name<'a>(&mut self, name: Option<&'a SenderName>) -> Result<Option<SenderName>, StoreError>;
     }
 
     #[async_trait]
@@ -760,6 +770,7 @@ mockall::mock! {
         async fn rename_customer(&mut self, customer: CustomerId, name: &Name) -> Result<Option<(Customer, Option<Name>)>, StoreError>;
         async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError>;
         async fn set_language(&mut self, customer: &NewCustomer, language: Option<Language>, at: Timestamp) -> Result<CustomerName, StoreError>;
+        async fn save_last_language(&mut self, address: &FoldedEmail, language: Language) -> Result<(), StoreError>;
         async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
         async fn merge_customers(&mut self, source: CustomerId, target: CustomerId) -> Result<Option<CustomersMerged>, StoreError>;
     }

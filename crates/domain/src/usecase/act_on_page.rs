@@ -14,6 +14,7 @@ use crate::model::feature_request::{Description, FeatureRequestRef, RequestLink,
 use crate::model::id::FeatureRequestId;
 use crate::model::markdown;
 use crate::model::member::Author;
+use crate::model::portal::Language;
 use crate::model::sign_in::PageAction;
 use crate::model::vote::VoteDraft;
 use crate::ports::UnitOfWork;
@@ -32,12 +33,16 @@ pub struct PageActor {
     pub email: EmailAddress,
     /// Whether it is that of a member.
     pub is_member: bool,
+    /// The language of the page.
+    pub language: Language,
 }
 
 /// Performs an action of a person whose address is confirmed. The caller checks that the person may see the feature
 /// request.
 pub struct ActOnPage {
     command: Command,
+    email: EmailAddress,
+    language: Language,
 }
 
 /// The command that an action becomes.
@@ -131,7 +136,7 @@ impl ActOnPage {
                 customer: actor.email.clone(),
             }),
         };
-        Ok(Self { command })
+        Ok(Self { command, email: actor.email.clone(), language: actor.language })
     }
 
     /// Checks the texts of an action, for a form that is to be confirmed later.
@@ -178,7 +183,7 @@ impl Operation for ActOnPage {
     ) -> Result<Performed<PageActionDone>, RoadmapError> {
         let done = |outcome, request| PageActionDone { outcome, request, submitted: None };
         // People's own votes and subscriptions are records of themselves, as their comments and ideas are.
-        Ok(match &self.command {
+        let performed = match &self.command {
             Command::Vote(vote) => {
                 vote.perform(context, work).await?.map(|cast| done(PageOutcome::Voted, cast.request.id))
             }
@@ -212,7 +217,10 @@ impl Operation for ActOnPage {
                 let ended = end.perform(context, work).await?.with_own_record(OwnRecord::Subscription);
                 ended.map(|subscription| done(PageOutcome::Unsubscribed, subscription.request))
             }
-        })
+        };
+        // Only now, because the action may have created the customer. Mail is in this language.
+        work.save_last_language(self.email.folded(), self.language).await?;
+        Ok(performed)
     }
 }
 
@@ -229,11 +237,23 @@ mod tests {
     use uuid::Uuid;
 
     fn actor(is_member: bool) -> PageActor {
-        PageActor { email: EmailAddress::from_stored("ann@example.com".to_owned()), is_member }
+        PageActor {
+            email: EmailAddress::from_stored("ann@example.com".to_owned()),
+            is_member,
+            language: Language::German,
+        }
     }
 
     fn request() -> FeatureRequestId {
         FeatureRequestId::new(Uuid::from_u128(7))
+    }
+
+    /// Expects that the language of the page is stored for the actor.
+    fn expect_language(unit: &mut MockUnit, times: usize) {
+        unit.expect_save_last_language()
+            .withf(|address, language| address.as_str() == "ann@example.com" && *language == Language::German)
+            .times(times)
+            .returning(|_, _| Ok(()));
     }
 
     fn act(
@@ -242,6 +262,7 @@ mod tests {
         action: &PageAction,
         holds: bool,
     ) -> Result<PageOutcome, RoadmapError> {
+        expect_language(unit, 1);
         perform(&ActOnPage::new(&actor(is_member), action, holds)?, unit).map(|done| done.output.outcome)
     }
 
@@ -311,6 +332,7 @@ mod tests {
             unit.expect_subscribe()
                 .returning(move |_, _, _| Ok(Some(SubscribeOutcome { is_subscribed: true, has_changed })));
             unit.expect_unsubscribe().returning(move |_, _, _| Ok(Some(has_changed)));
+            expect_language(&mut unit, 4);
             for (action, record) in [
                 (PageAction::Vote(request()), OwnRecord::Vote),
                 (PageAction::RemoveVote(request()), OwnRecord::Vote),

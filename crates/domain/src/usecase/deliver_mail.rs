@@ -18,10 +18,13 @@ use crate::error::{ErrorChain, RoadmapError};
 use crate::model::base_url::BaseUrl;
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::mail::{
-    About, DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail,
-    LeasedSignInMail, LeasedTestMail, News, Notification, SendError, SignInMail, TestMail, mail_name,
+    About, Brand, DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail,
+    LeasedSignInMail, LeasedTestMail, MailSender, News, Notification, SendError, SignInMail, TestMail, Unsubscription,
+    mail_author, mail_name, mail_title,
 };
 use crate::model::message::{Lease, MessageId, MessageOutcome, Priority, UnreadableMessage};
+use crate::model::portal::Portal;
+use crate::model::sign_in::PendingAction;
 use crate::model::timestamp::Timestamp;
 use crate::policy::links::Links;
 use crate::policy::mail_limits::{end_of_hour, start_of_hour};
@@ -30,6 +33,7 @@ use crate::policy::signed_reference::ReferenceSigner;
 use crate::ports::{Clock, MailReader, Mailer, OutboxQueue};
 use crate::trace::TRACE_TARGET;
 use crate::usecase::batches;
+use crate::usecase::query::portal::image_path;
 
 pub use leases::{LeasedAudience, Leases, LoadedMessage, LoadedMessages};
 use schedule::{MAX_CONCURRENT_SENDS, Schedules};
@@ -290,7 +294,7 @@ impl DeliverMail {
             LoadedMessage::SignIn(leased) => {
                 (leased.attempt, self.mailer.send_sign_in(&self.sign_in_mail(workspace, leased)).await)
             }
-            LoadedMessage::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(test)).await),
+            LoadedMessage::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(workspace, test)).await),
         };
         let outcome = self.outcome(&lease.message, attempt, message.waiting_since(), sent);
         self.settle(workspace, &lease, &outcome).await;
@@ -369,9 +373,9 @@ impl DeliverMail {
     }
 
     fn digest(&self, workspace: WorkspaceId, digest: &LeasedDigest) -> DigestNotification {
-        let links = Links::new(&self.base_url, &digest.subdomain, workspace, self.references.clone());
+        let links = self.links(workspace, &digest.sender);
         let entry = |entry: &DigestEntry| DigestNotificationEntry {
-            news: news(&entry.about),
+            news: news(&links, &entry.about),
             title: entry.about.title().clone(),
             url: url(&links, &entry.about),
             beginning: entry.beginning.clone(),
@@ -379,7 +383,8 @@ impl DeliverMail {
         DigestNotification {
             id: digest.id,
             to: digest.to.clone(),
-            product_name: mail_name(&digest.product_name),
+            language: digest.language,
+            brand: brand(&links, &digest.sender),
             entries: digest.entries.iter().map(entry).collect(),
             more: digest.mails.saturating_sub(digest.entries.len() as u64),
             unsubscribe_url: links.unsubscribe(digest.id.customer, None),
@@ -387,28 +392,32 @@ impl DeliverMail {
     }
 
     fn notification(&self, workspace: WorkspaceId, mail: &LeasedMail) -> Notification {
-        let links = Links::new(&self.base_url, &mail.subdomain, workspace, self.references.clone());
+        let links = self.links(workspace, &mail.sender);
         Notification {
             id: mail.id,
             to: mail.to.clone(),
-            product_name: mail_name(&mail.product_name),
-            news: news(&mail.about),
+            language: mail.language,
+            brand: brand(&links, &mail.sender),
+            news: news(&links, &mail.about),
             title: mail.about.title().clone(),
             url: url(&links, &mail.about),
             content: mail.content.clone(),
             unsubscribe_url: links.unsubscribe(mail.id.customer, mail.about.request()),
+            stop_all_url: links.unsubscribe(mail.id.customer, Unsubscription::Everything),
         }
     }
 
     fn sign_in_mail(&self, workspace: WorkspaceId, leased: &LeasedSignInMail) -> SignInMail {
-        let LeasedSignInMail { lease, sign_in, sender, .. } = leased;
-        let links = Links::new(&self.base_url, &sender.subdomain, workspace, self.references.clone());
+        let LeasedSignInMail { lease, sign_in, title, sender, .. } = leased;
+        let links = self.links(workspace, sender);
+        let action = sign_in.action.clone();
         SignInMail {
             id: lease.message.clone(),
             to: sign_in.email.clone(),
-            product_name: mail_name(&sender.product_name),
+            brand: brand(&links, sender),
             language: sign_in.language,
             url: links.sign_in(sign_in.id, sign_in.expires_at()),
+            action: action.map(|action| PendingAction { action, title: title.as_ref().map(mail_title) }),
             code: links.sign_in_code(sign_in.id),
             ask_url: links.page("/sign-in"),
             is_invitation: sign_in.browser.is_none(),
@@ -417,13 +426,17 @@ impl DeliverMail {
         }
     }
 
-    fn test_mail(&self, test: &LeasedTestMail) -> TestMail {
+    fn test_mail(&self, workspace: WorkspaceId, test: &LeasedTestMail) -> TestMail {
         TestMail {
             id: test.lease.message.clone(),
             to: test.to.clone(),
-            product_name: mail_name(&test.sender.product_name),
-            workspace_url: self.base_url.workspace_url(&test.sender.subdomain),
+            language: test.sender.portal.settings.default_language(),
+            brand: brand(&self.links(workspace, &test.sender), &test.sender),
         }
+    }
+
+    fn links(&self, workspace: WorkspaceId, sender: &MailSender) -> Links {
+        Links::new(&self.base_url, &sender.subdomain, workspace, self.references.clone())
     }
 
     /// Deletes messages that were sent before the retention time, in batches. Returns their number.
@@ -449,20 +462,38 @@ fn trace_span(workspace: WorkspaceId, lease: &Lease) -> Span {
     tracing::info_span!(target: TRACE_TARGET, "mail", request_id, %workspace, %mail)
 }
 
-/// Returns what a notification tells its recipient.
-fn news(about: &About) -> News {
+/// Returns how the mail of a workspace looks, and whom it is from. Everybody sees a logo, also that of a private portal.
+fn brand(links: &Links, sender: &MailSender) -> Brand {
+    let MailSender { name, portal: Portal { setting, settings, logo }, .. } = sender;
+    Brand {
+        product_name: mail_name(&setting.product_name),
+        sender_name: name.clone(),
+        reply_to: settings.reply_to.clone(),
+        accent: settings.accent,
+        logo: logo.as_ref().map(|logo| links.page(&image_path(logo))),
+        portal_url: links.page("/"),
+    }
+}
+
+/// Returns what a notification tells its recipient. The link to a cover works for everybody who gets the mail, also while
+/// the portal is private.
+fn news(links: &Links, about: &About) -> News {
     match about {
-        About::Comment(_) => News::Comment,
-        About::StatusChange(_, status) => News::StatusChange(status.as_ref().map(mail_name)),
-        About::Changelog(..) => News::Changelog,
+        About::Comment(_, author) => News::Comment(mail_author(author)),
+        About::StatusChange { status, author, .. } => {
+            News::StatusChange { status: status.as_ref().map(mail_name), author: author.as_ref().map(mail_author) }
+        }
+        About::Changelog { cover, .. } => {
+            News::Changelog { cover: cover.as_ref().map(|cover| links.blob(cover.attachment, &cover.filename)) }
+        }
     }
 }
 
 /// Returns the URL of the feature request or changelog.
 fn url(links: &Links, about: &About) -> String {
     match about {
-        About::Comment(request) | About::StatusChange(request, _) => links.request(&request.slug()),
-        About::Changelog(changelog, _) => links.changelog(&changelog.to_string()),
+        About::Comment(request, _) | About::StatusChange { request, .. } => links.request(&request.slug()),
+        About::Changelog { id, .. } => links.changelog(&id.to_string()),
     }
 }
 
@@ -470,18 +501,18 @@ fn url(links: &Links, about: &About) -> String {
 mod tests {
     use super::*;
     use crate::error::StoreError;
+    use crate::model::comment::PublicAuthor;
     use crate::model::email_address::EmailAddress;
     use crate::model::feature_request::{RequestLink, Title};
     use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, SignInId};
-    use crate::model::mail::{HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
+    use crate::model::mail::{HeldMessage, MailId, MailRecipient, Topic, TopicContent};
     use crate::model::message::{Audience, LeasedMessage, LeasedMessages, MessageContent, Recipient};
     use crate::model::portal::Language;
     use crate::model::session::SecretDigest;
     use crate::model::sign_in::SignIn;
-    use crate::model::workspace::Subdomain;
     use crate::policy::signed_reference::{Purpose, Secret};
     use crate::ports::mocks::{MockMailReader, MockMailer, MockOutboxQueue};
-    use crate::usecase::fixtures::{FixedClock, name, now, workspace};
+    use crate::usecase::fixtures::{FixedClock, mail_sender, name, now, workspace};
     use pollster::block_on;
     use std::future::poll_fn;
     use std::sync::Mutex;
@@ -579,10 +610,19 @@ mod tests {
         MailRecipient {
             mail,
             to: EmailAddress::parse("email", &format!("v{number}@example.com")).unwrap(),
+            language: None,
             is_stopped: false,
             is_subscribed: Some(true),
             recent_count,
         }
+    }
+
+    fn ines() -> PublicAuthor {
+        PublicAuthor::Member(Some(name("Ines")))
+    }
+
+    fn status_news(status: Option<&str>) -> News {
+        News::StatusChange { status: status.map(name), author: None }
     }
 
     fn request() -> RequestLink {
@@ -593,13 +633,14 @@ mod tests {
     /// The content of a topic. The status changes to none if its number is even.
     fn content(topic: Topic) -> TopicContent {
         let (about, content) = match topic {
-            Topic::Comment(_) => (About::Comment(request()), "<p>Soon</p>"),
+            Topic::Comment(_) => (About::Comment(request(), ines()), "<p>Soon</p>"),
             Topic::StatusChange(_) => {
                 let status = (record_number(topic) % 2 == 1).then(|| name("Planned"));
-                (About::StatusChange(request(), status), "")
+                (About::StatusChange { request: request(), status, author: None }, "")
             }
             Topic::Changelog(id) => {
-                (About::Changelog(id, Title::from_stored("Dark mode is here".to_owned())), "<p>Done</p>")
+                let title = Title::from_stored("Dark mode is here".to_owned());
+                (About::Changelog { id, title, cover: None }, "<p>Done</p>")
             }
         };
         TopicContent { topic, about, content: content.to_owned() }
@@ -608,7 +649,7 @@ mod tests {
     fn with_sender(reader: &mut MockMailReader) {
         reader.expect_sender().returning(|of| {
             let subdomain = if of == workspace() { "acme".to_owned() } else { format!("w{}", of.uuid().as_u128()) };
-            Ok(Some(MailSender { product_name: name("Acme"), subdomain: Subdomain::from_label(&subdomain).unwrap() }))
+            Ok(Some(mail_sender(&subdomain)))
         });
     }
 
@@ -751,12 +792,17 @@ mod tests {
         const BASE: &str = "https://acme.roadmap.example.com";
         let about_request = |news, content| (news, "Dark mode", "/feature_requests/7-dark-mode".to_owned(), content);
         for (topic, (expected, title, path, content), names_request) in [
-            (comment(1), about_request(News::Comment, "<p>Soon</p>"), true),
-            (status_change(1), about_request(News::StatusChange(Some(name("Planned"))), ""), true),
-            (status_change(2), about_request(News::StatusChange(None), ""), true),
+            (comment(1), about_request(News::Comment(ines()), "<p>Soon</p>"), true),
+            (status_change(1), about_request(status_news(Some("Planned")), ""), true),
+            (status_change(2), about_request(status_news(None), ""), true),
             (
                 changelog(1),
-                (News::Changelog, "Dark mode is here", format!("/changelogs/{}", Uuid::from_u128(1)), "<p>Done</p>"),
+                (
+                    News::Changelog { cover: None },
+                    "Dark mode is here",
+                    format!("/changelogs/{}", Uuid::from_u128(1)),
+                    "<p>Done</p>",
+                ),
                 false,
             ),
         ] {
@@ -1079,10 +1125,10 @@ mod tests {
                 let changelog = Uuid::from_u128(1).to_string();
                 entries
                     == [
-                        (&News::Comment, "7-dark-mode", "<p>Soon</p>"),
-                        (&News::StatusChange(Some(name("Planned"))), "7-dark-mode", ""),
-                        (&News::StatusChange(None), "7-dark-mode", ""),
-                        (&News::Changelog, &changelog, "<p>Done</p>"),
+                        (&News::Comment(ines()), "7-dark-mode", "<p>Soon</p>"),
+                        (&status_news(Some("Planned")), "7-dark-mode", ""),
+                        (&status_news(None), "7-dark-mode", ""),
+                        (&News::Changelog { cover: None }, &changelog, "<p>Done</p>"),
                     ]
                     && digest.more == 0
             })
@@ -1121,8 +1167,8 @@ mod tests {
         mailer
             .expect_send_test()
             .withf(|mail| {
-                (mail.to.as_str(), mail.product_name.as_str()) == ("ops7@acme.example", "Acme")
-                    && mail.workspace_url == "https://acme.roadmap.example.com"
+                (mail.to.as_str(), mail.brand.product_name.as_str()) == ("ops7@acme.example", "Acme")
+                    && mail.brand.portal_url == "https://acme.roadmap.example.com/"
                     && mail.id == MessageId::test_mail(Uuid::from_u128(7))
             })
             .times(1)

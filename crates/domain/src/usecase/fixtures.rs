@@ -15,7 +15,10 @@ use crate::model::changelog::{Changelog, EditableChangelog};
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Title};
 use crate::model::html::CleanHtml;
 use crate::model::id::{ApiKeyId, AttachmentId, ChangelogId, FeatureRequestId, WorkspaceId};
+use crate::model::mail::MailSender;
 use crate::model::media_type::MediaType;
+use crate::model::portal::{Portal, PortalSettings};
+use crate::model::setting::Setting;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Placement;
@@ -32,6 +35,13 @@ pub(crate) fn workspace() -> WorkspaceId {
 
 pub(crate) fn now() -> Timestamp {
     Timestamp::from_millis(1_770_000_000_000).unwrap()
+}
+
+/// The sender of the mail of a workspace with default settings.
+pub(crate) fn mail_sender(subdomain: &str) -> MailSender {
+    let setting = Setting::parse("Acme", "https://acme.example").unwrap();
+    let portal = Portal { setting, settings: PortalSettings::default(), logo: None };
+    MailSender { subdomain: Subdomain::from_label(subdomain).unwrap(), name: None, portal }
 }
 
 pub(crate) fn name(text: &str) -> Name {

@@ -42,7 +42,7 @@ pub struct AllSettings {
 impl AllSettings {
     /// Returns the fields, each with a text that is the same for equal values.
     #[must_use]
-    pub fn texts(&self) -> [(&'static str, String); 11] {
+    pub fn texts(&self) -> [(&'static str, String); 12] {
         let Self { setting, settings, synonyms } = self;
         let lines = |lines: Vec<&str>| lines.join("\n");
         let mut languages: Vec<&str> = settings.languages.iter().map(|language| language.code()).collect();
@@ -61,6 +61,7 @@ impl AllSettings {
             ("embed-origins", lines(settings.embed_origins.iter().map(EmbedOrigin::as_str).collect())),
             ("languages", languages.join(" ")),
             ("moderation", settings.holds_posts.to_string()),
+            ("reply-to", settings.reply_to.as_ref().map(|address| address.as_str().to_owned()).unwrap_or_default()),
             ("synonyms", groups.join("\n")),
         ]
     }
@@ -178,6 +179,7 @@ impl SettingsChanges {
             holds_posts: is("moderation").then_some(settings.holds_posts),
             accent: is("accent").then_some(settings.accent),
             logo: is("logo").then_some(settings.logo),
+            reply_to: is("reply-to").then_some(settings.reply_to),
         };
         Self {
             setting: (setting != SettingChange::default()).then_some(UpdateSetting { change: setting }),

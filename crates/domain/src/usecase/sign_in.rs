@@ -265,6 +265,8 @@ pub struct RedeemSignIn {
     pub digest: SecretDigest,
     /// The browser that is signed in.
     pub browser_name: Option<BrowserName>,
+    /// The language of the page.
+    pub language: Language,
     /// The action to do, or its invalid text, unless only a session is wanted.
     pub action: Option<Validated<ActOnPage>>,
 }
@@ -312,6 +314,7 @@ impl Operation for RedeemSignIn {
         let bytes = storage::row_bytes(&[self.email.as_str(), self.email.folded().as_str()]);
         let redeemed = SignInRedeemed { session: session.id, action: None };
         let mut redeemed = Performed::new(redeemed, RECORD).storing(bytes);
+        work.save_last_language(self.email.folded(), self.language).await?;
         if let Some(action) = &self.action {
             let done = match action {
                 Ok(action) => action.perform(context, work).await,
@@ -621,10 +624,11 @@ mod tests {
     }
 
     fn redeem(unit: &mut MockUnit, action: Option<&PageAction>) -> Result<SignInRedeemed, RoadmapError> {
-        let actor = PageActor { email: email(), is_member: false };
+        let actor = PageActor { email: email(), is_member: false, language: Language::English };
         let action = action.map(|action| ActOnPage::new(&actor, action, false));
         let (sign_in, digest) = (SignInId::new(Uuid::from_u128(9)), SecretDigest([7; 32]));
-        let redeem = RedeemSignIn { sign_in, email: email(), digest, browser_name: None, action };
+        let redeem =
+            RedeemSignIn { sign_in, email: email(), digest, browser_name: None, language: Language::English, action };
         perform(&redeem, unit).map(|performed| performed.output)
     }
 
@@ -713,6 +717,11 @@ mod tests {
                         && *purge_before == now().plus(-Duration::days(180))
                 })
                 .times(1)
+                .returning(|_, _| Ok(()));
+            // Once at the sign-in, and once more if the action may have created the customer.
+            unit.expect_save_last_language()
+                .withf(|address, language| address == email().folded() && *language == Language::English)
+                .times(1 + usize::from(exists))
                 .returning(|_, _| Ok(()));
             unit.expect_cast_vote()
                 .withf(|vote| vote.request == FeatureRequestRef::Id(FeatureRequestId::new(Uuid::from_u128(3))))

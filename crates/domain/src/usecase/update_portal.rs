@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::error::{FieldError, FieldProblem, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::changelog::CoverImage;
+use crate::model::email_address::EmailAddress;
 use crate::model::portal::{EmbedOrigin, Language, MailDomain, PortalChange, PortalSettings};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
@@ -35,7 +36,7 @@ pub fn invalid_logo() -> FieldError {
 }
 
 /// The settings as values of the audit log, under the names of the API.
-fn values(settings: &PortalSettings) -> [(&'static str, Value); 8] {
+fn values(settings: &PortalSettings) -> [(&'static str, Value); 9] {
     [
         ("visibility", json!(settings.access.name())),
         ("mail_domains", json!(settings.mail_domains.iter().map(MailDomain::as_str).collect::<Vec<_>>())),
@@ -45,6 +46,7 @@ fn values(settings: &PortalSettings) -> [(&'static str, Value); 8] {
         ("moderation", json!(settings.holds_posts)),
         ("accent_color", json!(settings.accent.map(|accent| accent.to_string()))),
         ("logo", json!(settings.logo.map(|logo| logo.to_string()))),
+        ("reply_to", json!(settings.reply_to.as_ref().map(EmailAddress::as_str))),
     ]
 }
 

@@ -9,26 +9,29 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::EventContent;
 use roadmap_domain::model::feature_request::{RequestLink, Title};
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, SignInId, WorkspaceId};
-use roadmap_domain::model::mail::{About, HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
+use roadmap_domain::model::mail::{
+    About, HeldMessage, MailId, MailRecipient, MailSender, SenderName, Topic, TopicContent,
+};
 use roadmap_domain::model::message::MessageId;
+use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::sign_in::SignIn;
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::MailReader;
 use roadmap_store::columns::TimestampColumn;
-use roadmap_store::rows::{HeldMessageRow, SignInRow};
+use roadmap_store::rows::{AuthorRow, CoverRow, HeldMessageRow, SignInRow};
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::reads::settings::load_portal;
 use crate::rows::sign_in_columns;
 use crate::schema::{outbox, sign_ins};
 use crate::statement::statement;
 
 statement! {
-    /// Selects the sender of a workspace's mail.
-    SenderOf { workspace: Uuid => SqlUuid } -> (Text, Text),
-    "SELECT product_name, subdomain FROM settings JOIN workspaces ON workspaces.id = workspace_id
+    /// Selects the subdomain of a workspace, and the name that its mail comes from.
+    SenderOf { workspace: Uuid => SqlUuid } -> (Text, Nullable<Text>),
+    "SELECT subdomain, sender_name FROM settings JOIN workspaces ON workspaces.id = workspace_id
      WHERE workspace_id = {workspace}"
 }
 
@@ -42,7 +45,7 @@ statement! {
         customers: Vec<Uuid> => Array<SqlUuid>,
         hour: TimestampColumn => Timestamptz,
         now: TimestampColumn => Timestamptz,
-    } -> (SmallInt, SqlUuid, SqlUuid, Text, Bool, Nullable<Bool>, BigInt),
+    } -> (SmallInt, SqlUuid, SqlUuid, Text, Nullable<Text>, Bool, Nullable<Bool>, BigInt),
     "WITH mails AS MATERIALIZED (
          SELECT kind, topic, customer_id FROM unnest({kinds}, {topics}, {customers}) AS mails (kind, topic, customer_id)
      ), topics AS MATERIALIZED (
@@ -70,7 +73,9 @@ statement! {
              SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = roots.id OFFSET 0
          ) AS merged
      )
-     SELECT mails.kind, mails.topic, mails.customer_id, customers.email, mail_stopped_at IS NOT NULL,
+     SELECT mails.kind, mails.topic, mails.customer_id, customers.email,
+            coalesce(customers.language, customers.last_language),
+            mail_stopped_at IS NOT NULL,
             (SELECT bool_or(subscriptions.subscribed) FROM members CROSS JOIN LATERAL (
                  SELECT subscribed FROM votes
                  WHERE votes.workspace_id = {workspace} AND votes.request_id = members.id
@@ -94,8 +99,8 @@ statement! {
 
 statement! {
     /// Selects the content of topics, each cut after a number of characters: comments, changes of the status, and public
-    /// changelogs. Each with its kind ([`topic_kind`]), its feature request if it is about one, and the details of an
-    /// event.
+    /// changelogs. Each with its kind ([`topic_kind`]), its feature request if it is about one, the details of an event,
+    /// the author of a comment, and the cover of a changelog.
     Topics {
         workspace: Uuid => SqlUuid,
         comments: Vec<Uuid> => Array<SqlUuid>,
@@ -103,25 +108,46 @@ statement! {
         changelogs: Vec<Uuid> => Array<SqlUuid>,
         characters: i32 => Integer,
         public_at: TimestampColumn => Timestamptz,
-    } -> (SmallInt, SqlUuid, Text, Nullable<(SqlUuid, BigInt)>, Text, Text, Text),
+    } -> (
+        SmallInt, SqlUuid, Text, Nullable<(SqlUuid, BigInt)>, Text, Text, Text, (Bool, Nullable<Text>),
+        Nullable<(SqlUuid, Text)>,
+    ),
     "WITH about AS (
-         SELECT 0::smallint AS kind, id, request_id, substr(content, 1, {characters}) AS content, '' AS event_kind,
-                '' AS details
+         SELECT 0::smallint AS kind, id, request_id, id AS comment_id, '' AS event_kind, '' AS details
          FROM comments WHERE workspace_id = {workspace} AND id = ANY ({comments})
          UNION ALL
-         SELECT 1::smallint, id, request_id, '', kind, details
+         SELECT 1::smallint, id, request_id, (details::json ->> 'comment')::uuid, kind, details
          FROM feature_request_events WHERE workspace_id = {workspace} AND id = ANY ({events})
      ), rooted AS MATERIALIZED (
          SELECT about.*, coalesce(root_id, feature_requests.id) AS root_id FROM about
          JOIN feature_requests
            ON feature_requests.workspace_id = {workspace} AND feature_requests.id = about.request_id
      )
-     SELECT kind, rooted.id, content, root.id, root.tag_number, root.title, event_kind, details
+     SELECT kind, rooted.id, coalesce(substr(comments.content, 1, {characters}), ''), root.id, root.tag_number,
+            root.title, event_kind, details, comments.customer_id IS NOT NULL,
+            CASE WHEN comments.customer_id IS NULL THEN members.name ELSE customers.name END, NULL, NULL
      FROM rooted
      JOIN feature_requests AS root ON root.workspace_id = {workspace} AND root.id = rooted.root_id
+     LEFT JOIN comments ON comments.workspace_id = {workspace} AND comments.id = rooted.comment_id
+     LEFT JOIN members ON members.workspace_id = {workspace} AND members.id = comments.author_id
+     LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.id = comments.customer_id
      UNION ALL
-     SELECT 2::smallint, id, substr(content, 1, {characters}), NULL, NULL, title, '', '' FROM changelogs
-     WHERE workspace_id = {workspace} AND id = ANY ({changelogs}) AND published_at <= {public_at}"
+     SELECT 2::smallint, changelogs.id, substr(content, 1, {characters}), NULL, NULL, title, '', '', false, NULL,
+            cover.id, cover.filename
+     FROM changelogs
+     LEFT JOIN attachments AS cover
+            ON cover.workspace_id = {workspace} AND cover.id = changelogs.cover_attachment_id
+     WHERE changelogs.workspace_id = {workspace} AND changelogs.id = ANY ({changelogs})
+       AND published_at <= {public_at}"
+}
+
+statement! {
+    /// Selects the titles of the roots of feature requests, unless they are private.
+    PublicTitles { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> (SqlUuid, Text),
+    "SELECT source.id, root.title FROM feature_requests AS source
+     JOIN feature_requests AS root
+       ON root.workspace_id = {workspace} AND root.id = coalesce(source.root_id, source.id)
+     WHERE source.workspace_id = {workspace} AND source.id = ANY ({requests}) AND NOT root.private"
 }
 
 /// Returns the number of a topic's kind in the statements of this file, and its ID.
@@ -147,11 +173,12 @@ impl MailReader for PostgresStore {
     async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError> {
         let session = self.mail_session(workspace).await?;
         let sender = SenderOf { workspace: workspace.uuid() };
-        let row: Option<(String, String)> = session.run_optional(sender.get_result(&mut session.connection()?)).await?;
-        Ok(row.map(|(product_name, subdomain)| MailSender {
-            product_name: Name::from_stored(product_name),
-            subdomain: Subdomain::from_stored(subdomain),
-        }))
+        let row: Option<(String, Option<String>)> =
+            session.run_optional(sender.get_result(&mut session.connection()?)).await?;
+        let Some((subdomain, name)) = row else { return Ok(None) };
+        let Some(portal) = load_portal(&session, workspace).await? else { return Ok(None) };
+        let (subdomain, name) = (Subdomain::from_stored(subdomain), name.map(SenderName::from_stored));
+        Ok(Some(MailSender { subdomain, name, portal }))
     }
 
     async fn recipients(
@@ -161,7 +188,7 @@ impl MailReader for PostgresStore {
         hour: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<MailRecipient>, StoreError> {
-        type Row = (i16, Uuid, Uuid, String, bool, Option<bool>, i64);
+        type Row = (i16, Uuid, Uuid, String, Option<String>, bool, Option<bool>, i64);
         let session = self.mail_session(workspace).await?;
         let (kinds, topics) = mails.iter().map(|mail| topic_kind(mail.topic)).unzip();
         let recipients = Recipients {
@@ -173,9 +200,10 @@ impl MailReader for PostgresStore {
             now: now.into(),
         };
         let rows: Vec<Row> = session.run(recipients.load(&mut session.connection()?)).await?;
-        let recipient = |(kind, id, customer, email, is_stopped, is_subscribed, recent): Row| MailRecipient {
+        let recipient = |(kind, id, customer, email, language, is_stopped, is_subscribed, recent): Row| MailRecipient {
             mail: MailId { topic: topic(kind, id), customer: CustomerId::new(customer) },
             to: EmailAddress::from_stored(email),
+            language: language.as_deref().and_then(Language::from_code),
             is_stopped,
             is_subscribed,
             recent_count: u32::try_from(recent).unwrap_or(u32::MAX),
@@ -190,7 +218,7 @@ impl MailReader for PostgresStore {
         characters: u32,
         public_at: Timestamp,
     ) -> Result<Vec<TopicContent>, StoreError> {
-        type Row = (i16, Uuid, String, Option<(Uuid, i64)>, String, String, String);
+        type Row = (i16, Uuid, String, Option<(Uuid, i64)>, String, String, String, AuthorRow, Option<CoverRow>);
         let session = self.mail_session(workspace).await?;
         let of_kind = |number: i16| {
             topics
@@ -209,13 +237,14 @@ impl MailReader for PostgresStore {
             public_at: public_at.into(),
         };
         let rows: Vec<Row> = session.run(select.load(&mut session.connection()?)).await?;
-        let content = |(kind, id, content, request, title, event_kind, details): Row| {
+        let content = |(kind, id, content, request, title, event_kind, details, author, cover): Row| {
             let (topic, title) = (topic(kind, id), Title::from_stored(title));
             let about = match (topic, request) {
-                (Topic::Changelog(changelog), _) => About::Changelog(changelog, title),
+                (Topic::Changelog(id), _) => About::Changelog { id, title, cover: cover.map(Into::into) },
                 (_, None) => return None,
                 (Topic::Comment(_), Some((request, tag_number))) => {
-                    About::Comment(RequestLink { id: FeatureRequestId::new(request), tag_number, title })
+                    let request = RequestLink { id: FeatureRequestId::new(request), tag_number, title };
+                    About::Comment(request, author.into())
                 }
                 (Topic::StatusChange(_), Some((request, tag_number))) => {
                     // Only moves change the status.
@@ -223,12 +252,25 @@ impl MailReader for PostgresStore {
                         return None;
                     };
                     let request = RequestLink { id: FeatureRequestId::new(request), tag_number, title };
-                    About::StatusChange(request, moved.to.status)
+                    let author = (!content.is_empty()).then(|| author.into());
+                    About::StatusChange { request, status: moved.to.status, author }
                 }
             };
             Some(TopicContent { topic, about, content })
         };
         Ok(rows.into_iter().filter_map(content).collect())
+    }
+
+    async fn public_titles(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<(FeatureRequestId, Title)>, StoreError> {
+        let session = self.mail_session(workspace).await?;
+        let requests = requests.iter().map(|request| request.uuid()).collect();
+        let titles = PublicTitles { workspace: workspace.uuid(), requests };
+        let rows: Vec<(Uuid, String)> = session.run(titles.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(|(id, title)| (FeatureRequestId::new(id), Title::from_stored(title))).collect())
     }
 
     async fn sign_ins(&self, workspace: WorkspaceId, ids: &[SignInId]) -> Result<Vec<SignIn>, StoreError> {

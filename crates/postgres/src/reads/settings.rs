@@ -14,6 +14,7 @@ use roadmap_store::rows::{CoverRow, PortalSettingsRow, SettingRow};
 use crate::PostgresReader;
 use crate::rows::portal_columns;
 use crate::schema::{attachments, portal_settings, settings, synonyms};
+use crate::session::Session;
 
 #[async_trait]
 impl SettingReader for PostgresReader {
@@ -37,24 +38,28 @@ impl SettingReader for PostgresReader {
     }
 
     async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError> {
-        type Row = (SettingRow, Option<PortalSettingsRow>, Option<CoverRow>);
-        let session = self.session(workspace).await?;
-        let select = settings::table
-            .left_join(portal_settings::table.on(portal_settings::workspace_id.eq(settings::workspace_id)))
-            .left_join(
-                attachments::table.on(attachments::workspace_id
-                    .eq(settings::workspace_id)
-                    .and(attachments::id.nullable().eq(portal_settings::logo_attachment_id))),
-            )
-            .filter(settings::workspace_id.eq(workspace.uuid()))
-            .select((
-                (settings::product_name, settings::website_url),
-                portal_columns().nullable(),
-                (attachments::id, attachments::filename).nullable(),
-            ));
-        let row: Option<Row> = session.run_optional(select.first(&mut session.connection()?)).await?;
-        let Some((setting, stored, logo)) = row else { return Ok(None) };
-        let settings = stored.map(|row| row.into_settings(workspace)).transpose()?.unwrap_or_default();
-        Ok(Some(Portal { setting: setting.into(), settings, logo: logo.map(Into::into) }))
+        load_portal(&self.session(workspace).await?, workspace).await
     }
+}
+
+/// Returns the settings of a workspace and of its portal.
+pub(super) async fn load_portal(session: &Session, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError> {
+    type Row = (SettingRow, Option<PortalSettingsRow>, Option<CoverRow>);
+    let select = settings::table
+        .left_join(portal_settings::table.on(portal_settings::workspace_id.eq(settings::workspace_id)))
+        .left_join(
+            attachments::table.on(attachments::workspace_id
+                .eq(settings::workspace_id)
+                .and(attachments::id.nullable().eq(portal_settings::logo_attachment_id))),
+        )
+        .filter(settings::workspace_id.eq(workspace.uuid()))
+        .select((
+            (settings::product_name, settings::website_url),
+            portal_columns().nullable(),
+            (attachments::id, attachments::filename).nullable(),
+        ));
+    let row: Option<Row> = session.run_optional(select.first(&mut session.connection()?)).await?;
+    let Some((setting, stored, logo)) = row else { return Ok(None) };
+    let settings = stored.map(|row| row.into_settings(workspace)).transpose()?.unwrap_or_default();
+    Ok(Some(Portal { setting: setting.into(), settings, logo: logo.map(Into::into) }))
 }

@@ -1,6 +1,7 @@
 //! Customers: their names and languages, and merges of two who are one person.
 
 use async_trait::async_trait;
+use diesel::PgExpressionMethods;
 use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
@@ -273,6 +274,16 @@ impl CustomerWrites for PostgresUnit {
         };
         let row: CustomerNameRow = self.run(set.get_result(&mut self.connection()?)).await?;
         Ok(row.into())
+    }
+
+    async fn save_last_language(&mut self, address: &FoldedEmail, language: Language) -> Result<(), StoreError> {
+        let save = diesel::update(customers::table)
+            .filter(customers::workspace_id.eq(self.workspace))
+            .filter(customers::email_folded.eq(address.as_str()))
+            .filter(customers::last_language.is_distinct_from(language.code()))
+            .set(customers::last_language.eq(language.code()));
+        self.run(save.execute(&mut self.connection()?)).await?;
+        Ok(())
     }
 
     async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError> {

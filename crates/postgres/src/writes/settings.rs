@@ -6,6 +6,7 @@ use diesel::sql_types::{Array, Bool, Nullable, Text, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::mail::SenderName;
 use roadmap_domain::model::portal::{EmbedOrigin, MailDomain, PortalSettings};
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::Setting;
@@ -30,16 +31,18 @@ statement! {
         holds_posts: bool => Bool,
         accent: Option<String> => Nullable<Text>,
         logo: Option<Uuid> => Nullable<SqlUuid>,
+        reply_to: Option<String> => Nullable<Text>,
     } -> Untyped,
     "INSERT INTO portal_settings
          (workspace_id, access, mail_domains, is_indexed, embed_origins, languages, holds_posts, accent,
-          logo_attachment_id)
+          logo_attachment_id, reply_to)
      VALUES ({workspace}, {access}, {mail_domains}, {is_indexed}, {embed_origins}, {languages}, {holds_posts}, {accent},
-             {logo})
+             {logo}, {reply_to})
      ON CONFLICT (workspace_id) DO UPDATE
      SET access = excluded.access, mail_domains = excluded.mail_domains, is_indexed = excluded.is_indexed,
          embed_origins = excluded.embed_origins, languages = excluded.languages, holds_posts = excluded.holds_posts,
-         accent = excluded.accent, logo_attachment_id = excluded.logo_attachment_id"
+         accent = excluded.accent, logo_attachment_id = excluded.logo_attachment_id,
+         reply_to = excluded.reply_to"
 }
 
 #[async_trait]
@@ -125,8 +128,21 @@ impl SettingWrites for PostgresUnit {
             holds_posts: settings.holds_posts,
             accent: settings.accent.map(|accent| accent.to_string()),
             logo: settings.logo.map(|logo| logo.uuid()),
+            reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()),
         };
         self.run(save.execute(&mut self.connection()?)).await?;
         Ok(())
+    }
+
+    async fn replace_sender_name<'a>(
+        &mut self,
+        name: Option<&'a SenderName>,
+    ) -> Result<Option<SenderName>, StoreError> {
+        let row = settings::table.filter(settings::workspace_id.eq(self.workspace));
+        let stored = row.select(settings::sender_name).for_no_key_update();
+        let old: Option<String> = self.run(stored.first(&mut self.connection()?)).await?;
+        let save = diesel::update(row).set(settings::sender_name.eq(name.map(SenderName::as_str)));
+        self.run(save.execute(&mut self.connection()?)).await?;
+        Ok(old.map(SenderName::from_stored))
     }
 }

@@ -4,8 +4,9 @@ use anyhow::{Context, ensure};
 use clap::Subcommand;
 use roadmap_domain::error::{FieldError, FieldProblem, Resource, RoadmapError, Validated};
 use roadmap_domain::model::changelog::CoverImage;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::portal::{
-    Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, PortalSettings,
+    Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, PortalSettings, parse_reply_to,
 };
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::usecase::update_portal::UpdatePortal;
@@ -61,6 +62,9 @@ pub(crate) struct ChangeArguments {
     /// Accent colour such as `#17694f`, or `none`
     #[arg(long, value_name = "COLOUR")]
     accent_color: Option<String>,
+    /// Address that replies to the mail of the workspace go to, or `none` for the sender's
+    #[arg(long, value_name = "ADDRESS")]
+    reply_to: Option<String>,
 }
 
 /// The settings, with the names of the API.
@@ -74,6 +78,7 @@ struct OutputRow {
     moderation: bool,
     accent_color: Option<String>,
     logo_url: Option<String>,
+    reply_to: Option<String>,
 }
 
 impl Row for OutputRow {
@@ -86,6 +91,7 @@ impl Row for OutputRow {
         "moderation",
         "accent_color",
         "logo_url",
+        "reply_to",
     ];
 }
 
@@ -100,6 +106,7 @@ impl OutputRow {
             moderation: settings.holds_posts,
             accent_color: settings.accent.map(|accent| accent.to_string()),
             logo_url: logo.map(|logo| links.blob(logo.attachment, &logo.filename)),
+            reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()),
         }
     }
 }
@@ -153,6 +160,7 @@ impl ChangeArguments {
             holds_posts: moderation.map(|raw| switch("--moderation", raw)).transpose()?,
             accent: self.accent_color.as_deref().map(accent).transpose()?,
             logo: None,
+            reply_to: self.reply_to.as_deref().map(reply_to).transpose()?,
         })
     }
 }
@@ -175,6 +183,10 @@ fn switch(field: &str, raw: &str) -> Validated<bool> {
 
 fn accent(raw: &str) -> Validated<Option<Color>> {
     if raw == "none" { Ok(None) } else { Color::parse("--accent-color", raw).map(Some) }
+}
+
+fn reply_to(raw: &str) -> Validated<Option<EmailAddress>> {
+    if raw == "none" { Ok(None) } else { parse_reply_to("--reply-to", raw) }
 }
 
 fn languages(raw: &str) -> Validated<Vec<Language>> {
@@ -217,6 +229,7 @@ mod tests {
             languages: Some("de,en".to_owned()),
             moderation: Some("on".to_owned()),
             accent_color: Some("none".to_owned()),
+            reply_to: Some("help@acme.example".to_owned()),
         };
         let expected = PortalChange {
             access: Some(PortalAccess::Private),
@@ -227,6 +240,7 @@ mod tests {
             holds_posts: Some(true),
             accent: Some(None),
             logo: None,
+            reply_to: Some(Some(EmailAddress::from_stored("help@acme.example".to_owned()))),
         };
         assert_eq!(arguments.parse().unwrap(), expected);
     }
@@ -258,6 +272,10 @@ mod tests {
             (
                 ChangeArguments { accent_color: Some("green".to_owned()), ..none() },
                 "--accent-color is not a colour such as #17694f",
+            ),
+            (
+                ChangeArguments { reply_to: Some("help".to_owned()), ..none() },
+                "--reply-to is not an address that replies can be sent to",
             ),
         ] {
             assert_eq!(arguments.parse().unwrap_err().to_string(), message);

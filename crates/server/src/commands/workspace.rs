@@ -4,9 +4,11 @@ use clap::Subcommand;
 use roadmap_domain::error::{FieldError, Resource, RoadmapError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::mail::{MailSender, SenderName};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
+use roadmap_domain::usecase::set_sender_name::SetSenderName;
 use serde::Serialize;
 
 use super::find_workspace;
@@ -26,6 +28,16 @@ pub(crate) enum WorkspaceCommand {
         /// Website of the product
         #[arg(long, value_name = "URL")]
         website_url: String,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+    /// Change settings of a workspace that only operators have, and keep the others
+    Set {
+        /// Subdomain of the workspace
+        subdomain: String,
+        /// Name that its mail comes from, such as `Acme`; an empty text for `<product> via <service>`
+        #[arg(long, value_name = "NAME")]
+        sender_name: String,
         #[command(flatten)]
         format: OutputFormat,
     },
@@ -54,22 +66,32 @@ struct OutputRow {
     base_url: String,
     product_name: String,
     website_url: String,
+    /// `null`: mail comes from `<product> via <service>`.
+    sender_name: Option<String>,
 }
 
 impl Row for OutputRow {
-    const COLUMNS: &[&str] = &["id", "subdomain", "base_url", "product_name", "website_url"];
+    const COLUMNS: &[&str] = &["id", "subdomain", "base_url", "product_name", "website_url", "sender_name"];
 }
 
 impl OutputRow {
-    fn new(workspace: &Workspace, setting: &Setting, base_url: &BaseUrl) -> Self {
+    fn new(workspace: &Workspace, setting: &Setting, sender_name: Option<&SenderName>, base_url: &BaseUrl) -> Self {
         Self {
             id: workspace.id.to_string(),
             subdomain: workspace.subdomain.to_string(),
             base_url: base_url.workspace_url(&workspace.subdomain),
             product_name: setting.product_name.to_string(),
             website_url: setting.website_url.as_str().to_owned(),
+            sender_name: sender_name.map(|name| name.as_str().to_owned()),
         }
     }
+}
+
+/// Returns a workspace as it is stored.
+async fn stored(application: &Application, workspace: &Workspace, base_url: &BaseUrl) -> anyhow::Result<OutputRow> {
+    let sender = application.mail_reader().sender(workspace.id).await?;
+    let MailSender { name, portal, .. } = sender.ok_or(RoadmapError::NotFound(Resource::Workspace))?;
+    Ok(OutputRow::new(workspace, &portal.setting, name.as_ref(), base_url))
 }
 
 #[derive(Serialize)]
@@ -131,15 +153,20 @@ impl WorkspaceCommand {
                 let application = Application::open(settings).await?;
                 let id = WorkspaceId::new(application.ids.next(application.clock.now()));
                 let created = application.executor.run_without_key(id, &operation).await?;
-                format.print_one(&OutputRow::new(&created.workspace, &operation.setting, &base_url))
+                format.print_one(&OutputRow::new(&created.workspace, &operation.setting, None, &base_url))
+            }
+            Self::Set { subdomain, sender_name, format } => {
+                let name = SenderName::parse("--sender-name", &sender_name)?;
+                let application = Application::open(settings).await?;
+                let workspace = find_workspace(&application, &subdomain).await?;
+                application.executor.run_without_key(workspace.id, &SetSenderName { name }).await?;
+                format.print_one(&stored(&application, &workspace, &base_url).await?)
             }
             Self::List { format } => {
                 let application = Application::open(settings).await?;
                 let mut rows = Vec::new();
                 for workspace in application.directory.workspaces().await? {
-                    let setting = application.reader.setting(workspace.id).await?;
-                    let setting = setting.ok_or(RoadmapError::NotFound(Resource::Workspace))?;
-                    rows.push(OutputRow::new(&workspace, &setting, &base_url));
+                    rows.push(stored(&application, &workspace, &base_url).await?);
                 }
                 format.print_many(&rows)
             }

@@ -2,6 +2,7 @@
 
 use crate::trees::LinkSql;
 use async_trait::async_trait;
+use diesel::SqliteConnection;
 use diesel::prelude::{
     ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl,
 };
@@ -10,20 +11,24 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::EventContent;
 use roadmap_domain::model::feature_request::Title;
-use roadmap_domain::model::id::{ChangelogId, CommentId, EventId, SignInId, WorkspaceId};
-use roadmap_domain::model::mail::{About, HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
+use roadmap_domain::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, SignInId, WorkspaceId};
+use roadmap_domain::model::mail::{
+    About, HeldMessage, MailId, MailRecipient, MailSender, SenderName, Topic, TopicContent,
+};
 use roadmap_domain::model::message::MessageId;
+use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::sign_in::SignIn;
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::MailReader;
 use roadmap_store::columns::{Id, inconsistent};
-use roadmap_store::rows::{HeldMessageRow, LinkRow, SignInRow};
+use roadmap_store::rows::{AuthorRow, CoverRow, HeldMessageRow, LinkRow, SignInRow};
 
 use crate::SqliteStore;
 use crate::audience::{json_topic, topic_record, topic_requests};
 use crate::codec::{json_array, json_ids, quoted_id};
+use crate::reads::settings::{OnePortal, PortalRowColumns};
+use crate::records::comment_authors;
 use crate::rows::sign_in_columns;
 use crate::schema::{outbox, settings, sign_ins, workspaces};
 use crate::statement::statement;
@@ -33,10 +38,11 @@ statement! {
     /// topic and of the customer, in JSON. Whoever has a subscribed vote or follows is subscribed.
     Recipients {
         workspace: Id => Binary, topics: String => Text, hour: i64 => BigInt, now: i64 => BigInt, mails: String => Text,
-    } -> (BigInt, Binary, Text, Bool, Nullable<Bool>, BigInt),
+    } -> (BigInt, Text, Nullable<Text>, Bool, Nullable<Bool>, BigInt),
     concat!(
         "WITH ", topic_requests!(), "
-         SELECT mails.key, customers.id, customers.email, customers.mail_stopped_at IS NOT NULL,
+         SELECT mails.key, customers.email, coalesce(customers.language, customers.last_language),
+            customers.mail_stopped_at IS NOT NULL,
             (SELECT max(subscribed) FROM (
                 SELECT votes.subscribed FROM requests CROSS JOIN votes ON votes.workspace_id = customers.workspace_id
                    AND votes.request_id = requests.request AND votes.customer_id = customers.id
@@ -81,27 +87,41 @@ macro_rules! join_root {
     };
 }
 
+/// SQL for the author of a comment: whether it is a customer, and the name.
+macro_rules! author {
+    () => {
+        "comments.customer_id IS NOT NULL,
+         CASE WHEN comments.customer_id IS NULL THEN members.name ELSE customers.name END"
+    };
+}
+
+/// The types of [`author!`].
+type AuthorSql = (Bool, Nullable<Text>);
+
 statement! {
     /// Selects comments by their ids, in JSON, each cut after a number of characters.
     Comments { characters: i64 => BigInt, comments: String => Text, workspace: Id => Binary }
-        -> (Binary, Text, LinkSql),
+        -> (Binary, Text, LinkSql, AuthorSql),
     concat!(
         "SELECT comments.id, substr(comments.content, 1, ?), feature_requests.id, feature_requests.tag_number,
-                feature_requests.title
+                feature_requests.title, ", author!(), "
          FROM json_each(?) AS wanted
-         CROSS JOIN comments ON comments.id = unhex(wanted.value) ", join_root!("comments"),
+         CROSS JOIN comments ON comments.id = unhex(wanted.value) ", join_root!("comments"), comment_authors!(),
         " WHERE comments.workspace_id = ?"
     )
 }
 
 statement! {
-    /// Selects events by their ids, in JSON.
-    Events { events: String => Text, workspace: Id => Binary } -> (Binary, Text, Text, LinkSql),
+    /// Selects events by their ids, in JSON, each with the comment of a move, cut after a number of characters.
+    Events { characters: i64 => BigInt, events: String => Text, workspace: Id => Binary }
+        -> (Binary, Text, Text, Text, LinkSql, AuthorSql),
     concat!(
-        "SELECT event.id, event.kind, event.details, feature_requests.id, feature_requests.tag_number,
-                feature_requests.title
+        "SELECT event.id, event.kind, event.details, coalesce(substr(comments.content, 1, ?), ''),
+                feature_requests.id, feature_requests.tag_number, feature_requests.title, ", author!(), "
          FROM json_each(?) AS wanted
-         CROSS JOIN feature_request_events event ON event.id = unhex(wanted.value) ", join_root!("event"),
+         CROSS JOIN feature_request_events event ON event.id = unhex(wanted.value) ", join_root!("event"), "
+         LEFT JOIN comments ON comments.workspace_id = event.workspace_id
+               AND comments.id = unhex(event.details ->> '$.comment', '-') ", comment_authors!(),
         " WHERE event.workspace_id = ?"
     )
 }
@@ -109,58 +129,74 @@ statement! {
 statement! {
     /// Selects the public ones of changelogs by their ids, in JSON, each cut after a number of characters.
     Changelogs { characters: i64 => BigInt, changelogs: String => Text, workspace: Id => Binary, public_at: i64 => BigInt }
-        -> (Binary, Text, Text),
-    "SELECT changelogs.id, changelogs.title, substr(changelogs.content, 1, ?) FROM json_each(?) AS wanted
+        -> (Binary, Text, Text, Nullable<(Binary, Text)>),
+    "SELECT changelogs.id, changelogs.title, substr(changelogs.content, 1, ?), cover.id, cover.filename
+     FROM json_each(?) AS wanted
      CROSS JOIN changelogs ON changelogs.id = unhex(wanted.value)
+     LEFT JOIN attachments cover ON cover.workspace_id = changelogs.workspace_id
+           AND cover.id = changelogs.cover_attachment_id
      WHERE changelogs.workspace_id = ? AND changelogs.published_at <= ?"
 }
 
-type CommentRow = (Id, String, LinkRow);
-type EventRow = (Id, String, String, LinkRow);
-type ChangelogRow = (Id, String, String);
+statement! {
+    /// Selects the titles of the roots of feature requests by their ids, in JSON, unless they are private.
+    PublicTitles { requests: String => Text, workspace: Id => Binary } -> (Binary, Text),
+    concat!(
+        "SELECT source.id, feature_requests.title FROM json_each(?) AS wanted
+         CROSS JOIN (SELECT workspace_id, id, id AS request_id FROM feature_requests) AS source
+            ON source.id = unhex(wanted.value) ", join_root!("source"),
+        " WHERE source.workspace_id = ? AND NOT feature_requests.private"
+    )
+}
+
+type CommentRow = (Id, String, LinkRow, AuthorRow);
+type EventRow = (Id, String, String, String, LinkRow, AuthorRow);
+type ChangelogRow = (Id, String, String, Option<CoverRow>);
 
 /// The rows of the topics of each kind.
 type TopicRows = (Vec<CommentRow>, Vec<EventRow>, Vec<ChangelogRow>);
 
-fn comment_content((comment, content, request): CommentRow) -> TopicContent {
+fn comment_content((comment, content, request, author): CommentRow) -> TopicContent {
     let topic = Topic::Comment(CommentId::new(comment.0));
-    TopicContent { topic, about: About::Comment(request.into()), content }
+    TopicContent { topic, about: About::Comment(request.into(), author.into()), content }
 }
 
 /// Returns the content of an event. `None` if it is not a move.
-fn event_content((event, kind, details, request): EventRow) -> Result<Option<TopicContent>, StoreError> {
-    let content = EventContent::parse(&kind, &details);
-    let content = content.ok_or_else(|| inconsistent("feature_request_events", "details", event))?;
-    let EventContent::Moved(moved) = content else { return Ok(None) };
+fn event_content(
+    (event, kind, details, content, request, author): EventRow,
+) -> Result<Option<TopicContent>, StoreError> {
+    let parsed = EventContent::parse(&kind, &details);
+    let parsed = parsed.ok_or_else(|| inconsistent("feature_request_events", "details", event))?;
+    let EventContent::Moved(moved) = parsed else { return Ok(None) };
     let topic = Topic::StatusChange(EventId::new(event.0));
-    let about = About::StatusChange(request.into(), moved.to.status);
-    Ok(Some(TopicContent { topic, about, content: String::new() }))
+    let author = (!content.is_empty()).then(|| author.into());
+    let about = About::StatusChange { request: request.into(), status: moved.to.status, author };
+    Ok(Some(TopicContent { topic, about, content }))
 }
 
-fn changelog_content((changelog, title, content): ChangelogRow) -> TopicContent {
+fn changelog_content((changelog, title, content, cover): ChangelogRow) -> TopicContent {
     let changelog = ChangelogId::new(changelog.0);
-    let about = About::Changelog(changelog, Title::from_stored(title));
+    let about = About::Changelog { id: changelog, title: Title::from_stored(title), cover: cover.map(Into::into) };
     TopicContent { topic: Topic::Changelog(changelog), about, content }
 }
 
 #[async_trait]
 impl MailReader for SqliteStore {
     async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let row: Option<(String, String)> = self
-            .readers
-            .run(move |connection| {
-                let sender = workspaces::table
-                    .inner_join(settings::table.on(settings::workspace_id.eq(workspaces::id)))
-                    .filter(workspaces::id.eq(workspace))
-                    .select((settings::product_name, workspaces::subdomain));
-                Ok(sender.first(connection).optional()?)
-            })
-            .await?;
-        Ok(row.map(|(product_name, subdomain)| MailSender {
-            product_name: Name::from_stored(product_name),
-            subdomain: Subdomain::from_stored(subdomain),
-        }))
+        type Row = ((String, Option<String>), PortalRowColumns);
+        let id = Id(workspace.uuid());
+        let load = move |connection: &mut SqliteConnection| {
+            let sender = workspaces::table
+                .inner_join(settings::table.on(settings::workspace_id.eq(workspaces::id)))
+                .filter(workspaces::id.eq(id))
+                .select((workspaces::subdomain, settings::sender_name));
+            let Some(sender) = sender.first(connection).optional()? else { return Ok(None) };
+            Ok(Some((sender, OnePortal { workspace: id }.get_result(connection)?)))
+        };
+        let row: Option<Row> = self.readers.run_in_snapshot(load).await?;
+        let Some(((subdomain, name), portal)) = row else { return Ok(None) };
+        let (subdomain, name) = (Subdomain::from_stored(subdomain), name.map(SenderName::from_stored));
+        Ok(Some(MailSender { subdomain, name, portal: portal.portal(workspace)? }))
     }
 
     async fn recipients(
@@ -170,7 +206,7 @@ impl MailReader for SqliteStore {
         hour: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<MailRecipient>, StoreError> {
-        type Row = (i64, Id, String, bool, Option<bool>, i64);
+        type Row = (i64, String, Option<String>, bool, Option<bool>, i64);
         let triple = |mail: &MailId| {
             let (kind, record) = topic_record(mail.topic);
             format!("[\"{kind}\",{},{}]", quoted_id(record), quoted_id(mail.customer.uuid()))
@@ -183,11 +219,12 @@ impl MailReader for SqliteStore {
             mails: json_array(mails.iter().map(triple)),
         };
         let rows: Vec<Row> = self.readers.run(move |connection| Ok(recipients.load(connection)?)).await?;
-        let recipient = |(index, _, email, is_stopped, is_subscribed, recent): Row| {
+        let recipient = |(index, email, language, is_stopped, is_subscribed, recent): Row| {
             let mail = usize::try_from(index).ok().and_then(|index| mails.get(index)).copied()?;
             Some(MailRecipient {
                 mail,
                 to: EmailAddress::from_stored(email),
+                language: language.as_deref().and_then(Language::from_code),
                 is_stopped,
                 is_subscribed,
                 recent_count: u32::try_from(recent).unwrap_or(u32::MAX),
@@ -216,7 +253,7 @@ impl MailReader for SqliteStore {
             .readers
             .run_in_snapshot(move |connection| {
                 let comments = Comments { characters, comments: json_ids(&comments), workspace }.load(connection)?;
-                let events = Events { events: json_ids(&events), workspace }.load(connection)?;
+                let events = Events { characters, events: json_ids(&events), workspace }.load(connection)?;
                 let (changelogs, public_at) = (json_ids(&changelogs), public_at.millis());
                 let changelogs = Changelogs { characters, changelogs, workspace, public_at }.load(connection)?;
                 Ok((comments, events, changelogs))
@@ -228,6 +265,17 @@ impl MailReader for SqliteStore {
         }
         contents.extend(changelogs.into_iter().map(changelog_content));
         Ok(contents)
+    }
+
+    async fn public_titles(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<(FeatureRequestId, Title)>, StoreError> {
+        let requests: Vec<Id> = requests.iter().map(|request| Id(request.uuid())).collect();
+        let titles = PublicTitles { requests: json_ids(&requests), workspace: Id(workspace.uuid()) };
+        let rows: Vec<(Id, String)> = self.readers.run(move |connection| Ok(titles.load(connection)?)).await?;
+        Ok(rows.into_iter().map(|(id, title)| (FeatureRequestId::new(id.0), Title::from_stored(title))).collect())
     }
 
     async fn sign_ins(&self, workspace: WorkspaceId, sign_ins: &[SignInId]) -> Result<Vec<SignIn>, StoreError> {

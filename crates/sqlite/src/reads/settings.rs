@@ -35,14 +35,14 @@ statement! {
 
 /// A row of [`OnePortal`].
 #[derive(Debug, Queryable)]
-struct PortalRowColumns {
+pub(crate) struct PortalRowColumns {
     setting: SettingRow,
     settings: Option<PortalSettingsRow>,
     logo: Option<String>,
 }
 
 impl PortalRowColumns {
-    fn portal(self, workspace: WorkspaceId) -> Result<Portal, StoreError> {
+    pub(crate) fn portal(self, workspace: WorkspaceId) -> Result<Portal, StoreError> {
         let settings = self.settings.map(|row| row.into_settings(workspace)).transpose()?.unwrap_or_default();
         let logo = settings
             .logo

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::dsl::{exists, select};
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
-use diesel::{SqliteConnection, delete, update};
+use diesel::{SqliteConnection, SqliteExpressionMethods, delete, update};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::CustomersMerged;
 use roadmap_domain::model::customer::{Customer, CustomerName, NewCustomer};
@@ -262,6 +262,20 @@ impl CustomerWrites for SqliteUnit {
             })
             .await?;
         Ok(row.into())
+    }
+
+    async fn save_last_language(&mut self, address: &FoldedEmail, language: Language) -> Result<(), StoreError> {
+        let address = address.as_str().to_owned();
+        self.run(move |connection, workspace| {
+            update(customers::table)
+                .filter(customers::workspace_id.eq(workspace))
+                .filter(customers::email_folded.eq(address))
+                .filter(customers::last_language.is_not(language.code()))
+                .set(customers::last_language.eq(language.code()))
+                .execute(connection)?;
+            Ok(())
+        })
+        .await
     }
 
     async fn has_public_posts(&mut self, customer: CustomerId) -> Result<bool, StoreError> {

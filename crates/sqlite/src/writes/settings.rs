@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::mail::SenderName;
 use roadmap_domain::model::portal::{EmbedOrigin, MailDomain, PortalSettings};
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::Setting;
@@ -28,6 +30,7 @@ fn save_settings(connection: &mut SqliteConnection, workspace: Id, settings: &Po
         portal_settings::holds_posts.eq(settings.holds_posts),
         portal_settings::accent.eq(settings.accent.map(|accent| accent.to_string())),
         portal_settings::logo_attachment_id.eq(settings.logo.map(|logo| Id(logo.uuid()))),
+        portal_settings::reply_to.eq(settings.reply_to.as_ref().map(EmailAddress::as_str)),
     );
     diesel::insert_into(portal_settings::table)
         .values((portal_settings::workspace_id.eq(workspace), values.clone()))
@@ -113,5 +116,21 @@ impl SettingWrites for SqliteUnit {
     async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError> {
         let settings = settings.clone();
         self.run(move |connection, workspace| save_settings(connection, workspace, &settings)).await
+    }
+
+    async fn replace_sender_name<'a>(
+        &mut self,
+        name: Option<&'a SenderName>,
+    ) -> Result<Option<SenderName>, StoreError> {
+        let name = name.map(|name| name.as_str().to_owned());
+        let old: Option<String> = self
+            .run(move |connection, workspace| {
+                let row = settings::table.filter(settings::workspace_id.eq(workspace));
+                let old = row.select(settings::sender_name).first(connection)?;
+                diesel::update(row).set(settings::sender_name.eq(name)).execute(connection)?;
+                Ok(old)
+            })
+            .await?;
+        Ok(old.map(SenderName::from_stored))
     }
 }

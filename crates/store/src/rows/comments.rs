@@ -15,6 +15,20 @@ use roadmap_domain::model::text::Name;
 use super::{CustomerNameRow, LinkRow};
 use crate::columns::{Id, TimestampColumn, optional_timestamp};
 
+/// The author of a comment.
+#[derive(Debug, Queryable)]
+pub struct AuthorRow {
+    is_customer: bool,
+    name: Option<String>,
+}
+
+impl From<AuthorRow> for PublicAuthor {
+    fn from(AuthorRow { is_customer, name }: AuthorRow) -> Self {
+        let name = name.map(Name::from_stored);
+        if is_customer { Self::Customer(name) } else { Self::Member(name) }
+    }
+}
+
 /// A comment as it is listed.
 #[derive(Debug, Queryable)]
 pub struct CommentRow {
@@ -32,14 +46,13 @@ impl TryFrom<CommentRow> for ListedComment {
     type Error = StoreError;
 
     fn try_from(row: CommentRow) -> Result<Self, StoreError> {
-        let author = row.author.map(Name::from_stored);
         Ok(Self {
             comment: Comment {
                 id: CommentId::new(row.id.0),
                 content: CleanHtml::from_stored(row.content),
                 created_at: row.created_at.into_timestamp("comments", "created_at", row.id)?,
             },
-            author: if row.is_customer { PublicAuthor::Customer(author) } else { PublicAuthor::Member(author) },
+            author: AuthorRow { is_customer: row.is_customer, name: row.author }.into(),
             from: row.from.map(Into::into),
             updated_at: row.updated_at.into_timestamp("comments", "updated_at", row.id)?,
         })

@@ -4,6 +4,7 @@ use diesel::Queryable;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
 use roadmap_domain::model::changelog::{Changelog, CoverImage};
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, WorkspaceId};
@@ -40,6 +41,7 @@ pub struct PortalSettingsRow {
     holds_posts: bool,
     accent: Option<String>,
     logo: Option<Id>,
+    reply_to: Option<String>,
 }
 
 impl PortalSettingsRow {
@@ -60,6 +62,7 @@ impl PortalSettingsRow {
             holds_posts: self.holds_posts,
             accent: accent.transpose()?,
             logo: self.logo.map(|logo| AttachmentId::new(logo.0)),
+            reply_to: self.reply_to.map(EmailAddress::from_stored),
         })
     }
 }

@@ -6,32 +6,42 @@ use async_trait::async_trait;
 use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
 use roadmap_domain::model::audit::{Audit, Origin};
 use roadmap_domain::model::changelog::{ChangelogChange, ChangelogDraft, ChangelogFields, ChangelogMail, CoverImage};
-use roadmap_domain::model::comment::CommentDraft;
+use roadmap_domain::model::comment::{CommentDraft, PublicAuthor};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{ChangelogId, FeatureRequestId, TrackId, WorkspaceId};
 use roadmap_domain::model::mail::{
-    About, DigestEntry, DigestId, LeasedDigest, LeasedMail, MailId, OutboxDepth, Topic, Unsubscription,
+    About, DigestEntry, DigestId, LeasedDigest, LeasedMail, MailId, MailSender, OutboxDepth, SenderName, Topic,
+    Unsubscription,
 };
 use roadmap_domain::model::member::Author;
 use roadmap_domain::model::message::{
     Audience, Lease, LeasedMessage, MessageContent, MessageId, MessageOutcome, NewMessage, Priority, Recipient,
 };
+use roadmap_domain::model::portal::{Color, Language, PortalChange};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::{MailBudgetWindow, end_of_hour, start_of_hour};
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::change_changelog::{DeleteChangelog, EditChangelog, PublishChangelog, UnpublishChangelog};
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
+use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage, LoadedMessages};
 use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::queue_test_mail::{QueueTestMail, TestMailBy};
+use roadmap_domain::usecase::save_account::SaveAccount;
+use roadmap_domain::usecase::set_sender_name::SetSenderName;
+use roadmap_domain::usecase::update_portal::UpdatePortal;
 use time::Duration;
+use uuid::Uuid;
 
-use crate::harness::{Harness, Many, changelog_fields, comment, largest_page, move_to, name, new_title, page, vote};
+use crate::harness::{
+    Failing, Harness, Many, changelog_fields, comment, customer_comment, draft, largest_page, move_to, name, new_title,
+    page, vote,
+};
 
 const MINUTE: Duration = Duration::minutes(1);
 
@@ -123,6 +133,24 @@ fn mail(message: LoadedMessage) -> Option<LeasedMail> {
     Some(mail)
 }
 
+fn product_name(sender: &MailSender) -> &str {
+    sender.portal.setting.product_name.as_str()
+}
+
+/// A comment of the team of a workspace without members.
+fn comment_on(request: &FeatureRequestSummary) -> About {
+    About::Comment(RequestLink::from(request), PublicAuthor::Member(None))
+}
+
+/// A change of the status that nobody has explained.
+fn status_of(request: &FeatureRequestSummary, status: Option<&str>) -> About {
+    About::StatusChange { request: RequestLink::from(request), status: status.map(name), author: None }
+}
+
+fn about_changelog(id: ChangelogId) -> About {
+    About::Changelog { id, title: Title::parse("title", "1.0").unwrap(), cover: None }
+}
+
 fn addresses(mails: &[LeasedMail]) -> BTreeSet<String> {
     mails.iter().map(|mail| mail.to.as_str().to_owned()).collect()
 }
@@ -137,9 +165,9 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
     let first = lease(&harness, workspace, 2).await;
     let mail = &first[0];
     assert_eq!((mail.attempt.get(), mail.lease.until), (1, harness.now().plus(MINUTE)));
-    assert_eq!(mail.about, About::Comment(RequestLink::from(&request)));
-    assert_eq!((mail.content.as_str(), mail.product_name.as_str()), ("<p>Soon</p>", "Acme"));
-    assert_eq!(mail.subdomain.to_string(), "acme");
+    assert_eq!(mail.about, comment_on(&request));
+    assert_eq!((mail.content.as_str(), product_name(&mail.sender)), ("<p>Soon</p>", "Acme"));
+    assert_eq!(mail.sender.subdomain.to_string(), "acme");
     let second = lease(&harness, workspace, 2).await;
     assert_eq!((first.len(), second.len(), lease(&harness, workspace, 2).await.len()), (2, 1, 0));
     let all: Vec<LeasedMail> = first.into_iter().chain(second).collect();
@@ -387,7 +415,7 @@ pub async fn an_unreadable_row_delays_no_other_mail(harness: Harness) {
     let mails: Vec<LeasedMail> = leased.messages.into_iter().filter_map(mail).collect();
     let expected = ["nobody", "v0@example.com", "v2@example.com"].map(str::to_owned);
     assert_eq!(addresses(&mails), expected.into());
-    assert_eq!(mails[0].subdomain.as_str(), "not a label");
+    assert_eq!(mails[0].sender.subdomain.as_str(), "not a label");
     let [unreadable] = leased.unreadable.as_slice() else { panic!("{:?}", leased.unreadable) };
     assert_eq!(
         unreadable.error.to_string(),
@@ -483,9 +511,9 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     let [digest] = leased.as_slice() else { panic!("{leased:?}") };
     let expected = DigestId { at: until, customer: one };
     assert_eq!((digest.id, digest.attempt.get(), digest.mails), (expected, 1, 4));
-    assert_eq!((digest.product_name.as_str(), digest.subdomain.as_str()), ("Acme", "acme"));
+    assert_eq!((product_name(&digest.sender), digest.sender.subdomain.as_str()), ("Acme", "acme"));
     assert_eq!(digest.entries.len(), 3);
-    let about = About::Comment(RequestLink::from(&request));
+    let about = comment_on(&request);
     assert_eq!(digest.entries, vec![DigestEntry { about, beginning: "<p>Soon</p>".to_owned() }; 3]);
     assert_eq!(digests().await, []);
 
@@ -669,7 +697,7 @@ pub async fn mail_belongs_to_its_workspace(harness: Harness) {
     both.sort();
     assert_eq!(both, BTreeSet::from([acme, bolt]).into_iter().collect::<Vec<_>>());
     let mail = lease(&harness, acme, 10).await;
-    assert_eq!((mail.len(), mail[0].subdomain.to_string()), (1, "acme".to_owned()));
+    assert_eq!((mail.len(), mail[0].sender.subdomain.to_string()), (1, "acme".to_owned()));
     assert!(!settle(&harness, bolt, &mail[0], sent()).await);
     let unsubscribed = harness.unsubscribe(bolt, mail[0].id.customer, Unsubscription::Everything).await;
     assert_eq!(unsubscribed.unwrap_err().to_string(), "Customer does not exist.");
@@ -989,7 +1017,7 @@ pub async fn a_new_status_is_mailed_to_subscribers(harness: Harness) {
             continue;
         };
         assert_eq!(addresses(&mails), example_addresses(&["ann", "bob", "fay"]), "{track}");
-        let about = About::StatusChange(RequestLink::from(&request), status.map(name));
+        let about = status_of(&request, status);
         for mail in &mails {
             let id = MailId { topic, customer: mail.id.customer };
             assert_eq!((mail.id, &mail.about, mail.content.as_str()), (id, &about, ""), "{track}");
@@ -1052,7 +1080,7 @@ pub async fn a_changelog_is_mailed_once_to_each_customer(harness: Harness) {
     assert_eq!((mails.len(), addresses(&mails)), (4, example_addresses(&["ann", "bob", "cyd", "gus"])));
     for mail in &mails {
         let id = MailId { topic: Topic::Changelog(changelog), customer: mail.id.customer };
-        let about = About::Changelog(changelog, Title::parse("title", "1.0").unwrap());
+        let about = about_changelog(changelog);
         assert_eq!((mail.id, &mail.about, mail.content.as_str()), (id, &about, "<p>New</p>"));
     }
     harness.vote(workspace, one, "ida@example.com").await;
@@ -1269,7 +1297,7 @@ pub async fn deleting_a_record_deletes_its_unsent_mail(harness: Harness) {
     assert!(!settle(&harness, workspace, of_comment[1], sent()).await);
     harness.clock.advance(MINUTE);
     let left = lease(&harness, workspace, 100).await;
-    assert_eq!(left[0].about, About::Comment(RequestLink::from(&other)));
+    assert_eq!(left[0].about, comment_on(&other));
 }
 
 /// Mail that waits has the text of its record at the time when it is sent.
@@ -1304,7 +1332,7 @@ pub async fn mail_follows_merges(harness: Harness) {
     let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;
     harness.vote(workspace, &source, "ann@example.com").await;
     harness.vote(workspace, &target, "bob@example.com").await;
-    let about = |request: &FeatureRequestSummary| About::Comment(RequestLink::from(request));
+    let about = comment_on;
     announce(&harness, workspace, &source).await;
     let status = announce_status(&harness, workspace, source.id, "Done").await;
     harness.merge(workspace, source.id, target.id).await;
@@ -1312,7 +1340,7 @@ pub async fn mail_follows_merges(harness: Harness) {
     assert_eq!((mails.len(), addresses(&mails)), (2, example_addresses(&["ann"])));
     for mail in &mails {
         let is_status = mail.id.topic == status;
-        let status = About::StatusChange(RequestLink::from(&target), Some(name("Done")));
+        let status = status_of(&target, Some("Done"));
         assert_eq!(mail.about, if is_status { status } else { about(&target) });
         assert!(settle(&harness, workspace, mail, MessageOutcome::Returned).await);
     }
@@ -1376,17 +1404,151 @@ pub async fn a_digest_has_entries_of_all_kinds(harness: Harness) {
     harness.perform(workspace, &UnpublishChangelog { changelog: unpublished }).await;
     harness.clock.advance(MINUTE * 60);
     let digest = digests(&harness, workspace).await.remove(0);
-    let link = RequestLink::from(&request);
     let entry = |about, beginning: &str| DigestEntry { about, beginning: beginning.to_owned() };
     let expected = [
-        entry(About::Comment(link.clone()), "<p>Soon</p>"),
-        entry(About::StatusChange(link, Some(name("Done"))), ""),
-        entry(About::Changelog(changelog, Title::parse("title", "1.0").unwrap()), "<p>New</p>"),
+        entry(comment_on(&request), "<p>Soon</p>"),
+        entry(status_of(&request, Some("Done")), ""),
+        entry(about_changelog(changelog), "<p>New</p>"),
     ];
     assert_eq!(digest.entries, expected);
 }
 
+/// The language of a recipient is the chosen one, else the one of the last visit.
+pub async fn the_language_of_a_recipient_is_known(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 0).await;
+    let save = |address: &'static str, language| SaveLanguage { address, language };
+    harness.vote(workspace, &request, "ann@example.com").await;
+    harness.vote(workspace, &request, "bob@example.com").await;
+    harness.perform(workspace, &save("ANN@example.com", Language::Arabic)).await;
+    harness.perform(workspace, &save("ann@example.com", Language::German)).await;
+    harness.perform(workspace, &save("nobody@example.com", Language::German)).await;
+    let other = harness.workspace("bolt").await;
+    harness.perform(other, &save("bob@example.com", Language::German)).await;
+    harness.failure(workspace, &Failing(save("bob@example.com", Language::Arabic))).await;
+    assert_eq!(languages(&harness, workspace, &request).await, [Some(Language::German), None]);
+    let chosen = |language| SaveAccount {
+        email: EmailAddress::parse("email", "ann@example.com").unwrap(),
+        name: None,
+        language,
+        holds_names: false,
+    };
+    harness.perform(workspace, &chosen(Some(Language::English))).await;
+    assert_eq!(languages(&harness, workspace, &request).await, [Some(Language::English), None]);
+    harness.perform(workspace, &chosen(None)).await;
+    assert_eq!(languages(&harness, workspace, &request).await, [Some(Language::German), None]);
+}
+
+/// Saves the language of the pages that somebody has used.
+struct SaveLanguage {
+    address: &'static str,
+    language: Language,
+}
+
+#[async_trait]
+impl Operation for SaveLanguage {
+    type Output = ();
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        let address = EmailAddress::parse("email", self.address)?;
+        work.save_last_language(address.folded(), self.language).await?;
+        Ok(Performed::new((), Audit::Unchanged))
+    }
+}
+
+/// The languages of the customers Ann and Bob, who get mail about a feature request.
+async fn languages(
+    harness: &Harness,
+    workspace: WorkspaceId,
+    request: &FeatureRequestSummary,
+) -> [Option<Language>; 2] {
+    let topic = Topic::Comment(harness.comments(workspace, request.id).await[0].comment.id);
+    let voters = harness.voters(workspace, request.id).await;
+    let mails: Vec<MailId> = voters.iter().map(|voter| MailId { topic, customer: voter.id }).collect();
+    let now = harness.now();
+    let recipients = harness.subject.mail.recipients(workspace, &mails, now, now).await.unwrap();
+    ["ann@example.com", "bob@example.com"]
+        .map(|address| recipients.iter().find(|recipient| recipient.to.as_str() == address).unwrap().language)
+}
+
+/// Mail names the authors of comments as the portal does, and has the cover of a changelog.
+pub async fn mail_has_authors_and_covers(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    let reference = FeatureRequestRef::Id(request.id);
+    harness.member(workspace, "ines@acme.example", "Ines").await;
+    let mut expected = Vec::new();
+    for (comment, author) in [
+        (comment(reference, "<p>Soon</p>", false), PublicAuthor::Member(Some(name("Ines")))),
+        (
+            customer_comment(reference, "<p>When?</p>", "ann@example.com", Some("Ann")),
+            PublicAuthor::Customer(Some(name("Ann"))),
+        ),
+        (customer_comment(reference, "<p>When?</p>", "bob@example.com", None), PublicAuthor::Customer(None)),
+    ] {
+        let posted = harness.perform(workspace, &comment).await;
+        expected.push((Topic::Comment(posted.comment.id), About::Comment(RequestLink::from(&request), author)));
+    }
+    let cover = harness.attachment(workspace, 1).await;
+    let changelog = draft_changelog(&harness, workspace, &[request.id]).await;
+    let change = ChangelogChange { cover: Some(Some(cover.id)), ..ChangelogChange::default() };
+    harness.perform(workspace, &EditChangelog { changelog, change }).await;
+    harness.perform(workspace, &publish(changelog, false)).await;
+    let About::Changelog { id, title, .. } = about_changelog(changelog) else { panic!("a changelog") };
+    let cover = Some(CoverImage { attachment: cover.id, filename: cover.filename });
+    expected.push((Topic::Changelog(changelog), About::Changelog { id, title, cover }));
+    let topics: Vec<Topic> = expected.iter().map(|(topic, _)| *topic).collect();
+    let contents = harness.subject.mail.topics(workspace, &topics, 100, harness.now()).await.unwrap();
+    assert_eq!(contents.len(), expected.len());
+    for (topic, about) in expected {
+        assert_eq!(contents.iter().find(|content| content.topic == topic).unwrap().about, about);
+    }
+}
+
+/// Only what everybody may see is named in the mail of a sign-in.
+pub async fn titles_of_private_feature_requests_are_not_public(harness: Harness) {
+    let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let [source, target] = harness.requests(workspace, ["Night", "Dark mode"]).await;
+    let private = harness.create(workspace, FeatureRequestDraft { private: true, ..draft("Secret", &[], "") }).await;
+    harness.merge(workspace, source.id, target.id).await;
+    let foreign = harness.request(other, "Foreign").await;
+    let ids = [source.id, target.id, private.id, foreign.id];
+    let mut titles = harness.subject.mail.public_titles(workspace, &ids).await.unwrap();
+    titles.sort_by_key(|(id, _)| *id != source.id);
+    assert_eq!(titles, [(source.id, target.title.clone()), (target.id, target.title)]);
+}
+
+/// The sender has the settings of the portal, and the name that the operator has set.
+pub async fn the_sender_has_the_settings_of_its_portal(harness: Harness) {
+    let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let logo = harness.attachment(workspace, 1).await;
+    let change = PortalChange {
+        accent: Some(Color::from_hex("#17694f")),
+        logo: Some(Some(logo.id)),
+        reply_to: Some(Some(EmailAddress::parse("reply_to", "help@acme.example").unwrap())),
+        ..PortalChange::default()
+    };
+    harness.perform(workspace, &UpdatePortal { change }).await;
+    let lumen = SenderName::parse("", "Lumen Desk").unwrap();
+    for name in [lumen.clone(), None, lumen] {
+        harness.perform(workspace, &SetSenderName { name: name.clone() }).await;
+        harness.failure(workspace, &Failing(SetSenderName { name: SenderName::parse("", "Other").unwrap() })).await;
+        let sender = harness.subject.mail.sender(workspace).await.unwrap().unwrap();
+        let portal = harness.subject.reader.portal(workspace).await.unwrap().unwrap();
+        assert_eq!((sender.name, sender.subdomain.as_str(), sender.portal), (name, "acme", portal));
+        assert_eq!(harness.subject.mail.sender(other).await.unwrap().unwrap().name, None);
+    }
+    assert_eq!(harness.subject.mail.sender(WorkspaceId::new(Uuid::nil())).await.unwrap(), None);
+}
+
 crate::contract::cases!($ mail {
+    the_language_of_a_recipient_is_known,
+    mail_has_authors_and_covers,
+    titles_of_private_feature_requests_are_not_public,
+    the_sender_has_the_settings_of_its_portal,
     a_mail_is_leased_to_one_worker,
     concurrent_workers_share_the_mails,
     the_outcome_of_an_expired_lease_is_rejected,

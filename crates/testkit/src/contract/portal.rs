@@ -7,6 +7,7 @@ use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::Audit;
 use roadmap_domain::model::changelog::{Changelog, ChangelogChange, ChangelogDraft, ChangelogFields, CoverImage};
 use roadmap_domain::model::customer::CustomerDraft;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::Unsubscription;
@@ -103,6 +104,7 @@ pub async fn settings_of_a_portal_are_stored(harness: Harness) {
         holds_posts: true,
         accent: Some(Color::new(0x17, 0x69, 0x4f)),
         logo: Some(logo.id),
+        reply_to: Some(EmailAddress::parse("reply_to", "Help@Bücher.example").unwrap()),
     };
     harness.failure(acme, &Failing(Replace(all.clone()))).await;
     assert_eq!(portal(&harness, acme).await, unset);
@@ -110,7 +112,7 @@ pub async fn settings_of_a_portal_are_stored(harness: Harness) {
     for settings in [
         all.clone(),
         PortalSettings { access: PortalAccess::Off, accent: Some(Color::new(0, 0, 0)), ..all.clone() },
-        PortalSettings { logo: None, accent: None, languages: vec![Language::German], ..all.clone() },
+        PortalSettings { logo: None, accent: None, reply_to: None, languages: vec![Language::German], ..all.clone() },
         PortalSettings::default(),
         PortalSettings { embed_origins: Vec::new(), is_indexed: true, ..all.clone() },
         all,

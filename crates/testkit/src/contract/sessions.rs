@@ -71,6 +71,7 @@ fn redeem(sign_in: &SignIn, number: u8) -> RedeemSignIn {
         email: sign_in.email.clone(),
         digest: digest(number),
         browser_name: None,
+        language: Language::English,
         action: None,
     }
 }
@@ -503,7 +504,7 @@ pub async fn few_codes_may_be_compared(harness: Harness) {
 pub async fn a_kept_action_is_done_with_its_sign_in(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
-    let actor = PageActor { email: email("ann@example.com"), is_member: false };
+    let actor = PageActor { email: email("ann@example.com"), is_member: false, language: Language::English };
     let unknown = FeatureRequestId::new(Uuid::from_u128(1));
     for (number, request_id) in [(1, request.id), (2, request.id), (3, unknown)] {
         let action = PageAction::Vote(request_id);
@@ -522,7 +523,7 @@ pub async fn a_kept_action_is_done_with_its_sign_in(harness: Harness) {
         assert_eq!(harness.detail(workspace, request.id).await.summary.votes_count, 1);
     }
     let started = harness.perform(workspace, &start("bob@example.com")).await;
-    let bob = PageActor { email: email("bob@example.com"), is_member: false };
+    let bob = PageActor { email: email("bob@example.com"), is_member: false, language: Language::English };
     let action = Some(ActOnPage::new(&bob, &PageAction::Vote(request.id), false));
     harness.failure(workspace, &Failing(RedeemSignIn { action, ..redeem(&started, 4) })).await;
     assert_eq!(harness.detail(workspace, request.id).await.summary.votes_count, 1);
@@ -559,7 +560,7 @@ pub async fn a_sign_in_is_mailed_while_it_is_open(harness: Harness) {
     for message in leased.messages {
         let LoadedMessage::SignIn(mail) = message else { panic!("{message:?}") };
         assert_eq!(mail.lease.message, MessageId::sign_in(mail.sign_in.id));
-        assert_eq!((mail.sender.product_name.as_str(), mail.attempt.get()), ("Acme", 1));
+        assert_eq!((mail.sender.portal.setting.product_name.as_str(), mail.attempt.get()), ("Acme", 1));
         assert_eq!(mail.sender.subdomain.to_string(), "acme");
         mailed.push(mail.sign_in);
     }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::audit::Audit;
+use roadmap_domain::model::comment::PublicAuthor;
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
@@ -336,7 +337,7 @@ pub async fn the_author_gets_every_answer(harness: Harness) {
     let leased = leases.lease(workspace, Priority::Bulk, (now, until), 10, start_of_hour(now)).await.unwrap();
     let [LoadedMessage::Mail(mail)] = leased.messages.as_slice() else { panic!("{leased:?}") };
     assert_eq!((mail.to.as_str(), mail.content.as_str()), ("Ann@Example.com", "<p>Soon</p>"));
-    assert_eq!(mail.about, About::Comment(RequestLink::from(&request)));
+    assert_eq!(mail.about, About::Comment(RequestLink::from(&request), PublicAuthor::Member(None)));
 
     // Neither customers' comments nor rolled back ones are mailed. With a mail to all, there is no second one.
     let reference = FeatureRequestRef::Id(request.id);

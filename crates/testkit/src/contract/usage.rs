@@ -138,6 +138,7 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
         email: started.email,
         digest: SecretDigest([8; 32]),
         browser_name: started.browser_name,
+        language: Language::German,
         action: None,
     };
     added = added.plus(run(&harness, acme, "session", &redeem).await);

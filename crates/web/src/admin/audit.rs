@@ -40,7 +40,7 @@ const IN_FILE: usize = 10_000;
 const AT_A_TIME: u32 = 1_000;
 
 /// What was done, with the key of its words.
-const ACTIONS: [(&str, &str); 46] = [
+const ACTIONS: [(&str, &str); 47] = [
     ("feature_request.update", "action-request-update"),
     ("feature_request.move", "action-request-move"),
     ("feature_request.merge", "action-request-merge"),
@@ -87,6 +87,7 @@ const ACTIONS: [(&str, &str); 46] = [
     ("mail.retry", "action-mail-retry"),
     ("mail.test", "action-mail-test"),
     ("workspace.create", "action-workspace-create"),
+    ("workspace.update", "action-workspace-update"),
 ];
 
 /// The kinds of records, with the keys of their names.
@@ -110,7 +111,7 @@ const KINDS: [(&str, &str); 16] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 37] = [
+const FIELDS: [(&str, &str); 39] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -148,6 +149,8 @@ const FIELDS: [(&str, &str); 37] = [
     ("moderation", "change-moderation"),
     ("accent_color", "change-accent"),
     ("logo", "change-logo"),
+    ("reply_to", "change-reply-to"),
+    ("sender_name", "change-sender-name"),
 ];
 
 #[derive(Template)]

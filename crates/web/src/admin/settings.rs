@@ -11,7 +11,9 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use fluent_bundle::FluentValue;
 use roadmap_domain::error::{Conflict, FieldError, FieldProblem, RoadmapError, Validated};
-use roadmap_domain::model::portal::{Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalSettings};
+use roadmap_domain::model::portal::{
+    Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalSettings, parse_reply_to,
+};
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
@@ -34,22 +36,6 @@ use crate::text::Text;
 
 /// Largest logo in bytes.
 const MAX_LOGO: usize = 256_000;
-
-/// The colours of the stylesheet, which are those of a portal without a colour of its own.
-const DEFAULT_PALETTE: AccentPalette = AccentPalette {
-    light: AccentColors {
-        fill: Color::new(0x17, 0x69, 0x4f),
-        on_fill: Color::new(0xff, 0xff, 0xff),
-        edge: Color::new(0x17, 0x69, 0x4f),
-        text: Color::new(0x12, 0x5a, 0x43),
-    },
-    dark: AccentColors {
-        fill: Color::new(0x52, 0xc3, 0x97),
-        on_fill: Color::new(0x06, 0x15, 0x0f),
-        edge: Color::new(0x52, 0xc3, 0x97),
-        text: Color::new(0x78, 0xd8, 0xb1),
-    },
-};
 
 #[derive(Template)]
 #[template(path = "admin/settings.html")]
@@ -89,6 +75,7 @@ struct SettingsForm {
     default_language: String,
     is_indexed: bool,
     holds_posts: bool,
+    reply_to: String,
     synonyms: String,
     /// What the form showed when it was opened.
     initial: FormFingerprints,
@@ -102,7 +89,7 @@ impl SettingsForm {
         Self {
             product_name: setting.product_name.as_str().to_owned(),
             website: setting.website_url.as_str().to_owned(),
-            accent: settings.accent.unwrap_or(DEFAULT_PALETTE.light.fill).to_string(),
+            accent: settings.accent.unwrap_or(AccentPalette::DEFAULT.light.fill).to_string(),
             has_default_accent: settings.accent.is_none(),
             access: settings.access.name().to_owned(),
             mail_domains: lines(settings.mail_domains.iter().map(MailDomain::as_str).collect()),
@@ -111,6 +98,7 @@ impl SettingsForm {
             default_language: settings.default_language().code().to_owned(),
             is_indexed: settings.is_indexed,
             holds_posts: settings.holds_posts,
+            reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()).unwrap_or_default(),
             synonyms: groups.join("\n"),
             initial: FormFingerprints::of_stored(&all(portal, synonyms)),
         }
@@ -132,6 +120,7 @@ impl SettingsForm {
             default_language: fields.get("default-language").to_owned(),
             is_indexed: fields.has("indexed"),
             holds_posts: fields.has("moderation"),
+            reply_to: fields.get("reply-to").to_owned(),
             synonyms: multiline_text(fields, "synonyms"),
             initial: FormFingerprints::parse(fields.get("shown")),
         }
@@ -237,6 +226,9 @@ fn check(
     });
     let embed_origins = origins.map_err(|problem| problem.add(t, "settings-origin-invalid", problems)).ok();
     let languages = check_languages(t, form, stored, problems);
+    let reply_to = parse_reply_to("reply-to", &form.reply_to)
+        .map_err(|_| problems.add("reply-to", t.get("settings-reply-to-invalid")))
+        .ok();
     let synonyms = parse_synonyms(t, &form.synonyms, problems);
     let settings = PortalSettings {
         access: access?,
@@ -247,6 +239,7 @@ fn check(
         holds_posts: form.holds_posts,
         accent: accent?,
         logo: logo.file_to_store(),
+        reply_to: reply_to?,
     };
     let setting = Setting { product_name: product_name?, website_url: website_url? };
     let new_settings = AllSettings { setting, settings, synonyms: synonyms? };
@@ -418,7 +411,7 @@ impl SettingsTemplate {
         let t = page.t;
         // The page has the typed colour, so that the swatches show what the portal would look like.
         let accent = form.accent().unwrap_or(stored.settings.accent);
-        let palette = accent.map_or(DEFAULT_PALETTE, AccentPalette::of);
+        let palette = AccentPalette::of_portal(accent);
         let settings = PortalSettings { accent, ..stored.settings };
         let page = Page { portal: Arc::new(Portal { settings, ..stored }), ..page };
         let access = PortalAccess::ALL.map(|access| {
@@ -499,7 +492,7 @@ mod tests {
                 for fields in [
                     &[][..],
                     &["product_name", "website_url", "accent", "logo", "access", "mail-domains", "embed-origins"],
-                    &["languages", "default-language", "synonyms"],
+                    &["languages", "default-language", "reply-to", "synonyms"],
                 ] {
                     let mut problems = Problems::default();
                     fields.iter().for_each(|field| problems.add(*field, "Wrong."));
@@ -523,7 +516,7 @@ mod tests {
     #[test]
     fn contrasts_are_those_of_the_stylesheet() {
         let stylesheet = include_str!("../../assets/site.css");
-        let AccentPalette { light, dark } = DEFAULT_PALETTE;
+        let AccentPalette { light, dark } = AccentPalette::DEFAULT;
         for (name, light, dark) in [
             ("accent", light.fill, dark.fill),
             ("accent-ink", light.on_fill, dark.on_fill),
@@ -571,6 +564,7 @@ mod tests {
             embed_origins: "https://help.example.com/\r\n".to_owned(),
             languages: vec!["ar".to_owned(), "en".to_owned()],
             default_language: "ar".to_owned(),
+            reply_to: " help@acme.example ".to_owned(),
             synonyms: "2fa,two-factor\n\nquokka , numbat".to_owned(),
             ..stored()
         };
@@ -588,6 +582,7 @@ mod tests {
             embed_origins: Some(vec![EmbedOrigin::from_stored("https://help.example.com".to_owned())]),
             languages: Some(vec![Language::Arabic, Language::English]),
             accent: Some(Color::from_hex("#123456")),
+            reply_to: Some(parse_reply_to("", "help@acme.example").unwrap()),
             ..PortalChange::default()
         };
         assert_eq!(portal.unwrap().change, expected);
@@ -611,6 +606,7 @@ mod tests {
             holds_posts: !now.settings.holds_posts,
             accent: Color::from_hex("#ffdd00"),
             logo: Some(AttachmentId::new(Uuid::from_u128(7))),
+            reply_to: parse_reply_to("", "other@acme.example").unwrap(),
         };
         let new = synonyms(&[&["quokka", "numbat"]]);
         let save = |form: &SettingsForm, logo: Option<AttachmentId>| {
@@ -633,6 +629,7 @@ mod tests {
             default_language: "de".to_owned(),
             is_indexed: !stored().is_indexed,
             holds_posts: !stored().holds_posts,
+            reply_to: "mine@acme.example".to_owned(),
             synonyms: "mine, own".to_owned(),
             initial: FormFingerprints::default(),
         };
@@ -645,6 +642,7 @@ mod tests {
             "mail-domains",
             "embed-origins",
             "languages",
+            "reply-to",
             "synonyms",
         ];
         let contested = save(&form, Some(AttachmentId::new(Uuid::from_u128(8)))).contested;
@@ -683,6 +681,7 @@ mod tests {
             ),
             (SettingsForm { languages: vec!["fr".to_owned()], ..stored() }, "languages"),
             (SettingsForm { languages: vec!["de".to_owned()], ..stored() }, "default-language"),
+            (SettingsForm { reply_to: "help".to_owned(), ..stored() }, "reply-to"),
             (SettingsForm { synonyms: "alone".to_owned(), ..stored() }, "synonyms"),
             (SettingsForm { synonyms: many(501, |number| format!("a{number}, b{number}")), ..stored() }, "synonyms"),
         ] {

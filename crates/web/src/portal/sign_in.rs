@@ -411,7 +411,7 @@ async fn redeem(context: &Context, detail: SignInDetail, does_action: bool) -> P
     let pending = detail.pending.as_ref();
     let possible = pending.filter(|pending| does_action && is_possible(context, &detail, pending));
     let SignInDetail { sign_in, is_member, .. } = &detail;
-    let actor = PageActor { email: sign_in.email.clone(), is_member: *is_member };
+    let actor = PageActor { email: sign_in.email.clone(), is_member: *is_member, language: context.language };
     let next = next_of(&detail);
     if let Some(PendingAction { action, .. }) = possible
         && let Err(error) = admit(context, &actor, action)
@@ -425,6 +425,7 @@ async fn redeem(context: &Context, detail: SignInDetail, does_action: bool) -> P
         email: sign_in.email.clone(),
         digest: secret.digest(),
         browser_name: context.browser_name(),
+        language: context.language,
         action: possible.map(|pending| ActOnPage::new(&actor, &pending.action, holds_posts)),
     };
     let redeemed = match (execute(context, operation).await, possible) {

@@ -9,8 +9,9 @@ use time::Duration;
 
 use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
+use crate::model::feature_request::Title;
 use crate::model::html::CleanHtml;
-use crate::model::id::{CustomerId, SignInId, WorkspaceId};
+use crate::model::id::{CustomerId, FeatureRequestId, SignInId, WorkspaceId};
 use crate::model::mail::{
     About, DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedSignInMail, LeasedTestMail, MailId, MailRecipient,
     MailSender, Topic, TopicContent,
@@ -19,7 +20,7 @@ use crate::model::message::{
     Audience, ContentError, Lease, LeasedMessage, LeasedMessages, MessageContent, MessageId, MessageOutcome, Priority,
     Recipient, UnreadableMessage,
 };
-use crate::model::sign_in::SignIn;
+use crate::model::sign_in::{PageAction, SignIn};
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_limits::MAX_DIGEST_ENTRIES;
 use crate::policy::subscription::is_wanted;
@@ -188,7 +189,7 @@ impl Leases {
         }
         let missing =
             || StoreError::Inconsistent { table: "settings", column: "workspace_id", row: workspace.to_string() };
-        let sender = self.reader.sender(workspace).await?.ok_or_else(missing)?;
+        let sender = Arc::new(self.reader.sender(workspace).await?.ok_or_else(missing)?);
         let mut contents = self.contents(workspace, &readable, hour, now).await?;
         // The reader counts the mails of this lease as leased, but they do not count towards the limit yet.
         let mut own: HashMap<CustomerId, u32> = HashMap::new();
@@ -212,7 +213,10 @@ impl Leases {
                     let LeasedMessage { lease, attempt, .. } = message;
                     let open = contents.sign_ins.remove(&id).filter(|open| open.email == to && open.is_open_at(now));
                     open.map(|sign_in| {
-                        LoadedMessage::SignIn(LeasedSignInMail { lease, attempt, sign_in, sender: sender.clone() })
+                        let request = sign_in.action.as_ref().and_then(PageAction::request);
+                        let title = request.and_then(|request| contents.titles.get(&request).cloned());
+                        let sender = sender.clone();
+                        LoadedMessage::SignIn(LeasedSignInMail { lease, attempt, sign_in, title, sender })
                     })
                 }
                 AddressedContent::Test(to) => {
@@ -249,12 +253,7 @@ impl Leases {
                 AddressedContent::Audience(_) | AddressedContent::Test(_) => {}
             }
         }
-        let sign_ins = if sign_ins.is_empty() {
-            HashMap::new()
-        } else {
-            let rows = self.reader.sign_ins(workspace, &sign_ins).await?;
-            rows.into_iter().map(|sign_in| (sign_in.id, sign_in)).collect()
-        };
+        let (sign_ins, titles) = self.sign_ins(workspace, &sign_ins).await?;
         let single = mails.clone();
         let mut held: HashMap<DigestId, Vec<MailId>> = HashMap::new();
         if !digest_ids.is_empty() {
@@ -273,7 +272,7 @@ impl Leases {
             }
         }
         if mails.is_empty() {
-            return Ok(Contents { sign_ins, ..Contents::default() });
+            return Ok(Contents { sign_ins, titles, ..Contents::default() });
         }
         let recipients = self.reader.recipients(workspace, &mails, hour, now).await?;
         let recipients = recipients.into_iter().filter(is_wanted).map(|recipient| (recipient.mail, recipient));
@@ -289,7 +288,27 @@ impl Leases {
         let beginnings = self.topics(workspace, entries.map(|mail| mail.topic), BEGINNING, public_at).await?;
         let whole = whole.into_iter().map(|content| (content.topic, Whole::from(content))).collect();
         let beginnings = beginnings.into_iter().map(|content| (content.topic, content)).collect();
-        Ok(Contents { recipients, whole, beginnings, held, sign_ins })
+        Ok(Contents { recipients, whole, beginnings, held, sign_ins, titles })
+    }
+
+    /// Loads sign-ins, and the titles of the feature requests that their actions are about.
+    async fn sign_ins(
+        &self,
+        workspace: WorkspaceId,
+        ids: &[SignInId],
+    ) -> Result<(HashMap<SignInId, SignIn>, HashMap<FeatureRequestId, Title>), StoreError> {
+        if ids.is_empty() {
+            return Ok(Default::default());
+        }
+        let sign_ins = self.reader.sign_ins(workspace, ids).await?;
+        let requests: Vec<FeatureRequestId> =
+            sign_ins.iter().filter_map(|sign_in| sign_in.action.as_ref()?.request()).collect();
+        let titles = match requests.is_empty() {
+            true => Vec::new(),
+            false => self.reader.public_titles(workspace, &requests).await?,
+        };
+        let sign_ins = sign_ins.into_iter().map(|sign_in| (sign_in.id, sign_in)).collect();
+        Ok((sign_ins, titles.into_iter().collect()))
     }
 
     async fn topics(
@@ -396,11 +415,13 @@ struct Contents {
     /// The wanted mails of each digest, in the order of their topics.
     held: HashMap<DigestId, Vec<MailId>>,
     sign_ins: HashMap<SignInId, SignIn>,
+    /// The titles of public feature requests that actions of the sign-ins are about.
+    titles: HashMap<FeatureRequestId, Title>,
 }
 
 impl Contents {
     /// Returns a notification, or `None` if it is no longer wanted.
-    fn mail(&self, message: &LeasedMessage, mail: MailId, own: u32, sender: &MailSender) -> Option<LeasedMail> {
+    fn mail(&self, message: &LeasedMessage, mail: MailId, own: u32, sender: &Arc<MailSender>) -> Option<LeasedMail> {
         let recipient = self.recipients.get(&mail)?;
         let Whole { about, content } = self.whole.get(&mail.topic)?;
         Some(LeasedMail {
@@ -409,10 +430,10 @@ impl Contents {
             attempt: message.attempt,
             created_at: message.created_at,
             to: recipient.to.clone(),
+            language: sender.portal.settings.language_for(recipient.language),
             about: about.clone(),
             content: content.clone(),
-            product_name: sender.product_name.clone(),
-            subdomain: sender.subdomain.clone(),
+            sender: sender.clone(),
             recent_count: recipient.recent_count.saturating_sub(own),
         })
     }
@@ -422,11 +443,11 @@ impl Contents {
         &mut self,
         message: &LeasedMessage,
         digest: DigestId,
-        sender: &MailSender,
+        sender: &Arc<MailSender>,
         entries: usize,
     ) -> Option<LeasedDigest> {
         let mails = self.held.remove(&digest)?;
-        let to = self.recipients.get(mails.first()?)?.to.clone();
+        let recipient = self.recipients.get(mails.first()?)?;
         let listed = mails.iter().take(entries);
         let entries: Vec<DigestEntry> = listed
             .clone()
@@ -441,9 +462,9 @@ impl Contents {
             id: digest,
             lease: message.lease.clone(),
             attempt: message.attempt,
-            to,
-            product_name: sender.product_name.clone(),
-            subdomain: sender.subdomain.clone(),
+            to: recipient.to.clone(),
+            language: sender.portal.settings.language_for(recipient.language),
+            sender: sender.clone(),
             entries,
             mails: (mails.len() - deleted) as u64,
         })
@@ -453,12 +474,12 @@ impl Contents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::feature_request::{RequestLink, Title};
-    use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId};
+    use crate::model::comment::PublicAuthor;
+    use crate::model::feature_request::RequestLink;
+    use crate::model::id::{ChangelogId, CommentId, EventId};
     use crate::model::mail::HeldMessage;
-    use crate::model::workspace::Subdomain;
     use crate::ports::mocks::{MockMailReader, MockOutboxQueue};
-    use crate::usecase::fixtures::{name, now, workspace};
+    use crate::usecase::fixtures::{mail_sender, name, now, workspace};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -509,14 +530,12 @@ mod tests {
     /// A reader with a sender and wanted mails, in which all topics but `deleted` exist.
     fn reader(deleted: Option<Topic>) -> MockMailReader {
         let mut reader = MockMailReader::new();
-        reader.expect_sender().returning(|_| {
-            let subdomain = Subdomain::from_label("acme").unwrap();
-            Ok(Some(MailSender { product_name: name("Acme"), subdomain }))
-        });
+        reader.expect_sender().returning(|_| Ok(Some(mail_sender("acme"))));
         reader.expect_recipients().returning(|_, mails, _, _| {
             let recipient = |mail: &MailId| MailRecipient {
                 mail: *mail,
                 to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+                language: None,
                 is_stopped: false,
                 is_subscribed: Some(true),
                 recent_count: u32::try_from(mails.len()).unwrap() + 1,
@@ -536,9 +555,11 @@ mod tests {
         let id = FeatureRequestId::new(Uuid::from_u128(7));
         let request = RequestLink { id, tag_number: 7, title: title.clone() };
         let (about, content) = match topic {
-            Topic::Comment(_) => (About::Comment(request), "<p>Soon</p>"),
-            Topic::StatusChange(_) => (About::StatusChange(request, Some(name("Planned"))), ""),
-            Topic::Changelog(id) => (About::Changelog(id, title), "<p>Done</p>"),
+            Topic::Comment(_) => (About::Comment(request, PublicAuthor::Member(Some(name("Ines")))), "<p>Soon</p>"),
+            Topic::StatusChange(_) => {
+                (About::StatusChange { request, status: Some(name("Planned")), author: None }, "")
+            }
+            Topic::Changelog(id) => (About::Changelog { id, title, cover: None }, "<p>Done</p>"),
         };
         TopicContent { topic, about, content: content.to_owned() }
     }

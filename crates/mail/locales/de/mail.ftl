@@ -1,0 +1,83 @@
+# Kommentare
+comment-subject = { $name } hat geantwortet: { $title }
+comment-subject-customer = { $name } hat kommentiert: { $title }
+comment-subject-unnamed = Ein Kunde hat kommentiert: { $title }
+comment-lead = { $name } von { $product } hat auf einen Wunsch geantwortet, für den Sie gestimmt haben oder dem Sie folgen:
+comment-lead-team = { $product } hat auf einen Wunsch geantwortet, für den Sie gestimmt haben oder dem Sie folgen:
+comment-lead-customer = { $name } hat einen Wunsch kommentiert, für den Sie gestimmt haben oder dem Sie folgen:
+comment-lead-unnamed = Ein Kunde hat einen Wunsch kommentiert, für den Sie gestimmt haben oder dem Sie folgen:
+
+# Änderungen des Status
+status-subject = { $status }: { $title }
+status-subject-none = Nicht mehr auf der Roadmap: { $title }
+status-lead = { $product } hat einen Wunsch, für den Sie gestimmt haben oder dem Sie folgen, nach „{ $status }“ verschoben:
+status-lead-none = { $product } hat einen Wunsch, für den Sie gestimmt haben oder dem Sie folgen, von der Roadmap genommen:
+
+# Neuigkeiten
+changelog-subject = Neu: { $title }
+changelog-lead = { $product } hat Neues zu Wünschen, für die Sie gestimmt haben oder denen Sie folgen:
+
+# Wer einen Text geschrieben hat
+author = { $name } von { $product }
+author-unnamed = Ein Kunde
+
+# Schaltflächen
+open-request = Wunsch öffnen
+open-changelog = Neuigkeit öffnen
+whole-comment = Ganzen Kommentar lesen
+whole-changelog = Ganze Neuigkeit lesen
+
+# Sammelmails
+digest-subject = { $count ->
+    [one] 1 Neuigkeit von { $product }
+   *[other] { $count } Neuigkeiten von { $product }
+}
+digest-lead = { $count ->
+    [one] Es gibt 1 Neuigkeit zu Wünschen, für die Sie gestimmt haben oder denen Sie folgen:
+   *[other] Es gibt { $count } Neuigkeiten zu Wünschen, für die Sie gestimmt haben oder denen Sie folgen:
+}
+digest-comment = { $name } hat geantwortet
+digest-comment-customer = { $name } hat kommentiert
+digest-comment-unnamed = Ein Kunde hat kommentiert
+digest-status = Jetzt: { $status }
+digest-status-none = Nicht mehr auf der Roadmap
+digest-changelog = Neu
+digest-more = { $count ->
+    [one] und 1 weitere
+   *[other] und { $count } weitere
+}
+
+# Anmeldung
+sign-in-subject = { $title } (Code { $beginning }…)
+sign-in-title = Anmelden bei { $product }
+confirm-vote = Bestätigen Sie Ihre Stimme für „{ $title }“
+confirm-remove-vote = Bestätigen Sie, dass Sie Ihre Stimme für „{ $title }“ zurücknehmen
+confirm-comment = Bestätigen Sie Ihren Kommentar zu „{ $title }“
+confirm-submit = Bestätigen Sie Ihre Idee für { $product }
+confirm-subscribe = Bestätigen Sie, dass Sie „{ $title }“ folgen
+confirm-unsubscribe = Bestätigen Sie, dass Sie „{ $title }“ nicht mehr folgen
+sign-in-code = Oder geben Sie diesen Code dort ein, wo Sie diese E-Mail angefordert haben:
+sign-in-link = Öffnen Sie diesen Link:
+sign-in-validity = Beide gelten { $minutes } Minuten lang und für eine Anmeldung.
+sign-in-origin = Angefordert mit { $browser } am { $at }.
+sign-in-origin-unknown = Angefordert am { $at }.
+sign-in-ignore = Wenn Sie sie nicht angefordert haben, ignorieren Sie diese E-Mail: Es geschieht nichts.
+invitation-title = Sie sind im Team von { $product }
+invitation-link = Öffnen Sie diesen Link, um sich anzumelden:
+invitation-validity = Er gilt { $minutes } Minuten lang und für eine Anmeldung.
+invitation-again = Einen neuen fordern Sie hier an:
+invitation-ignore = Wenn das ein Irrtum ist, ignorieren Sie diese E-Mail: Es geschieht nichts.
+
+# Testmail
+test-subject = Test ausgehender E-Mails von { $product }
+test-title = E-Mails funktionieren
+test-text = Diese E-Mail wurde von „roadmap mail test“ für { $url } eingereiht und von einem Worker gesendet. Sie ist angekommen, also funktionieren E-Mails.
+test-reason = Sie bekommen diese E-Mail, weil jemand aus dem Betrieb ausgehende E-Mails testet.
+
+# Fußzeilen
+reason-request = Sie bekommen diese E-Mail von { $product }, weil Sie für diesen Wunsch gestimmt haben oder ihm folgen.
+reason-changelog = Sie bekommen diese E-Mail von { $product }, weil Sie für einen Wunsch gestimmt haben, um den es hier geht, oder einem folgen.
+reason-digest = Sie bekommen diese E-Mail von { $product }, weil Sie für diese Wünsche gestimmt haben oder ihnen folgen.
+stop-request = E-Mails zu diesem Wunsch abbestellen
+stop-changelogs = E-Mails zu Neuigkeiten abbestellen
+stop-all = Alle E-Mails abbestellen
