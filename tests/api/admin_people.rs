@@ -151,7 +151,7 @@ fn a_customer_s_page_has_everything_that_is_known() {
     has(&region("notes"), &[">Private notes</h2>", "Olga", "<p>Calls <strong>often</strong></p>"]);
     has(&region("subscriptions"), &["Night mode"]);
     app.data.execute(&format!(
-        "UPDATE customers SET mail_stopped_at = {}, mail_stopped_because = 'unsubscribed'",
+        "UPDATE customers SET mail_stopped_at = {}, mail_stopped_because = 'unsubscribed', stops_changelogs = 1 = 1",
         sql_timestamp("1772622120000")
     ));
     has(

@@ -153,61 +153,138 @@ fn every_subscribed_voter_gets_one_mail_about_the_comment() {
     assert_eq!(files(&app).len(), 2);
 }
 
-/// Decision 6: POST unsubscribes without a login, one click from all mail, also about later votes.
-/// Decision 6: GET of the unsubscribe link shows a page with the question, and changes nothing.
-/// Decision 6: the page also unsubscribes from one feature request.
+/// Decision 6: POST unsubscribes without a login; one click stops mail about the feature request of the mail, or changelogs.
+/// Decision 6: GET of the unsubscribe link leads to a page with the question, and changes nothing.
+/// Decision 6: the page also stops all mail, undoes what it has done, and leads to all settings, without a login.
 #[test]
 fn a_get_shows_the_unsubscribe_page_and_a_post_unsubscribes() {
     let app = App::start();
     let (dark, light) = (app.acme.feature_request("Dark mode"), app.acme.feature_request("Light mode"));
-    for voter in ["all@example.com", "one@example.com", "none@example.com"] {
+    let voters = ["all@example.com", "none@example.com", "one@example.com", "undo@example.com"];
+    for voter in voters {
         vote(&app.acme, &dark, voter);
+        vote(&app.acme, &light, voter);
     }
     announce(&app.acme, &dark, "Soon");
-    let mails = wait_for_mail_files(&app, 3);
+    let mails = wait_for_mail_files(&app, 4);
     let reader = Client { key: None, ..app.acme.clone() };
-    let page = reader.get(&unsubscribe_link(&mails["one@example.com"]));
-    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
-    assert_eq!(
-        page.header("content-security-policy"),
-        Some("default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
-    );
-    assert!(page.text().contains("Stop mail from Acme?") && page.text().contains("<form method=\"post\">"));
     for method in ["GET", "HEAD"] {
         for mail in mails.values() {
-            assert_eq!(reader.request(method, &unsubscribe_link(mail), &[], None).unwrap().status, 200);
+            let response = reader.request(method, &unsubscribe_link(mail), &[], None).unwrap();
+            let page = unsubscribe_link(mail).replace("/unsubscribe/", "/stop-mail/");
+            assert_eq!((response.status, response.header("location")), (303, Some(page.as_str())));
+            assert_eq!(reader.request(method, &page, &[], None).unwrap().status, 200);
         }
     }
-    let post = |mail: &[u8], body: &str| {
-        let form = [("Content-Type", "application/x-www-form-urlencoded")];
-        reader.request("POST", &unsubscribe_link(mail), &form, Some(body.as_bytes())).unwrap()
+    // One click of a mail program, twice.
+    let form = [("Content-Type", "application/x-www-form-urlencoded")];
+    for _ in 0..2 {
+        let link = unsubscribe_link(&mails["one@example.com"]);
+        let done = reader.request("POST", &link, &form, Some(b"List-Unsubscribe=One-Click")).unwrap();
+        assert_eq!((done.status, done.text().as_str(), done.header("location")), (200, "Unsubscribed.\n", None));
+    }
+    let stop = |who: &str, what: &str| {
+        let page = unsubscribe_link(&mails[who]).replace("/unsubscribe/", "/stop-mail/");
+        let person = Browser::new(&app);
+        let asked = person.page(&page);
+        for part in
+            ["<h1>Stop mail</h1>", who, ">Dark mode</a>", ">Stop mail about this feature request<", ">Stop all mail<"]
+        {
+            assert!(asked.contains(part), "{part} is not in {asked}");
+        }
+        let stopped = person.submit(&page, &[("stop", what)]);
+        let done = person.page(&stopped);
+        let settings = stopped.split('?').next().unwrap().to_owned();
+        assert!(done.contains(&format!("<a href=\"{settings}\">All mail settings</a>")), "{done}");
+        (person, done, settings)
     };
-    let done = post(&mails["one@example.com"], "from=request");
-    assert_eq!(done.status, 200);
-    assert!(done.text().contains("no more mail about this feature request"), "{}", done.text());
-    let done = post(&mails["none@example.com"], "List-Unsubscribe=One-Click");
-    assert_eq!(done.status, 200);
-    assert!(done.text().contains("no more mail about feature requests"), "{}", done.text());
-    assert_eq!(done.header("location"), None);
-    // Unsubscribing twice is allowed.
-    assert_eq!(post(&mails["none@example.com"], "").status, 200);
-
+    let (person, done, settings) = stop("none@example.com", "all");
+    assert!(done.contains("You get no more mail from us."), "{done}");
+    let page = person.page(&settings);
+    assert!(page.contains("<h1>Mail settings</h1>") && page.contains("none@example.com"), "{page}");
+    assert!(!page.contains(" checked"), "{page}");
+    let (person, done, settings) = stop("undo@example.com", "request");
+    assert!(done.contains("You get no more mail about “Dark mode”."), "{done}");
+    let follow = hidden(&done, "follow");
+    assert_eq!(follow, dark["id"].as_str().unwrap());
+    assert_eq!(person.submit(&settings, &[("follow", &follow)]), format!("{settings}?done=subscribed"));
+    // What was stopped is stopped, and the rest goes on.
     let wait = |expected: usize| {
         eventually("all is settled", || all_settled(&app));
         mail_file_recipients(&app, expected)
     };
-    for voter in ["all@example.com", "one@example.com", "none@example.com"] {
-        vote(&app.acme, &dark, voter);
-        vote(&app.acme, &light, voter);
-    }
+    let count = |all: &[String]| voters.map(|who| all.iter().filter(|to| *to == who).count());
     announce(&app.acme, &dark, "Sooner");
-    let after_first = wait(4);
+    assert_eq!(count(&wait(6)), [2, 1, 1, 2]);
     announce(&app.acme, &light, "Later");
-    let after_second = wait(6);
-    let count = |all: &[String], who: &str| all.iter().filter(|to| *to == who).count();
-    assert_eq!((count(&after_first, "all@example.com"), count(&after_first, "one@example.com")), (2, 1));
-    assert_eq!((count(&after_second, "all@example.com"), count(&after_second, "one@example.com")), (3, 2));
-    assert_eq!(count(&after_second, "none@example.com"), 1);
+    assert_eq!(count(&wait(9)), [3, 1, 2, 3]);
+    // Later votes change nothing, but following again is consent, and so is a box in the settings.
+    let api = app.acme.feature_request("API");
+    for voter in voters {
+        vote(&app.acme, &api, voter);
+    }
+    announce(&app.acme, &api, "Now");
+    assert_eq!(count(&wait(12)), [4, 1, 3, 4]);
+    let (person, _, settings) = stop("all@example.com", "all");
+    assert_eq!(person.submit(&settings, &[("requests", "1")]), format!("{settings}?done=mail-saved"));
+    let page = person.page(&settings);
+    assert!(page.contains("name=\"requests\" value=\"1\" checked") && page.matches(" checked").count() == 1, "{page}");
+    let none = Browser::signed_in(&app, "none@example.com");
+    let next = none.submit("/feature_requests/3-api/subscription", &[("state", "on")]);
+    assert_eq!(next, "/feature_requests/3-api?done=mail-resumed");
+    assert!(none.page(&next).contains("You had stopped mail from us: it is on again."));
+    announce(&app.acme, &api, "Done");
+    eventually("all is settled", || all_settled(&app));
+    let notified = |who: &str| {
+        let all = files(&app).into_iter().map(|path| std::fs::read(path).expect("a mail"));
+        all.filter(|mail| header(mail, "To") == who && !header(mail, "List-Unsubscribe").is_empty()).count()
+    };
+    assert_eq!(voters.map(notified), [5, 2, 4, 5]);
+}
+
+/// The account has the same settings as the links in mails, whose references are good for nothing else.
+#[test]
+fn an_account_has_the_mail_settings() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    vote(&app.acme, &request, "ann@example.com");
+    announce(&app.acme, &request, "Soon");
+    let mails = wait_for_mail_files(&app, 1);
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    assert_eq!(ann.page("/account").matches(" checked").count(), 2);
+    assert_eq!(ann.submit("/account/mail", &[("changelogs", "1")]), "/account?done=mail-saved");
+    let page = ann.page("/account?done=mail-saved");
+    assert!(
+        page.contains("Your mail settings were saved.") && page.contains("name=\"changelogs\" value=\"1\" checked")
+    );
+    assert_eq!(page.matches(" checked").count(), 1);
+    // Whoever has no record as a customer has no settings, and neither has a visitor.
+    let nobody = Browser::signed_in(&app, "nobody@example.com");
+    assert!(!nobody.page("/account").contains("Save mail settings"));
+    assert_eq!(nobody.post("/account/mail", &[("requests", "1")]).status, 404);
+    let visitor = Browser::new(&app);
+    assert_eq!(visitor.post("/account/mail", &[("requests", "1")]).status, 303);
+    // The link that stops mail does not open the settings, and that of the settings stops nothing by itself.
+    let link = unsubscribe_link(&mails["ann@example.com"]);
+    let token = link.strip_prefix("/unsubscribe/").unwrap().split('?').next().unwrap().to_owned();
+    assert_eq!(visitor.get(&format!("/mail/{token}")).status, 404);
+    assert_eq!(visitor.post(&format!("/mail/{token}"), &[("requests", "1")]).status, 404);
+    let stopped = visitor.submit(&format!("/stop-mail/{token}"), &[("stop", "changelogs")]);
+    let page = visitor.page(&stopped);
+    assert!(page.contains("You get no more mail about changelogs."), "{page}");
+    // What *Undo* would restore is what was before: of the two kinds, only changelogs were on.
+    assert!(page.contains("name=\"changelogs\" value=\"1\"") && !page.contains("name=\"requests\""), "{page}");
+    let settings = stopped.strip_prefix("/mail/").unwrap().split('?').next().unwrap().to_owned();
+    assert_eq!(visitor.get(&format!("/stop-mail/{settings}")).status, 404);
+    assert_eq!(visitor.post(&format!("/unsubscribe/{settings}"), &[]).status, 404);
+    assert_eq!(Browser::at(&app, "bolt").get(&format!("/mail/{settings}")).status, 404);
+    // A feature request that the person may not see is not followed.
+    let private = json!({ "feature_request": { "title": "Secret", "private": true } });
+    let secret = app.acme.post_feature_request(&private).is_ok()["feature_request"]["id"].as_str().unwrap().to_owned();
+    for follow in [secret.as_str(), "x"] {
+        assert_eq!(visitor.post(&format!("/mail/{settings}"), &[("follow", follow)]).status, 404);
+    }
+    assert_eq!(visitor.get(&format!("/stop-mail/{token}?request={secret}")).text().matches("Secret").count(), 0);
 }
 
 /// Waits for this many mail files and returns their recipients.
@@ -237,18 +314,21 @@ fn an_invalid_unsubscribe_link_is_not_found() {
         assert!(response.text().contains(&format!("<h1>{title}</h1>")), "{}", response.text());
     };
     let is_missing = |response: Response| is_page(response, 404, "This page does not exist");
+    let origin = format!("https://{}", app.acme.host);
     for method in ["GET", "POST"] {
         for token in [flipped.as_str(), "x", "%ff", &token[1..]] {
-            let path = format!("/unsubscribe/{token}?{query}");
-            is_missing(reader.request(method, &path, &[], None).unwrap());
+            for page in ["unsubscribe", "stop-mail", "mail"] {
+                let path = format!("/{page}/{token}?{query}");
+                is_missing(reader.request(method, &path, &[("Origin", origin.as_str())], None).unwrap());
+            }
         }
         is_missing(bolt.request(method, &path, &[], None).unwrap());
     }
     is_page(reader.request("PUT", &path, &[], None).unwrap(), 405, "This did not work");
-    // With a missing or invalid feature request, the page unsubscribes from everything.
+    // With a missing or invalid feature request, the page stops other mail.
     for query in ["", "?request=x"] {
-        let page = reader.get(&format!("/unsubscribe/{token}{query}"));
-        assert!(page.status == 200 && !page.text().contains("Only about this"), "{}", page.text());
+        let page = reader.get(&format!("/stop-mail/{token}{query}"));
+        assert!(page.status == 200 && !page.text().contains("about this feature request"), "{}", page.text());
     }
     let unknown = reader.request(
         "POST",

@@ -23,7 +23,8 @@ async function formOf(button) {
   await button.waitFor({ timeout: 30_000 });
   return button.evaluate((button) => {
     const data = new URLSearchParams(new FormData(button.form, button));
-    return { action: new URL(button.getAttribute("formaction") ?? button.form.action, location.href).pathname, body: data.toString() };
+    const action = new URL(button.getAttribute("formaction") ?? button.form.action, location.href);
+    return { action: action.pathname + action.search, body: data.toString() };
   });
 }
 
@@ -42,6 +43,8 @@ function actions({ service, place, held }) {
   };
   const shows = (target) => ({ get }) => get(target).then(({ status, text }) => `${status} ${fingerprint(text)}`);
   const inAnswer = (name) => ({ answer }) => [answer?.headers["set-cookie"]].flat().some((cookie) => cookie?.startsWith(`${name}=`)) ? "set" : "not set";
+  const stopMailPath = (email) => service.stopMailPath(place.workspace, forged.id, email);
+  let settings;
   const comment = async (page) => main(page).getByRole("textbox", { name: "Your comment", exact: true }).fill("Forged?");
   return [
     { route: "/feature_requests/{slug}/vote", form: onRequest(`Vote for ${forged.title}`), effect: shows(forged.path) },
@@ -74,6 +77,37 @@ function actions({ service, place, held }) {
         return formOf(main(page).locator("form:has(input[name=name]) button").first());
       },
       effect: shows("/account"),
+    },
+    {
+      route: "/account/mail",
+      form: async (page, origin) => {
+        await page.goto(`${origin}/account`);
+        await main(page).getByRole("checkbox", { name: "Changelogs about it", exact: true }).uncheck();
+        return formOf(button(page, "Save mail settings"));
+      },
+      effect: shows("/account"),
+    },
+    {
+      route: "/stop-mail/{reference}",
+      isAnonymous: true,
+      form: async (page, origin) => {
+        await page.goto(`${origin}${await stopMailPath("forged-stop@example.org")}`);
+        return formOf(button(page, "Stop all mail"));
+      },
+      effect: async ({ answer }) => answer?.headers.location?.split("?")[1] ?? "not stopped",
+    },
+    {
+      route: "/mail/{reference}",
+      isAnonymous: true,
+      form: async (page, origin) => {
+        await page.goto(`${origin}${await stopMailPath("forged-mail@example.org")}`);
+        await button(page, "Stop all mail").click();
+        await page.getByRole("link", { name: "All mail settings", exact: true }).click();
+        await main(page).getByRole("checkbox", { name: "Changelogs about it", exact: true }).check();
+        settings = new URL(page.url()).pathname;
+        return formOf(button(page, "Save mail settings"));
+      },
+      effect: async ({ get }) => fingerprint((await get(settings)).text),
     },
     {
       route: "/sign-in",

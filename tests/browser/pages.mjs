@@ -393,6 +393,11 @@ try {
     await attempt("held posts", async () => { held.idea = await postHeld(browser, main, held, states.held.author); });
     await attempt("links by mail", async () => { links = await askForLinks(browser, main, acme); });
     links.plain = new URL(demoService.signInLink("demo", "plain@example.org")).pathname;
+    await attempt("a link that stops mail", async () => {
+      const draft = { feature_request: { title: "Keep what was typed" } };
+      const { feature_request: asked } = await main.must("closed", "POST", "/feature_requests", draft);
+      links.stop = await main.stopMailPath("closed", asked.id, "link-stop@example.org");
+    });
     links.used = links.vote?.replace(/.{6}$/, "AAAAAA") ?? "/sign-in/used";
   }
   held.idea ??= "/feature_requests/missing";

@@ -166,6 +166,20 @@ export class Service {
     return fs.readFileSync(path.join(this.folder, "mail", name));
   }
 
+  /** Lets somebody vote and the team answer, and returns the path of the page in the mail's footer that stops mail. */
+  async stopMailPath(workspace, request, address) {
+    await this.must(workspace, "POST", `/feature_requests/${request}/upvotes`, { customer: { email: address } });
+    const comment = { comment: { content: "Soon" }, notify_all_voters: true };
+    await this.must(workspace, "POST", `/feature_requests/${request}/comments`, comment);
+    return eventually(`a mail to ${address} is written`, () => {
+      for (const mail of this.mailNames().map((name) => this.mail(name))) {
+        if (!mail.toString("latin1").includes(`To: ${address}`)) continue;
+        const link = partOf(mail, "text/plain").match(/\/unsubscribe\/\S+\?request=\S+/)?.[0];
+        if (link) return link.replace("/unsubscribe/", "/stop-mail/");
+      }
+    });
+  }
+
   /** Waits for a sign-in mail to an address that was not returned before, and returns its link and its code. */
   async signInMail(address) {
     return eventually(`a sign-in mail to ${address} is written`, () => {

@@ -50,6 +50,19 @@ export function views({ demo, links, acme, held, hostile }) {
   add("sign-in", "/sign-in", { isWeighed: true });
   add("sign-in, sent", "/sign-in/sent", { isWeighed: true });
   add("sign-in by link", links.plain, { showsAddress: true });
+  add("stop mail", links.stop, { workspace: "closed", showsAddress: true });
+  add("mail stopped", async ({ page, origin }) => {
+    await page.goto(`${origin}${links.stop}`);
+    const next = page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303);
+    await page.locator("main button[value=request]").click();
+    return next;
+  }, { workspace: "closed" });
+  add("mail settings", async ({ page, origin }) => {
+    await page.goto(`${origin}${links.stop}`);
+    await page.locator("main button[value=all]").click();
+    await page.waitForURL("**/mail/**");
+    return page.goto(page.url().split("?")[0]);
+  }, { workspace: "closed", showsAddress: true });
   add("embedded roadmap", "/embed/roadmap", { isEmbedded: true, startsMidway: true, isWeighed: true });
   add("embedded changelogs", "/embed/changelogs", { isEmbedded: true, startsMidway: true, isWeighed: true });
   add("not found", "/feature_requests/999999-nothing", { status: 404 });
@@ -131,7 +144,7 @@ export const ACCOUNTS = {
 const MAIN = new Set([
   "roadmap", "list", "request", "vote",
   "idea, title", "idea, similar", "changelogs", "changelog",
-  "sign-in", "sign-in, sent", "sign-in by link", "embedded roadmap",
+  "sign-in", "sign-in, sent", "sign-in by link", "stop mail", "mail stopped", "mail settings", "embedded roadmap",
   "embedded changelogs", "not found", "roadmap with a yellow accent", "changelog with a cover",
   "link that comments", "empty roadmap", "empty list", "empty changelogs",
   "idea with errors", "request for a customer", "preview of a comment", "account",

@@ -133,7 +133,7 @@ fn without_key() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/api", Access::Public, docs::lead_to_page),
         Endpoint::new(Method::GET, "/blobs/{reference}/{filename}", Access::Anonymous, files::blob),
         Endpoint::new(Method::GET, "/files/{reference}/{filename}", Access::Anonymous, files::file),
-        Endpoint::new(Method::GET, "/unsubscribe/{reference}", Access::Anonymous, unsubscribe::show_form),
+        Endpoint::new(Method::GET, "/unsubscribe/{reference}", Access::Anonymous, unsubscribe::show_page),
         Endpoint::new(Method::POST, "/unsubscribe/{reference}", Access::Anonymous, unsubscribe::submit),
     ]
 }

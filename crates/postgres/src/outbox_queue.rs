@@ -141,9 +141,10 @@ statement! {
          WHERE workspace_id = {workspace} AND id = {id} AND leased_until = {leased_until}
          RETURNING customer_id
      ), stopped AS (
-         UPDATE customers SET mail_stopped_at = {now}, mail_stopped_because = {failure}
-         WHERE workspace_id = {workspace} AND id = (SELECT customer_id FROM settled) AND mail_stopped_at IS NULL
-           AND {stop_mail}
+         UPDATE customers
+         SET mail_stopped_because = CASE WHEN mail_stopped_at IS NULL THEN {failure} ELSE mail_stopped_because END,
+             mail_stopped_at = coalesce(mail_stopped_at, {now}), stops_changelogs = true
+         WHERE workspace_id = {workspace} AND id = (SELECT customer_id FROM settled) AND {stop_mail}
      )
      SELECT EXISTS (SELECT FROM settled)"
 }

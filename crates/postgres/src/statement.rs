@@ -188,19 +188,31 @@ pub(crate) fn topic_ids(topic: Topic) -> (Option<Uuid>, Option<Uuid>, Option<Uui
     }
 }
 
-/// The SQL of the subscribed customers of `members`, in a statement with the parameters `workspace`, `after`, `at` and
-/// `limit`: the next ones after a customer, in order. Of each feature request, no more are read than are returned: the
-/// subqueries with an offset are read in the order of the primary key.
+/// The SQL for whether a customer gets mail of the kind of a topic; `changelog` is the topic if that is a changelog.
+macro_rules! wants_mail {
+    () => {
+        "CASE WHEN {changelog} IS NULL THEN mail_stopped_at IS NULL ELSE NOT stops_changelogs AND blocked_at IS NULL END"
+    };
+}
+pub(crate) use wants_mail;
+
+/// The SQL of the subscribed customers of `members`, in a statement with the parameters `workspace`, `after`, `at`, `limit`
+/// and `changelog`, which is the topic if that is a changelog: the next ones after a customer, in order. Of each feature
+/// request, no more are read than are returned: the subqueries with an offset are read in the order of the primary key.
 macro_rules! audience {
     () => {
-        "SELECT DISTINCT customer_id FROM members CROSS JOIN LATERAL (
+        concat!(
+            "SELECT DISTINCT customer_id FROM members CROSS JOIN LATERAL (
              (SELECT customer_id FROM (
                   SELECT customer_id, subscribed, created_at FROM votes
                   WHERE workspace_id = {workspace} AND request_id = members.id AND customer_id > {after}
                   ORDER BY customer_id OFFSET 0
               ) AS votes
               JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
-              WHERE subscribed AND votes.created_at <= {at} AND mail_stopped_at IS NULL
+              WHERE subscribed AND votes.created_at <= {at}
+                AND ",
+            $crate::statement::wants_mail!(),
+            "
               ORDER BY customer_id LIMIT {limit})
              UNION ALL
              (SELECT customer_id FROM (
@@ -209,9 +221,13 @@ macro_rules! audience {
                   ORDER BY customer_id OFFSET 0
               ) AS followers
               JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
-              WHERE followers.created_at <= {at} AND mail_stopped_at IS NULL
+              WHERE followers.created_at <= {at}
+                AND ",
+            $crate::statement::wants_mail!(),
+            "
               ORDER BY customer_id LIMIT {limit})
          ) AS subscribers ORDER BY customer_id LIMIT {limit}"
+        )
     };
 }
 pub(crate) use audience;

@@ -629,7 +629,8 @@ impl<'a> Filling<'a> {
             self.perform(&operation, request.days_ago - held.days_after, &self.founder, work).await?;
         }
         for follower in &request.followers {
-            let operation = Subscribe { request: reference, customer: self.customer(follower.customer)? };
+            let operation =
+                Subscribe { request: reference, customer: self.customer(follower.customer)?, resumes_mail: false };
             self.perform(&operation, request.days_ago - follower.days_after, &self.founder, work).await?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The subscribed customers who are to be notified of a topic.
 
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use diesel::{RunQueryDsl, SqliteConnection};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::{Audience, MessageContent};
@@ -55,11 +55,26 @@ statement! {
     concat!("WITH ", topic_requests!(), " SELECT request FROM requests")
 }
 
+/// SQL for whether a customer gets mail of the kind of `scope`.
+macro_rules! wants_mail {
+    ($customer:literal) => {
+        concat!(
+            "CASE WHEN scope.is_changelog THEN NOT ",
+            $customer,
+            ".stops_changelogs AND ",
+            $customer,
+            ".blocked_at IS NULL ELSE ",
+            $customer,
+            ".mail_stopped_at IS NULL END"
+        )
+    };
+}
+
 /// SQL for the next customers of an audience, in the order of their IDs. Of each feature request, at most as many
 /// voters and followers are read as customers are wanted.
 macro_rules! next_customers {
     () => {
-        "WITH scope (workspace, after, at, row_limit) AS (SELECT ?, ?, ?, ?),
+        concat!("WITH scope (workspace, after, at, row_limit, is_changelog) AS (SELECT ?, ?, ?, ?, ?),
          requests (id) AS (SELECT unhex(value) FROM json_each(?)),
          audience (customer) AS (
              SELECT customers.id FROM scope CROSS JOIN requests
@@ -68,7 +83,7 @@ macro_rules! next_customers {
                  CROSS JOIN customers voter ON voter.workspace_id = votes.workspace_id AND voter.id = votes.customer_id
                  WHERE votes.workspace_id = scope.workspace AND votes.request_id = requests.id
                    AND votes.customer_id > scope.after AND votes.subscribed AND votes.created_at <= scope.at
-                   AND voter.mail_stopped_at IS NULL
+                   AND ", wants_mail!("voter"), "
                  ORDER BY votes.customer_id LIMIT (SELECT row_limit FROM scope)
              )
              UNION
@@ -79,18 +94,19 @@ macro_rules! next_customers {
                          ON follower.workspace_id = followers.workspace_id AND follower.id = followers.customer_id
                  WHERE followers.workspace_id = scope.workspace AND followers.request_id = requests.id
                    AND followers.customer_id > scope.after AND followers.created_at <= scope.at
-                   AND follower.mail_stopped_at IS NULL
+                   AND ", wants_mail!("follower"), "
                  ORDER BY followers.customer_id LIMIT (SELECT row_limit FROM scope)
              )
              ORDER BY 1 LIMIT (SELECT row_limit FROM scope)
-         )"
+         )")
     };
 }
 
 statement! {
     /// Counts the customers of an audience, up to a limit.
     CountAudience {
-        workspace: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt, requests: String => Text,
+        workspace: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt, is_changelog: bool => Bool,
+        requests: String => Text,
     } -> BigInt,
     concat!(next_customers!(), " SELECT count(*) FROM audience")
 }
@@ -99,7 +115,8 @@ statement! {
     /// Creates the notifications of the next customers of an audience. The identity of a message consists of the topic
     /// and the customer.
     ExpandAudience {
-        workspace: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt, requests: String => Text,
+        workspace: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt, is_changelog: bool => Bool,
+        requests: String => Text,
         topic: String => Text, kind: String => Text, payload: String => Text, request_id: Option<String> => Nullable<Text>,
     } -> Binary,
     concat!(
@@ -134,6 +151,11 @@ fn load_requests(connection: &mut SqliteConnection, workspace: Id, topic: Topic)
     Ok(json_ids(&requests))
 }
 
+/// Whether a topic is a changelog. Customers stop changelogs apart from other mail.
+fn is_changelog(topic: Topic) -> bool {
+    matches!(topic, Topic::Changelog(_))
+}
+
 /// Counts the customers to be notified of a topic, up to a limit.
 pub(crate) fn count_audience(
     connection: &mut SqliteConnection,
@@ -143,7 +165,14 @@ pub(crate) fn count_audience(
     limit: u32,
 ) -> Result<u64, SqlError> {
     let requests = load_requests(connection, workspace, topic)?;
-    let count = CountAudience { workspace, after: Id(Uuid::nil()), at, limit: i64::from(limit), requests };
+    let count = CountAudience {
+        workspace,
+        after: Id(Uuid::nil()),
+        at,
+        limit: i64::from(limit),
+        is_changelog: is_changelog(topic),
+        requests,
+    };
     let counted: i64 = count.get_result(connection)?;
     Ok(counted.unsigned_abs())
 }
@@ -164,6 +193,7 @@ pub(crate) fn expand_audience(
         after: Id(audience.after.uuid()),
         at,
         limit: i64::from(limit),
+        is_changelog: is_changelog(audience.topic),
         requests: load_requests(connection, workspace, audience.topic)?,
         topic: audience.topic.to_string(),
         kind: content.kind().to_owned(),

@@ -374,7 +374,9 @@ fn stop_mail(
     now: i64,
     reason: &str,
 ) -> Result<(), SqlError> {
-    update(customers::table.find((workspace, customer)).filter(customers::mail_stopped_at.is_null()))
+    let customer = customers::table.find((workspace, customer));
+    update(customer).set(customers::stops_changelogs.eq(true)).execute(connection)?;
+    update(customer.filter(customers::mail_stopped_at.is_null()))
         .set((customers::mail_stopped_at.eq(now), customers::mail_stopped_because.eq(reason)))
         .execute(connection)?;
     Ok(())

@@ -109,6 +109,7 @@ table! {
         language -> Nullable<Text>,
         blocked_at -> Nullable<BigInt>,
         last_language -> Nullable<Text>,
+        stops_changelogs -> Bool,
     }
 }
 

@@ -244,9 +244,12 @@ impl Harness {
     /// Subscribes a customer. Returns whether the customer is subscribed now.
     pub async fn subscribe(&self, workspace: WorkspaceId, request: FeatureRequestId, email: &str) -> bool {
         let customer = CustomerDraft::parse(Some(email), None);
-        self.perform(workspace, &Subscribe { request: FeatureRequestRef::Id(request), customer: customer.unwrap() })
-            .await
-            .is_subscribed
+        self.perform(
+            workspace,
+            &Subscribe { request: FeatureRequestRef::Id(request), customer: customer.unwrap(), resumes_mail: false },
+        )
+        .await
+        .is_subscribed
     }
 
     /// Merges a feature request into another one.

@@ -120,6 +120,7 @@ pub(crate) const fn done_name(outcome: &PageOutcome) -> &'static str {
         PageOutcome::Submitted => "submitted",
         PageOutcome::IdeaHeld => "idea-held",
         PageOutcome::Subscribed => "subscribed",
+        PageOutcome::MailResumed => "mail-resumed",
         PageOutcome::MailStopped => "mail-stopped",
         PageOutcome::Unsubscribed => "unsubscribed",
     }

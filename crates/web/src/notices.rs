@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::text::Text;
 
 /// What an action of a visitor or of a customer has done, with the key of its sentence.
-const PORTAL: [(&str, &str); 17] = [
+const PORTAL: [(&str, &str); 19] = [
     ("voted", "done-voted"),
     ("unvoted", "done-unvoted"),
     ("commented", "done-commented"),
@@ -13,7 +13,9 @@ const PORTAL: [(&str, &str); 17] = [
     ("submitted", "done-submitted"),
     ("idea-held", "done-idea-held"),
     ("subscribed", "done-subscribed"),
+    ("mail-resumed", "done-mail-resumed"),
     ("mail-stopped", "done-mail-stopped"),
+    ("mail-saved", "done-mail-saved"),
     ("unsubscribed", "done-unsubscribed"),
     ("signed-in", "done-signed-in"),
     ("signed-out", "done-signed-out"),

@@ -20,8 +20,8 @@ use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
 use crate::page::sign_in_path;
 use crate::portal::{
-    account, changelogs, embeds, feeds, ideas, images, preferences, request, requests, roadmap, sign_in, sitemap,
-    take_part,
+    account, changelogs, embeds, feeds, ideas, images, mail_choice, preferences, request, requests, roadmap, sign_in,
+    sitemap, take_part,
 };
 use crate::reply::{CacheKey, PageResult, Reply};
 use crate::state::State;
@@ -91,7 +91,12 @@ fn pages() -> Vec<Endpoint> {
         post("/sign-out", Everybody, sign_in::sign_out),
         get("/account", SignedIn, account::show),
         post("/account", SignedIn, account::save),
+        post("/account/mail", SignedIn, mail_choice::save_own),
         post("/account/sessions", SignedIn, account::end_sessions),
+        get("/stop-mail/{reference}", Everybody, mail_choice::ask),
+        post("/stop-mail/{reference}", Everybody, mail_choice::stop),
+        get("/mail/{reference}", Everybody, mail_choice::settings),
+        post("/mail/{reference}", Everybody, mail_choice::save),
         post("/preferences", Everybody, preferences::save),
         get("/admin", Member, inbox::show),
         post("/admin/triage", Member, inbox::triage),

@@ -49,7 +49,7 @@ pub(crate) async fn update(
     input: WriteRequest,
 ) -> Result<HttpResponse, ApiError> {
     let request = feature_request_ref(&request);
-    let operation = move |customer| Subscribe { request, customer };
+    let operation = move |customer| Subscribe { request, customer, resumes_mail: false };
     let render = |subscription: Subscription| wire::saved_ok(&wire::subscription::response(subscription));
     execute_operation(&state, input, Target::FeatureRequest(request), customer, operation, render).await
 }

@@ -209,8 +209,8 @@ pub enum OwnRecord {
     FeatureRequest,
     /// An uploaded file.
     Upload,
-    /// A subscription that a customer ends with a link in a mail; the customer's row has the time.
-    Unsubscription,
+    /// Mail that a customer stops or resumes; the customer's row has the time.
+    MailSettings,
     /// A search document that is derived from a feature request again.
     SearchDocument,
     /// A sign-in or a session, which its owner sees and ends.

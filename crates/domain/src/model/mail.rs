@@ -3,6 +3,8 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use time::Duration;
+
 use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::changelog::CoverImage;
 use crate::model::comment::PublicAuthor;
@@ -105,12 +107,12 @@ impl About {
         }
     }
 
-    /// Returns the feature request. `None` for a changelog.
+    /// Returns what stops mail of this kind.
     #[must_use]
-    pub fn request(&self) -> Option<FeatureRequestId> {
+    pub fn unsubscription(&self) -> Unsubscription {
         match self {
-            Self::Comment(request) | Self::StatusChange(request, _) => Some(request.id),
-            Self::Changelog(..) => None,
+            Self::Comment(request, _) | Self::StatusChange { request, .. } => Unsubscription::Request(request.id),
+            Self::Changelog { .. } => Unsubscription::Changelogs,
         }
     }
 }
@@ -275,7 +277,7 @@ pub struct MailRecipient {
     pub to: EmailAddress,
     /// The language that the customer has chosen, else the one of the last visit. `None` if neither is known.
     pub language: Option<Language>,
-    /// Whether all mail to the customer is stopped.
+    /// Whether mail of this kind to the customer is stopped: changelogs, or answers and changes of the status.
     pub is_stopped: bool,
     /// Whether the customer is subscribed to a feature request of the topic, or to one that is merged with it; `None` if
     /// the customer has neither a vote nor a subscription any more.
@@ -376,7 +378,8 @@ pub struct Notification {
     pub url: String,
     /// The cleaned HTML of the comment or changelog. Empty for a change of the status.
     pub content: Arc<CleanHtml>,
-    /// The unsubscribe URL, for people (GET) and for mail programs (POST, RFC 8058).
+    /// The URL that stops mail of this kind: about the feature request, or changelogs. For people (GET) and for mail
+    /// programs (POST, RFC 8058).
     pub unsubscribe_url: String,
     /// The URL of the page that stops all mail.
     pub stop_all_url: String,
@@ -396,7 +399,7 @@ pub struct DigestNotification {
     pub entries: Vec<DigestNotificationEntry>,
     /// The number of further comments that the digest does not show.
     pub more: u64,
-    /// The unsubscribe URL, for people (GET) and for mail programs (POST, RFC 8058).
+    /// The URL that stops all mail, for people (GET) and for mail programs (POST, RFC 8058).
     pub unsubscribe_url: String,
 }
 
@@ -474,13 +477,46 @@ pub enum SendError {
     },
 }
 
-/// The scope of an unsubscription.
+/// What an unsubscribe link stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsubscription {
-    /// Mail about one feature request.
+    /// Mail about one feature request. Changelogs about it, too.
     Request(FeatureRequestId),
+    /// Changelogs, whatever they are about.
+    Changelogs,
     /// All mail of the workspace, including mail about feature requests that the customer votes for later.
     Everything,
+}
+
+/// Which mail a customer gets about the feature requests that the customer voted for or follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MailSettings {
+    /// Answers and status.
+    pub requests: bool,
+    pub changelogs: bool,
+}
+
+impl MailSettings {
+    /// How long a link to the settings is valid.
+    pub const LINK_LIFETIME: Duration = Duration::days(30);
+}
+
+/// New values of the [`MailSettings`] that are set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MailSettingsChange {
+    pub requests: Option<bool>,
+    pub changelogs: Option<bool>,
+}
+
+impl MailSettingsChange {
+    /// Stops all mail.
+    pub const NOTHING: Self = Self { requests: Some(false), changelogs: Some(false) };
+}
+
+impl From<MailSettings> for MailSettingsChange {
+    fn from(MailSettings { requests, changelogs }: MailSettings) -> Self {
+        Self { requests: Some(requests), changelogs: Some(changelogs) }
+    }
 }
 
 /// What a request to subscribe a customer has done.

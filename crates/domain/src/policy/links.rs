@@ -4,13 +4,28 @@ use std::sync::Arc;
 
 use crate::model::attachment::Filename;
 use crate::model::base_url::BaseUrl;
-use crate::model::id::{AttachmentId, CustomerId, FeatureRequestId, SignInId, WorkspaceId};
+use crate::model::id::{AttachmentId, CustomerId, FeatureRequestId, SignInId, WorkspaceId, parse_uuid};
+use crate::model::mail::Unsubscription;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
 use crate::policy::signed_reference::{Purpose, ReferenceSigner};
 
 /// The query parameter of an unsubscribe link that names the feature request of the mail.
-pub const UNSUBSCRIBE_REQUEST: &str = "request";
+const UNSUBSCRIBE_REQUEST: &str = "request";
+/// The query parameter of an unsubscribe link that names a kind of mail, and its value for changelogs.
+const UNSUBSCRIBE_KIND: &str = "kind";
+const CHANGELOGS: &str = "changelogs";
+
+/// Returns what an unsubscribe link stops, by the parameters of its query. They need no signature, because they affect only
+/// the mail of the link's own customer. With missing or unknown ones, a link stops all mail.
+pub fn unsubscription<'a>(parameter: impl Fn(&str) -> Option<&'a str>) -> Unsubscription {
+    let request = parameter(UNSUBSCRIBE_REQUEST).and_then(|raw| parse_uuid(UNSUBSCRIBE_REQUEST, raw).ok());
+    match request {
+        Some(request) => Unsubscription::Request(FeatureRequestId::new(request)),
+        None if parameter(UNSUBSCRIBE_KIND) == Some(CHANGELOGS) => Unsubscription::Changelogs,
+        None => Unsubscription::Everything,
+    }
+}
 
 /// Builds URLs from the configured base URL and the stored subdomain, never from client input.
 #[derive(Debug, Clone)]
@@ -94,15 +109,23 @@ impl Links {
         format!("{}/files/{token}/{}", self.base, filename.percent_encoded())
     }
 
-    /// Returns the URL of a voter's unsubscribe page. With `request`, the page also offers to unsubscribe from that
-    /// feature request alone.
+    /// Returns the URL that stops mail to a customer. [`unsubscription`] reads its query.
     #[must_use]
-    pub fn unsubscribe(&self, voter: CustomerId, request: Option<FeatureRequestId>) -> String {
-        let token = self.references.sign(Purpose::Unsubscribe, self.workspace, voter.uuid());
-        match request {
-            Some(request) => format!("{}/unsubscribe/{token}?{UNSUBSCRIBE_REQUEST}={request}", self.base),
-            None => format!("{}/unsubscribe/{token}", self.base),
-        }
+    pub fn unsubscribe(&self, customer: CustomerId, what: Unsubscription) -> String {
+        let token = self.references.sign(Purpose::Unsubscribe, self.workspace, customer.uuid());
+        let query = match what {
+            Unsubscription::Request(request) => format!("?{UNSUBSCRIBE_REQUEST}={request}"),
+            Unsubscription::Changelogs => format!("?{UNSUBSCRIBE_KIND}={CHANGELOGS}"),
+            Unsubscription::Everything => String::new(),
+        };
+        format!("{}/unsubscribe/{token}{query}", self.base)
+    }
+
+    /// Returns the path of the page where a customer chooses the mail without signing in, valid until a time.
+    #[must_use]
+    pub fn mail_settings(&self, customer: CustomerId, until: Timestamp) -> String {
+        let reference = self.references.sign_with_expiry(Purpose::MailSettings, self.workspace, customer.uuid(), until);
+        format!("/mail/{reference}")
     }
 
     /// Returns the signed reference by which the workspace uses a file.
@@ -157,9 +180,29 @@ mod tests {
         for (link, before, after, purpose, record) in [
             (links().blob(file, &filename), "/blobs/", "/%C3%9Cbersicht%201.png", Purpose::Blob, file.uuid()),
             (links().file(file, &filename, until), "/files/", "/%C3%9Cbersicht%201.png", Purpose::File, file.uuid()),
-            (links().unsubscribe(voter, None), "/unsubscribe/", "", Purpose::Unsubscribe, voter.uuid()),
             (
-                links().unsubscribe(voter, Some(request)),
+                links().unsubscribe(voter, Unsubscription::Everything),
+                "/unsubscribe/",
+                "",
+                Purpose::Unsubscribe,
+                voter.uuid(),
+            ),
+            (
+                links().unsubscribe(voter, Unsubscription::Changelogs),
+                "/unsubscribe/",
+                "?kind=changelogs",
+                Purpose::Unsubscribe,
+                voter.uuid(),
+            ),
+            (
+                format!("{BASE}{}", links().mail_settings(voter, until)),
+                "/mail/",
+                "",
+                Purpose::MailSettings,
+                voter.uuid(),
+            ),
+            (
+                links().unsubscribe(voter, Unsubscription::Request(request)),
                 "/unsubscribe/",
                 "?request=00000000-0000-0000-0000-000000000004",
                 Purpose::Unsubscribe,
@@ -170,7 +213,28 @@ mod tests {
             let reference = reference.and_then(|link| link.strip_suffix(after)).unwrap_or_else(|| panic!("{link}"));
             assert_eq!(references().verify(purpose, workspace(), reference, now()), Some(record), "{link}");
             let later = references().verify(purpose, workspace(), reference, until.plus(Duration::MILLISECOND));
-            assert_eq!(later.is_none(), purpose == Purpose::File, "{link}");
+            assert_eq!(later.is_none(), matches!(purpose, Purpose::File | Purpose::MailSettings), "{link}");
+        }
+    }
+
+    #[test]
+    fn a_link_without_a_known_kind_stops_all_mail() {
+        let request = FeatureRequestId::new(Uuid::from_u128(4));
+        for (parameters, expected) in [
+            (vec![("request", request.to_string())], Unsubscription::Request(request)),
+            (
+                vec![("request", request.to_string()), ("kind", "changelogs".to_owned())],
+                Unsubscription::Request(request),
+            ),
+            (vec![("kind", "changelogs".to_owned())], Unsubscription::Changelogs),
+            (vec![("request", "x".to_owned()), ("kind", "changelogs".to_owned())], Unsubscription::Changelogs),
+            (vec![("request", "x".to_owned())], Unsubscription::Everything),
+            (vec![("kind", "news of tomorrow".to_owned())], Unsubscription::Everything),
+            (Vec::new(), Unsubscription::Everything),
+        ] {
+            let parameter =
+                |name: &str| parameters.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str());
+            assert_eq!(unsubscription(parameter), expected, "{parameters:?}");
         }
     }
 }

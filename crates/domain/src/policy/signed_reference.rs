@@ -25,6 +25,8 @@ pub enum Purpose {
     File,
     /// An unsubscribe link in mail to a voter.
     Unsubscribe,
+    /// A link to the mail settings of a customer, which expires.
+    MailSettings,
     /// A link in mail that signs somebody in.
     SignIn,
     /// A cookie that says who was signed in in a browser before.
@@ -39,6 +41,7 @@ impl Purpose {
             Self::Attachable => b"attachable",
             Self::File => b"file",
             Self::Unsubscribe => b"unsubscribe",
+            Self::MailSettings => b"mail-settings",
             Self::SignIn => b"sign-in",
             Self::KnownBrowser => b"known-browser",
         }

@@ -2,8 +2,8 @@
 
 use crate::model::mail::MailRecipient;
 
-/// Whether a notification is still wanted: its recipient has not stopped all mail, and still has a subscribed vote for a
-/// feature request of the topic or follows one.
+/// Whether a notification is still wanted: its recipient has not stopped mail of this kind, and still has a subscribed vote
+/// for a feature request of the topic or follows one.
 #[must_use]
 pub fn is_wanted(recipient: &MailRecipient) -> bool {
     !recipient.is_stopped && recipient.is_subscribed == Some(true)

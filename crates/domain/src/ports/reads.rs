@@ -24,6 +24,7 @@ use crate::model::feature_request::{
 use crate::model::id::{
     AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, SessionId, SignInId, TrackId, WorkspaceId,
 };
+use crate::model::mail::MailSettings;
 use crate::model::member::Member;
 use crate::model::note::Note;
 use crate::model::pagination::{Listing, PageRequest};
@@ -77,6 +78,13 @@ pub trait AccountReader: Send + Sync {
         customer: Option<CustomerId>,
         limit: u32,
     ) -> Result<AccountLists, StoreError>;
+
+    /// Returns the address of a customer, and which mail the customer gets. One statement.
+    async fn mail_settings(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+    ) -> Result<Option<(EmailAddress, MailSettings)>, StoreError>;
 }
 
 /// Reads the metadata of files.
@@ -489,6 +497,7 @@ mockall::mock! {
     #[async_trait]
     impl AccountReader for Reads {
         async fn account_lists(&self, workspace: WorkspaceId, email: &FoldedEmail, customer: Option<CustomerId>, limit: u32) -> Result<AccountLists, StoreError>;
+        async fn mail_settings(&self, workspace: WorkspaceId, customer: CustomerId) -> Result<Option<(EmailAddress, MailSettings)>, StoreError>;
     }
 
     #[async_trait]

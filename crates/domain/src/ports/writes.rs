@@ -24,7 +24,7 @@ use crate::model::id::{
     ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, SessionId,
     SignInId, TrackId,
 };
-use crate::model::mail::{SubscribeOutcome, Topic, Unsubscription};
+use crate::model::mail::{MailSettingsChange, SenderName, SubscribeOutcome, Topic};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
 use crate::model::message::{MessageId, NewMessage};
@@ -284,21 +284,30 @@ pub trait Outbox {
 /// Who gets mail.
 #[async_trait]
 pub trait SubscriptionWrites {
-    /// Stops mail to a customer and deletes the mails that wait to be sent. Returns whether anything changed: the customer
-    /// was subscribed, or got mail at all. Returns `None` if the workspace has no such customer. What concerns one feature
-    /// request concerns everything that is merged with it, too.
-    ///
-    /// Contract: of a customer who has unsubscribed from everything before, the first timestamp stays.
+    /// Ends the subscription of a customer to a feature request and everything that is merged with it, and deletes the
+    /// answers and changes of the status that wait to be sent. Returns whether the customer was subscribed, and `None` if
+    /// the workspace has no such customer.
     async fn unsubscribe(
         &mut self,
         customer: CustomerId,
-        what: Unsubscription,
+        request: FeatureRequestId,
+    ) -> Result<Option<bool>, StoreError>;
+
+    /// Changes which mail a customer gets. Returns whether anything changed, and `None` if the workspace has no such
+    /// customer. If all mail is stopped, deletes what waits to be sent.
+    ///
+    /// Contract: of a customer who has stopped mail before, the first timestamp stays. Nothing turns mail to a blocked
+    /// customer on, and a stop stays when the block ends.
+    async fn change_mail_settings(
+        &mut self,
+        customer: CustomerId,
+        change: MailSettingsChange,
         at: Timestamp,
     ) -> Result<Option<bool>, StoreError>;
 
     /// Subscribes a customer, who is found or created, to a feature request, with or without a vote.
     ///
-    /// The customer is not subscribed if all mail to the customer is stopped. Returns `None` and changes nothing when the
+    /// The customer is not subscribed if answers and changes of the status to the customer are stopped. Returns `None` and changes nothing when the
     /// feature request does not exist. A stored name is kept, an empty one is set.
     async fn subscribe(
         &mut self,
@@ -708,7 +717,8 @@ mockall::mock! {
 
     #[async_trait]
     impl SubscriptionWrites for Unit {
-        async fn unsubscribe(&mut self, customer: CustomerId, what: Unsubscription, at: Timestamp) -> Result<Option<bool>, StoreError>;
+        async fn unsubscribe(&mut self, customer: CustomerId, request: FeatureRequestId) -> Result<Option<bool>, StoreError>;
+        async fn change_mail_settings(&mut self, customer: CustomerId, change: MailSettingsChange, at: Timestamp) -> Result<Option<bool>, StoreError>;
         async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<SubscribeOutcome>, StoreError>;
     }
 

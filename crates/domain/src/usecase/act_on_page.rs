@@ -73,7 +73,9 @@ pub enum PageOutcome {
     IdeaHeld,
     /// The person gets mail.
     Subscribed,
-    /// The person has ended all mail, and does not get this one either.
+    /// The same, after having stopped mail before.
+    MailResumed,
+    /// Mail to the person is stopped by the team, and so is this one.
     MailStopped,
     /// The person gets no more mail.
     Unsubscribed,
@@ -129,7 +131,8 @@ impl ActOnPage {
                 Command::Submit(Box::new(CreateFeatureRequest::new(draft)), holds)
             }
             PageAction::Subscribe(request) => {
-                Command::Subscribe(Subscribe { request: FeatureRequestRef::Id(*request), customer: customer() })
+                let request = FeatureRequestRef::Id(*request);
+                Command::Subscribe(Subscribe { request, customer: customer(), resumes_mail: true })
             }
             PageAction::Unsubscribe(request) => Command::Unsubscribe(EndSubscription {
                 request: FeatureRequestRef::Id(*request),
@@ -208,8 +211,11 @@ impl Operation for ActOnPage {
             Command::Subscribe(subscribe) => {
                 let subscribed = subscribe.perform(context, work).await?.with_own_record(OwnRecord::Subscription);
                 subscribed.map(|subscription| {
-                    let outcome =
-                        if subscription.is_subscribed { PageOutcome::Subscribed } else { PageOutcome::MailStopped };
+                    let outcome = match (subscription.is_subscribed, subscription.has_resumed) {
+                        (true, false) => PageOutcome::Subscribed,
+                        (true, true) => PageOutcome::MailResumed,
+                        (false, _) => PageOutcome::MailStopped,
+                    };
                     done(outcome, subscription.request)
                 })
             }
@@ -331,7 +337,8 @@ mod tests {
                 .returning(move |_, _| Ok(Some(VoteWithdrawn { request: summary(), vote_removed: has_changed })));
             unit.expect_subscribe()
                 .returning(move |_, _, _| Ok(Some(SubscribeOutcome { is_subscribed: true, has_changed })));
-            unit.expect_unsubscribe().returning(move |_, _, _| Ok(Some(has_changed)));
+            unit.expect_unsubscribe().returning(move |_, _| Ok(Some(has_changed)));
+            unit.expect_change_mail_settings().returning(|_, _, _| Ok(Some(false)));
             expect_language(&mut unit, 4);
             for (action, record) in [
                 (PageAction::Vote(request()), OwnRecord::Vote),

@@ -387,7 +387,7 @@ impl DeliverMail {
             brand: brand(&links, &digest.sender),
             entries: digest.entries.iter().map(entry).collect(),
             more: digest.mails.saturating_sub(digest.entries.len() as u64),
-            unsubscribe_url: links.unsubscribe(digest.id.customer, None),
+            unsubscribe_url: links.unsubscribe(digest.id.customer, Unsubscription::Everything),
         }
     }
 
@@ -402,7 +402,7 @@ impl DeliverMail {
             title: mail.about.title().clone(),
             url: url(&links, &mail.about),
             content: mail.content.clone(),
-            unsubscribe_url: links.unsubscribe(mail.id.customer, mail.about.request()),
+            unsubscribe_url: links.unsubscribe(mail.id.customer, mail.about.unsubscription()),
             stop_all_url: links.unsubscribe(mail.id.customer, Unsubscription::Everything),
         }
     }

@@ -8,7 +8,7 @@ use crate::model::customer::CustomerDraft;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::FeatureRequestRef;
 use crate::model::id::{CustomerId, FeatureRequestId};
-use crate::model::mail::{SubscribeOutcome, Unsubscription};
+use crate::model::mail::{MailSettingsChange, SubscribeOutcome};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
@@ -19,6 +19,9 @@ pub struct Subscribe {
     pub request: FeatureRequestRef,
     /// The customer, who is found or created.
     pub customer: CustomerDraft,
+    /// Whether the customer asks for it, so that answers and changes of the status are turned on again if the customer
+    /// has stopped them.
+    pub resumes_mail: bool,
 }
 
 /// Ends the subscription of a customer to a feature request.
@@ -37,6 +40,8 @@ pub struct Subscription {
     pub is_subscribed: bool,
     /// Whether that was different before.
     pub has_changed: bool,
+    /// Whether mail was turned on again.
+    pub has_resumed: bool,
 }
 
 impl Subscription {
@@ -63,10 +68,18 @@ impl Operation for Subscribe {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Subscription>, RoadmapError> {
         let request = work.find_feature_request(&self.request).await?.ok_or_else(missing)?.id;
+        let mut has_resumed = false;
+        if self.resumes_mail
+            && let Some(customer) = work.find_customer(self.customer.email.folded()).await?
+        {
+            let change = MailSettingsChange { requests: Some(true), changelogs: None };
+            has_resumed = work.change_mail_settings(customer, change, context.now).await? == Some(true);
+        }
         let customer = self.customer.to_new_customer(context.new_id(CustomerId::new));
         let subscribed = work.subscribe(&FeatureRequestRef::Id(request), &customer, context.now).await?;
         let SubscribeOutcome { is_subscribed, has_changed } = subscribed.ok_or_else(missing)?;
-        let subscription = Subscription { request, is_subscribed, has_changed };
+        let subscription =
+            Subscription { request, is_subscribed, has_changed: has_changed || has_resumed, has_resumed };
         Ok(subscription.performed("subscription.create").storing(storage::voter_bytes(&self.customer)))
     }
 }
@@ -77,15 +90,16 @@ impl Operation for EndSubscription {
 
     async fn perform(
         &self,
-        context: &OperationContext<'_>,
+        _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Subscription>, RoadmapError> {
         let request = work.find_feature_request(&self.request).await?.ok_or_else(missing)?.id;
         let changed = match work.find_customer(self.customer.folded()).await? {
-            Some(customer) => work.unsubscribe(customer, Unsubscription::Request(request), context.now).await?,
+            Some(customer) => work.unsubscribe(customer, request).await?,
             None => None,
         };
-        let subscription = Subscription { request, is_subscribed: false, has_changed: changed == Some(true) };
+        let subscription =
+            Subscription { request, is_subscribed: false, has_changed: changed == Some(true), has_resumed: false };
         Ok(subscription.performed("subscription.delete"))
     }
 }
@@ -113,10 +127,35 @@ mod tests {
                 .times(1)
                 .returning(move |_, _, _| Ok(Some(SubscribeOutcome { is_subscribed, has_changed })));
             let customer = CustomerDraft::parse(Some("ann@example.com"), None);
-            let operation = Subscribe { request: request(), customer: customer.unwrap() };
+            let operation = Subscribe { request: request(), customer: customer.unwrap(), resumes_mail: false };
             let done = perform(&operation, &mut unit).unwrap();
             assert_eq!((done.output.is_subscribed, done.output.has_changed), (is_subscribed, has_changed));
             assert_eq!(done.has_changed(), has_changed);
+        }
+    }
+
+    /// Whoever follows again wants mail, also after having stopped it.
+    #[test]
+    fn following_turns_mail_on_again() {
+        for (known, changed, has_resumed) in
+            [(true, Some(true), true), (true, Some(false), false), (true, None, false), (false, None, false)]
+        {
+            let mut unit = unit();
+            let customer = CustomerId::new(Uuid::from_u128(3));
+            unit.expect_find_customer().returning(move |_| Ok(known.then_some(customer)));
+            unit.expect_change_mail_settings()
+                .withf(move |of, change, at| {
+                    (*of, *at) == (customer, now())
+                        && *change == MailSettingsChange { requests: Some(true), changelogs: None }
+                })
+                .times(usize::from(known))
+                .returning(move |_, _, _| Ok(changed));
+            let subscribed = SubscribeOutcome { is_subscribed: true, has_changed: false };
+            unit.expect_subscribe().times(1).returning(move |_, _, _| Ok(Some(subscribed)));
+            let customer = CustomerDraft::parse(Some("ann@example.com"), None).unwrap();
+            let operation = Subscribe { request: request(), customer, resumes_mail: true };
+            let done = perform(&operation, &mut unit).unwrap();
+            assert_eq!((done.output.has_resumed, done.output.has_changed), (has_resumed, has_resumed));
         }
     }
 
@@ -128,12 +167,11 @@ mod tests {
                 .withf(|address| address.as_str() == "ann@example.com")
                 .returning(move |_| Ok(known.then(|| CustomerId::new(Uuid::from_u128(3)))));
             unit.expect_unsubscribe()
-                .withf(|customer, what, _| {
-                    *customer == CustomerId::new(Uuid::from_u128(3))
-                        && *what == Unsubscription::Request(summary("", None, 0).id)
+                .withf(|customer, request| {
+                    *customer == CustomerId::new(Uuid::from_u128(3)) && *request == summary("", None, 0).id
                 })
                 .times(usize::from(known))
-                .returning(move |_, _, _| Ok(Some(has_changed)));
+                .returning(move |_, _| Ok(Some(has_changed)));
             let operation = EndSubscription {
                 request: request(),
                 customer: EmailAddress::parse("email", "Ann@example.com").unwrap(),
@@ -150,7 +188,7 @@ mod tests {
         unit.expect_find_feature_request().returning(|_| Ok(None));
         let customer = CustomerDraft::parse(Some("ann@example.com"), None).unwrap();
         let end = EndSubscription { request: request(), customer: customer.email.clone() };
-        let subscribe = Subscribe { request: request(), customer };
+        let subscribe = Subscribe { request: request(), customer, resumes_mail: true };
         for error in [perform(&subscribe, &mut unit).unwrap_err(), perform(&end, &mut unit).unwrap_err()] {
             assert_eq!(error.to_string(), "FeatureRequest does not exist.");
         }

@@ -1,21 +1,37 @@
-//! Unsubscribes a voter from mail about one feature request or from all mail.
+//! Stops and resumes mail to a customer.
 
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::id::CustomerId;
-use crate::model::mail::Unsubscription;
+use crate::model::mail::{MailSettings, MailSettingsChange, Unsubscription};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 
-/// Stops mail to a voter and deletes the waiting mails. It is idempotent.
+/// Stops mail to a customer. It is idempotent.
 #[derive(Debug, Clone, Copy)]
 pub struct Unsubscribe {
-    /// The voter.
     pub customer: CustomerId,
-    /// The scope.
     pub what: Unsubscription,
+}
+
+/// Saves which mail a customer wants.
+#[derive(Debug, Clone, Copy)]
+pub struct SaveMailSettings {
+    pub customer: CustomerId,
+    pub settings: MailSettings,
+}
+
+async fn change(
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+    customer: CustomerId,
+    change: MailSettingsChange,
+) -> Result<Performed<()>, RoadmapError> {
+    let changed = work.change_mail_settings(customer, change, context.now).await?;
+    changed.ok_or(RoadmapError::NotFound(Resource::Customer))?;
+    Ok(Performed::new((), Audit::OwnRecord(OwnRecord::MailSettings)))
 }
 
 #[async_trait]
@@ -27,8 +43,87 @@ impl Operation for Unsubscribe {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<()>, RoadmapError> {
-        let changed = work.unsubscribe(self.customer, self.what, context.now).await?;
-        changed.ok_or(RoadmapError::NotFound(Resource::Customer))?;
-        Ok(Performed::new((), Audit::OwnRecord(OwnRecord::Unsubscription)))
+        let nothing = match self.what {
+            Unsubscription::Request(request) => {
+                let changed = work.unsubscribe(self.customer, request).await?;
+                changed.ok_or(RoadmapError::NotFound(Resource::Customer))?;
+                return Ok(Performed::new((), Audit::OwnRecord(OwnRecord::MailSettings)));
+            }
+            Unsubscription::Changelogs => MailSettingsChange { changelogs: Some(false), requests: None },
+            Unsubscription::Everything => MailSettingsChange::NOTHING,
+        };
+        change(context, work, self.customer, nothing).await
+    }
+}
+
+#[async_trait]
+impl Operation for SaveMailSettings {
+    type Output = ();
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        change(context, work, self.customer, self.settings.into()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::FeatureRequestId;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{now, perform};
+    use uuid::Uuid;
+
+    fn ann() -> CustomerId {
+        CustomerId::new(Uuid::from_u128(3))
+    }
+
+    fn unit(expected: MailSettingsChange) -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_change_mail_settings()
+            .withf(move |customer, change, at| (*customer, *change, *at) == (ann(), expected, now()))
+            .times(1)
+            .returning(|_, _, _| Ok(Some(true)));
+        unit
+    }
+
+    #[test]
+    fn a_link_stops_its_kind_and_leaves_the_others() {
+        let changelogs = MailSettingsChange { changelogs: Some(false), requests: None };
+        let everything = MailSettingsChange { changelogs: Some(false), requests: Some(false) };
+        for (what, expected) in [(Unsubscription::Changelogs, changelogs), (Unsubscription::Everything, everything)] {
+            perform(&Unsubscribe { customer: ann(), what }, &mut unit(expected)).unwrap();
+        }
+        let request = FeatureRequestId::new(Uuid::from_u128(7));
+        let mut unit = MockUnit::new();
+        unit.expect_unsubscribe()
+            .withf(move |customer, about| (*customer, *about) == (ann(), request))
+            .times(1)
+            .returning(|_, _| Ok(Some(false)));
+        perform(&Unsubscribe { customer: ann(), what: Unsubscription::Request(request) }, &mut unit).unwrap();
+    }
+
+    #[test]
+    fn settings_are_saved_whole() {
+        for settings in
+            [MailSettings { requests: true, changelogs: false }, MailSettings { requests: false, changelogs: true }]
+        {
+            perform(&SaveMailSettings { customer: ann(), settings }, &mut unit(settings.into())).unwrap();
+        }
+    }
+
+    #[test]
+    fn somebody_who_is_gone_is_reported() {
+        let mut unit = MockUnit::new();
+        unit.expect_change_mail_settings().returning(|_, _, _| Ok(None));
+        unit.expect_unsubscribe().returning(|_, _| Ok(None));
+        let request = Unsubscription::Request(FeatureRequestId::new(Uuid::nil()));
+        for what in [Unsubscription::Everything, request] {
+            let gone = perform(&Unsubscribe { customer: ann(), what }, &mut unit).unwrap_err();
+            assert_eq!(gone.to_string(), "Customer does not exist.");
+        }
     }
 }

@@ -2,12 +2,13 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{BigInt, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Bool, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{CustomerId, WorkspaceId};
+use roadmap_domain::model::mail::MailSettings;
 use roadmap_domain::model::portal::{AccountLists, PortalList, PortalRow};
 use roadmap_domain::model::session::SessionEntry;
 use roadmap_domain::ports::AccountReader;
@@ -92,6 +93,13 @@ statement! {
      ORDER BY feature_requests.tag_number DESC")
 }
 
+statement! {
+    /// Selects the address of a customer, and whether the customer gets answers and changes of the status, and changelogs.
+    MailSettingsOf { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid } -> (Text, Bool, Bool),
+    "SELECT email, mail_stopped_at IS NULL, NOT stops_changelogs AND blocked_at IS NULL FROM customers
+     WHERE workspace_id = {workspace} AND id = {customer}"
+}
+
 /// Selects the lists of a customer's account.
 async fn customer_lists(
     session: &Session,
@@ -139,5 +147,19 @@ impl AccountReader for PostgresReader {
         let rows: Vec<SessionEntryRow> = session.run(select.load(&mut session.connection()?)).await?;
         let sessions = rows.into_iter().map(SessionEntry::try_from).collect::<Result<_, _>>()?;
         Ok(AccountLists { sessions, ..lists })
+    }
+
+    async fn mail_settings(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+    ) -> Result<Option<(EmailAddress, MailSettings)>, StoreError> {
+        let session = self.session(workspace).await?;
+        let select = MailSettingsOf { workspace: workspace.uuid(), customer: customer.uuid() };
+        let row: Option<(String, bool, bool)> =
+            session.run_optional(select.get_result(&mut session.connection()?)).await?;
+        Ok(row.map(|(email, requests, changelogs)| {
+            (EmailAddress::from_stored(email), MailSettings { requests, changelogs })
+        }))
     }
 }

@@ -99,7 +99,7 @@ statement! {
         limit: i64 => BigInt,
     } -> (Nullable<Timestamptz>, Nullable<LinkColumns>),
     concat!("WITH customer AS MATERIALIZED (
-         SELECT mail_stopped_at, mail_stopped_because FROM customers
+         SELECT mail_stopped_at, mail_stopped_because, stops_changelogs FROM customers
          WHERE workspace_id = {workspace} AND id = {customer}
      ), ", subscribed!(), ", roots AS MATERIALIZED (
          SELECT DISTINCT coalesce(root_id, subscribed.request_id) AS id FROM subscribed
@@ -115,7 +115,8 @@ statement! {
          ) AS requests
          ORDER BY tag_number DESC LIMIT {limit}
      )
-     SELECT CASE WHEN mail_stopped_because <> 'blocked' THEN mail_stopped_at END, id, tag_number, title
+     SELECT CASE WHEN mail_stopped_because <> 'blocked' AND stops_changelogs THEN mail_stopped_at END, id, tag_number,
+            title
      FROM customer LEFT JOIN listed ON true ORDER BY tag_number DESC")
 }
 

@@ -75,7 +75,7 @@ statement! {
      )
      SELECT mails.kind, mails.topic, mails.customer_id, customers.email,
             coalesce(customers.language, customers.last_language),
-            mail_stopped_at IS NOT NULL,
+            CASE mails.kind WHEN 2 THEN stops_changelogs OR blocked_at IS NOT NULL ELSE mail_stopped_at IS NOT NULL END,
             (SELECT bool_or(subscriptions.subscribed) FROM members CROSS JOIN LATERAL (
                  SELECT subscribed FROM votes
                  WHERE votes.workspace_id = {workspace} AND votes.request_id = members.id

@@ -8,8 +8,8 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::id::CustomerId;
-use roadmap_domain::model::mail::{SubscribeOutcome, Unsubscription};
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
+use roadmap_domain::model::mail::{MailSettingsChange, SubscribeOutcome};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{CustomerWrites, SubscriptionWrites};
 use roadmap_store::columns::TimestampColumn;
@@ -21,13 +21,33 @@ use crate::unit::PostgresUnit;
 use crate::writes::requests::{folded_name_of, name_of};
 
 statement! {
-    /// Stops all mail to a customer, unless it is already stopped. The stop of a block ends with the block, this one does
-    /// not.
-    UnsubscribeFromAll { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, at: TimestampColumn => Timestamptz }
-        -> Untyped,
-    "UPDATE customers SET mail_stopped_at = {at}, mail_stopped_because = 'unsubscribed'
-     WHERE workspace_id = {workspace} AND id = {customer}
-       AND (mail_stopped_at IS NULL OR mail_stopped_because = 'blocked')"
+    /// Enables or disables kinds of mail to a customer; NULL leaves a kind. The stop of a block ends with the block, that of the
+    /// customer does not. Returns whether that changed anything, or no row without such a customer.
+    ChangeMailSettings {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        requests: Option<bool> => Nullable<Bool>,
+        changelogs: Option<bool> => Nullable<Bool>,
+        at: TimestampColumn => Timestamptz,
+    } -> Bool,
+    "WITH before AS MATERIALIZED (
+         SELECT id, mail_stopped_at, mail_stopped_because, stops_changelogs, blocked_at FROM customers
+         WHERE workspace_id = {workspace} AND id = {customer} FOR UPDATE
+     ), changed AS (
+         SELECT {requests} AND mail_stopped_at IS NOT NULL AND blocked_at IS NULL AS resumes,
+                NOT {requests} AND (mail_stopped_at IS NULL OR mail_stopped_because = 'blocked') AS stops,
+                {changelogs} = stops_changelogs AS switches
+         FROM before
+     ), saved AS (
+         UPDATE customers SET
+             mail_stopped_at = CASE WHEN resumes THEN NULL WHEN stops THEN {at} ELSE mail_stopped_at END,
+             mail_stopped_because =
+                 CASE WHEN resumes THEN NULL WHEN stops THEN 'unsubscribed' ELSE mail_stopped_because END,
+             stops_changelogs = CASE WHEN switches THEN NOT stops_changelogs ELSE stops_changelogs END
+         FROM changed WHERE workspace_id = {workspace} AND id = {customer} AND (resumes OR stops OR switches)
+         RETURNING 1
+     )
+     SELECT EXISTS (SELECT FROM saved) FROM before"
 }
 
 statement! {
@@ -143,8 +163,7 @@ impl SubscriptionWrites for PostgresUnit {
     async fn unsubscribe(
         &mut self,
         customer: CustomerId,
-        what: Unsubscription,
-        at: Timestamp,
+        request: FeatureRequestId,
     ) -> Result<Option<bool>, StoreError> {
         let (workspace, id) = (self.workspace, customer.uuid());
         // Waits for a merge that deletes the customer, and such a merge waits for this unit: it copies the votes.
@@ -157,21 +176,27 @@ impl SubscriptionWrites for PostgresUnit {
         if known.is_empty() {
             return Ok(None);
         }
-        match what {
-            Unsubscription::Everything => {
-                let all = UnsubscribeFromAll { workspace, customer: id, at: at.into() };
-                let changed = self.run(all.execute(&mut self.connection()?)).await?;
-                let delete = DeleteWaiting { workspace, customer: id };
-                self.run(delete.execute(&mut self.connection()?)).await?;
-                Ok(Some(changed > 0))
-            }
-            Unsubscription::Request(request) => {
-                let one = UnsubscribeFromOne { workspace, customer: id, request: request.uuid() };
-                let changed: bool = self.run(one.get_result(&mut self.connection()?)).await?;
-                delete_waiting_about(self, customer, request.uuid(), false).await?;
-                Ok(Some(changed))
-            }
+        let one = UnsubscribeFromOne { workspace, customer: id, request: request.uuid() };
+        let changed: bool = self.run(one.get_result(&mut self.connection()?)).await?;
+        delete_waiting_about(self, customer, request.uuid(), false).await?;
+        Ok(Some(changed))
+    }
+
+    async fn change_mail_settings(
+        &mut self,
+        customer: CustomerId,
+        change: MailSettingsChange,
+        at: Timestamp,
+    ) -> Result<Option<bool>, StoreError> {
+        let (workspace, customer) = (self.workspace, customer.uuid());
+        let MailSettingsChange { requests, changelogs } = change;
+        let save = ChangeMailSettings { workspace, customer, requests, changelogs, at: at.into() };
+        let changed: Option<bool> = self.run_optional(save.get_result(&mut self.connection()?)).await?;
+        if changed.is_some() && change == MailSettingsChange::NOTHING {
+            let delete = DeleteWaiting { workspace, customer };
+            self.run(delete.execute(&mut self.connection()?)).await?;
         }
+        Ok(changed)
     }
 
     async fn subscribe(

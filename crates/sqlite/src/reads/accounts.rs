@@ -2,12 +2,14 @@
 
 use crate::trees::LinkSql;
 use async_trait::async_trait;
-use diesel::prelude::RunQueryDsl;
+use diesel::dsl::not;
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{CustomerId, WorkspaceId};
+use roadmap_domain::model::mail::MailSettings;
 use roadmap_domain::model::portal::{AccountLists, PortalList, PortalRow};
 use roadmap_domain::model::session::SessionEntry;
 use roadmap_domain::ports::AccountReader;
@@ -17,6 +19,7 @@ use roadmap_store::rows::{LinkRow, PortalListRow, SessionEntryRow, SummaryRow};
 use crate::SqliteStore;
 use crate::reads::portal_lists::rows::{RowSql, row_sql};
 use crate::rows::{SummarySql, placed_joins, summary_sql};
+use crate::schema::customers;
 use crate::statement::statement;
 
 statement! {
@@ -146,5 +149,25 @@ impl AccountReader for SqliteStore {
             subscriptions: subscriptions.into_iter().map(RequestLink::from).collect(),
             sessions: sessions.into_iter().map(SessionEntry::try_from).collect::<Result<_, _>>()?,
         })
+    }
+
+    async fn mail_settings(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+    ) -> Result<Option<(EmailAddress, MailSettings)>, StoreError> {
+        let key = (Id(workspace.uuid()), Id(customer.uuid()));
+        let columns = (
+            customers::email,
+            customers::mail_stopped_at.is_null(),
+            not(customers::stops_changelogs).and(customers::blocked_at.is_null()),
+        );
+        let row: Option<(String, bool, bool)> = self
+            .readers
+            .run(move |connection| Ok(customers::table.find(key).select(columns).first(connection).optional()?))
+            .await?;
+        Ok(row.map(|(email, requests, changelogs)| {
+            (EmailAddress::from_stored(email), MailSettings { requests, changelogs })
+        }))
     }
 }

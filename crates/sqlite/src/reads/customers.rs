@@ -172,7 +172,9 @@ statement! {
                 AND subscriber.id = scope.customer AND subscriber.mail_stopped_at IS NULL
          ORDER BY root.row_number DESC LIMIT ?
      )
-     SELECT CASE WHEN customers.mail_stopped_because <> 'blocked' THEN customers.mail_stopped_at END, request.id, request.tag_number, request.title FROM scope
+     SELECT CASE WHEN customers.mail_stopped_because <> 'blocked' AND customers.stops_changelogs
+                 THEN customers.mail_stopped_at END,
+            request.id, request.tag_number, request.title FROM scope
      CROSS JOIN customers ON customers.workspace_id = scope.workspace AND customers.id = scope.customer
      LEFT JOIN page ON true
      LEFT JOIN feature_requests request ON request.row_number = page.number

@@ -42,7 +42,8 @@ statement! {
     concat!(
         "WITH ", topic_requests!(), "
          SELECT mails.key, customers.email, coalesce(customers.language, customers.last_language),
-            customers.mail_stopped_at IS NOT NULL,
+            CASE mails.value ->> 0 WHEN 'changelog' THEN customers.stops_changelogs OR customers.blocked_at IS NOT NULL
+                ELSE customers.mail_stopped_at IS NOT NULL END,
             (SELECT max(subscribed) FROM (
                 SELECT votes.subscribed FROM requests CROSS JOIN votes ON votes.workspace_id = customers.workspace_id
                    AND votes.request_id = requests.request AND votes.customer_id = customers.id

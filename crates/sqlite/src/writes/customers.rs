@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::dsl::{exists, select};
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use diesel::{SqliteConnection, SqliteExpressionMethods, delete, update};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::CustomersMerged;
@@ -97,11 +97,11 @@ statement! {
     Complete {
         name: Option<String> => Nullable<Text>, name_folded: Option<String> => Nullable<Text>,
         stopped_at: Option<i64> => Nullable<BigInt>, stopped_because: Option<String> => Nullable<Text>,
-        blocked_at: Option<i64> => Nullable<BigInt>,
+        blocked_at: Option<i64> => Nullable<BigInt>, stops_changelogs: bool => Bool,
         workspace: Id => Binary, customer: Id => Binary,
     }
     "UPDATE customers SET name = coalesce(name, ?), name_folded = coalesce(name_folded, ?), mail_stopped_at = ?,
-         mail_stopped_because = ?, blocked_at = ? WHERE workspace_id = ? AND id = ?"
+         mail_stopped_because = ?, blocked_at = ?, stops_changelogs = ? WHERE workspace_id = ? AND id = ?"
 }
 
 statement! {
@@ -116,8 +116,18 @@ statement! {
     "UPDATE removed_requests SET customer_id = ? WHERE workspace_id = ? AND customer_id = ?"
 }
 
-/// Name, folded name, since when and why all mail is stopped, since when the customer is blocked.
-type Fields = (Option<String>, Option<String>, Option<i64>, Option<String>, Option<i64>);
+/// Name, folded name, since when and why mail is stopped, since when the customer is blocked, and whether changelogs are
+/// stopped.
+type Fields = (Option<String>, Option<String>, Option<i64>, Option<String>, Option<i64>, bool);
+
+/// Whether a workspace has a customer.
+pub(crate) fn customer_exists(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    customer: Id,
+) -> Result<bool, SqlError> {
+    Ok(select(exists(customers::table.find((workspace, customer)))).get_result(connection)?)
+}
 
 fn find(connection: &mut SqliteConnection, workspace: Id, customer: Id) -> Result<Option<Fields>, SqlError> {
     let columns = (
@@ -126,6 +136,7 @@ fn find(connection: &mut SqliteConnection, workspace: Id, customer: Id) -> Resul
         customers::mail_stopped_at,
         customers::mail_stopped_because,
         customers::blocked_at,
+        customers::stops_changelogs,
     );
     Ok(customers::table.find((workspace, customer)).select(columns).first(connection).optional()?)
 }
@@ -159,12 +170,13 @@ fn merge(
     source: Id,
     target: Id,
 ) -> Result<Option<(CustomerRow, CustomerNameRow)>, SqlError> {
-    let Some((name, name_folded, source_stopped_at, source_because, source_blocked_at)) =
+    let Some((name, name_folded, source_stopped_at, source_because, source_blocked_at, source_changelogs)) =
         find(connection, workspace, source)?
     else {
         return Ok(None);
     };
-    let Some((_, _, target_stopped_at, target_because, target_blocked_at)) = find(connection, workspace, target)?
+    let Some((_, _, target_stopped_at, target_because, target_blocked_at, target_changelogs)) =
+        find(connection, workspace, target)?
     else {
         return Ok(None);
     };
@@ -185,8 +197,18 @@ fn merge(
     let gone: CustomerNameRow = delete(customers::table.find((workspace, source)))
         .returning((customers::id, customers::name, customers::email))
         .get_result(connection)?;
-    Complete { name, name_folded, stopped_at, stopped_because, blocked_at, workspace, customer: target }
-        .execute(connection)?;
+    let stops_changelogs = source_changelogs || target_changelogs;
+    Complete {
+        name,
+        name_folded,
+        stopped_at,
+        stopped_because,
+        blocked_at,
+        stops_changelogs,
+        workspace,
+        customer: target,
+    }
+    .execute(connection)?;
     for root in roots {
         recount(connection, workspace, root)?;
     }
@@ -203,10 +225,7 @@ impl CustomerWrites for SqliteUnit {
 
     async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
         let customer = Id(customer.uuid());
-        self.run(move |connection, workspace| {
-            Ok(select(exists(customers::table.find((workspace, customer)))).get_result(connection)?)
-        })
-        .await
+        self.run(move |connection, workspace| customer_exists(connection, workspace, customer)).await
     }
 
     async fn rename_customer(

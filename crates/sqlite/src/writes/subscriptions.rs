@@ -1,7 +1,6 @@
 //! Subscriptions of customers to mail.
 
 use async_trait::async_trait;
-use diesel::dsl::{exists, select};
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{Binary, Bool, Text};
 use diesel::{SqliteConnection, delete, insert_into, update};
@@ -9,7 +8,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
-use roadmap_domain::model::mail::{SubscribeOutcome, Unsubscription};
+use roadmap_domain::model::mail::{MailSettingsChange, SubscribeOutcome};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SubscriptionWrites;
 use roadmap_store::columns::Id;
@@ -21,6 +20,7 @@ use crate::schema::{customers, followers, outbox};
 use crate::statement::statement;
 use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
+use crate::writes::customers::customer_exists;
 use crate::writes::votes::find_or_insert_customer;
 
 statement! {
@@ -111,27 +111,49 @@ fn unsubscribe_from_request(
     Ok(votes + followed > 0)
 }
 
-/// Stops all mail to a customer and deletes the mails that wait to be sent. Returns whether the customer got mail.
-fn unsubscribe_from_everything(
+/// Enables or disables answers and changes of the status to a customer. Returns whether that changed anything.
+fn set_requests(
     connection: &mut SqliteConnection,
     workspace: Id,
     customer: Id,
+    wanted: bool,
     at: i64,
 ) -> Result<bool, SqlError> {
-    let stopped = (customers::mail_stopped_at.eq(at), customers::mail_stopped_because.eq("unsubscribed"));
-    // The stop of a block ends with the block, this one does not.
-    let is_stopped_by_block = customers::mail_stopped_because.eq("blocked");
-    let can_stop = customers::mail_stopped_at.is_null().or(is_stopped_by_block);
-    let changed =
-        update(customers::table.find((workspace, customer)).filter(can_stop)).set(stopped).execute(connection)?;
-    // The mails that are held for a digest are deleted together with it.
+    let customer = customers::table.find((workspace, customer));
+    let changed = if wanted {
+        let resumed = (customers::mail_stopped_at.eq(None::<i64>), customers::mail_stopped_because.eq(None::<String>));
+        let can_resume = customers::mail_stopped_at.is_not_null().and(customers::blocked_at.is_null());
+        update(customer.filter(can_resume)).set(resumed).execute(connection)?
+    } else {
+        let stopped = (customers::mail_stopped_at.eq(at), customers::mail_stopped_because.eq("unsubscribed"));
+        // The stop of a block ends with the block, that of the customer does not.
+        let is_blocked = customers::mail_stopped_because.eq("blocked");
+        let can_stop = customers::mail_stopped_at.is_null().or(is_blocked);
+        update(customer.filter(can_stop)).set(stopped).execute(connection)?
+    };
+    Ok(changed > 0)
+}
+
+/// Enables or disables changelogs to a customer. Returns whether that changed anything.
+fn set_changelogs(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    customer: Id,
+    wanted: bool,
+) -> Result<bool, SqlError> {
+    let other = customers::table.find((workspace, customer)).filter(customers::stops_changelogs.eq(wanted));
+    Ok(update(other).set(customers::stops_changelogs.eq(!wanted)).execute(connection)? > 0)
+}
+
+/// Deletes the mails to a customer that wait to be sent. Those held for a digest are deleted together with it.
+fn delete_waiting(connection: &mut SqliteConnection, workspace: Id, customer: Id) -> Result<(), SqlError> {
     let unsent = outbox::table
         .filter(outbox::workspace_id.eq(workspace))
         .filter(outbox::customer_id.eq(customer))
         .filter(outbox::sent_at.is_null())
         .filter(outbox::digest_id.is_null());
     delete(unsent).execute(connection)?;
-    Ok(changed > 0)
+    Ok(())
 }
 
 #[async_trait]
@@ -139,19 +161,35 @@ impl SubscriptionWrites for SqliteUnit {
     async fn unsubscribe(
         &mut self,
         customer: CustomerId,
-        what: Unsubscription,
+        request: FeatureRequestId,
+    ) -> Result<Option<bool>, StoreError> {
+        let customer = Id(customer.uuid());
+        self.run(move |connection, workspace| {
+            let changed = unsubscribe_from_request(connection, workspace, customer, request)?;
+            Ok(customer_exists(connection, workspace, customer)?.then_some(changed))
+        })
+        .await
+    }
+
+    async fn change_mail_settings(
+        &mut self,
+        customer: CustomerId,
+        change: MailSettingsChange,
         at: Timestamp,
     ) -> Result<Option<bool>, StoreError> {
         let customer = Id(customer.uuid());
         self.run(move |connection, workspace| {
-            let changed = match what {
-                Unsubscription::Everything => {
-                    unsubscribe_from_everything(connection, workspace, customer, at.millis())?
-                }
-                Unsubscription::Request(request) => unsubscribe_from_request(connection, workspace, customer, request)?,
-            };
-            let exists: bool = select(exists(customers::table.find((workspace, customer)))).get_result(connection)?;
-            Ok(exists.then_some(changed))
+            let mut changed = false;
+            if let Some(wanted) = change.requests {
+                changed |= set_requests(connection, workspace, customer, wanted, at.millis())?;
+            }
+            if let Some(wanted) = change.changelogs {
+                changed |= set_changelogs(connection, workspace, customer, wanted)?;
+            }
+            if change == MailSettingsChange::NOTHING {
+                delete_waiting(connection, workspace, customer)?;
+            }
+            Ok(customer_exists(connection, workspace, customer)?.then_some(changed))
         })
         .await
     }

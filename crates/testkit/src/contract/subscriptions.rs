@@ -3,29 +3,33 @@
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::audit::Audit;
+use roadmap_domain::model::changelog::{ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::comment::PublicAuthor;
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::mail::{About, MailId, Topic, Unsubscription};
+use roadmap_domain::model::mail::{About, MailId, MailSettings, Topic, Unsubscription};
 use roadmap_domain::model::message::Priority;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::policy::mail_limits::start_of_hour;
 use roadmap_domain::policy::subscription::is_wanted;
 use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::usecase::block_customer::BlockCustomer;
+use roadmap_domain::usecase::change_changelog::PublishChangelog;
+use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
 use roadmap_domain::usecase::edit_comment::DeleteComment;
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::subscribe::{EndSubscription, Subscribe, Subscription};
-use roadmap_domain::usecase::unsubscribe::Unsubscribe;
+use roadmap_domain::usecase::unsubscribe::{SaveMailSettings, Unsubscribe};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::harness::{Failing, Harness, comment, customer_comment, draft, held_idea, largest_page};
+use crate::harness::{Failing, Harness, changelog_fields, comment, customer_comment, draft, held_idea, largest_page};
 
 /// Comments on a feature request and returns the number of waiting mails.
 async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary) -> u64 {
@@ -109,7 +113,7 @@ pub async fn a_rolled_back_unit_unsubscribes_nobody(harness: Harness) {
     let request = harness.request(workspace, "Dark mode").await;
     let customer = voter(&harness, workspace, &request, "ann@example.com").await;
     assert_eq!(announce(&harness, workspace, &request).await, 1);
-    for what in [Unsubscription::Request(request.id), Unsubscription::Everything] {
+    for what in [Unsubscription::Request(request.id), Unsubscription::Changelogs, Unsubscription::Everything] {
         assert!(harness.executor.run_without_key(workspace, &Failing(Unsubscribe { customer, what })).await.is_err());
     }
     assert_eq!(announce(&harness, workspace, &request).await, 2);
@@ -122,7 +126,7 @@ pub async fn an_unknown_customer_is_not_unsubscribed(harness: Harness) {
     let ann = voter(&harness, acme, &request, "ann@example.com").await;
     assert_eq!(announce(&harness, acme, &request).await, 1);
     for (workspace, customer) in [(acme, CustomerId::new(Uuid::from_u128(9))), (bolt, ann)] {
-        for what in [Unsubscription::Request(request.id), Unsubscription::Everything] {
+        for what in [Unsubscription::Request(request.id), Unsubscription::Changelogs, Unsubscription::Everything] {
             let error = harness.unsubscribe(workspace, customer, what).await.unwrap_err();
             assert_eq!(error.to_string(), "Customer does not exist.");
         }
@@ -161,6 +165,13 @@ pub async fn customers_subscribe_without_a_vote(harness: Harness) {
     let subscribe = |email: &str, name: Option<&str>| Subscribe {
         request: FeatureRequestRef::Id(request.id),
         customer: CustomerDraft::parse(Some(email), name).unwrap(),
+        resumes_mail: false,
+    };
+    let subscription = |is_subscribed, has_changed| Subscription {
+        request: request.id,
+        is_subscribed,
+        has_changed,
+        has_resumed: false,
     };
     for (email, name, has_changed) in [
         ("Ann@Example.com", None, true),
@@ -168,7 +179,7 @@ pub async fn customers_subscribe_without_a_vote(harness: Harness) {
         ("ANN@example.com", Some("Eve"), false),
     ] {
         let subscribed = harness.perform(workspace, &subscribe(email, name)).await;
-        assert_eq!(subscribed, Subscription { request: request.id, is_subscribed: true, has_changed });
+        assert_eq!(subscribed, subscription(true, has_changed));
         assert_eq!((harness.count("followers", workspace).await, harness.count("customers", workspace).await), (1, 1));
     }
     let customers = harness.subject.reader.customers(workspace, None, largest_page()).await.unwrap().items;
@@ -184,7 +195,7 @@ pub async fn customers_subscribe_without_a_vote(harness: Harness) {
     assert_eq!(subscribers(&harness, workspace, request.id).await, ["Ann@Example.com"]);
     for (email, has_changed) in [("ann@EXAMPLE.com", true), ("ann@example.com", false), ("nobody@example.com", false)] {
         let ended = harness.perform(workspace, &end(request.id, email)).await;
-        assert_eq!(ended, Subscription { request: request.id, is_subscribed: false, has_changed });
+        assert_eq!(ended, subscription(false, has_changed));
         assert_eq!(harness.count("followers", workspace).await, 0);
     }
     // One may subscribe again, also after a vote, which then is not subscribed twice.
@@ -236,17 +247,90 @@ pub async fn stopped_mail_stays_stopped(harness: Harness) {
     let ann = voter(&harness, workspace, &request, "ann@example.com").await;
     harness.unsubscribe(workspace, ann, Unsubscription::Everything).await.unwrap();
     let customer = CustomerDraft::parse(Some("ann@example.com"), None);
-    let subscribe = Subscribe { request: FeatureRequestRef::Id(request.id), customer: customer.unwrap() };
-    let stopped = Subscription { request: request.id, is_subscribed: false, has_changed: false };
+    let request_ref = FeatureRequestRef::Id(request.id);
+    let subscribe = Subscribe { request: request_ref, customer: customer.unwrap(), resumes_mail: false };
+    let stopped = Subscription { request: request.id, is_subscribed: false, has_changed: false, has_resumed: false };
     assert_eq!(harness.perform(workspace, &subscribe).await, stopped);
     assert_eq!(harness.count("followers", workspace).await, 0);
     assert_eq!(subscribers(&harness, workspace, request.id).await, Vec::<String>::new());
+    // The customer can: mail about feature requests is on again, and changelogs stay stopped.
+    let follow = Subscribe { resumes_mail: true, ..subscribe };
+    let resumed = Subscription { request: request.id, is_subscribed: true, has_changed: true, has_resumed: true };
+    harness.failure(workspace, &Failing(follow.clone())).await;
+    assert_eq!(settings(&harness, workspace, ann).await, (false, false));
+    assert_eq!(harness.perform(workspace, &follow).await, resumed);
+    assert_eq!(settings(&harness, workspace, ann).await, (true, false));
+    assert_eq!(subscribers(&harness, workspace, request.id).await, ["ann@example.com"]);
+    let again = Subscription { has_changed: false, has_resumed: false, ..resumed };
+    assert_eq!(harness.perform(workspace, &follow).await, again);
+    harness.unsubscribe(workspace, ann, Unsubscription::Everything).await.unwrap();
     // A link in a mail about one feature request can be undone.
     let bob = voter(&harness, workspace, &request, "bob@example.com").await;
     harness.unsubscribe(workspace, bob, Unsubscription::Request(request.id)).await.unwrap();
     assert_eq!(subscribers(&harness, workspace, request.id).await, Vec::<String>::new());
     assert!(harness.subscribe(workspace, request.id, "bob@example.com").await);
     assert_eq!(subscribers(&harness, workspace, request.id).await, ["bob@example.com"]);
+}
+
+/// Whether a customer gets answers and changes of the status, and changelogs.
+async fn settings(harness: &Harness, workspace: WorkspaceId, customer: CustomerId) -> (bool, bool) {
+    let found = harness.subject.reader.mail_settings(workspace, customer).await.unwrap();
+    let (_, MailSettings { requests, changelogs }) = found.expect("a customer");
+    (requests, changelogs)
+}
+
+/// Each kind of mail is stopped and resumed by itself, and the others go on.
+pub async fn kinds_of_mail_are_stopped_by_themselves(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    let [ann, bob] = [
+        voter(&harness, workspace, &request, "ann@example.com").await,
+        voter(&harness, workspace, &request, "bob@example.com").await,
+    ];
+    let mails = async || harness.count("outbox", workspace).await;
+    let changelog = async || {
+        let ids = Some(Some(vec![request.id.to_string()]));
+        let fields = ChangelogFields { feature_request_ids: ids, ..changelog_fields("1.0", "<p>New</p>") };
+        let draft = ChangelogDraft::parse(&fields, false, |_| None).unwrap();
+        let created = harness.perform(workspace, &CreateChangelog { draft }).await;
+        let publish = PublishChangelog { changelog: created.changelog.id, notify_subscribers: true };
+        harness.perform(workspace, &publish).await;
+    };
+    let email = |shown: Option<(EmailAddress, MailSettings)>| shown.map(|(email, _)| email.as_str().to_owned());
+    let shown = harness.subject.reader.mail_settings(workspace, ann).await.unwrap();
+    assert_eq!(email(shown).as_deref(), Some("ann@example.com"));
+    let unknown = CustomerId::new(Uuid::from_u128(9));
+    assert_eq!(harness.subject.reader.mail_settings(workspace, unknown).await.unwrap(), None);
+    for (requests, changelogs) in [(true, true), (false, true), (false, false), (true, false), (true, true)] {
+        let save = SaveMailSettings { customer: ann, settings: MailSettings { requests, changelogs } };
+        harness.failure(workspace, &Failing(save)).await;
+        harness.perform(workspace, &save).await;
+        assert_eq!(settings(&harness, workspace, ann).await, (requests, changelogs));
+        assert_eq!(settings(&harness, workspace, bob).await, (true, true));
+        // All mail counts as stopped only if both kinds are.
+        let records = harness.subject.reader.customer_records(workspace, ann).await.unwrap();
+        assert_eq!(records.unsubscribed_at.is_some(), !requests && !changelogs, "{requests} {changelogs}");
+        let before = mails().await;
+        announce(&harness, workspace, &request).await;
+        assert_eq!(mails().await - before, 1 + u64::from(requests), "{requests} {changelogs}");
+        changelog().await;
+        assert_eq!(mails().await - before, 2 + u64::from(requests) + u64::from(changelogs), "{requests} {changelogs}");
+    }
+    // Only what is stopped is left out of what waits already.
+    harness.unsubscribe(workspace, ann, Unsubscription::Changelogs).await.unwrap();
+    assert_eq!(settings(&harness, workspace, ann).await, (true, false));
+    let records = harness.subject.reader.customer_records(workspace, ann).await.unwrap();
+    assert_eq!(records.unsubscribed_at, None);
+    // Whoever gets the records of somebody who has stopped a kind does not get that kind either.
+    harness.perform(workspace, &MergeCustomers { source: ann, target: bob }).await;
+    assert_eq!(settings(&harness, workspace, bob).await, (true, false));
+    // The team stops all mail to somebody who is blocked, who cannot turn it on again.
+    harness.perform(workspace, &BlockCustomer { customer: bob, is_blocked: true }).await;
+    let all = SaveMailSettings { customer: bob, settings: MailSettings { requests: true, changelogs: true } };
+    harness.perform(workspace, &all).await;
+    assert_eq!(settings(&harness, workspace, bob).await, (false, false));
+    harness.perform(workspace, &BlockCustomer { customer: bob, is_blocked: false }).await;
+    assert_eq!(settings(&harness, workspace, bob).await, (true, true));
 }
 
 /// Subscriptions to merged feature requests are subscriptions to their target. Ending one ends all of the tree, and
@@ -381,6 +465,7 @@ crate::contract::cases!($ subscriptions {
     customers_subscribe_without_a_vote,
     a_withdrawn_vote_ends_its_subscription,
     stopped_mail_stays_stopped,
+    kinds_of_mail_are_stopped_by_themselves,
     subscriptions_of_a_tree_belong_together,
     an_unsubscription_survives_a_merge_of_customers,
     the_author_gets_every_answer,

@@ -105,7 +105,9 @@ pub async fn records_of_another_workspace_are_unknown(harness: Harness) {
         for message in [
             harness.failure(bolt, &edit(reference, new_title("Mine"))).await,
             harness.failure(bolt, &withdraw(reference, "ann@example.com")).await,
-            harness.failure(bolt, &Subscribe { request: reference, customer: draft.unwrap() }).await,
+            harness
+                .failure(bolt, &Subscribe { request: reference, customer: draft.unwrap(), resumes_mail: false })
+                .await,
             harness.failure(bolt, &EndSubscription { request: reference, customer: address.unwrap() }).await,
             harness.failure(bolt, &merge(foreign, own.id)).await,
             harness.failure(bolt, &merge(own.id, foreign)).await,

@@ -105,8 +105,15 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
     let of_customer = customer_comment(first, "<p>Größer</p>", "cyd@example.com", Some("Çyd"));
     added = added.plus(run(&harness, acme, "customer's comment", &of_customer).await);
     let customer = CustomerDraft::parse(Some("Dan@example.com"), Some("Dän"));
-    added = added
-        .plus(run(&harness, acme, "subscription", &Subscribe { request: first, customer: customer.unwrap() }).await);
+    added = added.plus(
+        run(
+            &harness,
+            acme,
+            "subscription",
+            &Subscribe { request: first, customer: customer.unwrap(), resumes_mail: true },
+        )
+        .await,
+    );
     let moved = move_to(first, harness.track(acme, "Planned").await);
     added = added.plus(run(&harness, acme, "move", &moved).await);
     // The search documents of private feature requests do not grow, because they have none.

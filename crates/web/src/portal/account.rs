@@ -1,4 +1,4 @@
-//! The account of somebody who is signed in: name, language, votes, ideas, subscriptions and sessions.
+//! The account of somebody who is signed in: name, language, votes, ideas, subscriptions, mail and sessions.
 
 use std::rc::Rc;
 
@@ -7,6 +7,7 @@ use askama::Template;
 use roadmap_domain::error::{FieldProblem, RoadmapError};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{SessionId, parse_uuid};
+use roadmap_domain::model::mail::MailSettings;
 use roadmap_domain::model::member::Role;
 use roadmap_domain::model::portal::{AccountLists, PortalRow};
 use roadmap_domain::model::session::{Session, SessionEntry};
@@ -20,6 +21,7 @@ use crate::context::Context;
 use crate::cookies::{self, LANGUAGE};
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
+use crate::portal::mail_choice;
 use crate::portal::parts::{Counted, Status, Statuses};
 use crate::portal::preferences::parse_language;
 use crate::portal::sign_in::signed_out;
@@ -43,6 +45,8 @@ struct AccountPage {
     votes: Vec<Entry>,
     ideas: Vec<Entry>,
     subscriptions: Vec<Entry>,
+    /// Which mail the person gets, if the person is a customer.
+    mail: Option<MailSettings>,
     sessions: Vec<OpenSession>,
     problems: Problems,
 }
@@ -172,6 +176,10 @@ async fn page(context: &Context, session: &Session, name: String, language: Stri
     let customer = session.customer.as_ref().map(|customer| customer.id);
     let lists = context.run(&ShowAccount { email: session.email.clone(), customer }).await?;
     let AccountLists { votes, ideas, subscriptions, sessions } = lists;
+    let mail = match customer {
+        Some(customer) => Some(mail_choice::shown(context, customer).await?.settings),
+        None => None,
+    };
     let text = context.text();
     let statuses = Statuses::load(context).await?;
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
@@ -185,6 +193,7 @@ async fn page(context: &Context, session: &Session, name: String, language: Stri
         votes: votes.iter().map(|request| Entry::new(text, &statuses, request, false)).collect(),
         ideas: ideas.iter().map(|row| Entry::of_row(text, &statuses, row)).collect(),
         subscriptions: subscriptions.iter().map(Entry::of_link).collect(),
+        mail,
         sessions: sessions.iter().map(|entry| OpenSession::new(text, entry, session.id)).collect(),
         problems,
     };

@@ -1,86 +1,90 @@
-//! The choices of the page behind an unsubscribe link.
+//! Which mail a customer gets, for the pages that stop and resume it.
 
 use async_trait::async_trait;
 
-use crate::error::RoadmapError;
-use crate::model::id::{FeatureRequestId, WorkspaceId};
-use crate::model::mail::Unsubscription;
-use crate::model::text::Name;
-use crate::usecase::query::setting::ShowSetting;
+use crate::error::{Resource, RoadmapError};
+use crate::model::email_address::EmailAddress;
+use crate::model::feature_request::{FeatureRequestRef, RequestLink};
+use crate::model::id::{CustomerId, WorkspaceId};
+use crate::model::mail::{MailSettings, Unsubscription};
+use crate::model::portal::Viewer;
 use crate::usecase::query::{Query, QueryPorts};
 
-/// Loads the scopes that a voter can unsubscribe from by a link.
+/// Loads the mail settings of a customer.
 #[derive(Debug, Clone, Copy)]
-pub struct UnsubscribeOptions {
-    /// The feature request of the mail, if the link names one.
-    pub request: Option<FeatureRequestId>,
+pub struct ShowMailSettings {
+    pub customer: CustomerId,
+    /// What the link stops that the customer has followed.
+    pub what: Unsubscription,
 }
 
-/// The choices that the page shows.
+/// The mail settings of a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnsubscribeChoice {
-    /// The name of the product that sends the mail.
-    pub product_name: Name,
-    /// Whether mail about one feature request can be stopped separately.
-    pub offers_request: bool,
-}
-
-impl UnsubscribeOptions {
-    /// Returns the scope to unsubscribe from. `only_request` is whether the voter chose the one feature request. A
-    /// missing or unknown choice means all mail.
-    #[must_use]
-    pub fn unsubscription(self, only_request: bool) -> Unsubscription {
-        match self.request {
-            Some(request) if only_request => Unsubscription::Request(request),
-            _ => Unsubscription::Everything,
-        }
-    }
+pub struct MailSettingsShown {
+    pub email: EmailAddress,
+    pub settings: MailSettings,
+    /// The feature request that the link is about, if the customer may see it.
+    pub request: Option<RequestLink>,
 }
 
 #[async_trait]
-impl Query for UnsubscribeOptions {
-    type Output = UnsubscribeChoice;
+impl Query for ShowMailSettings {
+    type Output = MailSettingsShown;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<UnsubscribeChoice, RoadmapError> {
-        let setting = ShowSetting.execute(workspace, ports).await?;
-        Ok(UnsubscribeChoice { product_name: setting.product_name, offers_request: self.request.is_some() })
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<MailSettingsShown, RoadmapError> {
+        let found = ports.reader.mail_settings(workspace, self.customer).await?;
+        let (email, settings) = found.ok_or(RoadmapError::NotFound(Resource::Customer))?;
+        let request = match self.what {
+            Unsubscription::Request(request) => {
+                let viewer = Viewer { customer: Some(self.customer), is_member: false };
+                ports.reader.visible_request(workspace, &FeatureRequestRef::Id(request), viewer).await?
+            }
+            Unsubscription::Changelogs | Unsubscription::Everything => None,
+        };
+        Ok(MailSettingsShown { email, settings, request })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::setting::Setting;
+    use crate::model::feature_request::Title;
+    use crate::model::id::FeatureRequestId;
     use crate::ports::mocks::{MockBlobs, MockReads};
     use crate::usecase::query::tests::run_query;
     use uuid::Uuid;
 
-    fn request() -> FeatureRequestId {
-        FeatureRequestId::new(Uuid::from_u128(7))
+    #[test]
+    fn a_feature_request_is_named_as_the_customer_sees_it() {
+        let (customer, id) = (CustomerId::new(Uuid::from_u128(3)), FeatureRequestId::new(Uuid::from_u128(7)));
+        let link = RequestLink { id, tag_number: 7, title: Title::from_stored("Dark mode".to_owned()) };
+        let settings = MailSettings { requests: true, changelogs: false };
+        for (what, is_asked) in [(Unsubscription::Request(id), true), (Unsubscription::Changelogs, false)] {
+            let (mut reader, found) = (MockReads::new(), link.clone());
+            reader
+                .expect_mail_settings()
+                .withf(move |_, of| *of == customer)
+                .returning(move |_, _| Ok(Some((EmailAddress::from_stored("ann@example.com".to_owned()), settings))));
+            reader
+                .expect_visible_request()
+                .withf(move |_, request, viewer| {
+                    *request == FeatureRequestRef::Id(id)
+                        && *viewer == Viewer { customer: Some(customer), is_member: false }
+                })
+                .times(usize::from(is_asked))
+                .return_once(move |_, _, _| Ok(Some(found)));
+            let shown = run_query(reader, MockBlobs::new(), &ShowMailSettings { customer, what }).unwrap();
+            assert_eq!((shown.settings, shown.request), (settings, is_asked.then(|| link.clone())));
+        }
     }
 
     #[test]
-    fn one_request_can_be_chosen_where_the_link_names_it() {
-        for request in [None, Some(request())] {
-            let mut reader = MockReads::new();
-            reader.expect_setting().returning(|_| Ok(Some(Setting::parse("Acme", "https://acme.example").unwrap())));
-            let choice = run_query(reader, MockBlobs::new(), &UnsubscribeOptions { request }).unwrap();
-            assert_eq!((choice.product_name.as_str(), choice.offers_request), ("Acme", request.is_some()));
-        }
-        for (request, only_request, expected) in [
-            (Some(request()), true, Unsubscription::Request(request())),
-            (Some(request()), false, Unsubscription::Everything),
-            (None, true, Unsubscription::Everything),
-        ] {
-            assert_eq!(UnsubscribeOptions { request }.unsubscription(only_request), expected);
-        }
-    }
-
-    #[test]
-    fn a_workspace_that_is_gone_has_no_options() {
+    fn somebody_who_is_gone_has_no_settings() {
         let mut reader = MockReads::new();
-        reader.expect_setting().returning(|_| Ok(None));
-        let gone = run_query(reader, MockBlobs::new(), &UnsubscribeOptions { request: None });
-        assert_eq!(gone.unwrap_err().to_string(), "Workspace does not exist.");
+        reader.expect_mail_settings().returning(|_, _| Ok(None));
+        let customer = CustomerId::new(Uuid::nil());
+        let query = ShowMailSettings { customer, what: Unsubscription::Everything };
+        let gone = run_query(reader, MockBlobs::new(), &query).unwrap_err();
+        assert_eq!(gone.to_string(), "Customer does not exist.");
     }
 }

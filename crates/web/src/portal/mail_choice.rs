@@ -1,0 +1,191 @@
+//! Which mail somebody gets: the page behind the link of a mail that stops it, and the settings.
+//!
+//! Nobody has to sign in. The link of a mail stops mail; the page that follows has a link to the settings, which is valid for
+//! [`MailSettings::LINK_LIFETIME`] and for nothing else.
+
+use std::rc::Rc;
+
+use askama::Template;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, parse_uuid};
+use roadmap_domain::model::mail::{MailSettings, Unsubscription};
+use roadmap_domain::model::sign_in::PageAction;
+use roadmap_domain::policy::links::unsubscription;
+use roadmap_domain::policy::signed_reference::Purpose;
+use roadmap_domain::usecase::act_on_page::{ActOnPage, PageActor};
+use roadmap_domain::usecase::query::subscriptions::{MailSettingsShown, ShowMailSettings};
+use roadmap_domain::usecase::unsubscribe::{SaveMailSettings, Unsubscribe};
+use roadmap_http::error::HttpError;
+use roadmap_http::workspace::resolve_reference;
+
+use crate::actions::{execute, request_path};
+use crate::context::Context;
+use crate::form::Fields;
+use crate::page::{Nav, Page};
+use crate::reply::{PageResult, Reply};
+
+/// The page that stops mail.
+#[derive(Template)]
+#[template(path = "portal/stop-mail.html")]
+struct StopPage {
+    page: Page,
+    email: String,
+    /// The path of the form.
+    action: String,
+    /// Whether the link is about a feature request.
+    has_request: bool,
+    /// Title and path of the feature request, if the person may see it.
+    request: Option<(String, String)>,
+    /// Whether changelogs can be stopped by themselves.
+    has_changelogs: bool,
+}
+
+/// What was stopped, and the way back.
+#[derive(Template)]
+#[template(path = "portal/mail-stopped.html")]
+struct StoppedPage {
+    page: Page,
+    sentence: String,
+    /// The path of the settings.
+    settings_path: String,
+    /// What *Undo* sends: the feature request, or the settings before.
+    follow: Option<FeatureRequestId>,
+    before: MailSettings,
+}
+
+/// The settings.
+#[derive(Template)]
+#[template(path = "portal/mail-settings.html")]
+struct SettingsPage {
+    page: Page,
+    email: String,
+    /// The path of the form.
+    action: String,
+    settings: MailSettings,
+}
+
+/// `GET /stop-mail/<reference>`: asks what to stop.
+pub(crate) async fn ask(context: Rc<Context>) -> PageResult {
+    let (customer, what) = linked(&context).await?;
+    let shown = context.run(&ShowMailSettings { customer, what }).await?;
+    let title = context.text().get("stop-mail-title");
+    Ok(Reply::page(&StopPage {
+        page: Page::new(&context, Nav::Other, title).not_indexed(),
+        email: shown.email.as_str().to_owned(),
+        action: context.path_and_query(),
+        has_request: matches!(what, Unsubscription::Request(_)),
+        request: shown.request.map(|request| (request.title.as_str().to_owned(), request_path(&request))),
+        has_changelogs: shown.settings.changelogs && !matches!(what, Unsubscription::Request(_)),
+    })
+    .not_indexed())
+}
+
+/// `POST /stop-mail/<reference>`: stops what the field `stop` names, and leads to the page that says so.
+pub(crate) async fn stop(context: Rc<Context>, fields: Fields) -> PageResult {
+    let (customer, linked) = linked(&context).await?;
+    let (what, name) = match fields.get("stop") {
+        "request" => (linked, "request"),
+        "changelogs" => (Unsubscription::Changelogs, "changelogs"),
+        _ => (Unsubscription::Everything, "all"),
+    };
+    let before = shown(&context, customer).await?.settings;
+    execute(&context, Unsubscribe { customer, what }).await?;
+    let until = context.state.http.clock.now().plus(MailSettings::LINK_LIFETIME);
+    let path = context.links.mail_settings(customer, until);
+    // What *Undo* is to restore.
+    let undo = match what {
+        Unsubscription::Request(request) => format!("&follow={request}"),
+        Unsubscription::Changelogs | Unsubscription::Everything => {
+            let requests = if before.requests { "&requests=1" } else { "" };
+            let changelogs = if before.changelogs { "&changelogs=1" } else { "" };
+            format!("{requests}{changelogs}")
+        }
+    };
+    Ok(Reply::see_other(format!("{path}?stopped={name}{undo}")))
+}
+
+/// `GET /mail/<reference>`: shows the settings, or first what was stopped.
+pub(crate) async fn settings(context: Rc<Context>) -> PageResult {
+    let customer = owner(&context).await?;
+    let what =
+        if context.query.has("follow") { followed(context.query.get("follow"))? } else { Unsubscription::Everything };
+    let MailSettingsShown { email, settings, request } = context.run(&ShowMailSettings { customer, what }).await?;
+    let (text, path) = (context.text(), context.request.path().to_owned());
+    let sentence = match (context.query.get("stopped"), request) {
+        ("request", Some(request)) => text.named("stopped-request", request.title.as_str()),
+        ("request", None) => text.get("stopped-this").into_owned(),
+        ("changelogs", _) => text.get("stopped-changelogs").into_owned(),
+        ("all", _) => text.get("stopped-all").into_owned(),
+        _ => {
+            let page = Page::new(&context, Nav::Other, text.get("mail-settings-title")).not_indexed();
+            let email = email.as_str().to_owned();
+            return Ok(Reply::page(&SettingsPage { page, email, action: path, settings }).not_indexed());
+        }
+    };
+    Ok(Reply::page(&StoppedPage {
+        page: Page::new(&context, Nav::Other, text.get("stop-mail-title")).not_indexed(),
+        sentence,
+        settings_path: path,
+        follow: match what {
+            Unsubscription::Request(request) => Some(request),
+            Unsubscription::Changelogs | Unsubscription::Everything => None,
+        },
+        before: chosen(&context.query),
+    })
+    .not_indexed())
+}
+
+/// `POST /mail/<reference>`: saves the settings. With the field `follow`, undoes the end of a subscription.
+pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
+    let customer = owner(&context).await?;
+    let path = context.request.path();
+    if !fields.has("follow") {
+        execute(&context, SaveMailSettings { customer, settings: chosen(&fields) }).await?;
+        return Ok(Reply::see_other(format!("{path}?done=mail-saved")));
+    }
+    let what = followed(fields.get("follow"))?;
+    // What the person may not see does not exist.
+    let MailSettingsShown { email, request, .. } = context.run(&ShowMailSettings { customer, what }).await?;
+    let request = request.ok_or(HttpError::NotFound)?;
+    let actor = PageActor { email, is_member: false, language: context.language };
+    let follow = ActOnPage::new(&actor, &PageAction::Subscribe(request.id), false)
+        .map_err(|error| HttpError::Domain(error.into()))?;
+    execute(&context, follow).await?;
+    Ok(Reply::see_other(format!("{path}?done=subscribed")))
+}
+
+/// `POST /account/mail`: saves the settings of somebody who is signed in.
+pub(crate) async fn save_own(context: Rc<Context>, fields: Fields) -> PageResult {
+    let customer = context.session.as_deref().and_then(|session| session.customer.as_ref());
+    let customer = customer.ok_or(HttpError::NotFound)?.id;
+    execute(&context, SaveMailSettings { customer, settings: chosen(&fields) }).await?;
+    Ok(Reply::see_other("/account?done=mail-saved"))
+}
+
+/// Returns the mail settings of a customer.
+pub(crate) async fn shown(context: &Context, customer: CustomerId) -> Result<MailSettingsShown, HttpError> {
+    context.run(&ShowMailSettings { customer, what: Unsubscription::Everything }).await
+}
+
+/// Returns the feature request whose subscription was ended.
+fn followed(raw: &str) -> Result<Unsubscription, HttpError> {
+    let request = parse_uuid("follow", raw).map_err(|_| HttpError::NotFound)?;
+    Ok(Unsubscription::Request(FeatureRequestId::new(request)))
+}
+
+/// Returns the settings of a form.
+fn chosen(fields: &Fields) -> MailSettings {
+    MailSettings { requests: fields.has("requests"), changelogs: fields.has("changelogs") }
+}
+
+/// Returns whose mail the link of a mail is about, and what it stops.
+async fn linked(context: &Context) -> Result<(CustomerId, Unsubscription), HttpError> {
+    let (_, customer) = resolve_reference(&context.state.http, &context.request, Purpose::Unsubscribe).await?;
+    let parameter = |name: &str| context.query.has(name).then(|| context.query.get(name));
+    Ok((CustomerId::new(customer), unsubscription(parameter)))
+}
+
+/// Returns whose settings the link of the path leads to.
+async fn owner(context: &Context) -> Result<CustomerId, HttpError> {
+    let (_, customer) = resolve_reference(&context.state.http, &context.request, Purpose::MailSettings).await?;
+    Ok(CustomerId::new(customer))
+}
