@@ -34,6 +34,7 @@ fn moves_are_listed_newest_first_with_the_names_of_that_time() {
             "from_status": from.1,
             "to_status": to.1,
             "moved_by": { "kind": by.0, "name": by.1 },
+            "comment_id": null,
             "created_at": moves[index]["created_at"],
         })
     };

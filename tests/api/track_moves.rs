@@ -41,6 +41,39 @@ fn a_move_returns_the_request_on_its_new_track() {
     assert_eq!(app.acme.get_feature_requests("query=facade").json()["feature_requests"][0]["track"], "In progress");
 }
 
+/// `PATCH …/track` takes a public comment that says why: one comment, and one mail about both.
+#[test]
+fn a_move_takes_a_comment_that_says_why() {
+    let app = App::start();
+    let (track, id) = (app.track("Planned"), "1");
+    app.acme.feature_request("Dark mode");
+    app.acme.vote(id, "ann@example.com");
+    let body = json!({
+        "track_id": track,
+        "notify_all_voters": true,
+        "comment": { "content": "<p>Enough of you asked.</p>" },
+        "operation_key": "one",
+    });
+    let moved = app.acme.patch_track(id, &body).is_ok();
+    assert_eq!(app.acme.patch_track(id, &body).is_ok(), moved);
+    assert_eq!(moved["comment"]["content"], "<p>Enough of you asked.</p>");
+    assert_eq!(moved["feature_request"]["track"], "Planned");
+    let comments = app.acme.get("/api/external/v1/feature_requests/1/comments").is_ok();
+    assert_eq!(comments["comments"].as_array().map(Vec::len), Some(1), "{comments}");
+    assert_eq!(comments["comments"][0]["id"], moved["comment"]["id"]);
+    let moves = app.acme.get("/api/external/v1/feature_requests/1/moves").is_ok();
+    assert_eq!(moves["moves"][0]["comment_id"], moved["comment"]["id"]);
+    assert_eq!(app.count("SELECT count(*) FROM outbox WHERE kind = 'status_change'"), 1);
+    assert_eq!(app.count("SELECT count(*) FROM outbox WHERE kind = 'comment'"), 0);
+    // Without a comment, the response has none; a bad one moves nothing.
+    let back = app.acme.patch_track(id, &to(&app.track("Inbox"))).is_ok();
+    assert_eq!(back.get("comment"), None);
+    let missing = "param is missing or the value is empty or invalid: content";
+    let body = json!({ "track_id": track, "comment": { "content": " " } });
+    app.acme.patch_track(id, &body).is_error(422, missing);
+    assert_eq!(app.acme.detail(id)["track"], "Inbox");
+}
+
 /// Beyond the contract: UUIDs are case-insensitive.
 #[test]
 fn a_track_is_named_by_its_uuid_in_either_case() {

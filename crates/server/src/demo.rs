@@ -571,7 +571,7 @@ impl<'a> Filling<'a> {
         }
         for moved in &request.moves {
             let track = self.track(&moved.track)?;
-            let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false };
+            let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false, comment: None };
             let operation = MoveFeatureRequest { request: reference, draft };
             self.perform(&operation, request.days_ago - moved.days_after, self.member(moved.by)?, work).await?;
         }

@@ -607,7 +607,7 @@ pub const fn member_viewer() -> Viewer {
 /// A move that notifies nobody.
 #[must_use]
 pub fn move_to(request: FeatureRequestRef, track: TrackId) -> MoveFeatureRequest {
-    let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false };
+    let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false, comment: None };
     MoveFeatureRequest { request, draft }
 }
 

@@ -6,7 +6,7 @@ use roadmap_domain::error::Validated;
 use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::model::member::Author;
-use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest, Moved};
+use roadmap_domain::usecase::move_feature_request::{MoveComment, MoveDraft, MoveFeatureRequest, Moved};
 use roadmap_domain::usecase::query::records::ListMoves;
 use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 use super::execute_operation;
 use crate::error::ApiError;
 use crate::extractors::{ReadRequest, WriteRequest, feature_request_ref};
+use crate::fields::Object;
 use crate::openapi::failures::{
     BodyErrors, CommonErrors, FeatureRequestErrors, MoveErrors, OperationKeyErrors, QueryErrors,
 };
@@ -31,6 +32,18 @@ struct Body {
     author_email: Option<String>,
     #[schema(schema_with = described::notify_of_status)]
     notify_all_voters: Option<bool>,
+    /// A public comment that says why. Its mail and that about the status are one.
+    #[schema(value_type = Option<MoveCommentBody>)]
+    comment: Option<Object<MoveCommentBody>>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = MoveComment)]
+struct MoveCommentBody {
+    #[schema(required = true, schema_with = described::comment)]
+    content: Option<String>,
+    #[schema(schema_with = described::author_email)]
+    author_email: Option<String>,
 }
 
 /// List the moves of a feature request
@@ -82,7 +95,7 @@ pub(crate) async fn update(
     let links = input.links.clone();
     let request = feature_request_ref(&request);
     let operation = move |draft| MoveFeatureRequest { request, draft };
-    let render = move |moved: Moved| wire::feature_request::moved(&moved.request, &links);
+    let render = move |moved: Moved| wire::feature_request::moved(&moved, &links);
     execute_operation(&state, input, Target::FeatureRequest(request), draft, operation, render).await
 }
 
@@ -91,5 +104,11 @@ fn draft(body: Body) -> Validated<MoveDraft> {
         track: parse_uuid("track_id", body.track_id.as_deref().unwrap_or_default()).map(TrackId::new)?,
         author: Author::parse("author_email", body.author_email.as_deref())?,
         notify_all_voters: body.notify_all_voters.unwrap_or(false),
+        comment: match body.comment {
+            Some(Object(comment)) => {
+                Some(MoveComment::parse(comment.content.as_deref(), comment.author_email.as_deref())?)
+            }
+            None => None,
+        },
     })
 }

@@ -1,7 +1,7 @@
 //! Comments, contract sections 2.6 and 4.8.
 
 use roadmap_domain::model::changes::{Changed, ChangedComment, ChangesListing};
-use roadmap_domain::model::comment::ListedComment;
+use roadmap_domain::model::comment::{self, ListedComment};
 use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
@@ -122,12 +122,17 @@ enum AuthorKind {
     Customer,
 }
 
+/// Returns the fields of a comment that was just posted.
+pub(super) fn posted_comment(comment: &comment::Comment) -> Comment<'_> {
+    Comment {
+        id: comment.id.to_string(),
+        content: comment.content.as_str(),
+        created_at: comment.created_at.to_string(),
+    }
+}
+
 pub(crate) fn posted(posted: &CommentPosted, links: &Links) -> SavedResponse {
-    let comment = Comment {
-        id: posted.comment.id.to_string(),
-        content: posted.comment.content.as_str(),
-        created_at: posted.comment.created_at.to_string(),
-    };
+    let comment = posted_comment(&posted.comment);
     saved_created(&Posted { comment, feature_request: summary(&posted.request, links) })
 }
 

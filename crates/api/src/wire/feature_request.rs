@@ -9,9 +9,11 @@ use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::{VoteCast, VoteWithdrawn};
+use roadmap_domain::usecase::move_feature_request;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::comment;
 use super::customer::{self, CustomerReference};
 use super::page::{Envelope, Gone, gone};
 use super::{Links, saved_created, saved_ok};
@@ -69,8 +71,11 @@ pub(crate) struct SearchItem<'a> {
 /// A feature request that was moved.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FeatureRequestMoved)]
-pub(crate) struct Moved {
+pub(crate) struct Moved<'a> {
     feature_request: Summary,
+    /// The comment; only if one was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<comment::Comment<'a>>,
 }
 
 /// Search results, best first.
@@ -307,8 +312,9 @@ pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedResponse {
     saved_created(&body)
 }
 
-pub(crate) fn moved(request: &FeatureRequestSummary, links: &Links) -> SavedResponse {
-    saved_ok(&Moved { feature_request: summary(request, links) })
+pub(crate) fn moved(moved: &move_feature_request::Moved, links: &Links) -> SavedResponse {
+    let comment = moved.comment.as_ref().map(comment::posted_comment);
+    saved_ok(&Moved { feature_request: summary(&moved.request, links), comment })
 }
 
 pub(crate) fn vote_withdrawn(withdrawn: &VoteWithdrawn, links: &Links) -> impl Serialize + use<> {

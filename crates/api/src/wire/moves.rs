@@ -37,6 +37,9 @@ pub(crate) struct Fields<'a> {
     #[schema(required = true)]
     to_status: Option<&'a str>,
     moved_by: Mover<'a>,
+    /// The comment that says why; null without one.
+    #[schema(format = "uuid", required = true)]
+    comment_id: Option<String>,
     #[schema(format = DateTime)]
     created_at: String,
 }
@@ -61,7 +64,7 @@ enum MoverKind {
     Operator,
 }
 
-fn fields<'a>(event: &'a Event, Move { from, to }: &'a Move) -> Fields<'a> {
+fn fields<'a>(event: &'a Event, Move { from, to, comment }: &'a Move) -> Fields<'a> {
     let kind = match event.actor.kind {
         kind @ (ActorKind::Member | ActorKind::ApiKey | ActorKind::Operator) => kind,
         // Customers do not move feature requests, and the service does so only for its operator.
@@ -74,6 +77,7 @@ fn fields<'a>(event: &'a Event, Move { from, to }: &'a Move) -> Fields<'a> {
         from_status: from.status.as_ref().map(Name::as_str),
         to_status: to.status.as_ref().map(Name::as_str),
         moved_by: Mover { kind: kind.name(), name: &event.actor.name },
+        comment_id: comment.map(|comment| comment.to_string()),
         created_at: event.created_at.to_string(),
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::model::audit::Actor;
-use crate::model::id::{EventId, FeatureRequestId};
+use crate::model::id::{CommentId, EventId, FeatureRequestId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Placement;
@@ -53,6 +53,8 @@ pub struct Move {
     pub from: Placement,
     /// The track and the status after.
     pub to: Placement,
+    /// The comment that says why, if there is one.
+    pub comment: Option<CommentId>,
 }
 
 impl Move {
@@ -87,7 +89,13 @@ impl EventContent {
         let placement =
             |at: &Placement| json!({ "track": at.track.as_str(), "status": at.status.as_ref().map(Name::as_str) });
         let details = match self {
-            Self::Moved(Move { from, to }) => json!({ "from": placement(from), "to": placement(to) }),
+            Self::Moved(Move { from, to, comment }) => {
+                let mut details = json!({ "from": placement(from), "to": placement(to) });
+                if let (Some(comment), Some(fields)) = (comment, details.as_object_mut()) {
+                    fields.insert("comment".to_owned(), comment.to_string().into());
+                }
+                details
+            }
             Self::Merged(other) | Self::MergedInto(other) | Self::Unmerged(other) | Self::UnmergedFrom(other) => {
                 json!({ "feature_request": other.to_string() })
             }
@@ -106,12 +114,13 @@ impl EventContent {
             let name = |field: &str| placement.get(field)?.as_str().map(|name| Name::from_stored(name.to_owned()));
             Some(Placement { track: name("track")?, status: name("status") })
         };
-        let other = || {
-            let id = details.get("feature_request")?.as_str()?;
-            Uuid::try_parse(id).ok().map(FeatureRequestId::new)
-        };
+        let id = |field: &str| details.get(field)?.as_str().and_then(|id| Uuid::try_parse(id).ok());
+        let other = || id("feature_request").map(FeatureRequestId::new);
         match kind {
-            Move::KIND => Some(Self::Moved(Move { from: placement("from")?, to: placement("to")? })),
+            Move::KIND => {
+                let comment = id("comment").map(CommentId::new);
+                Some(Self::Moved(Move { from: placement("from")?, to: placement("to")?, comment }))
+            }
             "merged" => other().map(Self::Merged),
             "merged_into" => other().map(Self::MergedInto),
             "unmerged" => other().map(Self::Unmerged),
@@ -140,7 +149,16 @@ mod tests {
     fn every_event_is_read_back_as_it_was_written() {
         let other = FeatureRequestId::new(Uuid::from_u128(9));
         for content in [
-            EventContent::Moved(Move { from: placement("Inbox", None), to: placement("Next", Some("Planned")) }),
+            EventContent::Moved(Move {
+                from: placement("Inbox", None),
+                to: placement("Next", Some("Planned")),
+                comment: None,
+            }),
+            EventContent::Moved(Move {
+                from: placement("Inbox", None),
+                to: placement("Done", None),
+                comment: Some(CommentId::new(Uuid::from_u128(5))),
+            }),
             EventContent::Merged(other),
             EventContent::MergedInto(other),
             EventContent::NoAnswerNeeded,
@@ -157,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_move_between_tracks_of_one_lane_keeps_the_status() {
-        let moved = |from, to| Move { from: placement("A", from), to: placement("B", to) }.changes_status();
+        let moved =
+            |from, to| Move { from: placement("A", from), to: placement("B", to), comment: None }.changes_status();
         assert!(!moved(Some("Planned"), Some("Planned")));
         assert!(!moved(None, None));
         assert!(moved(None, Some("Planned")));

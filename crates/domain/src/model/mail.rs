@@ -70,7 +70,7 @@ pub struct LeasedMail {
     pub language: Language,
     /// The record that it is about.
     pub about: About,
-    /// The whole comment or changelog. Empty for a change of the status.
+    /// The whole comment or changelog. Of a change of the status, the comment that says why, or empty.
     pub content: Arc<CleanHtml>,
     pub sender: Arc<MailSender>,
     /// The number of single mails (not digests) to the recipient since the hour began, including mails of earlier leases.
@@ -293,7 +293,7 @@ pub struct TopicContent {
     /// The record that it is about. A merged feature request is the one it was merged into.
     pub about: About,
     /// The beginning of the cleaned HTML of the comment or changelog. It may be cut anywhere, even inside of a tag,
-    /// unless the whole was requested. Empty for a change of the status.
+    /// unless the whole was requested. Of a change of the status, the comment that says why, or empty.
     pub content: String,
 }
 
@@ -376,7 +376,7 @@ pub struct Notification {
     pub title: Title,
     /// The URL of the feature request or changelog.
     pub url: String,
-    /// The cleaned HTML of the comment or changelog. Empty for a change of the status.
+    /// The cleaned HTML of the comment or changelog. Of a change of the status, the comment that says why, or empty.
     pub content: Arc<CleanHtml>,
     /// The URL that stops mail of this kind: about the feature request, or changelogs. For people (GET) and for mail
     /// programs (POST, RFC 8058).

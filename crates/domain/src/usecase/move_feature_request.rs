@@ -3,10 +3,12 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::error::{Resource, RoadmapError};
-use crate::model::audit::{Actor, Audit, Change};
+use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::audit::{Actor, Audit, Change, OwnRecord};
+use crate::model::comment::{Comment, CommentAuthor, parse_content};
 use crate::model::event::{EventContent, Move};
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
+use crate::model::html::CleanHtml;
 use crate::model::id::{FeatureRequestId, TrackId};
 use crate::model::mail::Topic;
 use crate::model::member::Author;
@@ -16,6 +18,7 @@ use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::notify::notify_subscribers;
+use crate::usecase::post_comment::{Notify, insert_comment};
 use crate::usecase::records::record_event;
 
 /// Moves a feature request to a track.
@@ -32,8 +35,28 @@ pub struct MoveDraft {
     pub track: TrackId,
     /// The member who moves. Otherwise it is the actor of the operation.
     pub author: Author,
-    /// Whether the subscribed customers are notified of a new public status.
+    /// Whether the subscribed customers are notified: of a new public status with the comment, or of the comment alone.
     pub notify_all_voters: bool,
+    /// A public comment that says why.
+    pub comment: Option<MoveComment>,
+}
+
+/// The validated fields of the comment of a move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MoveComment {
+    pub content: CleanHtml,
+    /// The member who writes it.
+    pub author: Author,
+}
+
+impl MoveComment {
+    /// Validates the fields.
+    ///
+    /// # Errors
+    /// A `content` that is missing or invalid, or an `author_email` that is too long or has a NUL character.
+    pub fn parse(content: Option<&str>, author_email: Option<&str>) -> Validated<Self> {
+        Ok(Self { content: parse_content(content)?, author: Author::parse("author_email", author_email)? })
+    }
 }
 
 /// A moved feature request.
@@ -43,6 +66,8 @@ pub struct Moved {
     pub request: FeatureRequestSummary,
     /// The move. `None` if the feature request was on the track before.
     pub moved: Option<Move>,
+    /// The comment, if one was given.
+    pub comment: Option<Comment>,
 }
 
 #[async_trait]
@@ -56,9 +81,8 @@ impl Operation for MoveFeatureRequest {
     ) -> Result<Performed<Moved>, RoadmapError> {
         let request = work.lock_feature_request(&self.request).await?;
         let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-        let MoveDraft { track, author, notify_all_voters } = &self.draft;
-        let track = work.find_track(*track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
-        move_to(&track, request, author, *notify_all_voters, context, work).await
+        let track = work.find_track(self.draft.track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
+        move_to(&track, request, &self.draft, context, work).await
     }
 }
 
@@ -66,29 +90,48 @@ impl Operation for MoveFeatureRequest {
 pub(crate) async fn move_to(
     track: &Track,
     request: FeatureRequestSummary,
-    author: &Author,
-    notify_all_voters: bool,
+    draft: &MoveDraft,
     context: &OperationContext<'_>,
     work: &mut dyn UnitOfWork,
 ) -> Result<Performed<Moved>, RoadmapError> {
+    let MoveDraft { author, notify_all_voters, comment, .. } = draft;
+    let changes_status = request.placement.status.as_ref() != track.status();
+    // The mail about the status has the comment.
+    let notify = match (notify_all_voters, changes_status) {
+        (true, true) => Notify::Nobody,
+        (true, false) => Notify::Subscribers,
+        (false, _) => Notify::Author,
+    };
+    let (comment, bytes) = match comment {
+        Some(MoveComment { content, author }) => {
+            let author = CommentAuthor::Member(author.clone());
+            let (posted, bytes) =
+                insert_comment(context, work, (FeatureRequestRef::Id(request.id), content, author), notify).await?;
+            (Some(posted.comment), bytes)
+        }
+        None => (None, 0),
+    };
     // Names of tracks are unique.
     if request.placement.track == track.name {
-        return Ok(Performed::new(Moved { request, moved: None }, Audit::Unchanged));
+        let audit = if comment.is_some() { Audit::OwnRecord(OwnRecord::Comment) } else { Audit::Unchanged };
+        return Ok(Performed::new(Moved { request, moved: None, comment }, audit).storing(bytes));
     }
-    work.set_feature_request_track(request.id, track.id, context.now).await?;
     let placement = Placement { status: track.status().cloned(), track: track.name.clone() };
-    let moved = Move { from: request.placement, to: placement.clone() };
+    let comment_id = comment.as_ref().map(|comment| comment.id);
+    let moved = Move { from: request.placement, to: placement.clone(), comment: comment_id };
+    work.set_feature_request_track(request.id, track.id, changes_status, context.now).await?;
     let actor = find_author(work, author).await?.unwrap_or_else(|| context.actor.clone());
     let id = record_event(context, work, request.id, actor, EventContent::Moved(moved.clone())).await?;
-    if notify_all_voters && moved.changes_status() {
+    if *notify_all_voters && changes_status {
         notify_subscribers(context, work, Topic::StatusChange(id)).await?;
     }
     let audit = entry(request.id, &moved);
     let request = FeatureRequestSummary { placement, ..request };
-    Ok(Performed::new(Moved { request, moved: Some(moved) }, audit).recording(storage::EVENT_BYTES))
+    let output = Moved { request, moved: Some(moved), comment };
+    Ok(Performed::new(output, audit).recording(storage::EVENT_BYTES).storing(bytes))
 }
 
-fn entry(request: FeatureRequestId, Move { from, to }: &Move) -> Audit {
+fn entry(request: FeatureRequestId, Move { from, to, .. }: &Move) -> Audit {
     let status = |name: &Option<Name>| name.as_ref().map_or(Value::Null, |name| name.as_str().into());
     let changes = [
         Change::between("track", from.track.as_str(), to.track.as_str()),
@@ -110,7 +153,7 @@ mod tests {
     use super::*;
 
     use crate::model::email_address::EmailAddress;
-    use crate::model::id::{EventId, LaneId, MemberId, parse_uuid};
+    use crate::model::id::{CommentId, EventId, LaneId, MemberId, parse_uuid};
     use crate::model::member::{Member, Role};
     use crate::model::track::{Lane, LaneKind, Track};
     use crate::ports::mocks::MockUnit;
@@ -128,7 +171,7 @@ mod tests {
     }
 
     fn draft(notify_all_voters: bool) -> MoveDraft {
-        MoveDraft { track: id(), author: Author::Oldest, notify_all_voters }
+        MoveDraft { track: id(), author: Author::Oldest, notify_all_voters, comment: None }
     }
 
     fn moved(unit: &mut MockUnit, draft: MoveDraft) -> Result<Performed<Moved>, RoadmapError> {
@@ -184,7 +227,7 @@ mod tests {
         unit.expect_find_track().returning(|_| Ok(Some(track(None))));
         let outcome = moved(&mut unit, draft(true)).unwrap();
         assert!(!outcome.has_changed());
-        assert_eq!(outcome.output, Moved { request: summary("Next quarter", None, 4), moved: None });
+        assert_eq!(outcome.output, Moved { request: summary("Next quarter", None, 4), moved: None, comment: None });
     }
 
     /// Addition 5.
@@ -208,6 +251,62 @@ mod tests {
         }
     }
 
+    /// A move and its reason are one mail: about the status if that changes, else about the comment. Without mail to all,
+    /// the author of the feature request gets the answer.
+    #[test]
+    fn a_reason_is_a_comment_in_one_mail() {
+        enum Mail {
+            Status,
+            Comment,
+            Author,
+        }
+        let why = || MoveComment::parse(Some("<p>Enough asked</p>"), Some("olga@acme.example")).unwrap();
+        for (status, lane, notify_all_voters, mail) in [
+            (None, Some("Planned"), true, Mail::Status),
+            (Some("Planned"), Some("Planned"), true, Mail::Comment),
+            (None, Some("Planned"), false, Mail::Author),
+        ] {
+            let mut unit = unit(status, lane);
+            let comment = CommentId::new(Uuid::from_u128(1));
+            unit.expect_insert_comment()
+                .withf(|new| {
+                    matches!(&new.author, CommentAuthor::Member(author) if author.address() == Some("olga@acme.example"))
+                        && new.content.as_str() == "<p>Enough asked</p>"
+                })
+                .times(1)
+                .returning(|_| Ok(Some(summary("Inbox", None, 4))));
+            unit.expect_set_feature_request_track().returning(|_, _, _, _| Ok(()));
+            unit.expect_insert_event()
+                .withf(move |new| matches!(&new.event.content, EventContent::Moved(moved) if moved.comment == Some(comment)))
+                .times(1)
+                .returning(|_| Ok(()));
+            let topic = match mail {
+                Mail::Status => Some(Topic::StatusChange(EventId::new(Uuid::from_u128(2)))),
+                Mail::Comment => Some(Topic::Comment(comment)),
+                Mail::Author => None,
+            };
+            unit.expect_enqueue_notifications()
+                .withf(move |about, _, _, _| Some(*about) == topic)
+                .times(usize::from(topic.is_some()))
+                .returning(|_, _, _, _| Ok(()));
+            unit.expect_notify_author().times(usize::from(topic.is_none())).returning(|_, _| Ok(()));
+            let moved = moved(&mut unit, MoveDraft { comment: Some(why()), ..draft(notify_all_voters) }).unwrap();
+            assert_eq!(moved.output.comment.map(|comment| comment.id), Some(comment));
+        }
+    }
+
+    #[test]
+    fn a_comment_is_posted_without_a_move() {
+        let mut unit = MockUnit::new();
+        unit.expect_lock_feature_request().returning(|_| Ok(Some(summary("Next quarter", None, 4))));
+        unit.expect_find_track().returning(|_| Ok(Some(track(None))));
+        unit.expect_insert_comment().times(1).returning(|_| Ok(Some(summary("Next quarter", None, 4))));
+        unit.expect_notify_author().times(1).returning(|_, _| Ok(()));
+        let comment = Some(MoveComment::parse(Some("Still here"), None).unwrap());
+        let outcome = moved(&mut unit, MoveDraft { comment, ..draft(false) }).unwrap();
+        assert!(outcome.has_changed() && outcome.output.moved.is_none() && outcome.output.comment.is_some());
+    }
+
     /// Addition 2.
     #[test]
     fn a_named_member_is_the_one_who_moves() {
@@ -226,7 +325,7 @@ mod tests {
                 .times(1)
                 .returning(|_| Ok(()));
             let author = Author::parse("author_email", Some("Olga@acme.example")).unwrap();
-            moved(&mut unit, MoveDraft { track: id(), author, notify_all_voters: false }).unwrap();
+            moved(&mut unit, MoveDraft { track: id(), author, notify_all_voters: false, comment: None }).unwrap();
         }
     }
 

@@ -5,7 +5,9 @@ use async_trait::async_trait;
 use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::comment::{Comment, CommentAuthor, CommentDraft, NewComment};
+use crate::model::customer::CustomerDraft;
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
+use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, CustomerId};
 use crate::model::mail::Topic;
 use crate::policy::storage;
@@ -36,36 +38,58 @@ impl Operation for PostComment {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<CommentPosted>, RoadmapError> {
-        let draft = &self.draft;
-        let comment = NewComment {
-            id: context.new_id(CommentId::new),
-            request: self.request,
-            content: draft.content.clone(),
-            author: match &draft.author {
-                CommentAuthor::Member(author) => CommentAuthor::Member(author.clone()),
-                CommentAuthor::Customer(customer) => {
-                    CommentAuthor::Customer(customer.to_new_customer(context.new_id(CustomerId::new)))
-                }
-            },
-            created_at: context.now,
-        };
-        let request = work.insert_comment(&comment).await?;
-        let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-        if draft.notify_all_voters {
-            notify_subscribers(context, work, Topic::Comment(comment.id)).await?;
-        } else if matches!(draft.author, CommentAuthor::Member(_)) {
-            // The author of a feature request gets every answer of the team.
-            work.notify_author(comment.id, context.now).await?;
-        }
-        let NewComment { id, content, created_at, .. } = comment;
-        let posted = CommentPosted { comment: Comment { id, content, created_at }, request };
-        let customer = match &draft.author {
-            CommentAuthor::Member(_) => 0,
-            CommentAuthor::Customer(customer) => storage::customer_bytes(customer),
-        };
-        let bytes = storage::row_bytes(&[draft.content.as_str()]) + customer;
+        let CommentDraft { content, author, notify_all_voters } = &self.draft;
+        let notify = if *notify_all_voters { Notify::Subscribers } else { Notify::Author };
+        let (posted, bytes) = insert_comment(context, work, (self.request, content, author.clone()), notify).await?;
         Ok(Performed::new(posted, Audit::OwnRecord(OwnRecord::Comment)).storing(bytes))
     }
+}
+
+/// Who gets mail about a comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notify {
+    /// All who are subscribed.
+    Subscribers,
+    /// The author of the feature request, if the comment is the team's.
+    Author,
+    /// Nobody: another mail has it.
+    Nobody,
+}
+
+/// Adds a comment with this content and author to a feature request. Returns it and the bytes that it takes.
+pub(crate) async fn insert_comment(
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+    (request, content, author): (FeatureRequestRef, &CleanHtml, CommentAuthor<CustomerDraft>),
+    notify: Notify,
+) -> Result<(CommentPosted, u64), RoadmapError> {
+    let comment = NewComment {
+        id: context.new_id(CommentId::new),
+        request,
+        content: content.clone(),
+        author: match &author {
+            CommentAuthor::Member(author) => CommentAuthor::Member(author.clone()),
+            CommentAuthor::Customer(customer) => {
+                CommentAuthor::Customer(customer.to_new_customer(context.new_id(CustomerId::new)))
+            }
+        },
+        created_at: context.now,
+    };
+    let request = work.insert_comment(&comment).await?;
+    let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+    match (notify, &author) {
+        (Notify::Subscribers, _) => notify_subscribers(context, work, Topic::Comment(comment.id)).await?,
+        // The author of a feature request gets every answer of the team.
+        (Notify::Author, CommentAuthor::Member(_)) => work.notify_author(comment.id, context.now).await?,
+        (Notify::Author, CommentAuthor::Customer(_)) | (Notify::Nobody, _) => {}
+    }
+    let NewComment { id, content, created_at, .. } = comment;
+    let customer = match &author {
+        CommentAuthor::Member(_) => 0,
+        CommentAuthor::Customer(customer) => storage::customer_bytes(customer),
+    };
+    let bytes = storage::row_bytes(&[content.as_str()]) + customer;
+    Ok((CommentPosted { comment: Comment { id, content, created_at }, request }, bytes))
 }
 
 #[cfg(test)]

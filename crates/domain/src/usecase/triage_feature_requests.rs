@@ -14,7 +14,7 @@ use crate::usecase::approve_feature_request::{approve, decline};
 use crate::usecase::edit_feature_request::{FeatureRequestChange, edit};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::merge_feature_requests::MergeFeatureRequests;
-use crate::usecase::move_feature_request::move_to;
+use crate::usecase::move_feature_request::{MoveDraft, move_to};
 use crate::usecase::need_no_answer::need_no_answer;
 
 /// Does the same with all selected feature requests. Those that have been deleted meanwhile, or merged into others, are left
@@ -45,11 +45,13 @@ impl TriageFeatureRequests {
     ) -> Result<Option<Performed<()>>, RoadmapError> {
         let request = FeatureRequestRef::Id(id);
         Ok(Some(match &self.triage {
-            Triage::Move(_) => {
+            Triage::Move(id_of_track) => {
                 let locked = work.lock_feature_request(&request).await?;
                 let Some(request) = locked.filter(|root| root.id == id) else { return Ok(None) };
                 let track = track.ok_or(RoadmapError::NotFound(Resource::Track))?;
-                move_to(track, request, &Author::Oldest, false, context, work).await?.map(drop)
+                let draft =
+                    MoveDraft { track: *id_of_track, author: Author::Oldest, notify_all_voters: false, comment: None };
+                move_to(track, request, &draft, context, work).await?.map(drop)
             }
             Triage::AddTag(tag) => {
                 let Some(fields) = lock_fields(id, work).await? else { return Ok(None) };

@@ -204,7 +204,7 @@ impl TrackWrites for PostgresUnit {
         let (old, new) = (self.find_track(from).await?, self.find_track(to).await?);
         let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
         let placement = |track: Track| Placement { status: track.status().cloned(), track: track.name };
-        let moved = Move { from: placement(old), to: placement(new) };
+        let moved = Move { from: placement(old), to: placement(new), comment: None };
         let changes_status = moved.changes_status();
         let moved = EventContent::Moved(moved);
         // Before the feature requests and the tallies, as whoever creates a feature request on the track or moves one to it.

@@ -299,7 +299,7 @@ impl From<&Event> for HistoryEntry {
     fn from(event: &Event) -> Self {
         let name = |name: &Option<Name>| name.as_ref().map(Name::to_string);
         let details = match &event.content {
-            EventContent::Moved(Move { from, to }) => Details::Move {
+            EventContent::Moved(Move { from, to, .. }) => Details::Move {
                 from_track: from.track.to_string(),
                 to_track: to.track.to_string(),
                 from_status: name(&from.status),
@@ -342,7 +342,7 @@ fn describe_event(content: &EventContent, others: &Others) -> String {
         None => id.to_string(),
     };
     match content {
-        EventContent::Moved(Move { from, to }) => format!("moved from {} to {}", from.track, to.track),
+        EventContent::Moved(Move { from, to, .. }) => format!("moved from {} to {}", from.track, to.track),
         EventContent::Merged(source) => format!("{} was merged into it", other(source)),
         EventContent::MergedInto(target) => format!("merged into {}", other(target)),
         EventContent::Unmerged(source) => format!("the merge of {} was undone", other(source)),
@@ -583,7 +583,7 @@ mod tests {
         let others = HashMap::from([(known, RequestLink { id: known, tag_number: 4, title })]);
         for (content, text) in [
             (
-                EventContent::Moved(Move { from: placement("Inbox"), to: placement("Planned") }),
+                EventContent::Moved(Move { from: placement("Inbox"), to: placement("Planned"), comment: None }),
                 "moved from Inbox to Planned".to_owned(),
             ),
             (EventContent::Merged(known), "`Night mode` (4) was merged into it".to_owned()),

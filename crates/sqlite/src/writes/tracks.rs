@@ -194,7 +194,7 @@ impl TrackWrites for SqliteUnit {
             let (Some(old), Some(new)) = (find(connection, workspace, from)?, find(connection, workspace, to)?) else {
                 return Ok(());
             };
-            let moved = Move { from: placement(old.into()), to: placement(new.into()) };
+            let moved = Move { from: placement(old.into()), to: placement(new.into()), comment: None };
             let changes_status = moved.changes_status();
             let moved = EventContent::Moved(moved);
             let insert = InsertMoves {

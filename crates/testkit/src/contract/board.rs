@@ -162,7 +162,7 @@ pub async fn a_removed_track_moves_its_requests(harness: Harness) {
     assert_eq!((removed.id, removed.name.as_str()), (planned, "Planned"));
     assert_eq!(harness.find_on(workspace, "Done").await, [2, 1]);
     let placement = |track: &str| Placement { track: name(track), status: Some(name(track)) };
-    let content = EventContent::Moved(Move { from: placement("Planned"), to: placement("Done") });
+    let content = EventContent::Moved(Move { from: placement("Planned"), to: placement("Done"), comment: None });
     for request in [&first, &second] {
         let detail = harness.detail(workspace, request.id).await;
         assert_eq!((detail.summary.placement, detail.updated_at), (placement("Done"), at));

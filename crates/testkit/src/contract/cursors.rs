@@ -78,7 +78,7 @@ pub async fn lists_in_parts_are_the_whole_list(harness: Harness) {
             .perform(workspace, &CreateChangelog { draft: ChangelogDraft::parse(&news, true, |_| None).unwrap() })
             .await;
         let track = if number % 2 == 0 { harness.track(workspace, "Planned").await } else { inbox };
-        let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false };
+        let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false, comment: None };
         let moved = MoveFeatureRequest { request: alone, draft };
         harness.perform(workspace, &moved).await;
         if number % 3 == 0 {

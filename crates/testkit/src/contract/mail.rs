@@ -29,7 +29,7 @@ use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage, LoadedMessages};
 use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
-use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
+use roadmap_domain::usecase::move_feature_request::{MoveComment, MoveDraft, MoveFeatureRequest};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::queue_test_mail::{QueueTestMail, TestMailBy};
 use roadmap_domain::usecase::save_account::SaveAccount;
@@ -938,7 +938,7 @@ pub async fn unsubscribing_deletes_waiting_digests(harness: Harness) {
 }
 
 fn move_with_mail(request: FeatureRequestId, track: TrackId) -> MoveFeatureRequest {
-    let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: true };
+    let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: true, comment: None };
     MoveFeatureRequest { request: FeatureRequestRef::Id(request), draft }
 }
 
@@ -1024,6 +1024,27 @@ pub async fn a_new_status_is_mailed_to_subscribers(harness: Harness) {
         }
         harness.clock.advance(MINUTE);
     }
+    // The mail about a move has the comment that says why.
+    let draft = MoveDraft {
+        track: harness.track(workspace, "Planned").await,
+        author: Author::Oldest,
+        notify_all_voters: true,
+        comment: Some(MoveComment::parse(Some("<p>Enough asked</p>"), None).unwrap()),
+    };
+    let moved =
+        harness.perform(workspace, &MoveFeatureRequest { request: FeatureRequestRef::Id(request.id), draft }).await;
+    let mails = send_all(&harness, workspace).await;
+    assert_eq!(addresses(&mails), example_addresses(&["ann", "bob", "fay"]));
+    let (request, status) = (RequestLink::from(&request), Some(name("Planned")));
+    let about = About::StatusChange { request: request.clone(), status, author: Some(PublicAuthor::Member(None)) };
+    assert!(mails.iter().all(|mail| (&mail.about, mail.content.as_str()) == (&about, "<p>Enough asked</p>")));
+    let comment = moved.comment.unwrap();
+    assert_eq!(moved.moved.unwrap().comment, Some(comment.id));
+    assert_eq!(harness.comments(workspace, request.id).await[0].comment, comment);
+    harness.clock.advance(Duration::DAY);
+    announce_status(&harness, workspace, request.id, "Inbox").await;
+    send_all(&harness, workspace).await;
+    harness.clock.advance(Duration::DAY);
     // Three mails more on one day, but not four. Moves without mail fit always.
     let [planned, done] = [harness.track(workspace, "Planned").await, harness.track(workspace, "Done").await];
     harness.clock.advance(Duration::DAY * 2);

@@ -479,11 +479,12 @@ pub async fn events_are_listed_newest_first_and_by_kind(harness: Harness) {
     ] {
         let created_at = harness.next_second();
         let author = Author::parse("author_email", author).unwrap();
-        let draft = MoveDraft { track: harness.track(workspace, track).await, author, notify_all_voters: false };
+        let draft =
+            MoveDraft { track: harness.track(workspace, track).await, author, notify_all_voters: false, comment: None };
         let operation = MoveFeatureRequest { request: reference, draft };
         let to = placement(track, status);
         let moved = executor.run_without_key(workspace, &operation).await.unwrap();
-        let content = Move { from: std::mem::replace(&mut last, to.clone()), to: to.clone() };
+        let content = Move { from: std::mem::replace(&mut last, to.clone()), to: to.clone(), comment: None };
         assert_eq!((moved.request.placement, moved.moved), (to, Some(content.clone())));
         expected.insert(0, (EventContent::Moved(content), actor, created_at));
         // Again, nothing moves.
@@ -529,8 +530,12 @@ async fn fill(harness: &Harness, workspace: WorkspaceId, title: &str) -> Feature
     harness.perform(workspace, &comment(reference, "<p>Soon</p>", true)).await;
     harness.perform(workspace, &customer_comment(reference, "<p>When?</p>", "ann@example.com", None)).await;
     harness.hold(workspace, request.id, "<p>Please</p>", "ann@example.com").await;
-    let draft =
-        MoveDraft { track: harness.track(workspace, "Planned").await, author: Author::Oldest, notify_all_voters: true };
+    let draft = MoveDraft {
+        track: harness.track(workspace, "Planned").await,
+        author: Author::Oldest,
+        notify_all_voters: true,
+        comment: None,
+    };
     let operation = MoveFeatureRequest { request: reference, draft };
     harness.perform(workspace, &operation).await;
     let linked = Some(Some(vec![request.id.to_string()]));

@@ -210,3 +210,5 @@ team-comment-title = تعليق { $name }
 team-comment-delete-title = حذف هذا التعليق؟
 team-comment-delete-text = لا يمكن التراجع عن ذلك. والبريد عنه الذي لم يُرسل بعد لن يُرسل.
 team-comment-delete = حذف التعليق
+team-why = اذكر السبب
+team-why-hint = اختياري. يظهر للجميع تعليقًا منك، ويصل مع خبر الحالة في رسالة واحدة.

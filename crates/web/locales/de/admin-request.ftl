@@ -177,3 +177,5 @@ team-comment-title = Kommentar von { $name }
 team-comment-delete-title = Diesen Kommentar löschen?
 team-comment-delete-text = Das lässt sich nicht rückgängig machen. E-Mails darüber, die noch nicht gesendet sind, werden nicht mehr gesendet.
 team-comment-delete = Kommentar löschen
+team-why = Grund
+team-why-hint = Optional. Er ist öffentlich, als Kommentar von Ihnen. Seine Mail und die über den Status sind eine.

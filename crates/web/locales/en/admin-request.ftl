@@ -177,3 +177,5 @@ team-comment-title = Comment of { $name }
 team-comment-delete-title = Delete this comment?
 team-comment-delete-text = This cannot be undone. Mail about it that was not sent yet is not sent any more.
 team-comment-delete = Delete comment
+team-why = Say why
+team-why-hint = Optional. It is public, as a comment of yours. Its mail and that about the status are one.

@@ -19,7 +19,7 @@ use roadmap_domain::usecase::approve_feature_request::{ApproveFeatureRequest, De
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::delete_note::DeleteNote;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
-use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
+use roadmap_domain::usecase::move_feature_request::{MoveComment, MoveDraft, MoveFeatureRequest, Moved};
 use roadmap_domain::usecase::need_no_answer::NeedNoAnswer;
 use roadmap_domain::usecase::post_comment::{CommentPosted, PostComment};
 use roadmap_domain::usecase::query::admin::{ListInboxRows, ShowTeamRequest, TeamRequest};
@@ -124,6 +124,8 @@ struct Draft {
     note: String,
     track: Option<TrackId>,
     mails_status: bool,
+    /// Why it is moved.
+    why: String,
     email: String,
     name: String,
     vote_note: String,
@@ -133,7 +135,7 @@ struct Draft {
 impl Draft {
     /// Returns the text that would be a loss.
     fn unsaved_text(&self) -> &str {
-        let texts = [&self.content, &self.note, &self.vote_note];
+        let texts = [&self.content, &self.why, &self.note, &self.vote_note];
         texts.into_iter().find(|text| !text.trim().is_empty()).map_or("", String::as_str)
     }
 }
@@ -149,32 +151,48 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     }
 }
 
-/// `POST /admin/feature_requests/{slug}/track`: moves it to the track of the field `track`.
+/// `POST /admin/feature_requests/{slug}/track`: moves it to the track of the field `track`, with the comment of the field
+/// `why` if there is one.
 pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageResult {
-    let mails_status = fields.has("notify");
-    if let Some(reply) = merged_meanwhile(&context, Draft { mails_status, ..Draft::default() }).await? {
+    let track = parse_uuid("track", fields.get("track")).map(TrackId::new).ok();
+    let why = multiline_text(&fields, "why");
+    let mut draft = Draft { track, mails_status: fields.has("notify"), why, ..Draft::default() };
+    if let Some(reply) = merged_meanwhile(&context, draft.clone()).await? {
         return Ok(reply);
     }
-    let Ok(track) = parse_uuid("track", fields.get("track")).map(TrackId::new) else {
-        let mut draft = Draft { mails_status, ..Draft::default() };
+    let Some(track) = track else {
         draft.problems.add("track", context.text().get("team-problem-track"));
         return render(&context, draft).await;
     };
-    let draft = MoveDraft { track, author: author(&context)?, notify_all_voters: mails_status };
-    let operation = MoveFeatureRequest { request: reference(&context), draft };
-    match execute(&context, operation).await {
-        Ok(moved) => {
-            let done = match &moved.moved {
-                None => "unchanged",
-                Some(change) if mails_status && change.changes_status() => "moved-mail",
-                Some(_) => "moved",
-            };
-            Ok(Reply::see_other(landing(&moved.request.slug(), done)))
-        }
+    let author = author(&context)?;
+    let comment = match draft.why.trim() {
+        "" => None,
+        why => match draft.problems.check(markdown::to_html("why", why), context.text()) {
+            Some(content) => Some(MoveComment { content, author: author.clone() }),
+            None => return render(&context, draft).await,
+        },
+    };
+    let mails_status = draft.mails_status;
+    let operation = MoveFeatureRequest {
+        request: reference(&context),
+        draft: MoveDraft { track, author, notify_all_voters: mails_status, comment },
+    };
+    let landing = move |moved: Moved| {
+        let done = match (&moved.moved, &moved.comment) {
+            (None, None) => "unchanged",
+            (None, Some(_)) if mails_status => "answered-mail",
+            (None, Some(_)) => "answered",
+            (Some(change), comment) if mails_status && (change.changes_status() || comment.is_some()) => "moved-mail",
+            (Some(_), _) => "moved",
+        };
+        landing(&moved.request.slug(), done)
+    };
+    match run_once(&context, &fields, operation, landing).await {
         Err(error) => {
             let field = if is_about_mail(&error) { "notify" } else { "track" };
-            refused(&context, Draft { track: Some(track), mails_status, ..Draft::default() }, field, error).await
+            refused(&context, draft, field, error).await
         }
+        reply => reply,
     }
 }
 

@@ -269,7 +269,7 @@ pub(crate) mod tests {
 
     fn moved(from: Option<&str>, to: Option<&str>) -> EventContent {
         let placement = |status: Option<&str>| Placement { track: name("Secret track"), status: status.map(name) };
-        EventContent::Moved(Move { from: placement(from), to: placement(to) })
+        EventContent::Moved(Move { from: placement(from), to: placement(to), comment: None })
     }
 
     fn author() -> CustomerName {
