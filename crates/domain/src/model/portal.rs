@@ -458,6 +458,8 @@ impl PortalList {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortalRow {
     pub summary: FeatureRequestSummary,
+    /// Since when it has its public status, or none.
+    pub status_since: Timestamp,
     /// The beginning of the description as plain text, at most 500 characters.
     pub excerpt: String,
     /// Whether it is hidden from everybody but members and its author.

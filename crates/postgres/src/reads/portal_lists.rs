@@ -25,16 +25,16 @@ use crate::rows::SummaryColumns;
 use crate::statement::{placed, statement};
 use selections::{Matching, Parameters};
 
-/// The types of a row of a list: the feature request, the beginning of its description, whether it is private, and
-/// whether it awaits approval.
-pub(super) type RowColumns = (SummaryColumns, Text, Bool, Bool);
+/// The types of a row of a list: the feature request, the beginning of its description, whether it is private,
+/// whether it awaits approval, and since when it has its status.
+pub(super) type RowColumns = (SummaryColumns, Text, Bool, Bool, Timestamptz);
 /// The SQL of the columns of [`RowColumns`], after `placed` feature requests, with [`Description::EXCERPT_MAX`] characters
 /// of the description.
 macro_rules! row {
     () => {
         concat!(
             crate::statement::summary!(),
-            ", substr(description_text, 1, 500) AS excerpt, feature_requests.private, awaiting_approval"
+            ", substr(description_text, 1, 500) AS excerpt, feature_requests.private, awaiting_approval, status_since"
         )
     };
 }
@@ -87,7 +87,8 @@ macro_rules! merged_page {
                ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.request_id
              ", placed!(), "
          )
-         SELECT total, id, tag_number, title, track, lane, votes_count, created_at, excerpt, private, awaiting_approval
+         SELECT total, id, tag_number, title, track, lane, votes_count, created_at, excerpt, private, awaiting_approval,
+            status_since
          FROM (SELECT coalesce(sum(public_count), 0)::bigint AS total FROM track_set) AS total
          LEFT JOIN listed ON true ORDER BY place")
     };

@@ -102,14 +102,16 @@ pub struct PortalListRow {
     excerpt: String,
     private: bool,
     awaiting_approval: bool,
+    status_since: TimestampColumn,
 }
 
 impl TryFrom<PortalListRow> for PortalRow {
     type Error = StoreError;
 
     fn try_from(row: PortalListRow) -> Result<Self, StoreError> {
-        let PortalListRow { summary, excerpt, private, awaiting_approval } = row;
-        Ok(Self { summary: summary.try_into()?, excerpt, private, awaiting_approval })
+        let PortalListRow { summary, excerpt, private, awaiting_approval, status_since } = row;
+        let status_since = status_since.into_timestamp("feature_requests", "status_since", summary.id)?;
+        Ok(Self { summary: summary.try_into()?, status_since, excerpt, private, awaiting_approval })
     }
 }
 

@@ -155,3 +155,5 @@ comment-by = تعليق من { $name }
 open-portal = افتح البوابة
 status-not-reviewed = لم يُراجَع بعد
 status-declined = مرفوض
+since = منذ { $date }
+asked-on = طُلب في { $date }

@@ -136,3 +136,5 @@ comment-by = Kommentar von { $name }
 open-portal = Portal öffnen
 status-not-reviewed = Noch nicht geprüft
 status-declined = Abgelehnt
+since = seit { $date }
+asked-on = Gefragt am { $date }

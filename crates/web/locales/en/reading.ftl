@@ -136,3 +136,5 @@ comment-by = Comment by { $name }
 open-portal = Open the portal
 status-not-reviewed = Not reviewed yet
 status-declined = Declined
+since = since { $date }
+asked-on = Asked { $date }

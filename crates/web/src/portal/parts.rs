@@ -98,7 +98,7 @@ pub(crate) struct Row {
     pub(crate) votes: Counted,
     /// Whether the viewer has voted for it.
     pub(crate) is_voted: bool,
-    /// The date in words.
+    /// In words, since when it has its status, or when it was asked for.
     pub(crate) date: String,
     /// The date for programs.
     pub(crate) machine_date: String,
@@ -113,8 +113,13 @@ impl Row {
     /// written it, or is a member.
     pub(crate) fn new(statuses: &Statuses, voted: &[FeatureRequestId], row: &PortalRow, is_own: bool) -> Self {
         let t = statuses.t;
-        let PortalRow { summary, excerpt: text, private, awaiting_approval } = row;
+        let PortalRow { summary, status_since, excerpt: text, private, awaiting_approval } = row;
         let status = if *awaiting_approval { None } else { statuses.of(&summary.placement, is_own) };
+        // A status that is none is as old as the feature request.
+        let (at, key) = match (&status, &summary.placement.status) {
+            (Some(_), Some(_)) => (*status_since, "since"),
+            _ => (summary.created_at, "asked-on"),
+        };
         Self {
             title: summary.title.as_str().to_owned(),
             slug: summary.slug(),
@@ -122,8 +127,8 @@ impl Row {
             excerpt: excerpt(text, EXCERPT),
             votes: Counted::votes(t, summary.votes_count),
             is_voted: voted.contains(&summary.id),
-            date: t.date(summary.created_at),
-            machine_date: text::machine_date(summary.created_at),
+            date: t.with(key, &[("date", t.date(at).into())]),
+            machine_date: text::machine_date(at),
             is_private: *private && !awaiting_approval,
             is_awaiting: *awaiting_approval,
         }
@@ -307,7 +312,7 @@ pub(crate) mod tests {
         pub(crate) fn similar_sample(t: Text) -> Self {
             let summary = sample_summary(3, "Night <colours> & \"themes\"", Some("Done"));
             let excerpt = "Less light\n\nin the evening".to_owned();
-            let row = PortalRow { summary, excerpt, private: false, awaiting_approval: false };
+            let row = PortalRow { status_since: at(9), summary, excerpt, private: false, awaiting_approval: false };
             Self::new(&sample_statuses(t.0), &[], &row, false)
         }
     }
@@ -345,13 +350,15 @@ pub(crate) mod tests {
         let (statuses, summary) = (sample_statuses(Language::English), sample_summary(3, "Dark mode", Some("Done")));
         let row = |private, awaiting_approval| {
             let (summary, excerpt) = (summary.clone(), "Less\nlight".to_owned());
-            let row = PortalRow { summary, excerpt, private, awaiting_approval };
+            let row = PortalRow { summary, status_since: at(9), excerpt, private, awaiting_approval };
             Row::new(&statuses, &[row.summary.id], &row, false)
         };
         let marks = |row: Row| (row.is_private, row.is_awaiting, row.is_voted);
         assert_eq!(marks(row(true, false)), (true, false, true));
         assert_eq!(marks(row(true, true)), (false, true, true));
         assert_eq!(marks(row(false, false)), (false, false, true));
+        assert_eq!(row(false, false).date, "since 13 March 2026");
+        assert_eq!(row(true, true).date, "Asked 4 March 2026");
         let row = row(false, false);
         assert_eq!((row.slug.as_str(), row.excerpt.as_str()), ("3-dark-mode", "Less light"));
         assert_eq!(row.status, Some(Status { name: "Done".to_owned(), sign: "done" }));

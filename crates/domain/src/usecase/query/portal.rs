@@ -556,7 +556,7 @@ mod tests {
     fn row(id: FeatureRequestId) -> PortalRow {
         let mut summary = summary("Inbox", None, 0);
         summary.id = id;
-        PortalRow { summary, excerpt: String::new(), private: false, awaiting_approval: false }
+        PortalRow { status_since: now(), summary, excerpt: String::new(), private: false, awaiting_approval: false }
     }
 
     #[test]

@@ -82,7 +82,8 @@ statement! {
            ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.request_id
          ", placed!(), "
      )
-     SELECT total, id, tag_number, title, track, lane, votes_count, created_at, excerpt, private, awaiting_approval
+     SELECT total, id, tag_number, title, track, lane, votes_count, created_at, excerpt, private, awaiting_approval,
+            status_since
      FROM (SELECT count(*) AS total FROM selected) AS total LEFT JOIN listed ON true ORDER BY place")
 }
 

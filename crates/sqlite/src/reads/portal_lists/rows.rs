@@ -15,7 +15,7 @@ macro_rules! row_sql {
         concat!(
             $crate::rows::summary_sql!(),
             ", substr(feature_requests.description_text, 1, 500), feature_requests.private,
-             feature_requests.awaiting_approval"
+             feature_requests.awaiting_approval, feature_requests.status_since"
         )
     };
 }
@@ -24,7 +24,7 @@ pub(in crate::reads) use row_sql;
 const _: () = assert!(Description::EXCERPT_MAX == 500, "as in `row_sql!`");
 
 /// The types of the columns of [`row_sql!`].
-pub(in crate::reads) type RowSql = (SummarySql, Text, Bool, Bool);
+pub(in crate::reads) type RowSql = (SummarySql, Text, Bool, Bool, BigInt);
 
 /// SQL for a page of the rows that a common table expression `listed (number, key)` has, the highest key first.
 macro_rules! page_of_listed {
