@@ -163,6 +163,7 @@ table! {
         private -> Bool,
         root_id -> Nullable<Binary>,
         attention -> Nullable<Text>,
+        trend -> Double,
     }
 }
 

@@ -108,6 +108,12 @@ impl ToSql<Timestamptz, Pg> for TimestampColumn {
     }
 }
 
+/// Returns the smallest ID of a record that was created at a time or later: IDs begin with the timestamp of the creation.
+#[must_use]
+pub fn first_id_at(at: Timestamp) -> Uuid {
+    Uuid::from_u128(u128::from(at.millis().max(0).unsigned_abs()) << 80)
+}
+
 /// Converts a nullable value of a row to a timestamp.
 ///
 /// # Errors

@@ -17,8 +17,8 @@ pub use people::{
     SessionRow, SignInRow, VoterRow,
 };
 pub use requests::{
-    CandidateRow, ChangeRow, EventRow, InboxCountsRow, InboxListRow, LaneRow, LinkRow, MergePreviewRow, OverviewRows,
-    PortalListRow, SitemapRow, SummaryRow, TrackRow, inbox_counts, merge_preview,
+    ChangeRow, EventRow, InboxCountsRow, InboxListRow, LaneRow, LinkRow, MergePreviewRow, OverviewRows, PortalListRow,
+    SitemapRow, SummaryRow, TrackRow, inbox_counts, limits, merge_preview,
 };
 pub use workspaces::{AttachmentRow, ChangelogRow, CoverRow, PortalSettingsRow, SettingRow, UsageRow};
 

@@ -199,6 +199,11 @@ impl Harness {
         self.now()
     }
 
+    /// Advances the clock by this number of days.
+    pub fn after_days(&self, days: u64) {
+        self.clock.advance(Duration::DAY * u32::try_from(days).expect("few days"));
+    }
+
     /// Creates a feature request with this title.
     pub async fn request(&self, workspace: WorkspaceId, title: &str) -> FeatureRequestSummary {
         self.create(workspace, draft(title, &[], "")).await

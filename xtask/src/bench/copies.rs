@@ -40,8 +40,9 @@ fn on_sqlite(offset: u64, requests: u64) -> String {
              SELECT row_number + {offset}, workspace_id, randomblob(16), tag_number + {offset}, title, description,
                     description_text, track_id, author_id, private, created_at, updated_at, status_since
              FROM feature_requests WHERE {original};
-         INSERT INTO vote_tallies (row_number, workspace_id, request_id, votes_count, track_id, private)
-             SELECT copies.row_number, copies.workspace_id, copies.id, votes_count, copies.track_id, copies.private
+         INSERT INTO vote_tallies (row_number, workspace_id, request_id, votes_count, trend, track_id, private)
+             SELECT copies.row_number, copies.workspace_id, copies.id, votes_count, trend, copies.track_id,
+                    copies.private
              FROM feature_requests AS copies JOIN vote_tallies ON vote_tallies.row_number = copies.row_number - {offset}
              WHERE copies.tag_number > {offset};
          INSERT INTO search_documents
@@ -69,8 +70,9 @@ fn on_postgres(offset: u64, requests: u64) -> String {
                  FROM feature_requests WHERE tag_number <= {requests}
              RETURNING workspace_id, id, tag_number, track_id, private
          ), tallies AS (
-             INSERT INTO vote_tallies (workspace_id, request_id, tag_number, votes_count, track_id, private)
-                 SELECT copies.workspace_id, copies.id, copies.tag_number, votes_count, copies.track_id, copies.private
+             INSERT INTO vote_tallies (workspace_id, request_id, tag_number, votes_count, trend, track_id, private)
+                 SELECT copies.workspace_id, copies.id, copies.tag_number, votes_count, trend, copies.track_id,
+                        copies.private
                  FROM copies JOIN vote_tallies ON vote_tallies.tag_number = copies.tag_number - {offset}
          )
          INSERT INTO search_documents (workspace_id, request_id, tag_number, title, tags, description, terms, version)

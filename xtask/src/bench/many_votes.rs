@@ -67,6 +67,8 @@ fn on_sqlite(requests: u64, customers: u64) -> String {
              SELECT count(*) FROM votes
              WHERE votes.workspace_id = vote_tallies.workspace_id AND votes.request_id = vote_tallies.request_id
          );
+         -- As if the votes were of different months.
+         UPDATE vote_tallies SET trend = votes_count * (1.0 + row_number % 97);
          CREATE INDEX votes_by_customer ON votes (workspace_id, customer_id);
          CREATE INDEX votes_by_age ON votes (workspace_id, request_id, created_at);
          COMMIT;"
@@ -91,7 +93,9 @@ fn on_postgres(requests: u64, customers: u64) -> String {
              JOIN feature_requests AS requests
                ON requests.tag_number = 1 + (numbered.number * 7919 + slot * {STEP}) % {requests}
              ORDER BY 1, 2, 3;
-         UPDATE vote_tallies SET votes_count = counted.votes_count FROM (
+         -- The sums as if the votes were of different months.
+         UPDATE vote_tallies SET votes_count = counted.votes_count,
+                trend = counted.votes_count * (1.0 + tag_number % 97) FROM (
              SELECT workspace_id, request_id, count(*) AS votes_count FROM votes GROUP BY 1, 2
          ) AS counted
          WHERE vote_tallies.workspace_id = counted.workspace_id AND vote_tallies.request_id = counted.request_id;

@@ -58,7 +58,7 @@ const MODERN_TOOL: Option<&str> = Some(
      Mcp-Name: ListTracks\r\n",
 );
 
-pub(super) const WORKLOADS: [Workload; 31] = [
+pub(super) const WORKLOADS: [Workload; 32] = [
     Workload { name: UPVOTE, targets: [Some(0.35), Some(0.42)], page: None, request: upvote },
     Workload { name: "create", targets: [Some(0.6), Some(1.0)], page: None, request: create },
     Workload { name: "comment", targets: [Some(1.0), None], page: None, request: comment },
@@ -76,6 +76,12 @@ pub(super) const WORKLOADS: [Workload; 31] = [
     Workload { name: "page, roadmap", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: |_, _| get("/") },
     Workload { name: "page, roadmap, 304", targets: [Some(0.1), Some(0.1)], page: KNOWN, request: |_, _| get("/") },
     Workload { name: "page, list by votes", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: list_by_votes },
+    Workload {
+        name: "page, first of list by votes",
+        targets: [Some(0.8), Some(1.2)],
+        page: BROWSER,
+        request: first_by_votes,
+    },
     Workload { name: "page, list by trend", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: list_by_trend },
     Workload { name: "page, feature request", targets: [Some(0.8), Some(1.2)], page: BROWSER, request: request_page },
     Workload { name: "page, any feature request", targets: [None, None], page: BROWSER, request: any_request_page },
@@ -221,6 +227,11 @@ fn list_by_votes(corpus: &Corpus, random: &mut SmallRng) -> Request {
 }
 
 /// The parameter that nobody reads keeps the service from returning a page that it has kept.
+fn first_by_votes(_: &Corpus, random: &mut SmallRng) -> Request {
+    get(format!("/feature_requests?sort=votes&fresh={}", random.random::<u32>()))
+}
+
+/// As [`first_by_votes`].
 fn list_by_trend(_: &Corpus, random: &mut SmallRng) -> Request {
     get(format!("/feature_requests?fresh={}", random.random::<u32>()))
 }

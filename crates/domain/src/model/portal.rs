@@ -379,7 +379,7 @@ pub struct Portal {
 /// The order of a list of feature requests on the portal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum PortalSort {
-    /// Votes weighed against age: [`crate::policy::trending`].
+    /// Those that people vote for now first: [`crate::policy::trending`].
     #[default]
     Trending,
     /// Most voted first.

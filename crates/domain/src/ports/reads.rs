@@ -41,7 +41,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
 use crate::model::vote::Voter;
 use crate::policy::mail_requests::CounterKey;
-use crate::policy::trending::Candidate;
+use crate::policy::trending::{Ranking, WantedRanking};
 
 /// All reads of records. What reads records of one noun takes the port of this noun.
 pub trait Reads:
@@ -348,14 +348,15 @@ pub trait PortalListReader: Send + Sync {
     /// list with a tag counts at most [`PortalList::TAG_LIMIT`]. Two statements.
     async fn portal_list(&self, workspace: WorkspaceId, list: &PortalList) -> Result<Listing<PortalRow>, StoreError>;
 
-    /// Returns the public feature requests of a filter that may trend: the `limit` most voted and the `limit` newest.
-    /// Some may be returned twice. One statement.
-    async fn trending_candidates(
+    /// Ranks the public feature requests of a filter, whose `mine` is `None`, by [`crate::policy::trending`]: those on
+    /// closed tracks last, before that those with few votes, each by the sum of the weights of their votes, the newest
+    /// first among equals. A customer with several votes in one tree counts with the earliest one. Three statements.
+    async fn trending(
         &self,
         workspace: WorkspaceId,
         filter: &PortalFilter,
-        limit: u32,
-    ) -> Result<Vec<Candidate>, StoreError>;
+        wanted: &WantedRanking,
+    ) -> Result<Ranking, StoreError>;
 
     /// Returns public feature requests by their IDs, in the given order. Others are left out. One statement.
     async fn portal_rows(
@@ -575,7 +576,7 @@ mockall::mock! {
     #[async_trait]
     impl PortalListReader for Reads {
         async fn portal_list(&self, workspace: WorkspaceId, list: &PortalList) -> Result<Listing<PortalRow>, StoreError>;
-        async fn trending_candidates(&self, workspace: WorkspaceId, filter: &PortalFilter, limit: u32) -> Result<Vec<Candidate>, StoreError>;
+        async fn trending(&self, workspace: WorkspaceId, filter: &PortalFilter, wanted: &WantedRanking) -> Result<Ranking, StoreError>;
         async fn portal_rows(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<PortalRow>, StoreError>;
         async fn matching(&self, workspace: WorkspaceId, filter: &PortalFilter, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;
         async fn voted_among(&self, workspace: WorkspaceId, customer: CustomerId, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;

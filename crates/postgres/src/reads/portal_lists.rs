@@ -13,9 +13,10 @@ use roadmap_domain::model::feature_request::Description;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::portal::{PortalFilter, PortalList, PortalRow, PortalSort};
-use roadmap_domain::policy::trending::Candidate;
+use roadmap_domain::policy::trending::{self, Ranking, WantedRanking};
 use roadmap_domain::ports::PortalListReader;
-use roadmap_store::rows::{CandidateRow, PortalListRow};
+use roadmap_store::columns::first_id_at;
+use roadmap_store::rows::{PortalListRow, limits};
 use uuid::Uuid;
 
 use crate::PostgresReader;
@@ -135,24 +136,88 @@ merged_list! {
     "updated_at DESC, tag_number DESC"
 }
 
-/// The types of a candidate: ID, tag number, number of votes, and timestamp of the creation.
-pub(super) type CandidateColumns = (SqlUuid, BigInt, BigInt, Timestamptz);
+/// The types of a ranking: how many there are, and how many of them are open, the new ideas, and the others.
+pub(super) type RankingColumns = (BigInt, BigInt, Array<SqlUuid>, Array<SqlUuid>);
+
+/// A row of [`RankingColumns`].
+pub(super) type RankingRow = (i64, i64, Vec<Uuid>, Vec<Uuid>);
+
+/// [`trending::MAX_NEW`].
+const MAX_NEW: i64 = 10;
+
+const _: () = assert!(trending::MIN_VOTES == 2, "as in `new_ideas!` and the column `trend_tier`");
+const _: () = assert!(trending::MAX_NEW == MAX_NEW.unsigned_abs(), "as in `new_ideas!`");
+const _: () = assert!(trending::HALF_LIFE.whole_seconds() == 2_592_000, "as in `vote_weight`");
+const _: () = assert!(trending::WEIGHT_OF_ONE == 1_767_225_600_000, "as in `vote_weight`");
+const _: () = assert!(trending::MAX_EXPONENT == 1_000, "as in `vote_weight`");
+
+/// The SQL of the new ideas among those that a common table expression `newest (request_id, tag_number, is_open)` has.
+macro_rules! new_ideas {
+    () => {
+        "new AS MATERIALIZED (
+             SELECT request_id, tag_number FROM newest
+             CROSS JOIN LATERAL (
+                 SELECT FROM vote_tallies
+                 WHERE workspace_id = {workspace} AND request_id = newest.request_id AND votes_count < 2 OFFSET 0
+             ) AS tallies
+             WHERE is_open AND newest.request_id >= {first_new} ORDER BY tag_number DESC LIMIT 10
+         )"
+    };
+}
+
+/// The SQL of a ranking: the SQL of the counts, with their table, and of those that are ranked, with the columns
+/// `request_id`, `is_open`, `is_voted`, `trend` and `tag_number`.
+macro_rules! ranking {
+    ($counts:literal, $ranked:expr) => {
+        concat!(
+            "SELECT counts.*, ARRAY(SELECT request_id FROM new ORDER BY tag_number DESC), ARRAY(
+                 SELECT request_id FROM (",
+            $ranked,
+            ") AS ranked WHERE request_id NOT IN (SELECT request_id FROM new)
+                 ORDER BY is_open DESC, is_voted DESC, trend DESC, tag_number DESC LIMIT {limit} OFFSET {offset}
+             ) FROM (SELECT ",
+            $counts,
+            ") AS counts"
+        )
+    };
+}
+pub(super) use {new_ideas, ranking};
 
 statement! {
-    /// Selects the most voted and the newest public feature requests of a lane, or of all.
-    TopCandidates { workspace: Uuid => SqlUuid, lane: Option<Uuid> => Nullable<SqlUuid>, limit: i64 => BigInt }
-        -> CandidateColumns,
-    concat!("WITH ", track_set!(), ", candidates AS MATERIALIZED (
-         (SELECT request_id FROM track_set
-          CROSS JOIN LATERAL (", most_voted!("track_set.id", " AND NOT private", "{limit}"), ") AS top
-          ORDER BY votes_count DESC, tag_number DESC LIMIT {limit})
-         UNION
-         (SELECT request_id FROM track_set CROSS JOIN LATERAL (", numbered!("DESC", "{limit}"), ") AS newest
-          ORDER BY tag_number DESC LIMIT {limit})
-     )
-     SELECT id, feature_requests.tag_number, votes_count, created_at FROM candidates
-     JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = candidates.request_id
-     JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = candidates.request_id")
+    /// Ranks the public feature requests of a lane, or of all. The first ones of each track are read step by step of
+    /// their sums; those without a vote, which may be many in one step, by number. Closed
+    /// tracks are read if there is not enough on the others.
+    RankingOfTracks {
+        workspace: Uuid => SqlUuid,
+        lane: Option<Uuid> => Nullable<SqlUuid>,
+        closed: Vec<Uuid> => Array<SqlUuid>,
+        first_new: Uuid => SqlUuid,
+        scan_limit: i64 => BigInt,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> RankingColumns,
+    concat!("WITH track_set AS MATERIALIZED (
+         SELECT tracks.id, coalesce(public_count, 0) AS public_count, tracks.id <> ALL ({closed}) AS is_open FROM tracks
+         LEFT JOIN track_tallies ON track_tallies.workspace_id = {workspace} AND track_tallies.track_id = tracks.id
+         WHERE tracks.workspace_id = {workspace} AND ({lane} IS NULL OR lane_id = {lane})
+     ), newest AS MATERIALIZED (
+         SELECT request_id, tag_number, is_open FROM track_set
+         CROSS JOIN LATERAL (", numbered!("DESC", "10"), ") AS newest WHERE is_open
+     ), ", new_ideas!(), " ", ranking!(
+        "coalesce(sum(public_count), 0)::bigint, coalesce(sum(public_count) FILTER (WHERE is_open), 0)::bigint
+         FROM track_set",
+        "SELECT top.*, is_open FROM track_set CROSS JOIN LATERAL (
+             (SELECT request_id, votes_count >= 2 AS is_voted, trend, tag_number FROM vote_tallies
+              WHERE workspace_id = {workspace} AND (track_id, trend_tier) >= (track_set.id, -140000)
+                AND track_id <= track_set.id AND root_id IS NULL AND NOT private
+              ORDER BY track_id DESC, trend_tier DESC, trend DESC, tag_number DESC LIMIT {scan_limit})
+             UNION ALL
+             (SELECT request_id, votes_count >= 2 AS is_voted, trend, tag_number FROM vote_tallies
+              WHERE workspace_id = {workspace} AND (track_id, trend_tier) >= (track_set.id, -150000)
+                AND (track_id, trend_tier) < (track_set.id, -140000) AND root_id IS NULL AND NOT private
+              ORDER BY track_id DESC, trend_tier DESC, tag_number DESC LIMIT {scan_limit})
+         ) AS top
+         WHERE is_open OR {scan_limit} > (SELECT coalesce(sum(public_count), 0) FROM track_set WHERE is_open)"))
 }
 
 statement! {
@@ -228,22 +293,31 @@ impl PortalListReader for PostgresReader {
         listing(rows, *page, PortalRow::try_from)
     }
 
-    async fn trending_candidates(
+    async fn trending(
         &self,
         workspace: WorkspaceId,
         filter: &PortalFilter,
-        limit: u32,
-    ) -> Result<Vec<Candidate>, StoreError> {
+        wanted: &WantedRanking,
+    ) -> Result<Ranking, StoreError> {
         let session = self.session(workspace).await?;
-        let workspace = workspace.uuid();
-        let limit = i64::from(limit);
-        let rows: Vec<CandidateRow> = if is_ordered(filter) {
-            let top = TopCandidates { workspace, lane: filter.lane.map(|lane| lane.uuid()), limit };
-            session.run(top.load(&mut session.connection()?)).await?
+        let (total, open, new, others): RankingRow = if is_ordered(filter) {
+            let (offset, limit) = limits(&wanted.places);
+            let ranking = RankingOfTracks {
+                workspace: workspace.uuid(),
+                lane: filter.lane.map(|lane| lane.uuid()),
+                closed: wanted.closed.iter().map(|track| track.uuid()).collect(),
+                first_new: first_id_at(wanted.new_since),
+                // The new ideas are left out afterwards.
+                scan_limit: offset.saturating_add(limit).saturating_add(MAX_NEW),
+                limit,
+                offset,
+            };
+            session.run(ranking.get_result(&mut session.connection()?)).await?
         } else {
-            selections::candidates(&session, workspace, filter, limit).await?
+            selections::ranking(&session, workspace.uuid(), filter, wanted).await?
         };
-        rows.into_iter().map(Candidate::try_from).collect()
+        let ids = |ids: Vec<Uuid>| ids.into_iter().map(FeatureRequestId::new).collect();
+        Ok(Ranking { total: total.unsigned_abs(), open: open.unsigned_abs(), new: ids(new), others: ids(others) })
     }
 
     async fn portal_rows(

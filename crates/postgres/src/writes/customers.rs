@@ -105,13 +105,15 @@ statement! {
      ), doubled AS (
          UPDATE votes SET subscribed = votes.subscribed OR dropped.subscribed,
                           created_at = least(votes.created_at, dropped.created_at)
-         FROM dropped
+         FROM dropped, votes AS kept
          WHERE votes.workspace_id = {workspace} AND votes.request_id = dropped.request_id
            AND votes.customer_id = {target} AND votes.request_id <> ALL ({added})
-         RETURNING votes.request_id
+           AND kept.workspace_id = {workspace} AND kept.request_id = dropped.request_id AND kept.customer_id = {target}
+         RETURNING votes.request_id, greatest(kept.created_at, dropped.created_at) AS later
      ), counted AS (
-         UPDATE vote_tallies SET votes_count = votes_count - 1
-         WHERE workspace_id = {workspace} AND request_id IN (SELECT request_id FROM doubled) AND tree_version = 0
+         UPDATE vote_tallies SET votes_count = votes_count - 1, trend = greatest(trend - vote_weight(later), 0)
+         FROM doubled
+         WHERE workspace_id = {workspace} AND vote_tallies.request_id = doubled.request_id AND tree_version = 0
      )
      SELECT count(*) FROM dropped
      WHERE request_id <> ALL ({added}) AND request_id NOT IN (SELECT request_id FROM doubled)"

@@ -10,8 +10,9 @@ use crate::reads::portal_lists::selections::{
     CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
     WrittenPage,
 };
-use crate::reads::portal_lists::tracks::{
-    CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage, TrendingOfTracks,
+use crate::reads::portal_lists::tracks::{CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage};
+use crate::reads::portal_lists::trending::{
+    CountOfTag, CountOfTracks, NewOfTag, NewOfTracks, RankingOfTag, RankingOfTracks,
 };
 use crate::reads::request_pages::{CommentsAndAnswer, Head, Parts, ShownCommentsAndAnswer, Visible};
 use crate::reads::requests::{LastTagNumber, Sitemap};
@@ -28,14 +29,24 @@ fn lists_of_tracks() -> Vec<String> {
         sql(&NewestPage { workspace, lane, scan_limit, limit, offset }),
         sql(&OldestPage { workspace, lane, scan_limit, limit, offset }),
         sql(&LastUpdatedPage { workspace, lane, scan_limit, limit, offset }),
-        sql(&TrendingOfTracks { workspace, lane, limit }),
+        sql(&NewOfTracks { workspace, lane, closed: String::new(), first_new: ID }),
+        sql(&RankingOfTracks {
+            workspace,
+            lane,
+            closed: String::new(),
+            scan_limit,
+            only_open: true,
+            new: String::new(),
+            limit,
+            offset,
+        }),
     ]
 }
 
 /// All other statements of the portal that are written in SQL.
 fn other_statements() -> Vec<String> {
     let (workspace, root, lane, customer, (scan_limit, limit, offset)) = (ID, ID, Some(ID), Some(ID), PAGE);
-    let (tag, sort, voted, newest) = (Some("ui".to_owned()), "votes", scan_limit, scan_limit);
+    let (tag, sort) = (Some("ui".to_owned()), "votes");
     let (requests, private, is_member) = (String::new(), false, false);
     let (request, number) = (Some(ID), None);
     macro_rules! selected {
@@ -75,6 +86,19 @@ fn other_statements() -> Vec<String> {
         sql(&OnePortal { workspace }),
         sql(&Sitemap { workspace, after: 0, limit }),
         sql(&LastTagNumber { workspace }),
+        sql(&CountOfTracks { workspace, lane, closed: String::new() }),
+        sql(&CountOfTag { workspace, lane, closed: String::new(), tag: "ui".to_owned(), scan_limit }),
+        sql(&NewOfTag { workspace, lane, closed: String::new(), tag: "ui".to_owned(), scan_limit, first_new: ID }),
+        sql(&RankingOfTag {
+            workspace,
+            lane,
+            closed: String::new(),
+            tag: "ui".to_owned(),
+            scan_limit,
+            new: String::new(),
+            limit,
+            offset,
+        }),
     ];
     all.extend(selected!(TaggedPage, CountTagged, TrendingTagged));
     all.extend(selected!(VotedPage, CountVoted, TrendingVoted));
@@ -105,7 +129,8 @@ fn lists_of_tracks_read_an_index_in_its_order() {
     for statement in lists_of_tracks() {
         let steps = plan(&mut connection, &statement);
         let from_index = |step: &&Step| {
-            let indexes = ["vote_tallies_by_track", "vote_tallies_public", "feature_requests_by_update"];
+            let indexes =
+                ["vote_tallies_by_track", "vote_tallies_by_trend", "vote_tallies_public", "feature_requests_by_update"];
             indexes.iter().any(|index| step.detail.contains(&format!("USING INDEX {index} ")))
         };
         let reads: Vec<i64> = steps.iter().filter(from_index).map(|step| step.parent).collect();

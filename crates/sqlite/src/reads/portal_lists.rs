@@ -3,6 +3,7 @@
 pub(crate) mod rows;
 pub(crate) mod selections;
 pub(crate) mod tracks;
+pub(crate) mod trending;
 
 use async_trait::async_trait;
 use diesel::SqliteConnection;
@@ -11,12 +12,13 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalRow, PortalSort};
-use roadmap_domain::policy::trending::Candidate;
+use roadmap_domain::policy::trending::{Ranking, WantedRanking};
 use roadmap_domain::ports::PortalListReader;
-use roadmap_store::columns::Id;
-use roadmap_store::rows::{CandidateRow, PortalListRow};
+use roadmap_store::columns::{Id, first_id_at};
+use roadmap_store::rows::{PortalListRow, limits};
 
 use crate::SqliteStore;
+use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use rows::{Matching, Rows, VotedAmong, folded, json_requests, request_ids};
@@ -24,7 +26,8 @@ use selections::{
     CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
     WrittenPage,
 };
-use tracks::{CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage, TrendingOfTracks};
+use tracks::{CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage};
+use trending::{CountOfTag, CountOfTracks, MAX_NEW, NewOfTag, NewOfTracks, RankingOfTag, RankingOfTracks};
 
 /// The parameters of a filter, and the statements that it needs.
 #[derive(Debug, Clone)]
@@ -44,6 +47,9 @@ enum FilterKind {
     Voted,
     Written,
 }
+
+/// How many feature requests there are, and how many of them are open; the new ideas, and the others.
+type RankingRows = ((i64, i64), Vec<Id>, Vec<Id>);
 
 impl Filter {
     fn new(workspace: Id, filter: &PortalFilter) -> Self {
@@ -116,22 +122,35 @@ impl Filter {
         })
     }
 
-    /// Returns what may trend of what it chooses.
-    fn trending(&self, connection: &mut SqliteConnection, limit: u32) -> Result<Vec<CandidateRow>, SqlError> {
-        let Self { workspace, lane, tag, customer, scan_limit, kind } = self.clone();
-        let (voted, newest) = (i64::from(limit), i64::from(limit));
-        Ok(match kind {
-            FilterKind::Tracks => TrendingOfTracks { workspace, lane, limit: voted }.load(connection)?,
-            FilterKind::Tagged => {
-                TrendingTagged { workspace, lane, tag, customer, scan_limit, voted, newest }.load(connection)?
-            }
-            FilterKind::Voted => {
-                TrendingVoted { workspace, lane, tag, customer, scan_limit, voted, newest }.load(connection)?
-            }
-            FilterKind::Written => {
-                TrendingWritten { workspace, lane, tag, customer, scan_limit, voted, newest }.load(connection)?
-            }
-        })
+    /// Ranks what it chooses.
+    fn ranking(
+        self,
+        connection: &mut SqliteConnection,
+        closed: String,
+        first_new: Id,
+        offset: i64,
+        limit: i64,
+    ) -> Result<RankingRows, SqlError> {
+        let Self { workspace, lane, tag, scan_limit, .. } = self;
+        let Some(tag) = tag else {
+            let counts: (i64, i64) =
+                CountOfTracks { workspace, lane, closed: closed.clone() }.get_result(connection)?;
+            let new = NewOfTracks { workspace, lane, closed: closed.clone(), first_new };
+            let new: Vec<Id> = new.load(connection)?;
+            // The new ideas are left out afterwards.
+            let scan_limit = offset.saturating_add(limit).saturating_add(MAX_NEW);
+            let only_open = counts.1 >= scan_limit;
+            let new_ids = json_ids(&new);
+            let others =
+                RankingOfTracks { workspace, lane, closed, scan_limit, only_open, new: new_ids, limit, offset };
+            return Ok((counts, new, others.load(connection)?));
+        };
+        let counts = CountOfTag { workspace, lane, closed: closed.clone(), tag: tag.clone(), scan_limit };
+        let counts = counts.get_result(connection)?;
+        let new = NewOfTag { workspace, lane, closed: closed.clone(), tag: tag.clone(), scan_limit, first_new };
+        let new: Vec<Id> = new.load(connection)?;
+        let others = RankingOfTag { workspace, lane, closed, tag, scan_limit, new: json_ids(&new), limit, offset };
+        Ok((counts, new, others.load(connection)?))
     }
 }
 
@@ -153,16 +172,21 @@ impl PortalListReader for SqliteStore {
         listing(rows, page, PortalRow::try_from)
     }
 
-    async fn trending_candidates(
+    async fn trending(
         &self,
         workspace: WorkspaceId,
         filter: &PortalFilter,
-        limit: u32,
-    ) -> Result<Vec<Candidate>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let filter = Filter::new(workspace, filter);
-        let rows = self.readers.run(move |connection| filter.trending(connection, limit)).await?;
-        rows.into_iter().map(Candidate::try_from).collect()
+        wanted: &WantedRanking,
+    ) -> Result<Ranking, StoreError> {
+        let filter = Filter::new(Id(workspace.uuid()), filter);
+        let (offset, limit) = limits(&wanted.places);
+        let closed: Vec<Id> = wanted.closed.iter().map(|track| Id(track.uuid())).collect();
+        let (closed, first_new) = (json_ids(&closed), Id(first_id_at(wanted.new_since)));
+        let ranking =
+            move |connection: &mut SqliteConnection| filter.ranking(connection, closed, first_new, offset, limit);
+        let ((total, open), new, others) = self.readers.run_in_snapshot(ranking).await?;
+        let (total, open) = (total.unsigned_abs(), open.unsigned_abs());
+        Ok(Ranking { total, open, new: request_ids(new), others: request_ids(others) })
     }
 
     async fn portal_rows(

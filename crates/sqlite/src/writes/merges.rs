@@ -20,6 +20,7 @@ use crate::schema::{feature_requests, vote_tallies};
 use crate::statement::statement;
 use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
+use crate::writes::votes::weight_of_vote;
 
 statement! {
     /// Selects what a feature request is merged into, nearest first.
@@ -70,11 +71,12 @@ statement! {
 }
 
 statement! {
-    /// Counts the customers with a vote for a feature request of a JSON array.
-    CountVoters { workspace: Id => Binary, requests: String => Text } -> BigInt,
+    /// Selects when each customer with a vote for a feature request of a JSON array has first voted.
+    FirstVotes { workspace: Id => Binary, requests: String => Text } -> BigInt,
     "WITH scope (workspace) AS (SELECT ?)
-     SELECT count(DISTINCT votes.customer_id) FROM scope CROSS JOIN json_each(?) AS request
-     CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = unhex(request.value)"
+     SELECT min(votes.created_at) FROM scope CROSS JOIN json_each(?) AS request
+     CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = unhex(request.value)
+     GROUP BY votes.customer_id"
 }
 
 statement! {
@@ -95,11 +97,16 @@ pub(crate) fn descendants(connection: &mut SqliteConnection, workspace: Id, requ
 /// Counts the votes of the tree of a root again, and sets what it needs from the team.
 pub(crate) fn recount(connection: &mut SqliteConnection, workspace: Id, root: Id) -> Result<(), SqlError> {
     let requests = json_ids(&tree_members(connection, workspace, root)?);
-    let voters: i64 = CountVoters { workspace, requests }.get_result(connection)?;
+    let first_votes: Vec<i64> = FirstVotes { workspace, requests }.load(connection)?;
+    let mut trend = 0.0;
+    for voted_at in &first_votes {
+        trend += weight_of_vote(*voted_at, root)?;
+    }
+    let voters = i64::try_from(first_votes.len()).unwrap_or(i64::MAX);
     diesel::update(vote_tallies::table)
         .filter(vote_tallies::workspace_id.eq(workspace))
         .filter(vote_tallies::request_id.eq(root))
-        .set(vote_tallies::votes_count.eq(voters))
+        .set((vote_tallies::votes_count.eq(voters), vote_tallies::trend.eq(trend)))
         .execute(connection)?;
     RefreshAttention { workspace, requests: json_ids(&[root]) }.execute(connection)?;
     Ok(())

@@ -295,6 +295,7 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
             vote_tallies::workspace_id.eq(workspace),
             vote_tallies::request_id.eq(id),
             vote_tallies::votes_count.eq(0),
+            vote_tallies::trend.eq(0.0),
             vote_tallies::track_id.eq(Id(request.track.uuid())),
             vote_tallies::private.eq(request.private),
             vote_tallies::attention.eq(request.attention().map(Attention::name)),

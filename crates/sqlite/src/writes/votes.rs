@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Double, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
 use roadmap_domain::model::email_address::FoldedEmail;
@@ -12,14 +12,15 @@ use roadmap_domain::model::id::{FeatureRequestId, NoteId};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome, VoteWithdrawn};
+use roadmap_domain::policy::trending;
 use roadmap_domain::ports::VoteWrites;
-use roadmap_store::columns::Id;
+use roadmap_store::columns::{Id, TimestampColumn};
 use roadmap_store::rows::SummaryRow;
 
 use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::rows::{find_author, find_summary};
-use crate::schema::{customers, notes, vote_tallies};
+use crate::schema::{customers, notes};
 use crate::statement::statement;
 use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
@@ -41,10 +42,19 @@ statement! {
 }
 
 statement! {
-    /// Deletes the votes of a customer for the feature requests of a JSON array.
-    DeleteVotes { workspace: Id => Binary, customer: Id => Binary, requests: String => Text }
+    /// Deletes the votes of a customer for the feature requests of a JSON array. Returns when they were cast.
+    DeleteVotes { workspace: Id => Binary, customer: Id => Binary, requests: String => Text } -> BigInt,
     "DELETE FROM votes WHERE workspace_id = ? AND customer_id = ?
-       AND request_id IN (SELECT unhex(value) FROM json_each(?))"
+       AND request_id IN (SELECT unhex(value) FROM json_each(?)) RETURNING created_at"
+}
+
+statement! {
+    /// Adds votes and their weight to the tally of a feature request. Returns the number of votes.
+    AddVotes { votes: i64 => BigInt, weight: f64 => Double, workspace: Id => Binary, request: Id => Binary } -> BigInt,
+    "WITH added (votes, weight) AS (SELECT ?, ?)
+     UPDATE vote_tallies SET votes_count = votes_count + added.votes,
+         trend = iif(votes_count + added.votes = 0, 0.0, max(trend + added.weight, 0.0))
+     FROM added WHERE workspace_id = ? AND request_id = ? RETURNING votes_count"
 }
 
 #[async_trait]
@@ -92,7 +102,9 @@ fn cast(
         Some(customer) => {
             let insert = InsertVote { workspace, request: request.id, customer, at: vote.at.millis() };
             if insert.execute(connection)? == 1 {
-                request.votes_count = add_votes(connection, workspace, request.id, 1)?;
+                let weight = trending::weight(vote.at);
+                request.votes_count =
+                    AddVotes { votes: 1, weight, workspace, request: request.id }.get_result(connection)?;
                 VoteOutcome::Registered
             } else {
                 VoteOutcome::AlreadyVoted
@@ -126,24 +138,19 @@ fn withdraw(
     let Some(mut request) = find_summary(connection, workspace, request)? else { return Ok(None) };
     let Some(customer) = find_customer(connection, workspace, customer)? else { return Ok(Some((false, request))) };
     let requests = json_ids(&tree_members(connection, workspace, request.id)?);
-    if (DeleteVotes { workspace, customer, requests: requests.clone() }).execute(connection)? == 0 {
-        return Ok(Some((false, request)));
-    }
-    request.votes_count = add_votes(connection, workspace, request.id, -1)?;
+    let withdrawn: Vec<i64> = DeleteVotes { workspace, customer, requests: requests.clone() }.load(connection)?;
+    let Some(voted_at) = withdrawn.into_iter().min() else { return Ok(Some((false, request))) };
+    let weight = -weight_of_vote(voted_at, request.id)?;
+    request.votes_count = AddVotes { votes: -1, weight, workspace, request: request.id }.get_result(connection)?;
     if !is_follower(connection, workspace, customer, &requests)? {
         delete_waiting_about(connection, workspace, customer, &requests)?;
     }
     Ok(Some((true, request)))
 }
 
-/// Adds to the feature request's tally and returns it.
-fn add_votes(connection: &mut SqliteConnection, workspace: Id, request: Id, votes: i64) -> Result<i64, SqlError> {
-    Ok(diesel::update(vote_tallies::table)
-        .filter(vote_tallies::workspace_id.eq(workspace))
-        .filter(vote_tallies::request_id.eq(request))
-        .set(vote_tallies::votes_count.eq(vote_tallies::votes_count + votes))
-        .returning(vote_tallies::votes_count)
-        .get_result(connection)?)
+/// Returns the weight of a vote that was cast at this time.
+pub(crate) fn weight_of_vote(voted_at: i64, request: Id) -> Result<f64, SqlError> {
+    Ok(trending::weight(TimestampColumn(voted_at).into_timestamp("votes", "created_at", request)?))
 }
 
 /// Returns the id of the customer with this address.

@@ -1,5 +1,7 @@
 //! Feature requests, their events, and tracks.
 
+use std::ops::Range;
+
 use diesel::Queryable;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::{
@@ -13,7 +15,6 @@ use roadmap_domain::model::id::{EventId, FeatureRequestId, LaneId, TrackId};
 use roadmap_domain::model::portal::{PortalRow, SitemapEntry};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
-use roadmap_domain::policy::trending::Candidate;
 
 use super::CustomerNameRow;
 use crate::columns::{Id, TimestampColumn, inconsistent, optional_timestamp};
@@ -76,23 +77,11 @@ impl TryFrom<SitemapRow> for SitemapEntry {
     }
 }
 
-/// A feature request that may be trending.
-#[derive(Debug, Queryable)]
-pub struct CandidateRow {
-    id: Id,
-    tag_number: i64,
-    votes_count: i64,
-    created_at: TimestampColumn,
-}
-
-impl TryFrom<CandidateRow> for Candidate {
-    type Error = StoreError;
-
-    fn try_from(row: CandidateRow) -> Result<Self, StoreError> {
-        let created_at = row.created_at.into_timestamp("feature_requests", "created_at", row.id)?;
-        let id = FeatureRequestId::new(row.id.0);
-        Ok(Self { id, tag_number: row.tag_number, votes_count: row.votes_count, created_at })
-    }
+/// Returns the offset and the limit of a statement for the items of a list at these places.
+#[must_use]
+pub fn limits(places: &Range<u64>) -> (i64, i64) {
+    let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    (count(places.start), count(places.end.saturating_sub(places.start)))
 }
 
 /// A feature request in a list on the portal, with the beginning of its description.

@@ -17,6 +17,7 @@ use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
+use crate::contract::portal_lists::assert_ranking;
 use crate::effort::{SeededRng, rounds};
 use crate::harness::{
     Failing, Harness, comment, customer_comment, draft, held_idea, largest_page, member_viewer, merge, name, unmerge,
@@ -341,6 +342,7 @@ pub async fn random_merges_of_customers_are_exact(harness: Harness) {
             for row in rows {
                 assert_eq!(harness.detail(workspace, row.summary.id).await.summary, row.summary, "seed {seed}");
             }
+            assert_ranking(&harness, workspace, &format!("seed {seed}")).await;
         }
     }
 }
@@ -419,6 +421,7 @@ pub async fn tallies_are_exact_while_customers_are_merged(harness: Harness) {
         harness.unmerge(workspace, requests[0]).await;
     }
     recounted(requests[2]).await;
+    assert_ranking(&harness, workspace, "in the end").await;
 }
 
 crate::contract::cases!($ admin_customers {

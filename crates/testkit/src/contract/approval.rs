@@ -10,6 +10,8 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::portal::{HeldComment, HeldPost, PortalFilter, PortalList, Viewer};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::trending::WantedRanking;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::approve_feature_request::ApproveFeatureRequest;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
@@ -299,7 +301,7 @@ pub async fn a_held_idea_is_hidden_until_it_is_approved(harness: Harness) {
     let first = harness.request(acme, "Quokka").await;
     harness.move_to(acme, first.id, "Planned").await;
     let planned = Some(harness.track(acme, "Planned").await);
-    // The numbers on the roadmap, in lanes, lists, searches, candidates and the sitemap.
+    // The numbers on the roadmap, in lanes, lists, searches, the ranking and the sitemap.
     let seen = async || {
         let (reader, pages) = (&harness.subject.reader, &harness.subject.reader);
         let lane = reader.roadmap(acme, 50).await.unwrap().remove(1);
@@ -309,14 +311,15 @@ pub async fn a_held_idea_is_hidden_until_it_is_approved(harness: Harness) {
         let listing = pages.portal_list(acme, &list).await.unwrap();
         assert_eq!(listing.total, listing.items.len() as u64);
         let listed: Vec<i64> = listing.items.iter().map(|row| row.summary.tag_number).collect();
-        let candidates = pages.trending_candidates(acme, &PortalFilter::default(), 10).await.unwrap();
-        let mut candidates: Vec<i64> = candidates.iter().map(|candidate| candidate.tag_number).collect();
-        candidates.sort_by_key(|number| -number);
-        candidates.dedup();
+        let wanted = WantedRanking { closed: Vec::new(), new_since: Timestamp::MAX, places: 0..10 };
+        let ranked = pages.trending(acme, &PortalFilter::default(), &wanted).await.unwrap().others;
+        let ranked = pages.portal_rows(acme, &ranked).await.unwrap();
+        let mut ranked: Vec<i64> = ranked.iter().map(|row| row.summary.tag_number).collect();
+        ranked.sort_by_key(|number| -number);
         let sitemap = pages.sitemap(acme, 0, 10).await.unwrap();
         let sitemap: Vec<i64> = sitemap.iter().rev().map(|entry| entry.request.tag_number).collect();
         let matches = harness.search(acme, "bilby").await.len();
-        assert_eq!((&on_roadmap, &candidates, &sitemap), (&listed, &listed, &listed));
+        assert_eq!((&on_roadmap, &ranked, &sitemap), (&listed, &listed, &listed));
         (listed, matches)
     };
     assert_eq!(seen().await, (vec![1], 0));

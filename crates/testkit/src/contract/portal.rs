@@ -16,6 +16,7 @@ use roadmap_domain::model::portal::{
     PortalList, PortalSettings, PublishedChangelog, SitemapEntry, Viewer,
 };
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::trending::{Ranking, WantedRanking};
 use roadmap_domain::ports::{AttachmentDeletion, UnitOfWork};
 use roadmap_domain::usecase::change_changelog::{EditChangelog, PublishChangelog, UnpublishChangelog};
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
@@ -525,7 +526,9 @@ pub async fn nothing_is_shown_to_another_portal(harness: Harness) {
     }
     let ids = [request.id];
     assert_eq!(pages.portal_list(bolt, &PortalList::default()).await.unwrap().total, 0);
-    assert_eq!(pages.trending_candidates(bolt, &PortalFilter::default(), 10).await.unwrap(), []);
+    let wanted = WantedRanking { closed: Vec::new(), new_since: Timestamp::MIN, places: 0..10 };
+    let ranking = pages.trending(bolt, &PortalFilter::default(), &wanted).await.unwrap();
+    assert_eq!(ranking, Ranking::default());
     assert_eq!(pages.portal_rows(bolt, &ids).await.unwrap(), []);
     assert_eq!(pages.matching(bolt, &PortalFilter::default(), &ids).await.unwrap(), []);
     assert_eq!(pages.voted_among(bolt, ann.id, &ids).await.unwrap(), []);

@@ -11,7 +11,9 @@ use roadmap_domain::model::feature_request::{
 };
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, LaneId, WorkspaceId};
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalRow, PortalSort};
-use roadmap_domain::policy::trending::Candidate;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::track::Track;
+use roadmap_domain::policy::trending::{self, MIN_VOTES, Ranking, WantedRanking};
 use roadmap_domain::usecase::approve_feature_request::ApproveFeatureRequest;
 use roadmap_domain::usecase::change_board::{ChangeTrack, RemoveLane};
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
@@ -21,10 +23,14 @@ use uuid::Uuid;
 use crate::effort::{SeededRng, rounds};
 use crate::harness::{Harness, draft, held_idea, largest_page, merge, new_title, new_visibility, page, unmerge};
 
+/// A feature request that is not merged, and when each of its voters has voted.
+type Root = (FeatureRequestDetail, BTreeMap<CustomerId, Timestamp>);
+
 /// What the lists of a workspace show, computed from its single feature requests.
 struct Model {
-    /// The feature requests that are not merged, by number, each with its voters.
-    roots: BTreeMap<i64, (FeatureRequestDetail, BTreeSet<CustomerId>)>,
+    /// The feature requests that are not merged, by number.
+    roots: BTreeMap<i64, Root>,
+    tracks: Vec<Track>,
     lanes: Vec<ListedLane>,
 }
 
@@ -35,22 +41,20 @@ impl Model {
         for number in 1..=harness.subject.reader.last_tag_number(workspace).await.unwrap() {
             let detail = reader.feature_request(workspace, &FeatureRequestRef::Number(number)).await.unwrap();
             if let Some(detail) = detail.filter(|detail| detail.summary.tag_number == number) {
-                let voters = harness.voters(workspace, detail.summary.id).await.iter().map(|voter| voter.id).collect();
+                let voters = harness.voters(workspace, detail.summary.id).await;
+                let voters = voters.iter().map(|voter| (voter.id, voter.voted_at)).collect();
                 roots.insert(number, (detail, voters));
             }
         }
-        Self { roots, lanes: harness.lanes(workspace).await }
+        let tracks = harness.subject.reader.tracks(workspace).await.unwrap();
+        Self { roots, tracks, lanes: harness.lanes(workspace).await }
     }
 
-    fn is_listed(
-        &self,
-        filter: &PortalFilter,
-        (detail, voters): &(FeatureRequestDetail, BTreeSet<CustomerId>),
-    ) -> bool {
+    fn is_listed(&self, filter: &PortalFilter, (detail, voters): &Root) -> bool {
         let wrote = |customer| detail.author.as_ref().is_some_and(|author| author.id == customer);
         let is_visible = match filter.mine {
             None => !detail.private,
-            Some((Mine::Voted, customer)) => voters.contains(&customer) && (!detail.private || wrote(customer)),
+            Some((Mine::Voted, customer)) => voters.contains_key(&customer) && (!detail.private || wrote(customer)),
             Some((Mine::Written, customer)) => wrote(customer),
         };
         let is_in_lane = filter.lane.is_none_or(|lane| {
@@ -99,37 +103,54 @@ impl Model {
         assert_eq!(matching.len(), expected.len(), "{step}: {filter:?}: {matching:?}");
         assert_eq!(sorted(matching), sorted(expected), "{step}: {filter:?}");
         if filter.mine.is_none() {
-            for limit in [1, 3, 100] {
-                self.compare_candidates(harness, workspace, filter, limit, step).await;
-            }
+            self.compare_ranking(harness, workspace, filter, step).await;
         }
     }
 
-    /// Compares the candidates of the trending ones: the most voted and the newest.
-    async fn compare_candidates(
-        &self,
-        harness: &Harness,
-        workspace: WorkspaceId,
-        filter: &PortalFilter,
-        limit: u32,
-        step: &str,
-    ) {
-        let candidates = harness.subject.reader.trending_candidates(workspace, filter, limit).await.unwrap();
-        let first = |sort| self.list(filter, sort).into_iter().take(limit as usize);
-        let expected: BTreeSet<i64> =
-            first(PortalSort::Votes).chain(first(PortalSort::Newest)).map(|detail| detail.summary.tag_number).collect();
-        let numbers: BTreeSet<i64> = candidates.iter().map(|candidate| candidate.tag_number).collect();
-        assert_eq!(numbers, expected, "{step}: {filter:?}, {limit}");
-        assert!(candidates.len() <= 2 * limit as usize, "{step}: {filter:?}, {limit}: {candidates:?}");
-        for candidate in candidates {
-            let summary = &self.roots[&candidate.tag_number].0.summary;
-            let expected = Candidate {
-                id: summary.id,
-                tag_number: summary.tag_number,
-                votes_count: summary.votes_count,
-                created_at: summary.created_at,
-            };
-            assert_eq!(candidate, expected, "{step}: {filter:?}, {limit}");
+    /// Compares the ranking of the trending ones, and parts of it. Sums that are as good as equal may have any order.
+    async fn compare_ranking(&self, harness: &Harness, workspace: WorkspaceId, filter: &PortalFilter, step: &str) {
+        let mut wanted = WantedRanking::of_page(largest_page(), &self.tracks, harness.now());
+        let reader = &harness.subject.reader;
+        let ranking = reader.trending(workspace, filter, &wanted).await.unwrap();
+        let listed = self.list(filter, PortalSort::Newest);
+        let is_open = |detail: &FeatureRequestDetail| {
+            let track = self.tracks.iter().find(|track| track.name == detail.summary.placement.track).unwrap();
+            !wanted.closed.contains(&track.id)
+        };
+        let is_voted = |detail: &FeatureRequestDetail| detail.summary.votes_count >= MIN_VOTES;
+        let is_new = |detail: &&&FeatureRequestDetail| {
+            !is_voted(detail) && is_open(detail) && detail.summary.created_at >= wanted.new_since
+        };
+        let new: Vec<FeatureRequestId> = listed.iter().filter(is_new).map(|detail| detail.summary.id).collect();
+        let open = listed.iter().filter(|detail| is_open(detail)).count();
+        let counts = (ranking.total, ranking.open);
+        assert_eq!((counts, &ranking.new), ((listed.len() as u64, open as u64), &new), "{step}: {filter:?}");
+        let trend = |detail: &FeatureRequestDetail| -> f64 {
+            self.roots[&detail.summary.tag_number].1.values().map(|at| trending::weight(*at)).sum()
+        };
+        let others = listed.iter().filter(|detail| !new.contains(&detail.summary.id));
+        let mut expected: Vec<_> =
+            others.map(|detail| (is_open(detail), is_voted(detail), trend(detail), detail.summary.id)).collect();
+        // The newest come first among equals.
+        expected.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(b.2.total_cmp(&a.2)));
+        assert_eq!(ranking.others.len(), expected.len(), "{step}: {filter:?}");
+        for (index, id) in ranking.others.iter().enumerate() {
+            let (is_open, is_voted, trend, expected_id) = expected[index];
+            let found = expected.iter().find(|(.., other)| other == id).unwrap();
+            let is_tie = (found.0, found.1) == (is_open, is_voted)
+                && (found.2 == 0.0) == (trend == 0.0)
+                && (found.2 - trend).abs() <= trend * 1e-9;
+            assert!(
+                *id == expected_id || is_tie && trend > 0.0,
+                "{step}: {filter:?}, {index}: {ranking:?} {expected:?}"
+            );
+        }
+        for places in [0..1, 1..4, 3..100] {
+            wanted.places = places.clone();
+            let part = reader.trending(workspace, filter, &wanted).await.unwrap();
+            let others = ranking.others.iter().copied().enumerate();
+            let others = others.filter(|(place, _)| places.contains(&(*place as u64))).map(|(_, id)| id).collect();
+            assert_eq!(part, Ranking { others, ..ranking.clone() }, "{step}: {filter:?}, {places:?}");
         }
     }
 
@@ -156,7 +177,7 @@ impl Model {
         let ids: Vec<FeatureRequestId> = self.roots.values().map(|(detail, _)| detail.summary.id).collect();
         for customer in customers {
             let voted = harness.subject.reader.voted_among(workspace, *customer, &ids).await.unwrap();
-            let expected = self.roots.values().filter(|(_, voters)| voters.contains(customer));
+            let expected = self.roots.values().filter(|(_, voters)| voters.contains_key(customer));
             let expected: Vec<FeatureRequestId> = expected.map(|(detail, _)| detail.summary.id).collect();
             assert_eq!(voted.len(), expected.len(), "{step}: {customer}: {voted:?}");
             assert_eq!(sorted(voted), sorted(expected), "{step}: {customer}");
@@ -233,7 +254,6 @@ pub async fn lists_are_sorted(harness: Harness) {
     let all = PortalFilter::default();
     for (sort, expected) in [
         (PortalSort::Votes, [3, 4, 1, 6, 5, 2]),
-        (PortalSort::Trending, [3, 4, 1, 6, 5, 2]),
         (PortalSort::Newest, [6, 5, 4, 3, 2, 1]),
         (PortalSort::Oldest, [1, 2, 3, 4, 5, 6]),
         (PortalSort::Updated, [2, 1, 5, 6, 4, 3]),
@@ -439,8 +459,10 @@ pub async fn random_lists_equal_a_model(harness: Harness) {
             let request = &requests[usize::try_from(random.below(14)).unwrap()];
             let other = &requests[usize::try_from(random.below(14)).unwrap()];
             let voter = email(random.below(CUSTOMERS));
-            if random.below(3) > 0 {
-                harness.next_second();
+            match random.below(6) {
+                0 | 1 => {}
+                2..5 => drop(harness.next_second()),
+                _ => harness.after_days(1 + random.below(5)),
             }
             let id = request.id;
             // Steps that make no sense fail and change nothing.
@@ -526,7 +548,60 @@ pub async fn random_lists_equal_a_model(harness: Harness) {
     }
 }
 
+/// Compares the ranking of what trends with one that is computed from the single votes.
+pub(super) async fn assert_ranking(harness: &Harness, workspace: WorkspaceId, step: &str) {
+    Model::load(harness, workspace).await.compare_ranking(harness, workspace, &PortalFilter::default(), step).await;
+}
+
+/// Old favourites without new votes come after what people vote for now, a series of new ideas has every fourth place,
+/// and what is done or declined comes last.
+pub async fn recent_votes_trend(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [old, rising, done, declined] = harness.requests(workspace, ["Quokka", "Fern", "Lichen", "Gecko"]).await;
+    let vote = async |request: &FeatureRequestSummary, voters: std::ops::Range<u64>| {
+        for voter in voters {
+            harness.vote(workspace, request, &email(voter)).await;
+        }
+    };
+    for request in [&old, &done, &declined] {
+        vote(request, 0..20).await;
+    }
+    harness.move_to(workspace, done.id, "Done").await;
+    harness.move_to(workspace, declined.id, "Declined").await;
+    harness.after_days(200);
+    vote(&rising, 0..3).await;
+    vote(&done, 20..24).await;
+    harness.after_days(3);
+    for number in 0..30 {
+        let idea = harness.create(workspace, draft(&format!("Idea {number}"), &[], "")).await;
+        vote(&idea, number..number + 1).await;
+    }
+    let tracks = harness.subject.reader.tracks(workspace).await.unwrap();
+    let shown = async || {
+        let page = page(1, 36);
+        let wanted = WantedRanking::of_page(page, &tracks, harness.now());
+        let ranking = harness.subject.reader.trending(workspace, &PortalFilter::default(), &wanted).await.unwrap();
+        let ids = trending::on_page(page, &ranking);
+        let rows = harness.subject.reader.portal_rows(workspace, &ids).await.unwrap();
+        rows.iter().map(|row| row.summary.tag_number).collect::<Vec<_>>()
+    };
+    // The ten newest have places of their own, until the others that are open are exhausted. The older ones are others.
+    let places = shown().await;
+    assert_eq!(places[..9], [2, 1, 24, 34, 23, 22, 21, 33, 20]);
+    assert_eq!(places[30..], [26, 25, 3, 4]);
+    // Two weeks later, they are ideas with few votes.
+    harness.after_days(14);
+    assert_eq!(shown().await[..5], [2, 1, 34, 33, 32]);
+    // What nobody voted for comes after that.
+    harness.withdraw(workspace, rising.id, &email(0)).await;
+    harness.withdraw(workspace, rising.id, &email(1)).await;
+    harness.withdraw(workspace, rising.id, &email(2)).await;
+    let places = shown().await;
+    assert_eq!((places[0], &places[30..]), (1, &[5, 2, 3, 4][..]));
+}
+
 crate::contract::cases!($ portal_lists {
+    recent_votes_trend,
     lists_are_sorted,
     tags_are_found_regardless_of_case,
     own_requests_are_listed,

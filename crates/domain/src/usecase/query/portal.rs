@@ -17,7 +17,7 @@ use crate::model::portal::{
 use crate::model::search::SearchQuery;
 use crate::model::session::{SecretDigest, Session};
 use crate::model::sign_in::{PendingAction, SignIn};
-use crate::policy::trending;
+use crate::policy::trending::{self, WantedRanking};
 use crate::usecase::query::feature_requests::SearchFeatureRequests;
 use crate::usecase::query::files::ReadableFile;
 use crate::usecase::query::{Query, QueryPorts};
@@ -96,10 +96,11 @@ impl ListFeatureRequests {
             return Ok(Listing { items: Vec::new(), request, total: 0 });
         }
         if sort == PortalSort::Trending && self.filter.mine.is_none() {
-            let candidates = ports.reader.trending_candidates(workspace, &self.filter, trending::CANDIDATES).await?;
-            let ranked = trending::rank(candidates, ports.clock.now());
-            let items = rows(workspace, page_of(&ranked, request), ports).await?;
-            return Ok(Listing { items, request, total: ranked.len() as u64 });
+            let tracks = ports.tracks.tracks(workspace).await?;
+            let wanted = WantedRanking::of_page(request, &tracks, ports.clock.now());
+            let ranking = ports.reader.trending(workspace, &self.filter, &wanted).await?;
+            let items = rows(workspace, &trending::on_page(request, &ranking), ports).await?;
+            return Ok(Listing { items, request, total: ranking.total });
         }
         // What somebody has voted for or written is shown newest first.
         let sort = if sort == PortalSort::Trending { PortalSort::Newest } else { sort };
@@ -165,13 +166,6 @@ async fn voted(
         Some(customer) if !ids.is_empty() => Ok(ports.reader.voted_among(workspace, customer, &ids).await?),
         _ => Ok(Vec::new()),
     }
-}
-
-/// Returns the part of a list that is on a page.
-fn page_of(ids: &[FeatureRequestId], request: PageRequest) -> &[FeatureRequestId] {
-    let start = request.offset().and_then(|offset| usize::try_from(offset).ok()).unwrap_or(usize::MAX);
-    let rest = ids.get(start..).unwrap_or_default();
-    rest.get(..usize::try_from(request.size()).unwrap_or(usize::MAX)).unwrap_or(rest)
 }
 
 #[async_trait]
@@ -534,8 +528,8 @@ mod tests {
     use crate::model::id::LaneId;
     use crate::policy::ranking::Relevance;
     use crate::policy::search::Hit;
-    use crate::policy::trending::Candidate;
-    use crate::ports::mocks::{MockReads, MockSynonymSource, MockTextSearch};
+    use crate::policy::trending::Ranking;
+    use crate::ports::mocks::{MockReads, MockSynonymSource, MockTextSearch, MockTrackSource};
     use crate::usecase::fixtures::{now, request, summary, workspace};
     use crate::usecase::query::Queries;
     use crate::usecase::query::tests::ports;
@@ -560,23 +554,20 @@ mod tests {
     }
 
     #[test]
-    fn trending_pages_are_cut_from_the_ranked_candidates() {
-        for (page, expected) in [("1", vec![3, 2]), ("2", vec![1]), ("3", vec![]), ("99999999999999999999", vec![])] {
+    fn a_page_of_the_trending_ones_asks_for_its_places() {
+        for (page, expected) in [("1", vec![3, 2]), ("2", vec![1, 9]), ("99999999999999999999", vec![])] {
             let mut reader = MockReads::new();
-            reader.expect_trending_candidates().withf(|_, _, limit| *limit == trending::CANDIDATES).returning(
-                |_, _, _| {
-                    let candidate = |number: u128| Candidate {
-                        id: id(number),
-                        tag_number: i64::try_from(number).unwrap(),
-                        votes_count: i64::try_from(number).unwrap(),
-                        created_at: now(),
-                    };
-                    Ok([1, 2, 3, 1].into_iter().map(candidate).collect())
-                },
-            );
+            reader.expect_trending().returning(|_, _, wanted| {
+                let others = [3, 2, 1].into_iter().skip(usize::try_from(wanted.places.start).unwrap()).map(id);
+                Ok(Ranking { total: 4, open: 4, new: vec![id(9)], others: others.collect() })
+            });
             reader.expect_portal_rows().returning(|_, ids| Ok(ids.iter().copied().map(row).collect()));
             let page = PageRequest::parse(Some(page), Some("2")).unwrap();
-            let listed = run(reader, &ListFeatureRequests { page, ..ListFeatureRequests::default() }).unwrap();
+            let mut tracks = MockTrackSource::new();
+            tracks.expect_tracks().returning(|_| Ok(Arc::from(Vec::new())));
+            let queries = Queries::new(QueryPorts { reader: Arc::new(reader), tracks: Arc::new(tracks), ..ports() });
+            let list = ListFeatureRequests { page, ..ListFeatureRequests::default() };
+            let listed = block_on(queries.run(workspace(), &list)).unwrap();
             let ids: Vec<u128> = listed.listing.items.iter().map(|row| row.summary.id.uuid().as_u128()).collect();
             assert_eq!(ids, expected);
         }

@@ -5,10 +5,12 @@ use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalSort};
-use roadmap_store::rows::{CandidateRow, PortalListRow};
+use roadmap_domain::policy::trending::WantedRanking;
+use roadmap_store::columns::first_id_at;
+use roadmap_store::rows::{PortalListRow, limits};
 use uuid::Uuid;
 
-use super::{CandidateColumns, RowColumns, row};
+use super::{RankingColumns, RankingRow, RowColumns, new_ideas, ranking, row};
 use crate::session::Session;
 use crate::statement::{placed, statement};
 use crate::writes::folded_tag;
@@ -37,14 +39,14 @@ macro_rules! selected {
               WHERE workspace_id = {workspace} AND author_id = {customer} AND {is_author}
               ORDER BY tag_number DESC LIMIT {scan_limit})
          ), selected AS MATERIALIZED (
-             SELECT candidates.request_id, tag_number, votes_count, updated_at, created_at FROM candidates
+             SELECT candidates.request_id, tag_number, track_id, votes_count, trend, updated_at FROM candidates
              CROSS JOIN LATERAL (
-                 SELECT tag_number, track_id, updated_at, created_at FROM feature_requests
+                 SELECT tag_number, track_id, updated_at FROM feature_requests
                  WHERE workspace_id = {workspace} AND id = candidates.request_id AND root_id IS NULL
                    AND (NOT private OR author_id = {customer}) OFFSET 0
              ) AS requests
              CROSS JOIN LATERAL (
-                 SELECT votes_count FROM vote_tallies
+                 SELECT votes_count, trend FROM vote_tallies
                  WHERE workspace_id = {workspace} AND request_id = candidates.request_id OFFSET 0
              ) AS tallies
              WHERE ({lane} IS NULL OR track_id IN (
@@ -88,21 +90,24 @@ statement! {
 }
 
 statement! {
-    /// Selects the most voted and the newest feature requests of a filter with a tag or a customer.
-    SelectedCandidates {
+    /// Ranks the feature requests of a filter with a tag.
+    SelectedRanking {
         workspace: Uuid => SqlUuid,
         lane: Option<Uuid> => Nullable<SqlUuid>,
         tag: Option<String> => Nullable<Text>,
         customer: Option<Uuid> => Nullable<SqlUuid>,
         is_author: bool => Bool,
         scan_limit: i64 => BigInt,
+        closed: Vec<Uuid> => Array<SqlUuid>,
+        first_new: Uuid => SqlUuid,
         limit: i64 => BigInt,
-    } -> CandidateColumns,
-    concat!("WITH ", selected!(), "
-     (SELECT request_id, tag_number, votes_count, created_at FROM selected
-      ORDER BY votes_count DESC, tag_number DESC LIMIT {limit})
-     UNION
-     (SELECT request_id, tag_number, votes_count, created_at FROM selected ORDER BY tag_number DESC LIMIT {limit})")
+        offset: i64 => BigInt,
+    } -> RankingColumns,
+    concat!("WITH ", selected!(), ", newest AS MATERIALIZED (
+         SELECT request_id, tag_number, trend, votes_count >= 2 AS is_voted, track_id <> ALL ({closed}) AS is_open
+         FROM selected
+     ), ", new_ideas!(), " ", ranking!(
+        "count(*), count(*) FILTER (WHERE is_open) FROM newest", "SELECT * FROM newest"))
 }
 
 statement! {
@@ -174,15 +179,26 @@ pub(super) async fn page(
     session.run(page.load(&mut session.connection()?)).await
 }
 
-/// Selects the most voted and the newest feature requests of a filter.
-pub(super) async fn candidates(
+/// Ranks the feature requests of a filter.
+pub(super) async fn ranking(
     session: &Session,
     workspace: Uuid,
     filter: &PortalFilter,
-    limit: i64,
-) -> Result<Vec<CandidateRow>, StoreError> {
+    wanted: &WantedRanking,
+) -> Result<RankingRow, StoreError> {
     let Parameters { lane, tag, customer, is_author } = filter.into();
-    let scan_limit = i64::from(PortalList::TAG_LIMIT);
-    let top = SelectedCandidates { workspace, lane, tag, customer, is_author, scan_limit, limit };
-    session.run(top.load(&mut session.connection()?)).await
+    let (offset, limit) = limits(&wanted.places);
+    let ranking = SelectedRanking {
+        workspace,
+        lane,
+        tag,
+        customer,
+        is_author,
+        scan_limit: i64::from(PortalList::TAG_LIMIT),
+        closed: wanted.closed.iter().map(|track| track.uuid()).collect(),
+        first_new: first_id_at(wanted.new_since),
+        limit,
+        offset,
+    };
+    session.run(ranking.get_result(&mut session.connection()?)).await
 }

@@ -3,7 +3,7 @@
 
 use diesel::sql_types::{BigInt, Binary, Nullable};
 
-use super::rows::{CandidateSql, RowSql, candidates_of_listed, page_of_listed};
+use super::rows::{RowSql, page_of_listed};
 use crate::statement::statement;
 use roadmap_store::columns::Id;
 
@@ -125,23 +125,4 @@ statement! {
             AND tracks.lane_id IS coalesce(scope.lane, tracks.lane_id)
      CROSS JOIN track_tallies ON track_tallies.workspace_id = tracks.workspace_id
             AND track_tallies.track_id = tracks.id"
-}
-
-statement! {
-    /// Selects the most voted and the newest public feature requests on the tracks of a lane, or on all tracks.
-    TrendingOfTracks { workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, limit: i64 => BigInt }
-        -> CandidateSql,
-    concat!(
-        "WITH scope (workspace, lane, scan_limit) AS (SELECT ?, ?, ?),
-         voted (number, key) AS (", most_voted_of_tracks!(), "),
-         newest (number, key) AS (", newest_of_tracks!(), "),
-         listed (number) AS (
-             SELECT number FROM (
-                 SELECT number FROM voted ORDER BY key DESC, number DESC LIMIT (SELECT scan_limit FROM scope)
-             )
-             UNION
-             SELECT number FROM (SELECT number FROM newest ORDER BY number DESC LIMIT (SELECT scan_limit FROM scope))
-         ) ",
-        candidates_of_listed!()
-    )
 }

@@ -1,0 +1,2 @@
+DROP INDEX vote_tallies_by_trend;
+ALTER TABLE vote_tallies DROP COLUMN trend;
