@@ -955,7 +955,6 @@ fn all_settings_are_saved_by_one_form() {
     assert_eq!(app.acme.get_synonyms().is_ok()["synonyms"], groups);
 
     // What is stored is in the form, with a warning that visitors do not see the portal.
-    std::thread::sleep(std::time::Duration::from_millis(600));
     let page = olga.page("/admin/settings?lang=de");
     shows(&page, &["Einstellungen</h1>", "Mit dieser Wahl sehen Besucher das Portal nicht", "/brand/2-ffdd00.css"]);
     shows(&page, &["2fa, two-factor, mfa\nquokka, numbat</textarea>", "acme.example\nother.example</textarea>"]);

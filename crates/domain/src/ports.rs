@@ -10,7 +10,7 @@
 //! | [`MissedSearchStore`] | `MissedSearches` | store |
 //! | [`PortalSource`] | queries of the pages | store, with a cache in the server |
 //! | [`TrackSource`] | `ListTracks` | store, with a cache in the server |
-//! | [`BoardObserver`] | the executor | that cache |
+//! | [`ConfigurationObserver`] | the executor | these caches |
 //! | [`TextSearch`] | `SearchFeatureRequests` | store |
 //! | [`SearchIndex`] | the algorithm of searches (`usecase::search`) | store |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
@@ -49,8 +49,8 @@ mod writes;
 pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 pub use directory::WorkspaceDirectory;
 pub use environment::{
-    BoardObserver, Clock, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus, Random,
-    RetryPause,
+    Clock, ConfigurationObserver, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus,
+    Random, RetryPause,
 };
 pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use maintenance::Maintenance;

@@ -1,10 +1,8 @@
 //! Adapters of the process itself: clock, ids, random numbers, operation locks, and caches in front of the store.
 
+mod cached_configuration;
 mod cached_directory;
 mod cached_health;
-mod cached_portals;
-mod cached_synonyms;
-mod cached_tracks;
 mod operation_locks;
 
 use std::sync::{Mutex, PoisonError};
@@ -19,11 +17,9 @@ use roadmap_http::limits::Stopwatch;
 use time::OffsetDateTime;
 use uuid::{ContextV7, Uuid};
 
+pub(crate) use cached_configuration::{CachedConfiguration, ConfigurationCache};
 pub(crate) use cached_directory::CachedDirectory;
 pub(crate) use cached_health::CachedHealth;
-pub(crate) use cached_portals::{CachedPortals, PortalCache};
-pub(crate) use cached_synonyms::{CachedSynonyms, SynonymCache};
-pub(crate) use cached_tracks::{CachedTracks, TrackCache};
 pub(crate) use operation_locks::InMemoryOperationLocks;
 
 /// The system's clock.

@@ -45,8 +45,8 @@ use crate::ownership;
 use crate::settings::{Database, Mail, Settings, Storage, environment};
 use crate::shutdown::ShutdownState;
 use crate::system::{
-    CachedDirectory, CachedHealth, CachedPortals, CachedSynonyms, CachedTracks, InMemoryOperationLocks, JitteredPause,
-    MonotonicIds, PortalCache, SynonymCache, SystemClock, SystemRandom, SystemStopwatch, TrackCache,
+    CachedConfiguration, CachedDirectory, CachedHealth, ConfigurationCache, InMemoryOperationLocks, JitteredPause,
+    MonotonicIds, SystemClock, SystemRandom, SystemStopwatch,
 };
 
 /// Maximum bytes of request bodies in memory, for all requests of the process together.
@@ -219,8 +219,8 @@ impl Application {
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
         // Half of the threads, so that the other half can still serve requests.
         let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
-        let (synonym_cache, portal_cache, track_cache) = (SynonymCache::new(), PortalCache::new(), TrackCache::new());
-        let executor = self.executor.clone().with_board_observer(Arc::new(track_cache.clone()));
+        let configuration_cache = ConfigurationCache::new();
+        let executor = self.executor.clone().with_configuration_observer(Arc::new(configuration_cache.clone()));
         let page_cache = roadmap_web::PageCache::new();
         let overviews = OverviewCache::new();
         let error_formats = ErrorFormats {
@@ -233,19 +233,18 @@ impl Application {
         let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
             let ReadPorts { reader, search, connections } = self.backend.read_ports(connections)?;
-            let synonyms = Arc::new(CachedSynonyms { reader: reader.clone(), cache: synonym_cache.clone() });
-            let tracks = Arc::new(CachedTracks { reader: reader.clone(), cache: track_cache.clone() });
-            let portals = Arc::new(CachedPortals { reader: reader.clone(), cache: portal_cache.clone() });
+            let cache = configuration_cache.clone();
+            let configuration = Arc::new(CachedConfiguration { reader: reader.clone(), cache });
             let (blobs, clock) = (blobs.clone(), self.clock.clone());
             let queries = Queries::new(QueryPorts {
                 reader,
                 outbox: self.queue.clone(),
                 directory: self.directory.clone(),
                 missed_searches: self.missed_searches.clone(),
-                portals,
-                tracks,
+                portals: configuration.clone(),
+                tracks: configuration.clone(),
                 search,
-                synonyms,
+                synonyms: configuration,
                 blobs: blobs.clone(),
                 clock,
             });

@@ -39,11 +39,11 @@ pub trait Health: Send + Sync {
     async fn check(&self) -> Result<(), StoreError>;
 }
 
-/// Observes changes of lanes and tracks, as a cache of them does.
+/// Observes changes of lanes, tracks, settings and synonyms, as caches of them do.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-pub trait BoardObserver: Send + Sync {
-    /// The lanes or tracks of a workspace may have changed.
-    fn board_changed(&self, workspace: WorkspaceId);
+pub trait ConfigurationObserver: Send + Sync {
+    /// The lanes, tracks, settings or synonyms of a workspace may have changed.
+    fn configuration_changed(&self, workspace: WorkspaceId);
 }
 
 /// Reports the status of a store's connection pools.

@@ -126,7 +126,7 @@ impl Operation for AddLane {
         board.add_lane(Lane { id, name: name.clone(), kind }, *position)?;
         work.save_board(&board).await?;
         let audit = Audit::with_changes("lane.create", "lane", Some(id.uuid()), added(name));
-        Ok(Performed::new(listed(&board, work, id).await?, audit).changing_board())
+        Ok(Performed::new(listed(&board, work, id).await?, audit).changing_configuration())
     }
 }
 
@@ -146,7 +146,7 @@ impl Operation for AddTrack {
         board.add_track(id, name.clone(), lane, *position)?;
         work.save_board(&board).await?;
         let audit = Audit::with_changes("track.create", "track", Some(id.uuid()), added(name));
-        Ok(Performed::new(board.track(id)?.0.clone(), audit).changing_board())
+        Ok(Performed::new(board.track(id)?.0.clone(), audit).changing_configuration())
     }
 }
 
@@ -167,7 +167,7 @@ impl Operation for ChangeLane {
         }
         let audit = Audit::of_changes("lane.update", "lane", Some(self.lane.uuid()), &changes);
         let record = listed(&board, work, self.lane).await?;
-        Ok(Performed::new(Changed { record, changes }, audit).changing_board())
+        Ok(Performed::new(Changed { record, changes }, audit).changing_configuration())
     }
 }
 
@@ -191,7 +191,7 @@ impl Operation for ChangeTrack {
         }
         let audit = Audit::of_changes("track.update", "track", Some(self.track.uuid()), &changes);
         let record = board.track(self.track)?.0.clone();
-        Ok(Performed::new(Changed { record, changes }, audit).changing_board())
+        Ok(Performed::new(Changed { record, changes }, audit).changing_configuration())
     }
 }
 
@@ -208,7 +208,7 @@ impl Operation for RemoveLane {
         let lane = board.remove_lane(self.lane)?;
         work.save_board(&board).await?;
         let audit = Audit::with_changes("lane.delete", "lane", Some(lane.id.uuid()), removed(&lane.name));
-        Ok(Performed::new(lane, audit).changing_board())
+        Ok(Performed::new(lane, audit).changing_configuration())
     }
 }
 
@@ -235,7 +235,7 @@ impl Operation for RemoveTrack {
         let moved = self.move_to.map(|target| Change::new("moved_to", Value::Null, target.to_string()));
         let changes = removed(&track.name).into_iter().chain(moved).collect();
         let audit = Audit::with_changes("track.delete", "track", Some(track.id.uuid()), changes);
-        Ok(Performed::new(track, audit).changing_board())
+        Ok(Performed::new(track, audit).changing_configuration())
     }
 }
 
@@ -328,7 +328,7 @@ mod tests {
         let change = TrackChange { name: Some(name("New")), ..TrackChange::default() };
         let operation = ChangeTrack { track: track_id(1), change };
         let changed = perform(&operation, &mut unit(1)).unwrap();
-        assert!(changed.board_changed);
+        assert!(changed.configuration_changed);
         assert!(matches!(changed.audit, Audit::Entry(entry) if entry.action == "track.update"));
     }
 

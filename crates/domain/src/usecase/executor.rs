@@ -18,8 +18,8 @@ use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 use crate::policy::{idempotency, storage};
 use crate::ports::{
-    BeginOutcome, BoardObserver, Clock, EndOutcome, IdGenerator, OperationLockGuard, OperationLocks, RetryPause, Store,
-    UnitOfWork,
+    BeginOutcome, Clock, ConfigurationObserver, EndOutcome, IdGenerator, OperationLockGuard, OperationLocks,
+    RetryPause, Store, UnitOfWork,
 };
 use crate::trace::TRACE_TARGET;
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
@@ -87,14 +87,14 @@ pub struct Performed<T> {
     /// The size of what the command has recorded about itself: events of a history. They count towards the storage
     /// budget, but no command is rejected because of them.
     pub recorded_bytes: u64,
-    /// Whether lanes or tracks have changed, so that observers of the board are notified.
-    pub board_changed: bool,
+    /// Whether lanes, tracks, settings or synonyms have changed, so that observers are notified.
+    pub configuration_changed: bool,
 }
 
 impl<T> Performed<T> {
-    /// Returns what a command has done that stored nothing that counts, and left the board as it is.
+    /// Returns what a command has done that stored nothing that counts, and left the configuration as it is.
     pub fn new(output: T, audit: Audit) -> Self {
-        Self { output, audit, stored_bytes: 0, recorded_bytes: 0, board_changed: false }
+        Self { output, audit, stored_bytes: 0, recorded_bytes: 0, configuration_changed: false }
     }
 
     /// Adds record bytes that must fit into the storage budget.
@@ -116,10 +116,10 @@ impl<T> Performed<T> {
         Self { stored_bytes: 0, recorded_bytes, ..self }
     }
 
-    /// Says that lanes or tracks have changed.
+    /// Says that lanes, tracks, settings or synonyms have changed.
     #[must_use]
-    pub fn changing_board(self) -> Self {
-        Self { board_changed: true, ..self }
+    pub fn changing_configuration(self) -> Self {
+        Self { configuration_changed: true, ..self }
     }
 
     /// Replaces the entry of the audit log by the command's own record, unless nothing has changed.
@@ -131,17 +131,17 @@ impl<T> Performed<T> {
 
     /// Replaces the output.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Performed<U> {
-        let Self { output, audit, stored_bytes, recorded_bytes, board_changed } = self;
-        Performed { output: change(output), audit, stored_bytes, recorded_bytes, board_changed }
+        let Self { output, audit, stored_bytes, recorded_bytes, configuration_changed } = self;
+        Performed { output: change(output), audit, stored_bytes, recorded_bytes, configuration_changed }
     }
 
     /// Adds what another command has done in the same unit of work. Returns the other's output.
     pub fn join<U>(&mut self, other: Performed<U>) -> U {
-        let Performed { output, audit, stored_bytes, recorded_bytes, board_changed } = other;
+        let Performed { output, audit, stored_bytes, recorded_bytes, configuration_changed } = other;
         self.audit.join(audit);
         self.stored_bytes = self.stored_bytes.saturating_add(stored_bytes);
         self.recorded_bytes = self.recorded_bytes.saturating_add(recorded_bytes);
-        self.board_changed |= board_changed;
+        self.configuration_changed |= configuration_changed;
         output
     }
 
@@ -200,7 +200,7 @@ pub struct Executor {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     budgets: Option<Arc<StorageBudgets>>,
-    boards: Option<Arc<dyn BoardObserver>>,
+    observer: Option<Arc<dyn ConfigurationObserver>>,
     mail_per_day: Option<u64>,
     origin: Arc<Origin>,
 }
@@ -221,7 +221,7 @@ impl Executor {
         ids: Arc<dyn IdGenerator>,
     ) -> Self {
         let origin = Arc::new(Origin::service());
-        Self { store, locks, pause, clock, ids, budgets: None, boards: None, mail_per_day: None, origin }
+        Self { store, locks, pause, clock, ids, budgets: None, observer: None, mail_per_day: None, origin }
     }
 
     /// Returns an executor whose commands have this origin. Without it, they are those of the service itself.
@@ -242,10 +242,10 @@ impl Executor {
         Self { mail_per_day, ..self }
     }
 
-    /// Notifies an observer of changes of lanes and tracks.
+    /// Notifies an observer of changes of lanes, tracks, settings and synonyms.
     #[must_use]
-    pub fn with_board_observer(self, boards: Arc<dyn BoardObserver>) -> Self {
-        Self { boards: Some(boards), ..self }
+    pub fn with_configuration_observer(self, observer: Arc<dyn ConfigurationObserver>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// Runs a command at most once under its operation key, contract section 4.10.
@@ -411,14 +411,14 @@ impl Executor {
         context.request_id = self.origin.request_id.as_deref();
         match self.perform_and_record(operation, &context, &mut *work).await {
             Ok((performed, reservation)) => {
-                let (has_changed, board_changed) = (performed.has_changed(), performed.board_changed);
+                let (has_changed, configuration_changed) = (performed.has_changed(), performed.configuration_changed);
                 let recorded_bytes = performed.recorded_bytes;
                 let rendered = render(performed.output);
                 let saved = if key.is_some() { save(&rendered) } else { None };
                 let committed = work.commit(saved.as_ref(), context.now).await;
                 // Also when the result of the commit is lost.
-                if let Some(boards) = self.boards.as_ref().filter(|_| board_changed) {
-                    boards.board_changed(workspace);
+                if let Some(observer) = self.observer.as_ref().filter(|_| configuration_changed) {
+                    observer.configuration_changed(workspace);
                 }
                 match committed? {
                     EndOutcome::Applied => {
@@ -518,7 +518,7 @@ mod tests {
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
     use crate::ports::mocks::{
-        MockBoardObserver, MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore,
+        MockConfigurationObserver, MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore,
     };
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use mockall::Sequence;
@@ -530,12 +530,12 @@ mod tests {
         runs: AtomicU32,
         end: fn() -> Result<&'static str, RoadmapError>,
         stored_bytes: u64,
-        changes_board: bool,
+        changes_configuration: bool,
     }
 
     impl Counted {
         fn ending(end: fn() -> Result<&'static str, RoadmapError>) -> Self {
-            Self { runs: AtomicU32::new(0), end, stored_bytes: 0, changes_board: false }
+            Self { runs: AtomicU32::new(0), end, stored_bytes: 0, changes_configuration: false }
         }
 
         /// Adds this number of bytes.
@@ -559,7 +559,7 @@ mod tests {
         ) -> Result<Performed<&'static str>, RoadmapError> {
             self.runs.fetch_add(1, Ordering::SeqCst);
             let performed = Performed::new((self.end)()?, Audit::OwnRecord(OwnRecord::Vote)).storing(self.stored_bytes);
-            Ok(Performed { board_changed: self.changes_board, ..performed })
+            Ok(Performed { configuration_changed: self.changes_configuration, ..performed })
         }
     }
 
@@ -954,18 +954,23 @@ mod tests {
 
     /// Addition 4.
     #[test]
-    fn observers_of_boards_are_notified_of_each_commit_that_may_have_changed_one() {
-        let changing = || Counted { changes_board: true, ..Counted::ending(|| Ok("done")) };
-        let failing = || Counted { changes_board: true, ..Counted::ending(|| Err(FieldError::missing("name").into())) };
+    fn observers_are_notified_of_each_commit_that_may_have_changed_a_configuration() {
+        let changing = || Counted { changes_configuration: true, ..Counted::ending(|| Ok("done")) };
+        let failing =
+            || Counted { changes_configuration: true, ..Counted::ending(|| Err(FieldError::missing("name").into())) };
         for (operation, store, notices) in [
             (changing(), committing_as(vec![Ok(EndOutcome::Applied)]), 1),
             (changing(), committing_as(vec![outcome_unknown()]), 1),
             (Counted::ending(|| Ok("done")), committing_as(vec![Ok(EndOutcome::Applied)]), 0),
             (failing(), rolling_back(), 0),
         ] {
-            let mut boards = MockBoardObserver::new();
-            boards.expect_board_changed().with(mockall::predicate::eq(workspace())).times(notices).return_const(());
-            let executor = executor(store, unused_locks()).with_board_observer(Arc::new(boards));
+            let mut observer = MockConfigurationObserver::new();
+            observer
+                .expect_configuration_changed()
+                .with(mockall::predicate::eq(workspace()))
+                .times(notices)
+                .return_const(());
+            let executor = executor(store, unused_locks()).with_configuration_observer(Arc::new(observer));
             // Its outcome is looked at elsewhere.
             drop(block_on(executor.run_without_key(workspace(), &operation)));
         }
@@ -1198,11 +1203,16 @@ mod tests {
     fn joined_operations_lose_nothing() {
         let entry = |action| Audit::entry(action, "lane", None);
         let mut both = Performed::new("first", entry("one")).storing(1).recording(10);
-        let second = Performed::new("second", entry("two")).storing(2).recording(20).changing_board();
+        let second = Performed::new("second", entry("two")).storing(2).recording(20).changing_configuration();
         assert_eq!(both.join(second), "second");
         let entries = Audit::Entries([entry("one"), entry("two")].into_iter().flat_map(Audit::into_entries).collect());
-        let expected =
-            Performed { output: "first", audit: entries, stored_bytes: 3, recorded_bytes: 30, board_changed: true };
+        let expected = Performed {
+            output: "first",
+            audit: entries,
+            stored_bytes: 3,
+            recorded_bytes: 30,
+            configuration_changed: true,
+        };
         assert_eq!(both, expected);
         assert_eq!(both.clone().map(drop), Performed { output: (), ..expected.clone().map(drop) });
         assert_eq!(both.never_refused(), Performed { stored_bytes: 0, recorded_bytes: 33, ..expected });

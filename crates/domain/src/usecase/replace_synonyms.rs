@@ -29,7 +29,7 @@ impl Operation for ReplaceSynonyms {
         work.save_synonyms(&self.synonyms).await?;
         let changes = vec![Change::without_values("synonyms")];
         let audit = Audit::with_changes("synonyms.replace", "synonyms", None, changes);
-        Ok(Performed::new(self.synonyms.clone(), audit))
+        Ok(Performed::new(self.synonyms.clone(), audit).changing_configuration())
     }
 }
 

@@ -80,7 +80,7 @@ impl Operation for UpdatePortal {
             work.save_portal(&settings).await?;
         }
         let audit = Audit::of_changes("portal.update", "portal", None, &changes);
-        Ok(Performed::new(PortalUpdated { settings, logo, changes }, audit))
+        Ok(Performed::new(PortalUpdated { settings, logo, changes }, audit).changing_configuration())
     }
 }
 

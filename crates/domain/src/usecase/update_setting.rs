@@ -40,7 +40,7 @@ impl Operation for UpdateSetting {
         ];
         let changes: Vec<_> = changes.into_iter().flatten().collect();
         let audit = Audit::of_changes("setting.update", "setting", None, &changes);
-        Ok(Performed::new(SettingUpdated { setting, changes }, audit))
+        Ok(Performed::new(SettingUpdated { setting, changes }, audit).changing_configuration())
     }
 }
 
