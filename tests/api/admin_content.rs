@@ -407,6 +407,40 @@ fn a_changelog_waits_for_its_time() {
     shows(&page, &[&format!("value=\"{later}\"")]);
 }
 
+/// The panel reads and shows times in the time zone of the workspace, on both sides of the changes of the year.
+#[test]
+fn a_changelog_waits_for_a_time_of_the_workspace_s_zone() {
+    let (app, olga) = started();
+    app.acme.patch_portal(&json!({ "portal": { "time_zone": "Europe/Berlin" } })).is_ok();
+    let create = |at: &str| {
+        let fields = [("title", "New"), ("content", "Text"), ("publish-at", at), ("do", "save")];
+        send(&olga, "/admin/changelogs/new", &fields, None)
+    };
+    for (local, utc, words) in [
+        ("2049-07-01T09:00", "2049-07-01T07:00:00.000Z", "1 July 2049, 09:00"),
+        ("2049-01-10T09:00", "2049-01-10T08:00:00.000Z", "10 January 2049, 09:00"),
+        ("2049-03-28T01:59", "2049-03-28T00:59:00.000Z", "28 March 2049, 01:59"),
+        ("2049-03-28T03:00", "2049-03-28T01:00:00.000Z", "28 March 2049, 03:00"),
+        ("2049-10-31T01:59", "2049-10-30T23:59:00.000Z", "31 October 2049, 01:59"),
+        ("2049-10-31T03:00", "2049-10-31T02:00:00.000Z", "31 October 2049, 03:00"),
+    ] {
+        let path = create(local).header("location").unwrap().to_owned();
+        let id = id_of(&path);
+        assert_eq!(changelog(&app, &id)["publish_at"], json!(utc), "{local}");
+        let page = olga.page(&format!("/admin/changelogs/{id}"));
+        shows(&page, &[&format!("value=\"{local}\""), words, "Time zone Europe/Berlin, where it is "]);
+        shows(&olga.page("/admin/changelogs"), &[words, "Times are those of the time zone Europe/Berlin."]);
+    }
+    for (local, sentence) in [
+        ("2049-03-28T02:30", "In Europe/Berlin, clocks are set forward over this time, so that it does not exist."),
+        ("2049-10-31T02:30", "In Europe/Berlin, clocks are set back over this time, so that it exists twice."),
+    ] {
+        let page = is_refused(&create(local), "publish-at", &format!("{sentence} Choose another one."));
+        shows(&page, &[&format!("value=\"{local}\""), "value=\"New\"", "Text</textarea>"]);
+    }
+    assert_eq!(app.acme.get_changelogs("").is_ok()["total_count"], 6);
+}
+
 #[test]
 fn every_wrong_field_is_explained_and_nothing_is_lost() {
     let (app, olga) = started();
@@ -862,7 +896,7 @@ fn a_deleted_track_hands_its_feature_requests_over() {
 }
 
 /// The fields of the settings as a new workspace has them.
-const SETTINGS: [(&str, &str); 9] = [
+const SETTINGS: [(&str, &str); 10] = [
     ("product_name", "Acme"),
     ("website_url", "https://acme.example"),
     ("accent", "#17694f"),
@@ -872,6 +906,7 @@ const SETTINGS: [(&str, &str); 9] = [
     ("languages", "de"),
     ("languages", "ar"),
     ("default-language", "en"),
+    ("time-zone", "UTC"),
 ];
 
 /// The fields of the settings with some of them replaced, and others added.
@@ -913,6 +948,7 @@ fn all_settings_are_saved_by_one_form() {
         ("languages", "ar"),
         ("default-language", "ar"),
         ("reply-to", " help@acme.example "),
+        ("time-zone", "Europe/Berlin"),
         ("moderation", "1"),
         ("synonyms", "2fa, two-factor,mfa\r\n\r\nquokka,numbat"),
     ];
@@ -926,7 +962,8 @@ fn all_settings_are_saved_by_one_form() {
         ("synonyms.replace", "synonyms"),
         (
             "portal.update",
-            "visibility mail_domains indexing embed_origins languages moderation accent_color logo reply_to",
+            "visibility mail_domains indexing embed_origins languages moderation accent_color logo reply_to \
+             time_zone",
         ),
         ("setting.update", "product_name website_url"),
     ];
@@ -949,6 +986,7 @@ fn all_settings_are_saved_by_one_form() {
             "accent_color": "#ffdd00",
             "logo_url": null,
             "reply_to": "help@acme.example",
+            "time_zone": "Europe/Berlin",
         })
     );
     let groups = json!([["2fa", "two-factor", "mfa"], ["quokka", "numbat"]]);

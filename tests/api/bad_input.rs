@@ -36,6 +36,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("portal", "/portal/accent_color", "a string"),
     ("portal", "/portal/logo_signed_id", "a string"),
     ("portal", "/portal/reply_to", "a string"),
+    ("portal", "/portal/time_zone", "a string"),
     ("portal", "/operation_key", "a string"),
     ("synonyms", "/synonyms", "a list"),
     ("synonyms", "/synonyms/0", "a list"),
@@ -254,6 +255,7 @@ pub fn started() -> (App, Vec<Write>) {
         "accent_color": "#17694f",
         "logo_signed_id": null,
         "reply_to": "help@acme.example",
+        "time_zone": "Europe/Berlin",
     });
     let mut new_changelog = changelog.clone();
     new_changelog["publish"] = json!(false);
@@ -845,6 +847,7 @@ fn a_nul_character_is_refused_in_every_text() {
                 "languages" => "languages is not one of en, de, ar".to_owned(),
                 "accent_color" => "accent_color is not a colour such as #17694f".to_owned(),
                 "reply_to" => "reply_to is not an address that replies can be sent to".to_owned(),
+                "time_zone" => "time_zone is not an IANA time zone such as Europe/Berlin".to_owned(),
                 "synonyms" => "group 1 of synonyms has a phrase with the NUL character".to_owned(),
                 field => format!("{field} must not contain the NUL character"),
             };

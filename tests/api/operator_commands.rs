@@ -207,6 +207,8 @@ fn the_portal_is_shown_and_set() {
         "#7A3f9d",
         "--reply-to",
         "help@acme.example",
+        "--time-zone",
+        "europe/berlin",
     ]);
     let expected = json!({
         "visibility": "private",
@@ -218,6 +220,7 @@ fn the_portal_is_shown_and_set() {
         "accent_color": "#7a3f9d",
         "logo_url": null,
         "reply_to": "help@acme.example",
+        "time_zone": "Europe/Berlin",
     });
     assert_eq!(changed, expected);
     assert_eq!(json(&app, &["portal", "show"]), expected);
@@ -236,6 +239,7 @@ fn the_portal_is_shown_and_set() {
         (&["--languages", "en,fr"], "error: --languages is not one of en, de, ar\n"),
         (&["--moderation", "true"], "error: --moderation is not on or off\n"),
         (&["--reply-to", "help"], "error: --reply-to is not an address that replies can be sent to\n"),
+        (&["--time-zone", "Berlin"], "error: --time-zone is not an IANA time zone such as Europe/Berlin\n"),
     ] {
         assert_eq!(failure(&app, &[&["portal", "set"], flags].concat()), says);
     }

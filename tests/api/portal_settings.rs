@@ -18,6 +18,7 @@ fn defaults() -> Value {
         "accent_color": null,
         "logo_url": null,
         "reply_to": null,
+        "time_zone": "UTC",
     })
 }
 
@@ -67,11 +68,13 @@ fn sent_fields_change_and_the_others_stay() {
         (json!({ "moderation": true }), "moderation", json!(true)),
         (json!({ "accent_color": " #ABC " }), "accent_color", json!("#aabbcc")),
         (json!({ "reply_to": " Help@acme.example " }), "reply_to", json!("Help@acme.example")),
+        (json!({ "time_zone": " europe/berlin " }), "time_zone", json!("Europe/Berlin")),
         (json!({ "visibility": "off" }), "visibility", json!("off")),
         // Null is an absent flag, and otherwise nothing.
         (json!({ "indexing": null, "moderation": null }), "indexing", json!(false)),
         (json!({ "accent_color": null }), "accent_color", json!(null)),
         (json!({ "reply_to": "" }), "reply_to", json!(null)),
+        (json!({ "time_zone": null }), "time_zone", json!("UTC")),
         (json!({ "mail_domains": null }), "mail_domains", json!([])),
         (json!({ "embed_origins": [] }), "embed_origins", json!([])),
         (json!({ "theme": "dark", "logo_url": "https://evil.example", "id": 5 }), "logo_url", json!(null)),
@@ -91,6 +94,7 @@ fn sent_fields_change_and_the_others_stay() {
         "moderation": false,
         "accent_color": "#17694f",
         "reply_to": "help@acme.example",
+        "time_zone": "America/New_York",
     });
     let mut expected = all.clone();
     expected["logo_url"] = json!(null);
@@ -124,6 +128,7 @@ fn an_invalid_field_is_named_and_changes_nothing() {
         (json!({ "languages": ["EN"] }), "languages is not one of en, de, ar".to_owned()),
         (json!({ "accent_color": "green" }), colour.to_owned()),
         (json!({ "reply_to": "help" }), "reply_to is not an address that replies can be sent to".to_owned()),
+        (json!({ "time_zone": "Berlin" }), "time_zone is not an IANA time zone such as Europe/Berlin".to_owned()),
     ] {
         let mut fields = sent;
         // A valid field beside it is not changed either.

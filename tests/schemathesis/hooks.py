@@ -102,6 +102,7 @@ schemathesis.openapi.format(
     ),
 )
 schemathesis.openapi.format("signed-id", st.sampled_from([upload(), "", " "]))
+schemathesis.openapi.format("time-zone", st.sampled_from(["Europe/Berlin", "utc", "America/New_York", "", " "]))
 
 
 def timestamps(least, most):
@@ -137,6 +138,7 @@ OWN_FORMATS = {
     "mail_domains",
     "publish_at",
     "reply_to",
+    "time_zone",
     "to",
     "website_url",
 }

@@ -16,8 +16,8 @@ const LAYERS: [(&str, &str, &str); 13] = [
         "roadmap-domain",
         "the rules have no I/O, runtime, framework or database",
         "ammonia async-trait base62 base64 bytes crc32fast deunicode email_address futures-util hmac html5ever idna \
-         imagesize infer md-5 mockall percent-encoding pulldown-cmark rust-stemmers serde_json sha2 strsim thiserror \
-         time tracing unicode-normalization url uuid",
+         imagesize infer jiff md-5 mockall percent-encoding pulldown-cmark rust-stemmers serde_json sha2 strsim \
+         thiserror time tracing unicode-normalization url uuid",
     ),
     (
         "roadmap-store",

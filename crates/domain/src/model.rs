@@ -35,6 +35,7 @@ pub mod setting;
 pub mod sign_in;
 pub mod slug;
 pub mod text;
+pub mod time_zone;
 pub mod timestamp;
 pub mod track;
 pub mod usage;

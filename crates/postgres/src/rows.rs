@@ -218,5 +218,6 @@ pub(crate) fn portal_columns() -> _ {
         portal_settings::accent,
         portal_settings::logo_attachment_id,
         portal_settings::reply_to,
+        portal_settings::time_zone,
     )
 }

@@ -264,6 +264,7 @@ diesel::table! {
         holds_posts -> Bool,
         accent -> Nullable<Text>,
         reply_to -> Nullable<Text>,
+        time_zone -> Text,
         logo_attachment_id -> Nullable<Uuid>,
     }
 }

@@ -225,6 +225,7 @@ table! {
         accent -> Nullable<Text>,
         logo_attachment_id -> Nullable<Binary>,
         reply_to -> Nullable<Text>,
+        time_zone -> Text,
     }
 }
 

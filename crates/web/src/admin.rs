@@ -257,7 +257,7 @@ mod tests {
                 role,
                 created_at: Timestamp::from_millis(0).unwrap(),
             };
-            let nav = navigation(Text(Language::English), &member, Entry::Inbox, &InboxCounts::default());
+            let nav = navigation(Text::utc(Language::English), &member, Entry::Inbox, &InboxCounts::default());
             assert_eq!(nav.entries.len(), pages);
         }
     }

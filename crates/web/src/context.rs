@@ -117,7 +117,7 @@ impl Context {
 
     /// Returns the texts of the page.
     pub(crate) fn text(&self) -> Text {
-        Text(self.language)
+        Text { language: self.language, zone: self.portal.settings.time_zone }
     }
 
     /// Returns what the request may see.

@@ -109,10 +109,10 @@ mod tests {
     fn every_notice_has_a_sentence() {
         for (name, key) in TEAM {
             for language in Language::ALL {
-                let sentence = of_team(Text(language), name, 2).unwrap();
+                let sentence = of_team(Text::utc(language), name, 2).unwrap();
                 assert_ne!(sentence, key, "{}", language.code());
             }
         }
-        assert_eq!(of_team(Text(Language::English), "hacked", 1), None);
+        assert_eq!(of_team(Text::utc(Language::English), "hacked", 1), None);
     }
 }

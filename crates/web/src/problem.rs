@@ -79,7 +79,7 @@ pub(crate) fn page(context: &Context, error: &HttpError) -> HttpResponse {
 pub(crate) fn without_workspace(request: &HttpRequest, error: &HttpError) -> HttpResponse {
     let header = request.headers().get(ACCEPT_LANGUAGE).and_then(|header| header.to_str().ok());
     let language = header.and_then(|header| negotiate(header, &Language::ALL)).unwrap_or_default();
-    let html = bare_page(Text(language), texts(Text(language), error));
+    let html = bare_page(Text::utc(language), texts(Text::utc(language), error));
     reply::error_response(request, take_message(error.error_response()), html)
 }
 
@@ -108,7 +108,7 @@ static FORMAT_HEADERS: [(HeaderName, &str); 3] = [
 
 /// Renders an error of a page that no handler has seen: the [`roadmap_http::error::ErrorRenderer`] of pages.
 fn render(status: StatusCode, _: &str) -> (HeaderValue, Bytes) {
-    let text = Text(Language::English);
+    let text = Text::utc(Language::English);
     let html = bare_page(text, texts_of_status(text, status));
     (HeaderValue::from_static("text/html; charset=utf-8"), html.into())
 }

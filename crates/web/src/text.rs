@@ -9,6 +9,7 @@ use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
 use fluent_langneg::{NegotiationStrategy, accepted_languages, negotiate_languages};
 use roadmap_domain::error::{FieldError, FieldProblem};
 use roadmap_domain::model::portal::Language;
+use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::timestamp::Timestamp;
 use unic_langid::LanguageIdentifier;
 
@@ -61,14 +62,22 @@ fn bundle(language: Language) -> FluentBundle<FluentResource> {
     bundle
 }
 
-/// The texts in one language.
+/// The texts in one language, with times of one time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Text(pub(crate) Language);
+pub(crate) struct Text {
+    pub(crate) language: Language,
+    pub(crate) zone: TimeZone,
+}
 
 impl Text {
+    /// Returns the texts with times in UTC.
+    pub(crate) const fn utc(language: Language) -> Self {
+        Self { language, zone: TimeZone::UTC }
+    }
+
     fn bundle(self) -> &'static FluentBundle<FluentResource> {
         let [english, german, arabic] = &*BUNDLES;
-        match self.0 {
+        match self.language {
             Language::English => english,
             Language::German => german,
             Language::Arabic => arabic,
@@ -115,7 +124,7 @@ impl Text {
     fn format(self, key: &str, args: Option<&FluentArgs<'_>>) -> Cow<'static, str> {
         let bundle = self.bundle();
         let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) else {
-            tracing::error!(key, language = self.0.code(), "a text is missing");
+            tracing::error!(key, language = self.language.code(), "a text is missing");
             return Cow::Owned(key.to_owned());
         };
         let mut errors = Vec::new();
@@ -124,7 +133,7 @@ impl Text {
 
     /// Returns a number with separators between groups of three digits.
     pub(crate) fn number(self, number: i64) -> String {
-        let separator = match self.0 {
+        let separator = match self.language {
             Language::English | Language::Arabic => ',',
             Language::German => '.',
         };
@@ -139,9 +148,9 @@ impl Text {
         grouped
     }
 
-    /// Returns a date in words: `4 March 2026`. UTC.
+    /// Returns a date in words: `4 March 2026`.
     pub(crate) fn date(self, at: Timestamp) -> String {
-        let date = calendar(at).date();
+        let date = self.zone.local(at).date();
         let month = self.get(&format!("month-{}", u8::from(date.month())));
         self.with(
             "date",
@@ -153,13 +162,19 @@ impl Text {
         )
     }
 
-    /// Returns a date with the time: `4 March 2026, 11:02`. UTC.
+    /// Returns a date with the time: `4 March 2026, 11:02`.
     pub(crate) fn date_time(self, at: Timestamp) -> String {
-        let time = calendar(at).time();
+        let time = self.zone.local(at).time();
         let mut clock = String::new();
         // Writing to memory cannot fail.
         let _ = write!(clock, "{:02}:{:02}", time.hour(), time.minute());
         self.with("date-time", &[("date", FluentValue::from(self.date(at))), ("time", FluentValue::from(clock))])
+    }
+
+    /// Returns the date as in HTML's `datetime`: `2026-03-04`.
+    pub(crate) fn machine_date(self, at: Timestamp) -> String {
+        let date = self.zone.local(at).date();
+        format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
     }
 
     /// Returns the sentence about an invalid field of a form.
@@ -185,20 +200,9 @@ impl Text {
     }
 }
 
-fn calendar(at: Timestamp) -> time::OffsetDateTime {
-    let nanoseconds = i128::from(at.millis()) * 1_000_000;
-    time::OffsetDateTime::from_unix_timestamp_nanos(nanoseconds).unwrap_or(time::OffsetDateTime::UNIX_EPOCH)
-}
-
-/// Returns the date as in HTML's `datetime`: `2026-03-04`.
-pub(crate) fn machine_date(at: Timestamp) -> String {
-    let date = calendar(at).date();
-    format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
-}
-
 /// Returns the number of the week, which begins on Monday (ISO 8601). UTC.
 pub(crate) fn week_number(at: Timestamp) -> u8 {
-    calendar(at).iso_week()
+    at.to_utc().iso_week()
 }
 
 /// Returns the offered language that an `Accept-Language` header (RFC 9110 section 12.5.4) prefers.
@@ -273,13 +277,26 @@ mod tests {
     #[test]
     fn numbers_and_dates_are_those_of_the_language() {
         let at = Timestamp::from_millis(1_772_622_120_000).unwrap();
-        assert_eq!(Text(Language::English).number(1_234_567), "1,234,567");
-        assert_eq!(Text(Language::German).number(-1_234), "-1.234");
-        assert_eq!(Text(Language::English).number(999), "999");
-        assert_eq!(Text(Language::English).date(at), "4 March 2026");
-        assert_eq!(Text(Language::German).date(at), "4. März 2026");
-        assert_eq!(Text(Language::English).date_time(at), "4 March 2026, 11:02");
-        assert_eq!((machine_date(at).as_str(), week_number(at)), ("2026-03-04", 10));
+        assert_eq!(Text::utc(Language::English).number(1_234_567), "1,234,567");
+        assert_eq!(Text::utc(Language::German).number(-1_234), "-1.234");
+        assert_eq!(Text::utc(Language::English).number(999), "999");
+        assert_eq!(Text::utc(Language::English).date(at), "4 March 2026");
+        assert_eq!(Text::utc(Language::German).date(at), "4. März 2026");
+        assert_eq!(Text::utc(Language::English).date_time(at), "4 March 2026, 11:02");
+        assert_eq!(week_number(at), 10);
+        let evening = Timestamp::from_millis(1_772_665_200_000).unwrap();
+        for (zone, expected, machine) in [
+            ("UTC", "4 March 2026, 23:00", "2026-03-04"),
+            ("Asia/Kathmandu", "5 March 2026, 04:45", "2026-03-05"),
+            ("America/Los_Angeles", "4 March 2026, 15:00", "2026-03-04"),
+        ] {
+            let t = Text { zone: TimeZone::from_stored(zone), ..Text::utc(Language::English) };
+            assert_eq!(
+                (t.date_time(evening).as_str(), t.machine_date(evening).as_str()),
+                (expected, machine),
+                "{zone}"
+            );
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The patterns match exactly the accepted values, including surrounding white space, so that clients can validate
 //! against the document. Rules that no pattern can express have a custom format: [`HTML`], [`HTTP_URL`],
-//! [`HTTP_ORIGIN`], [`MAIL_DOMAIN`], [`SIGNED_ID`], [`TIMESTAMP`], [`FUTURE_TIMESTAMP`].
+//! [`HTTP_ORIGIN`], [`MAIL_DOMAIN`], [`SIGNED_ID`], [`TIME_ZONE`], [`TIMESTAMP`], [`FUTURE_TIMESTAMP`].
 
 use roadmap_domain::model::admin::Period;
 use roadmap_domain::model::audit::{ActorKind, AuditPage};
@@ -39,6 +39,8 @@ pub(crate) const HTTP_ORIGIN: &str = "http-origin";
 pub(crate) const MAIL_DOMAIN: &str = "mail-domain";
 /// The `signed_id` of a file of the workspace; a blank value means none.
 pub(crate) const SIGNED_ID: &str = "signed-id";
+/// A format: a name of the IANA time zone database, or blank.
+pub(crate) const TIME_ZONE: &str = "time-zone";
 /// A timestamp as in RFC 3339; a blank value means none.
 pub(crate) const TIMESTAMP: &str = "timestamp";
 /// Such a timestamp in the future.
@@ -370,6 +372,11 @@ pub(crate) fn reply_to() -> Object {
     optional(string(optional_line_pattern(EmailAddress::MAX), what), Type::String)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)))
         .build()
+}
+
+pub(crate) fn time_zone() -> Object {
+    let what = "A name of the IANA time zone database, such as Europe/Berlin; null or blank for UTC.";
+    optional(ObjectBuilder::new(), Type::String).format(custom_format(TIME_ZONE)).description(Some(what)).build()
 }
 
 /// The key of a rule between the fields of a body: alternatives, of which a body must match one, as in `anyOf`.

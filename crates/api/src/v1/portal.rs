@@ -6,6 +6,7 @@ use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::model::portal::{
     Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, parse_reply_to,
 };
+use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
 use roadmap_domain::usecase::target::Target;
 use roadmap_domain::usecase::update_portal::{PortalUpdated, UpdatePortal, invalid_logo};
@@ -56,6 +57,9 @@ struct PortalBody {
     #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::reply_to)]
     reply_to: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::time_zone)]
+    time_zone: Option<Option<String>>,
 }
 
 /// Get the settings of the portal
@@ -126,6 +130,10 @@ fn change(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Va
         reply_to: sent
             .reply_to
             .map(|raw| parse_reply_to("reply_to", raw.as_deref().unwrap_or_default()))
+            .transpose()?,
+        time_zone: sent
+            .time_zone
+            .map(|raw| not_blank(raw.as_deref()).map_or(Ok(TimeZone::UTC), |raw| TimeZone::parse("time_zone", raw)))
             .transpose()?,
     })
 }
@@ -203,6 +211,7 @@ mod tests {
             "accent_color": "#17694F",
             "logo_signed_id": " signed ",
             "reply_to": "help@acme.example",
+            "time_zone": "Europe/Berlin",
         });
         let expected = PortalChange {
             access: Some(PortalAccess::Private),
@@ -214,6 +223,7 @@ mod tests {
             accent: Some(Color::from_hex("#17694f")),
             logo: Some(Some(file())),
             reply_to: Some(Some(EmailAddress::from_stored("help@acme.example".to_owned()))),
+            time_zone: Some(TimeZone::from_stored("Europe/Berlin")),
         };
         assert_eq!(read(all).unwrap(), expected);
     }
@@ -229,6 +239,7 @@ mod tests {
             "accent_color",
             "logo_signed_id",
             "reply_to",
+            "time_zone",
         ];
         let nulls: Value = names.map(|name| (name.to_owned(), Value::Null)).into_iter().collect();
         let removed = PortalChange {
@@ -237,6 +248,7 @@ mod tests {
             accent: Some(None),
             logo: Some(None),
             reply_to: Some(None),
+            time_zone: Some(TimeZone::UTC),
             ..PortalChange::default()
         };
         assert_eq!(read(nulls).unwrap(), removed);

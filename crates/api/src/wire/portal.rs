@@ -43,6 +43,8 @@ pub(crate) struct Fields<'a> {
     /// The address that replies to mail go to. Null: that of the sender.
     #[schema(format = "email", required = true)]
     reply_to: Option<&'a str>,
+    /// The time zone of the team, a name of the IANA database, in which pages show and read times.
+    time_zone: &'static str,
 }
 
 /// Who can see the portal: everybody, members and owners of certain addresses, or members.
@@ -82,6 +84,7 @@ pub(crate) fn response<'a>(
             accent_color: settings.accent.map(|accent| accent.to_string()),
             logo_url: logo.map(|logo| links.blob(logo.attachment, &logo.filename)),
             reply_to: settings.reply_to.as_ref().map(EmailAddress::as_str),
+            time_zone: settings.time_zone.name(),
         },
     }
 }

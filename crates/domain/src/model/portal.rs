@@ -13,6 +13,7 @@ use crate::model::pagination::{Listing, PageRequest};
 use crate::model::session::SessionEntry;
 use crate::model::setting::Setting;
 use crate::model::text;
+use crate::model::time_zone::TimeZone;
 use crate::model::timestamp::Timestamp;
 use url::{Host, Url};
 
@@ -283,6 +284,8 @@ pub struct PortalSettings {
     pub logo: Option<AttachmentId>,
     /// Where replies to its mail go. `None`: to the sender of all mail.
     pub reply_to: Option<EmailAddress>,
+    /// The time zone of the team, in which times are shown and read.
+    pub time_zone: TimeZone,
 }
 
 impl Default for PortalSettings {
@@ -297,6 +300,7 @@ impl Default for PortalSettings {
             accent: None,
             logo: None,
             reply_to: None,
+            time_zone: TimeZone::UTC,
         }
     }
 }
@@ -322,6 +326,8 @@ pub struct PortalChange {
     pub logo: Option<Option<AttachmentId>>,
     /// Where replies to its mail go. `Some(None)` removes the address.
     pub reply_to: Option<Option<EmailAddress>>,
+    /// The time zone of the team.
+    pub time_zone: Option<TimeZone>,
 }
 
 impl PortalSettings {
@@ -339,6 +345,7 @@ impl PortalSettings {
             accent: change.accent.unwrap_or(self.accent),
             logo: change.logo.unwrap_or(self.logo),
             reply_to: change.reply_to.unwrap_or(self.reply_to),
+            time_zone: change.time_zone.unwrap_or(self.time_zone),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use time::format_description::well_known::Rfc3339;
 use time::{
-    OffsetDateTime, Time, UtcOffset,
+    OffsetDateTime, PrimitiveDateTime, Time, UtcOffset,
     macros::{datetime, format_description},
 };
 
@@ -52,6 +52,12 @@ impl Timestamp {
     #[must_use]
     pub fn start_of_day(self) -> Self {
         Self(self.0.replace_time(Time::MIDNIGHT))
+    }
+
+    /// Returns the date and the time of day in UTC.
+    #[must_use]
+    pub fn to_utc(self) -> PrimitiveDateTime {
+        PrimitiveDateTime::new(self.0.date(), self.0.time())
     }
 
     /// Adds `span`, which may be negative. Saturates at the ends of the range.

@@ -42,7 +42,7 @@ pub struct AllSettings {
 impl AllSettings {
     /// Returns the fields, each with a text that is the same for equal values.
     #[must_use]
-    pub fn texts(&self) -> [(&'static str, String); 12] {
+    pub fn texts(&self) -> [(&'static str, String); 13] {
         let Self { setting, settings, synonyms } = self;
         let lines = |lines: Vec<&str>| lines.join("\n");
         let mut languages: Vec<&str> = settings.languages.iter().map(|language| language.code()).collect();
@@ -62,6 +62,7 @@ impl AllSettings {
             ("languages", languages.join(" ")),
             ("moderation", settings.holds_posts.to_string()),
             ("reply-to", settings.reply_to.as_ref().map(|address| address.as_str().to_owned()).unwrap_or_default()),
+            ("time-zone", settings.time_zone.name().to_owned()),
             ("synonyms", groups.join("\n")),
         ]
     }
@@ -180,6 +181,7 @@ impl SettingsChanges {
             accent: is("accent").then_some(settings.accent),
             logo: is("logo").then_some(settings.logo),
             reply_to: is("reply-to").then_some(settings.reply_to),
+            time_zone: is("time-zone").then_some(settings.time_zone),
         };
         Self {
             setting: (setting != SettingChange::default()).then_some(UpdateSetting { change: setting }),

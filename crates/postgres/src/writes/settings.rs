@@ -32,17 +32,18 @@ statement! {
         accent: Option<String> => Nullable<Text>,
         logo: Option<Uuid> => Nullable<SqlUuid>,
         reply_to: Option<String> => Nullable<Text>,
+        time_zone: &'static str => Text,
     } -> Untyped,
     "INSERT INTO portal_settings
          (workspace_id, access, mail_domains, is_indexed, embed_origins, languages, holds_posts, accent,
-          logo_attachment_id, reply_to)
+          logo_attachment_id, reply_to, time_zone)
      VALUES ({workspace}, {access}, {mail_domains}, {is_indexed}, {embed_origins}, {languages}, {holds_posts}, {accent},
-             {logo}, {reply_to})
+             {logo}, {reply_to}, {time_zone})
      ON CONFLICT (workspace_id) DO UPDATE
      SET access = excluded.access, mail_domains = excluded.mail_domains, is_indexed = excluded.is_indexed,
          embed_origins = excluded.embed_origins, languages = excluded.languages, holds_posts = excluded.holds_posts,
          accent = excluded.accent, logo_attachment_id = excluded.logo_attachment_id,
-         reply_to = excluded.reply_to"
+         reply_to = excluded.reply_to, time_zone = excluded.time_zone"
 }
 
 #[async_trait]
@@ -129,6 +130,7 @@ impl SettingWrites for PostgresUnit {
             accent: settings.accent.map(|accent| accent.to_string()),
             logo: settings.logo.map(|logo| logo.uuid()),
             reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()),
+            time_zone: settings.time_zone.name(),
         };
         self.run(save.execute(&mut self.connection()?)).await?;
         Ok(())

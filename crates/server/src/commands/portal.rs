@@ -8,6 +8,7 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::portal::{
     Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, PortalSettings, parse_reply_to,
 };
+use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::usecase::update_portal::UpdatePortal;
 use serde::Serialize;
@@ -65,6 +66,9 @@ pub(crate) struct ChangeArguments {
     /// Address that replies to the mail of the workspace go to, or `none` for the sender's
     #[arg(long, value_name = "ADDRESS")]
     reply_to: Option<String>,
+    /// Time zone of the IANA database in which times are shown and read, such as `Europe/Berlin`
+    #[arg(long, value_name = "NAME")]
+    time_zone: Option<String>,
 }
 
 /// The settings, with the names of the API.
@@ -79,6 +83,7 @@ struct OutputRow {
     accent_color: Option<String>,
     logo_url: Option<String>,
     reply_to: Option<String>,
+    time_zone: &'static str,
 }
 
 impl Row for OutputRow {
@@ -92,6 +97,7 @@ impl Row for OutputRow {
         "accent_color",
         "logo_url",
         "reply_to",
+        "time_zone",
     ];
 }
 
@@ -107,6 +113,7 @@ impl OutputRow {
             accent_color: settings.accent.map(|accent| accent.to_string()),
             logo_url: logo.map(|logo| links.blob(logo.attachment, &logo.filename)),
             reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()),
+            time_zone: settings.time_zone.name(),
         }
     }
 }
@@ -161,6 +168,7 @@ impl ChangeArguments {
             accent: self.accent_color.as_deref().map(accent).transpose()?,
             logo: None,
             reply_to: self.reply_to.as_deref().map(reply_to).transpose()?,
+            time_zone: self.time_zone.as_deref().map(|raw| TimeZone::parse("--time-zone", raw)).transpose()?,
         })
     }
 }
@@ -230,6 +238,7 @@ mod tests {
             moderation: Some("on".to_owned()),
             accent_color: Some("none".to_owned()),
             reply_to: Some("help@acme.example".to_owned()),
+            time_zone: Some("europe/berlin".to_owned()),
         };
         let expected = PortalChange {
             access: Some(PortalAccess::Private),
@@ -241,6 +250,7 @@ mod tests {
             accent: Some(None),
             logo: None,
             reply_to: Some(Some(EmailAddress::from_stored("help@acme.example".to_owned()))),
+            time_zone: Some(TimeZone::from_stored("Europe/Berlin")),
         };
         assert_eq!(arguments.parse().unwrap(), expected);
     }
@@ -276,6 +286,10 @@ mod tests {
             (
                 ChangeArguments { reply_to: Some("help".to_owned()), ..none() },
                 "--reply-to is not an address that replies can be sent to",
+            ),
+            (
+                ChangeArguments { time_zone: Some("CEST+1".to_owned()), ..none() },
+                "--time-zone is not an IANA time zone such as Europe/Berlin",
             ),
         ] {
             assert_eq!(arguments.parse().unwrap_err().to_string(), message);

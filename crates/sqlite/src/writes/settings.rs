@@ -31,6 +31,7 @@ fn save_settings(connection: &mut SqliteConnection, workspace: Id, settings: &Po
         portal_settings::accent.eq(settings.accent.map(|accent| accent.to_string())),
         portal_settings::logo_attachment_id.eq(settings.logo.map(|logo| Id(logo.uuid()))),
         portal_settings::reply_to.eq(settings.reply_to.as_ref().map(EmailAddress::as_str)),
+        portal_settings::time_zone.eq(settings.time_zone.name()),
     );
     diesel::insert_into(portal_settings::table)
         .values((portal_settings::workspace_id.eq(workspace), values.clone()))

@@ -12,6 +12,7 @@ use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::portal::{Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalSettings};
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::usage::{StoredUsage, Usage};
 
 use crate::columns::{Id, TextList, TimestampColumn, inconsistent, optional_timestamp};
@@ -42,6 +43,7 @@ pub struct PortalSettingsRow {
     accent: Option<String>,
     logo: Option<Id>,
     reply_to: Option<String>,
+    time_zone: String,
 }
 
 impl PortalSettingsRow {
@@ -63,6 +65,7 @@ impl PortalSettingsRow {
             accent: accent.transpose()?,
             logo: self.logo.map(|logo| AttachmentId::new(logo.0)),
             reply_to: self.reply_to.map(EmailAddress::from_stored),
+            time_zone: TimeZone::from_stored(&self.time_zone),
         })
     }
 }

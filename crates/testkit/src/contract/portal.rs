@@ -15,6 +15,7 @@ use roadmap_domain::model::portal::{
     AccountLists, Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalChange, PortalFilter,
     PortalList, PortalSettings, PublishedChangelog, SitemapEntry, Viewer,
 };
+use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::trending::{Ranking, WantedRanking};
 use roadmap_domain::ports::{AttachmentDeletion, UnitOfWork};
@@ -106,6 +107,7 @@ pub async fn settings_of_a_portal_are_stored(harness: Harness) {
         accent: Some(Color::new(0x17, 0x69, 0x4f)),
         logo: Some(logo.id),
         reply_to: Some(EmailAddress::parse("reply_to", "Help@Bücher.example").unwrap()),
+        time_zone: TimeZone::from_stored("Europe/Berlin"),
     };
     harness.failure(acme, &Failing(Replace(all.clone()))).await;
     assert_eq!(portal(&harness, acme).await, unset);

@@ -204,7 +204,7 @@ mail-test-written = تُكتب في ملف مثل كل رسالة أخرى.
 mail-test = إرسال رسالة الاختبار
 
 # سجل التدقيق.
-audit-lead = من غيّر ماذا: الفريق والبرامج التي تستخدم مفتاح API والأوامر والخدمة نفسها. الأوقات بتوقيت UTC.
+audit-lead = من غيّر ماذا: الفريق والبرامج التي تستخدم مفتاح API والأوامر والخدمة نفسها.
 audit-actor = الفاعل
 audit-action = الإجراء
 audit-from = من
@@ -274,6 +274,7 @@ change-moderation = الموافقة على المنشورات
 change-accent = لون التمييز
 change-logo = الشعار
 change-reply-to = عنوان الرد
+change-time-zone = المنطقة الزمنية
 change-sender-name = مُرسِل البريد
 record-request = طلب
 record-comment = تعليق

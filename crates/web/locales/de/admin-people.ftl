@@ -195,7 +195,7 @@ mail-test-written = Sie wird wie jede andere E-Mail in eine Datei geschrieben.
 mail-test = Test-E-Mail senden
 
 # Das Protokoll.
-audit-lead = Wer was geändert hat: das Team, Programme mit einem API-Schlüssel, Befehle und der Dienst selbst. Zeiten in UTC.
+audit-lead = Wer was geändert hat: das Team, Programme mit einem API-Schlüssel, Befehle und der Dienst selbst.
 audit-actor = Wer
 audit-action = Was
 audit-from = Von
@@ -265,6 +265,7 @@ change-moderation = Freigabe von Beiträgen
 change-accent = Akzentfarbe
 change-logo = Logo
 change-reply-to = Antwortadresse
+change-time-zone = Zeitzone
 change-sender-name = Absender der E-Mails
 record-request = Wunsch
 record-comment = Kommentar

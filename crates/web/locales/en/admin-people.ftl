@@ -195,7 +195,7 @@ mail-test-written = It is written to a file, like every other mail.
 mail-test = Send test mail
 
 # The audit log.
-audit-lead = Who has changed what: the team, programs with an API key, commands and the service itself. Times are UTC.
+audit-lead = Who has changed what: the team, programs with an API key, commands and the service itself.
 audit-actor = Actor
 audit-action = Action
 audit-from = From
@@ -265,6 +265,7 @@ change-moderation = Approval of posts
 change-accent = Accent colour
 change-logo = Logo
 change-reply-to = Reply-To
+change-time-zone = Time zone
 change-sender-name = Sender of mail
 record-request = Feature request
 record-comment = Comment

@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn all_pages_are_well_formed() {
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             let page = || sample_page(language, true, "API keys");
             let mut with_problems = Problems::default();
             let overlap = format!("overlap-{}", key(1, None).id);

@@ -14,13 +14,13 @@ use roadmap_domain::model::audit::{
 };
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::member::Member;
-use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::time_zone::parse_day;
 use roadmap_domain::usecase::query::admin::ListApiKeys;
 use roadmap_domain::usecase::query::audit::ListAuditEntries;
 use roadmap_domain::usecase::query::people::ListMembers;
 use roadmap_domain::usecase::query::{Query, QueryPorts};
 use serde_json::Value;
-use time::Duration;
+use time::Date;
 use uuid::Uuid;
 
 use crate::admin::parts::{Choice, CsvFile, DisplayTime};
@@ -111,7 +111,7 @@ const KINDS: [(&str, &str); 16] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 39] = [
+const FIELDS: [(&str, &str); 40] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -150,6 +150,7 @@ const FIELDS: [(&str, &str); 39] = [
     ("accent_color", "change-accent"),
     ("logo", "change-logo"),
     ("reply_to", "change-reply-to"),
+    ("time_zone", "change-time-zone"),
     ("sender_name", "change-sender-name"),
 ];
 
@@ -262,16 +263,15 @@ impl FilterForm {
             }
         };
         let (from, to) = (day("from", &self.from), day("to", &self.to));
-        AuditFilter { from, to: to.map(|to| to.plus(Duration::DAY)), ..filter.unwrap_or_default() }
+        let beginning = |day: Option<Date>| day.map(|day| t.zone.start_of_day(day));
+        let to = to.map(|last| last.next_day().unwrap_or(last));
+        AuditFilter { from: beginning(from), to: beginning(to), ..filter.unwrap_or_default() }
     }
 }
 
-/// Reads a day: its first instant (UTC).
-fn read_day(field: &str, raw: &str) -> Validated<Option<Timestamp>> {
-    if raw.is_empty() {
-        return Ok(None);
-    }
-    parse_time(field, &format!("{raw}T00:00:00Z")).map(Some)
+/// Reads a day.
+fn read_day(field: &str, raw: &str) -> Validated<Option<Date>> {
+    if raw.is_empty() { Ok(None) } else { parse_day(field, raw).map(Some) }
 }
 
 /// Finds feature requests by their IDs, also merged ones.
@@ -601,9 +601,10 @@ mod tests {
     use roadmap_domain::model::audit::{Actor, Origin};
     use roadmap_domain::model::id::{AuditEntryId, CustomerId};
     use roadmap_domain::model::portal::Language;
+    use roadmap_domain::model::time_zone::TimeZone;
     use std::path::Path;
 
-    const ENGLISH: Text = Text(Language::English);
+    const ENGLISH: Text = Text::utc(Language::English);
 
     fn entry(action: &str, kind: &str, id: Option<u128>, changes: Vec<Change>) -> AuditEntry {
         let actor = Actor::customer(CustomerId::new(Uuid::from_u128(5)));
@@ -631,7 +632,7 @@ mod tests {
             entry("portal.update", "portal", None, Vec::new()),
         ];
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             let mut with_problems = Problems::default();
             for field in ["actor", "action", "subject", "from", "to"] {
                 with_problems.add(field, "A sentence.");
@@ -664,7 +665,7 @@ mod tests {
     fn every_action_kind_and_field_has_words() {
         for language in Language::ALL {
             for (name, key) in ACTIONS.into_iter().chain(KINDS).chain(FIELDS) {
-                assert_ne!(Text(language).get(key), key, "{name}");
+                assert_ne!(Text::utc(language).get(key), key, "{name}");
             }
         }
         // Every action that the domain records is offered.
@@ -766,6 +767,12 @@ mod tests {
         assert_eq!(read("2026-03-04", "2026-03-04"), (time("2026-03-04"), time("2026-03-05"), Vec::new()));
         assert_eq!(read("", ""), (None, None, Vec::new()));
         assert_eq!(read("yesterday", "2026-02-30").2, ["from", "to"]);
+        // Days are those of the time zone, also the shorter one on which clocks are set forward.
+        let berlin = Text { zone: TimeZone::from_stored("Europe/Berlin"), ..ENGLISH };
+        let form = FilterForm { from: "2026-03-29".to_owned(), to: "2026-03-29".to_owned(), ..FilterForm::default() };
+        let filter = form.filter(berlin, &mut Problems::default());
+        let times = (filter.from.unwrap().to_string(), filter.to.unwrap().to_string());
+        assert_eq!(times, ("2026-03-28T23:00:00.000Z".to_owned(), "2026-03-29T22:00:00.000Z".to_owned()));
     }
 
     #[test]

@@ -225,7 +225,7 @@ pub(crate) mod tests {
     #[test]
     fn the_page_says_what_a_removal_does() {
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             let email = EmailAddress::from_stored("ann@example.com".to_owned());
             let person =
                 Person { label: "Ann <b>".to_owned(), email: email.as_str().to_owned(), path: "/c".to_owned() };
@@ -243,7 +243,7 @@ pub(crate) mod tests {
 
     #[test]
     fn texts_have_their_state_and_lead_to_the_feature_request() {
-        let texts = Texts::new(Text(Language::English), CustomerId::new(Uuid::from_u128(1)), &sample_texts());
+        let texts = Texts::new(Text::utc(Language::English), CustomerId::new(Uuid::from_u128(1)), &sample_texts());
         let badges: Vec<_> = texts.entries.iter().step_by(2).map(|entry| entry.badge).collect();
         assert_eq!(badges, [None, Some("badge-private"), Some("badge-awaiting"), Some("badge-removed")]);
         assert_eq!((texts.entries[0].title.as_str(), texts.entries[0].is_comment), ("Night <colours>", true));

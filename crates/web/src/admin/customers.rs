@@ -454,7 +454,7 @@ mod tests {
     #[test]
     fn all_pages_are_well_formed() {
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             let page = || sample_page(language, true, "Customers");
             let rows = || [customer(1, Some("Ann <b>")), customer(2, None)].map(|row| CustomerRow::new(t, &row));
             let [ann, other] = rows();
@@ -506,7 +506,7 @@ mod tests {
 
     #[test]
     fn a_list_says_when_it_may_be_cut() {
-        let row = CustomerRow::new(Text(Language::English), &customer(1, None));
+        let row = CustomerRow::new(Text::utc(Language::English), &customer(1, None));
         let page = sample_page(Language::English, true, "Ann");
         let template = CustomerPage::new(page, row, String::new(), &records(), Texts::default(), Problems::default());
         assert_eq!(template.cut(50).as_deref(), Some("These are the latest 50."));

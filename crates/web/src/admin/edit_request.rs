@@ -234,7 +234,10 @@ async fn conflict(context: &Context, draft: Draft) -> PageResult {
     let sentence = match edit {
         Some(edit) => {
             let (name, date) = (actor_name(text, &edit.actor), text.date_time(edit.created_at));
-            text.with("team-changed-by", &[("name", name.into()), ("date", date.into())])
+            text.with(
+                "team-changed-by",
+                &[("name", name.into()), ("date", date.into()), ("zone", text.zone.name().into())],
+            )
         }
         None => text.get("team-changed").into_owned(),
     };
@@ -328,7 +331,7 @@ mod tests {
     #[test]
     fn what_was_not_touched_is_kept() {
         let stored = Draft::of_stored(&sample("1").detail);
-        let text = Text(Language::English);
+        let text = Text::utc(Language::English);
         let mut same = stored.clone();
         let change = same.change(&stored, text);
         assert_eq!((change.description, change.tags, change.private), (None, None, Some(true)));

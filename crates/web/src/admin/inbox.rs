@@ -36,7 +36,7 @@ use crate::page::{Nav, Page};
 use crate::portal::parts::Pager;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
-use crate::text::{self, Text};
+use crate::text::Text;
 
 const PATH: &str = "/admin";
 
@@ -590,7 +590,7 @@ impl Row {
             comments: t.number(row.comments_count),
             author: author.as_ref().map(Person::from),
             date: t.date(summary.created_at),
-            machine_date: text::machine_date(summary.created_at),
+            machine_date: t.machine_date(summary.created_at),
         }
     }
 }
@@ -767,7 +767,7 @@ pub(crate) mod tests {
     use roadmap_domain::model::track::{Lane, LaneKind, Track};
     use uuid::Uuid;
 
-    const ENGLISH: Text = Text(Language::English);
+    const ENGLISH: Text = Text::utc(Language::English);
 
     fn customer() -> CustomerName {
         let email = EmailAddress::from_stored("maja@customer.example".to_owned());
@@ -831,7 +831,7 @@ pub(crate) mod tests {
     }
 
     fn page(language: Language, query: &str, rows: &[InboxRow], bulk: Bulk, change: impl Fn(&mut InboxPage)) -> String {
-        let (t, counts, address) = (Text(language), sample_counts(), address(query));
+        let (t, counts, address) = (Text::utc(language), sample_counts(), address(query));
         let mut page = InboxPage {
             page: sample_page(language, true, &t.get("admin-inbox")),
             views: views(t, &counts, &address),
@@ -862,7 +862,7 @@ pub(crate) mod tests {
         let merged = InboxRow { merged_into: Some(target), ..sample_row(4, false) };
         let rows = [sample_row(1, false), held, awaiting];
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             for query in ["", "state=private&query=%3Cb%3E&tag=%22&mine=1&sort=votes", "state=awaiting&track=x&page=2"]
             {
                 for (rows, ids) in [(&rows[..], vec![rows[1].summary.id]), (&[], Vec::new())] {

@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn all_pages_are_well_formed() {
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             let page = || sample_page(language, true, "Members");
             for (is_fresh, problems) in [(true, Problems::default()), (false, Problems::default()), (true, problems(t))]
             {
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn the_role_that_may_do_less_is_offered_first() {
         for (selection, expected) in [("", [false, false]), ("admin", [false, true]), ("hacker", [false, false])] {
-            let choices = role_choices(Text(Language::English), selection);
+            let choices = role_choices(Text::utc(Language::English), selection);
             let values: Vec<(&str, bool)> =
                 choices.iter().map(|choice| (choice.value.as_str(), choice.is_chosen)).collect();
             assert_eq!(values, [("member", expected[0]), ("admin", expected[1])]);

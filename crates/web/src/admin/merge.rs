@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn the_page_is_well_formed_in_every_step() {
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             let hit = || Hit::of_row(t, &row(8, true), "/admin/feature_requests/7-x");
             let confirm = |source, target| Step::Confirm(Box::new(confirmation(t, row(7, source), row(8, target), 9)));
             for step in [
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_confirmation_says_what_is_counted() {
-        let t = Text(Language::English);
+        let t = Text::utc(Language::English);
         let counted = |votes| confirmation(t, row(7, false), row(8, false), votes).counted;
         assert_eq!(counted(12), "Together 12 votes: 3 customers voted for both and count once.");
         assert_eq!(counted(14), "Together 14 votes: 1 customer voted for both and counts once.");

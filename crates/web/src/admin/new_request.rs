@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn the_page_is_well_formed_in_every_state() {
         for language in Language::ALL {
-            let similar = || vec![Similar::new(Text(language), &sample_summary(7, "Dark <mode>", None))];
+            let similar = || vec![Similar::new(Text::utc(language), &sample_summary(7, "Dark <mode>", None))];
             for rows in [None, Some(Vec::new()), Some(similar())] {
                 let mut draft = Draft { title: "\"".to_owned(), note: "</textarea>".to_owned(), ..Draft::default() };
                 if rows.is_none() {

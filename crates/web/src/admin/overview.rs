@@ -194,7 +194,7 @@ fn stats(
             name: t.get("overview-unanswered").into_owned(),
             number: t.number(waiting),
             hint: t.get(hint).into_owned(),
-            date: oldest.map(|at| (t.date(at), text::machine_date(at))),
+            date: oldest.map(|at| (t.date(at), t.machine_date(at))),
             link: oldest.map(|_| state_path(InboxState::Unanswered)),
         },
         Stat {
@@ -230,13 +230,13 @@ fn chart(t: Text, id: &'static str, [title, unit]: [&str; 2], weeks: &[Week], nu
     let title = t.get(title).into_owned();
     let max = numbers.iter().copied().max().unwrap_or_default();
     let top = top_of(max);
-    let is_rtl = t.0.direction() == "rtl";
+    let is_rtl = t.language.direction() == "rtl";
     let bar = |(at, (week, number)): (usize, (&Week, &i64))| {
         // Time goes in the direction of the writing.
         let from_start = FIRST_X + at * STEP;
         let x = if is_rtl { 10_000_usize.saturating_sub(from_start + WIDTH) } else { from_start };
         let height = if *number == 0 { 0 } else { (number * HEIGHT / top).max(2) };
-        let (week_number, date) = (text::week_number(week.start), t.date(week.start));
+        let (week_number, date) = (text::week_number(week.start), Text::utc(t.language).date(week.start));
         let is_now = at + 1 == weeks.len();
         let arguments = [("week", FluentValue::from(week_number.to_string())), ("date", FluentValue::from(date))];
         Bar {
@@ -318,7 +318,7 @@ mod tests {
     use roadmap_domain::model::admin::{Activity, MissedSearch, MissedWords, Rising};
     use roadmap_domain::model::portal::Language;
 
-    const ENGLISH: Text = Text(Language::English);
+    const ENGLISH: Text = Text::utc(Language::English);
 
     fn overview(is_empty: bool) -> Overview {
         let week = |number: i64| {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     fn page(language: Language, is_empty: bool, failed: u64, is_admin: bool) -> String {
-        let (t, overview, counts) = (Text(language), overview(is_empty), sample_counts());
+        let (t, overview, counts) = (Text::utc(language), overview(is_empty), sample_counts());
         let counts = if is_empty { InboxCounts::default() } else { counts };
         let template = OverviewPage {
             page: sample_page(language, true, &t.get("admin-overview")),
@@ -356,8 +356,8 @@ mod tests {
             stats: stats(t, &overview, &counts, failed, is_admin, false),
             charts: charts(t, &overview.weeks),
             tracks: tracks(t, &counts),
-            unanswered: by_votes(Text(language), &overview.unanswered),
-            replied: by_votes(Text(language), &overview.replied),
+            unanswered: by_votes(Text::utc(language), &overview.unanswered),
+            replied: by_votes(Text::utc(language), &overview.replied),
             rising: overview.rising.iter().map(|rising| entitled(&rising.request, "2 new votes".to_owned())).collect(),
             missed: overview
                 .missed_searches
@@ -405,7 +405,8 @@ mod tests {
     fn bars_are_as_high_as_their_numbers_and_follow_the_writing() {
         let weeks = overview(false).weeks;
         let numbers = [0, 1, 50, 100, 0, 0, 0, 0, 0, 0, 0, 200];
-        let of = |language| chart(Text(language), "a", ["overview-votes-by-week", "overview-votes"], &weeks, &numbers);
+        let of =
+            |language| chart(Text::utc(language), "a", ["overview-votes-by-week", "overview-votes"], &weeks, &numbers);
         let english = of(Language::English);
         let bars: Vec<(i64, i64)> = english.bars.iter().take(4).map(|bar| (bar.y, bar.height)).collect();
         assert_eq!(bars, [(128, 0), (126, 2), (101, 27), (74, 54)]);

@@ -21,7 +21,7 @@ use actix_web::web::Bytes;
 use crate::context::Context;
 use crate::form::{MAX_IMAGE, Problems, UploadedFile};
 use crate::reply::{NOSNIFF, Reply};
-use crate::text::{Text, machine_date};
+use crate::text::Text;
 
 /// An option of a select.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,12 +59,12 @@ pub(crate) struct DisplayTime {
 }
 
 impl DisplayTime {
-    /// Creates a date. UTC.
+    /// Creates a date.
     pub(crate) fn day(t: Text, at: Timestamp) -> Self {
-        Self { words: t.date(at), machine: machine_date(at) }
+        Self { words: t.date(at), machine: t.machine_date(at) }
     }
 
-    /// Creates a date with the time. UTC.
+    /// Creates a date with the time.
     pub(crate) fn minute(t: Text, at: Timestamp) -> Self {
         Self { words: t.date_time(at), machine: at.to_string() }
     }
@@ -235,7 +235,7 @@ mod tests {
             (Actor::operator("root"), "root, by a command"),
             (Actor::service(), "the service"),
         ] {
-            assert_eq!(actor_name(Text(Language::English), &actor), expected);
+            assert_eq!(actor_name(Text::utc(Language::English), &actor), expected);
         }
     }
 }

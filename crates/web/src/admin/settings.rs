@@ -17,6 +17,7 @@ use roadmap_domain::model::portal::{
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::policy::contrast::{AccentColors, AccentPalette, DARK, LIGHT, contrast};
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
 use roadmap_domain::usecase::query::setting::ListSynonyms;
@@ -50,6 +51,7 @@ struct SettingsTemplate {
     is_hidden: bool,
     languages: Vec<Choice>,
     default_languages: Vec<Choice>,
+    time_zones: Vec<Choice>,
     /// HTML that shows the roadmap on another website.
     snippet: String,
     problems: Problems,
@@ -76,6 +78,7 @@ struct SettingsForm {
     is_indexed: bool,
     holds_posts: bool,
     reply_to: String,
+    time_zone: String,
     synonyms: String,
     /// What the form showed when it was opened.
     initial: FormFingerprints,
@@ -99,6 +102,7 @@ impl SettingsForm {
             is_indexed: settings.is_indexed,
             holds_posts: settings.holds_posts,
             reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()).unwrap_or_default(),
+            time_zone: settings.time_zone.name().to_owned(),
             synonyms: groups.join("\n"),
             initial: FormFingerprints::of_stored(&all(portal, synonyms)),
         }
@@ -121,6 +125,7 @@ impl SettingsForm {
             is_indexed: fields.has("indexed"),
             holds_posts: fields.has("moderation"),
             reply_to: fields.get("reply-to").to_owned(),
+            time_zone: fields.get("time-zone").to_owned(),
             synonyms: multiline_text(fields, "synonyms"),
             initial: FormFingerprints::parse(fields.get("shown")),
         }
@@ -229,6 +234,9 @@ fn check(
     let reply_to = parse_reply_to("reply-to", &form.reply_to)
         .map_err(|_| problems.add("reply-to", t.get("settings-reply-to-invalid")))
         .ok();
+    let time_zone = TimeZone::parse("time-zone", &form.time_zone)
+        .map_err(|_| problems.add("time-zone", t.get("settings-time-zone-invalid")))
+        .ok();
     let synonyms = parse_synonyms(t, &form.synonyms, problems);
     let settings = PortalSettings {
         access: access?,
@@ -240,6 +248,7 @@ fn check(
         accent: accent?,
         logo: logo.file_to_store(),
         reply_to: reply_to?,
+        time_zone: time_zone?,
     };
     let setting = Setting { product_name: product_name?, website_url: website_url? };
     let new_settings = AllSettings { setting, settings, synonyms: synonyms? };
@@ -387,7 +396,7 @@ fn snippet(url: &str, product: &str) -> String {
 fn ratio(t: Text, one: Color, other: Color) -> String {
     let tenths = (contrast(one, other) * 10.0).floor() / 10.0;
     let number = format!("{tenths:.1}");
-    match t.0 {
+    match t.language {
         Language::German => number.replace('.', ","),
         Language::English | Language::Arabic => number,
     }
@@ -438,12 +447,24 @@ impl SettingsTemplate {
             is_hidden: form.access != PortalAccess::Public.name(),
             languages: Language::ALL.map(language).into(),
             default_languages: Language::ALL.map(default).into(),
+            time_zones: time_zones(&form.time_zone),
             snippet,
             page: page.with_problem(!problems.is_empty()),
             form,
             problems,
         }
     }
+}
+
+/// Returns the time zones to choose from, and the stored one, which may have an older name.
+fn time_zones(chosen: &str) -> Vec<Choice> {
+    let mut names: Vec<&str> = TimeZone::choices().map(TimeZone::name).collect();
+    if let Ok(zone) = TimeZone::parse("time-zone", chosen)
+        && !names.contains(&zone.name())
+    {
+        names.push(zone.name());
+    }
+    names.into_iter().map(|name| Choice::new(name.to_owned(), name, chosen)).collect()
 }
 
 #[cfg(test)]
@@ -454,7 +475,7 @@ mod tests {
     use roadmap_domain::model::portal::PortalChange;
     use uuid::Uuid;
 
-    const ENGLISH: Text = Text(Language::English);
+    const ENGLISH: Text = Text::utc(Language::English);
 
     fn portal() -> Portal {
         let setting = Setting::parse("Acme", "https://acme.example").unwrap();
@@ -492,7 +513,7 @@ mod tests {
                 for fields in [
                     &[][..],
                     &["product_name", "website_url", "accent", "logo", "access", "mail-domains", "embed-origins"],
-                    &["languages", "default-language", "reply-to", "synonyms"],
+                    &["languages", "default-language", "reply-to", "time-zone", "synonyms"],
                 ] {
                     let mut problems = Problems::default();
                     fields.iter().for_each(|field| problems.add(*field, "Wrong."));
@@ -527,7 +548,7 @@ mod tests {
         }
         let words = |t, colors, backgrounds| contrast_words(t, colors, backgrounds);
         assert_eq!(words(ENGLISH, light, LIGHT), "Button 6.6 : 1, link 7.6 : 1");
-        assert_eq!(words(Text(Language::German), dark, DARK), "Knopf 8.5 : 1, Link 10.8 : 1".replace('.', ","));
+        assert_eq!(words(Text::utc(Language::German), dark, DARK), "Knopf 8.5 : 1, Link 10.8 : 1".replace('.', ","));
     }
 
     #[test]
@@ -565,6 +586,7 @@ mod tests {
             languages: vec!["ar".to_owned(), "en".to_owned()],
             default_language: "ar".to_owned(),
             reply_to: " help@acme.example ".to_owned(),
+            time_zone: "Europe/Berlin".to_owned(),
             synonyms: "2fa,two-factor\n\nquokka , numbat".to_owned(),
             ..stored()
         };
@@ -583,6 +605,7 @@ mod tests {
             languages: Some(vec![Language::Arabic, Language::English]),
             accent: Some(Color::from_hex("#123456")),
             reply_to: Some(parse_reply_to("", "help@acme.example").unwrap()),
+            time_zone: Some(TimeZone::from_stored("Europe/Berlin")),
             ..PortalChange::default()
         };
         assert_eq!(portal.unwrap().change, expected);
@@ -607,6 +630,7 @@ mod tests {
             accent: Color::from_hex("#ffdd00"),
             logo: Some(AttachmentId::new(Uuid::from_u128(7))),
             reply_to: parse_reply_to("", "other@acme.example").unwrap(),
+            time_zone: TimeZone::from_stored("Asia/Tokyo"),
         };
         let new = synonyms(&[&["quokka", "numbat"]]);
         let save = |form: &SettingsForm, logo: Option<AttachmentId>| {
@@ -630,6 +654,7 @@ mod tests {
             is_indexed: !stored().is_indexed,
             holds_posts: !stored().holds_posts,
             reply_to: "mine@acme.example".to_owned(),
+            time_zone: "Europe/Paris".to_owned(),
             synonyms: "mine, own".to_owned(),
             initial: FormFingerprints::default(),
         };
@@ -643,6 +668,7 @@ mod tests {
             "embed-origins",
             "languages",
             "reply-to",
+            "time-zone",
             "synonyms",
         ];
         let contested = save(&form, Some(AttachmentId::new(Uuid::from_u128(8)))).contested;
@@ -682,13 +708,14 @@ mod tests {
             (SettingsForm { languages: vec!["fr".to_owned()], ..stored() }, "languages"),
             (SettingsForm { languages: vec!["de".to_owned()], ..stored() }, "default-language"),
             (SettingsForm { reply_to: "help".to_owned(), ..stored() }, "reply-to"),
+            (SettingsForm { time_zone: "Berlin".to_owned(), ..stored() }, "time-zone"),
             (SettingsForm { synonyms: "alone".to_owned(), ..stored() }, "synonyms"),
             (SettingsForm { synonyms: many(501, |number| format!("a{number}, b{number}")), ..stored() }, "synonyms"),
         ] {
             assert_eq!(checked(&form).err(), Some(vec![field.to_owned()]));
         }
         let all = SettingsForm { synonyms: "a,".to_owned(), ..SettingsForm::default() };
-        let fields = ["product_name", "website_url", "accent", "access", "languages", "synonyms"];
+        let fields = ["product_name", "website_url", "accent", "access", "languages", "time-zone", "synonyms"];
         assert_eq!(checked(&all).err().unwrap(), fields);
     }
 

@@ -630,7 +630,7 @@ mod tests {
     #[test]
     fn the_description_of_a_merged_one_is_no_comment_to_edit() {
         let mut listed = sample("3").comments.items.remove(0);
-        let edit = |listed: &ListedComment| TeamComment::new(Text(Language::English), listed, None, "7-x", 3).edit;
+        let edit = |listed: &ListedComment| TeamComment::new(Text::utc(Language::English), listed, None, "7-x", 3).edit;
         let id = listed.comment.id;
         assert_eq!(edit(&listed), Some(format!("/admin/comments/{id}?on=7-x&at=3")));
         let from = listed.from.take().unwrap();

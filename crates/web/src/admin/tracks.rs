@@ -614,7 +614,7 @@ mod tests {
         for language in Language::ALL {
             let page = || sample_page(language, true, "Track “<b>”");
             for fields in [&[][..], &["track-name", "track-lane", "lane-name", "lane-kind", "move-to"]] {
-                let choices = lane_choices(Text(language), &sample_lanes(), "");
+                let choices = lane_choices(Text::utc(language), &sample_lanes(), "");
                 let (path, name) = (PATH.to_owned(), "<b>".to_owned());
                 let problems = || problems(fields);
                 let before = ["Old".to_owned(), String::new()];
@@ -622,7 +622,7 @@ mod tests {
                     TrackTemplate { page: page(), path, name, choices, before: before.clone(), problems: problems() };
                 assert_well_formed(&track.render().unwrap());
                 let (path, name) = (PATH.to_owned(), "<b>".to_owned());
-                let (kinds, before) = (kind_choices(Text(language), false, "done"), before.clone());
+                let (kinds, before) = (kind_choices(Text::utc(language), false, "done"), before.clone());
                 let lane = LaneTemplate { page: page(), path, name, kinds, before, problems: problems() };
                 assert_well_formed(&lane.render().unwrap());
                 for (is_last, has_targets) in [(true, false), (false, false), (false, true)] {
@@ -631,7 +631,7 @@ mod tests {
                     assert_eq!(targets.len(), if has_targets { 2 } else { 0 });
                     // A problem is about the field, so that the field is there.
                     let problems = if has_targets { problems() } else { Problems::default() };
-                    let count = Text(language).count("track-delete-count", 84);
+                    let count = Text::utc(language).count("track-delete-count", 84);
                     let path = PATH.to_owned();
                     let template = DeleteTrackTemplate { page: page(), path, count, targets, is_last, problems };
                     assert_well_formed(&template.render().unwrap());

@@ -26,7 +26,7 @@ use crate::portal::parts::{Counted, Status, Statuses};
 use crate::portal::preferences::parse_language;
 use crate::portal::sign_in::signed_out;
 use crate::reply::{PageResult, Reply};
-use crate::text::{Text, machine_date};
+use crate::text::Text;
 
 /// The path of the page.
 const PATH: &str = "/account";
@@ -106,9 +106,9 @@ impl OpenSession {
             id: entry.id.to_string(),
             browser: browser.unwrap_or_else(|| text.get("browser-unknown").into_owned()),
             since: text.date(entry.created_at),
-            machine_since: machine_date(entry.created_at),
+            machine_since: text.machine_date(entry.created_at),
             seen: text.date(entry.last_seen_at),
-            machine_seen: machine_date(entry.last_seen_at),
+            machine_seen: text.machine_date(entry.last_seen_at),
             is_this: entry.id == this,
         }
     }

@@ -15,7 +15,7 @@ use crate::page::{Feed, Nav, Page};
 use crate::portal::parts::{Counted, Pager, excerpt};
 use crate::prose;
 use crate::reply::{PageResult, Reply};
-use crate::text::{self, Text};
+use crate::text::Text;
 
 /// The path of the list.
 pub(crate) const PATH: &str = "/changelogs";
@@ -83,7 +83,7 @@ impl Entry {
             title: changelog.title.as_str().to_owned(),
             path: path(changelog.id),
             date: t.date(changelog.published_at),
-            machine_date: text::machine_date(changelog.published_at),
+            machine_date: t.machine_date(changelog.published_at),
             cover: changelog.cover.as_ref().map(|cover| Cover { path: image_path(cover) }),
             html: prose::html(&changelog.content),
             closes: closes.collect(),
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn changelogs_are_well_formed_with_and_without_a_cover() {
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             for has_more in [false, true] {
                 let page = || sample_page(language, false, "Undo <send>");
                 let entries = vec![Entry::new(t, &changelog(has_more)), Entry::new(t, &changelog(false))];

@@ -32,7 +32,8 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// Feeds are in the default language of the portal, because caches share them.
     fn new(context: &'a Context) -> Self {
-        Self { context, t: Text(context.portal.settings.default_language()) }
+        let settings = &context.portal.settings;
+        Self { context, t: Text { language: settings.default_language(), zone: settings.time_zone } }
     }
 
     fn feed(&self, title: &str, page: &str, path: &str, entries: Vec<Entry>) -> Feed {
@@ -49,7 +50,7 @@ impl<'a> Writer<'a> {
                 link("alternate", "text/html", links.page(page)),
                 link("self", document_type(), links.page(path)),
             ],
-            lang: Some(self.t.0.code().to_owned()),
+            lang: Some(self.t.language.code().to_owned()),
             entries,
             ..Feed::default()
         }

@@ -12,7 +12,7 @@ use roadmap_domain::usecase::query::tracks::ListTracks;
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
-use crate::text::{self, Text};
+use crate::text::Text;
 
 /// Maximum number of characters of the beginning of a description in a row, of which two lines are shown.
 const EXCERPT: usize = 220;
@@ -81,7 +81,7 @@ pub(crate) struct Day {
 impl Day {
     /// Returns the day of a timestamp.
     pub(crate) fn new(t: Text, at: Timestamp) -> Self {
-        Self { words: t.date(at), machine: text::machine_date(at) }
+        Self { words: t.date(at), machine: t.machine_date(at) }
     }
 }
 
@@ -128,7 +128,7 @@ impl Row {
             votes: Counted::votes(t, summary.votes_count),
             is_voted: voted.contains(&summary.id),
             date: t.with(key, &[("date", t.date(at).into())]),
-            machine_date: text::machine_date(at),
+            machine_date: t.machine_date(at),
             is_private: *private && !awaiting_approval,
             is_awaiting: *awaiting_approval,
         }
@@ -212,7 +212,7 @@ pub(crate) mod tests {
     use roadmap_domain::model::timestamp::Timestamp;
     use uuid::Uuid;
 
-    const ENGLISH: Text = Text(Language::English);
+    const ENGLISH: Text = Text::utc(Language::English);
 
     /// Returns a timestamp some days after a fixed one.
     pub(crate) fn at(days: i64) -> Timestamp {
@@ -257,7 +257,7 @@ pub(crate) mod tests {
             .map(|listed| track(listed.position, &format!("Track {}", listed.position), Some(listed.lane)));
         let tracks = std::iter::once(track(0, "Inbox", None)).chain(of_lanes);
         let tracks = tracks.chain([track(9, "Declined", None)]).collect();
-        Statuses { t: Text(language), tracks }
+        Statuses { t: Text::utc(language), tracks }
     }
 
     /// Returns the frame of a page, for a member or for a visitor.
@@ -283,7 +283,7 @@ pub(crate) mod tests {
             last_seen_at: at(0),
         };
         Page {
-            t: Text(language),
+            t: Text::utc(language),
             title: title.to_owned(),
             is_title_whole: false,
             has_problem: false,
@@ -313,7 +313,7 @@ pub(crate) mod tests {
             let summary = sample_summary(3, "Night <colours> & \"themes\"", Some("Done"));
             let excerpt = "Less light\n\nin the evening".to_owned();
             let row = PortalRow { status_since: at(9), summary, excerpt, private: false, awaiting_approval: false };
-            Self::new(&sample_statuses(t.0), &[], &row, false)
+            Self::new(&sample_statuses(t.language), &[], &row, false)
         }
     }
 
@@ -381,7 +381,7 @@ pub(crate) mod tests {
     #[test]
     fn numbers_are_apart_from_their_words() {
         let votes = |language, count| {
-            let Counted { before, number, after } = Counted::votes(Text(language), count);
+            let Counted { before, number, after } = Counted::votes(Text::utc(language), count);
             (before, number, after)
         };
         let parts = |before: &str, number: &str, after: &str| (before.to_owned(), number.to_owned(), after.to_owned());

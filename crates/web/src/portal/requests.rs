@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn the_page_is_well_formed_in_every_state() {
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             for (query, is_member, rows) in [
                 ("", false, vec![Row::similar_sample(t)]),
                 ("query=a%22b&tag=%3Cb%3E&sort=votes&lane=done", true, vec![Row::similar_sample(t); 2]),
@@ -364,7 +364,7 @@ mod tests {
         let current = |tabs: Vec<Tab>| -> Vec<(String, String)> {
             tabs.into_iter().filter(|tab| tab.is_current).map(|tab| (tab.name, tab.path)).collect()
         };
-        let t = Text(Language::English);
+        let t = Text::utc(Language::English);
         let lane = current(lane_tabs(t, &sample_lanes(), &address));
         let path = "/feature_requests?query=a&lane=In+progress&mine=written";
         assert_eq!(lane, [("In progress".to_owned(), path.to_owned())]);
@@ -389,7 +389,7 @@ mod tests {
             ("mine=written&sort=trending", own, "newest"),
             ("mine=written&sort=oldest", own, "oldest"),
         ] {
-            let sorts = sorts(Text(Language::English), &address(query));
+            let sorts = sorts(Text::utc(Language::English), &address(query));
             assert_eq!(sorts.iter().map(|sort| sort.value).collect::<Vec<_>>(), offered, "{query}");
             let current_sorts: Vec<&str> = sorts.iter().filter(|sort| sort.is_current).map(|sort| sort.value).collect();
             assert_eq!(current_sorts, [current], "{query}");
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn an_empty_list_says_why() {
-        let t = Text(Language::English);
+        let t = Text::utc(Language::English);
         for (query, title) in [
             ("", "Nothing here yet"),
             ("query=zebra", "Nothing found for “zebra”"),

@@ -119,7 +119,7 @@ mod tests {
                     },
                 };
                 let lanes: Vec<LaneView> =
-                    sample_lanes().iter().map(|listed| LaneView::new(Text(language), &lane(listed))).collect();
+                    sample_lanes().iter().map(|listed| LaneView::new(Text::utc(language), &lane(listed))).collect();
                 let page = sample_page(language, false, "Roadmap");
                 let html = RoadmapPage { page, lanes, empty }.render().unwrap();
                 assert_well_formed(&html);

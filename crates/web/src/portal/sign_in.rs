@@ -355,12 +355,12 @@ fn link_page(context: &Context, detail: &SignInDetail) -> Reply {
 }
 
 fn origin_sentence(text: Text, date: &str, browser: Option<&BrowserName>) -> String {
-    let date = ("date", FluentValue::from(date.to_owned()));
+    let (date, zone) = (("date", FluentValue::from(date.to_owned())), ("zone", FluentValue::from(text.zone.name())));
     match browser {
         Some(browser) => {
-            text.with("link-asked-from", &[date, ("browser", FluentValue::from(browser.as_str().to_owned()))])
+            text.with("link-asked-from", &[date, zone, ("browser", FluentValue::from(browser.as_str().to_owned()))])
         }
-        None => text.with("link-asked", &[date]),
+        None => text.with("link-asked", &[date, zone]),
     }
 }
 
@@ -524,7 +524,7 @@ mod tests {
     use super::*;
     use roadmap_domain::model::portal::Language;
 
-    const TEXT: Text = Text(Language::English);
+    const TEXT: Text = Text::utc(Language::English);
 
     #[test]
     fn a_kept_action_is_shown_in_full() {

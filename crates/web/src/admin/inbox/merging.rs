@@ -172,12 +172,12 @@ mod tests {
     use roadmap_domain::error::{FieldError, FieldProblem, Resource};
     use roadmap_domain::model::portal::Language;
 
-    const ENGLISH: Text = Text(Language::English);
+    const ENGLISH: Text = Text::utc(Language::English);
 
     #[test]
     fn the_page_is_well_formed_in_every_state() {
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             for (count, problem) in [(0, None), (2, None), (3, Some("inbox-problem-target"))] {
                 let rows: Vec<InboxRow> = (1..=count).map(|number| sample_row(number, number == 1)).collect();
                 let mut problems = Problems::default();

@@ -39,7 +39,8 @@ impl Draft {
 
     /// Shows the form with what is stored, so that the next **Save** overwrites it knowingly.
     pub(super) async fn conflict(mut self, context: &Context, detail: &ChangelogDetail) -> PageResult {
-        let (t, stored) = (context.text(), ChangelogForm::of_stored(detail, context.state.http.clock.now()));
+        let (t, now) = (context.text(), context.state.http.clock.now());
+        let stored = ChangelogForm::of_stored(detail, now, t.zone);
         let filter = AuditFilter { subject: Some(detail.changelog.id.uuid()), ..AuditFilter::default() };
         let page = AuditPage { before: None, size: 1 };
         let last = context.run(&ListAuditEntries { filter, page }).await?.entries.into_iter().next();

@@ -2,11 +2,11 @@
 
 use roadmap_domain::error::Validated;
 use roadmap_domain::model::admin::Fingerprint;
-use roadmap_domain::model::audit::parse_time;
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogState};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{FeatureRequestId, parse_uuid};
 use roadmap_domain::model::markdown;
+use roadmap_domain::model::time_zone::{TimeZone, write_local};
 use roadmap_domain::model::timestamp::Timestamp;
 
 use crate::actions::multiline_text;
@@ -19,7 +19,7 @@ pub(super) struct ChangelogForm {
     pub(super) content: String,
     /// Whether the content is HTML, because Markdown cannot express it.
     pub(super) is_html: bool,
-    /// The time of publication (UTC), as in a field of the type `datetime-local`.
+    /// The time of publication in the workspace's time zone, as in a field of the type `datetime-local`.
     pub(super) publish_at: String,
     pub(super) linked: Vec<FeatureRequestId>,
     /// Those that were linked when the form was opened. `None` for a new changelog.
@@ -31,7 +31,7 @@ pub(super) struct ChangelogForm {
 
 impl ChangelogForm {
     /// Returns what the form of a stored changelog has.
-    pub(super) fn of_stored(detail: &ChangelogDetail, now: Timestamp) -> Self {
+    pub(super) fn of_stored(detail: &ChangelogDetail, now: Timestamp, zone: TimeZone) -> Self {
         let ChangelogDetail { changelog, feature_requests } = detail;
         let content = markdown::to_editable(&changelog.content);
         let linked: Vec<FeatureRequestId> = feature_requests.iter().map(|summary| summary.id).collect();
@@ -40,7 +40,7 @@ impl ChangelogForm {
             content: content.as_str().to_owned(),
             is_html: content.is_html(),
             publish_at: match changelog.state(now) {
-                ChangelogState::Scheduled(at) => local_time(at),
+                ChangelogState::Scheduled(at) => write_local(zone.local(at)),
                 _ => String::new(),
             },
             linked_before: Some(linked.clone()),
@@ -102,21 +102,9 @@ fn parse_ids<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<FeatureRequestId> 
     ids
 }
 
-/// Returns a time as in a field of the type `datetime-local`.
-pub(super) fn local_time(at: Timestamp) -> String {
-    at.to_string().chars().take("2026-03-01T09:30".len()).collect()
-}
-
-/// Reads a time of such a field. Browsers leave out seconds that are zero.
-pub(super) fn parse_local_time(raw: &str) -> Option<Timestamp> {
-    let raw = raw.replace(' ', "T");
-    let seconds = if raw.len() == "2026-03-01T09:30".len() { ":00" } else { "" };
-    parse_time("publish-at", &format!("{raw}{seconds}Z")).ok()
-}
-
 /// Whether a typed time is the stored one, also if that has passed since.
-pub(super) fn is_same_time(raw: &str, changelog: &Changelog, stored: &ChangelogForm) -> bool {
-    raw == stored.publish_at || changelog.public_from.is_some_and(|at| local_time(at) == raw)
+pub(super) fn is_same_time(raw: &str, changelog: &Changelog, stored: &ChangelogForm, zone: TimeZone) -> bool {
+    raw == stored.publish_at || changelog.public_from.is_some_and(|at| write_local(zone.local(at)) == raw)
 }
 
 #[cfg(test)]
@@ -127,32 +115,16 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn times_are_read_as_browsers_write_them() {
-        let parsed = |raw: &str| parse_local_time(raw).map(|at| at.to_string());
-        for (raw, expected) in [
-            ("2026-03-31T09:00", Some("2026-03-31T09:00:00.000Z")),
-            ("2026-03-31 09:00", Some("2026-03-31T09:00:00.000Z")),
-            ("2026-03-31T09:00:30", Some("2026-03-31T09:00:30.000Z")),
-            ("2026-03-31T09:00:30.5", Some("2026-03-31T09:00:30.500Z")),
-            ("31.3.2026, 09:00", None),
-            ("2026-02-30T09:00", None),
-            ("2026-03-31T09:00+0", None),
-            ("", None),
-        ] {
-            assert_eq!(parsed(raw).as_deref(), expected, "{raw}");
-        }
-        let later = at(9);
-        assert_eq!(parse_local_time(&local_time(later)), Some(later));
-    }
-
-    #[test]
     fn a_time_that_has_passed_since_is_the_stored_one() {
         let scheduled = detail("a", Some(at(1)));
-        let stored = ChangelogForm::of_stored(&scheduled, at(2));
+        let zone = TimeZone::from_stored("Europe/Berlin");
+        let stored = ChangelogForm::of_stored(&scheduled, at(2), zone);
         assert_eq!(stored.publish_at, "");
-        assert!(is_same_time(&local_time(at(1)), &scheduled.changelog, &stored));
-        assert!(is_same_time("", &scheduled.changelog, &stored));
-        assert!(!is_same_time(&local_time(at(3)), &scheduled.changelog, &stored));
+        let is_same = |raw: &str| is_same_time(raw, &scheduled.changelog, &stored, zone);
+        assert!(is_same(&write_local(zone.local(at(1)))) && is_same(""));
+        assert!(!is_same(&write_local(zone.local(at(3)))) && !is_same(&write_local(TimeZone::UTC.local(at(1)))));
+        let waiting = ChangelogForm::of_stored(&scheduled, at(0), zone);
+        assert_eq!(waiting.publish_at, write_local(zone.local(at(1))));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use roadmap_domain::model::changelog::{
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
 use roadmap_domain::model::id::{ChangelogId, FeatureRequestId};
 use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::model::time_zone::{LocalTime, TimeZone, parse_local};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::usecase::change_changelog::{
     ChangelogChanged, EditChangelog, EditUnchangedChangelog, PublishChangelog, UnpublishChangelog,
@@ -27,7 +28,7 @@ use roadmap_domain::usecase::save_changelog::{CreateAndNotify, SaveChangelog, Th
 use roadmap_http::error::HttpError;
 
 use super::conflict::Stored;
-use super::fields::{ChangelogForm, is_same_time, parse_local_time};
+use super::fields::{ChangelogForm, is_same_time};
 use super::{State, path};
 use crate::admin::image_field::{ImageField, ImageView};
 use crate::admin::{self, Entry};
@@ -134,7 +135,7 @@ pub(crate) async fn new(context: Rc<Context>) -> PageResult {
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let id = admin::path_id(&context, ChangelogId::new)?;
     let detail = context.run(&ShowChangelog { changelog: Some(id) }).await?;
-    let mut form = ChangelogForm::of_stored(&detail, context.state.http.clock.now());
+    let mut form = ChangelogForm::of_stored(&detail, context.state.http.clock.now(), context.text().zone);
     // The tick of a draft is no part of the changelog, and is kept until it is published.
     let mail = context.run(&ShowChangelogMail { changelog: id }).await?;
     form.notifies = mail.is_scheduled || context.query.has("notify");
@@ -152,7 +153,7 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
     let (Ok(title), Ok(content)) = (Title::parse("title", &draft.form.title), draft.form.parse_content()) else {
         return draft.show_again(&context, action, None).await;
     };
-    let publication = match (action, parse_local_time(&draft.form.publish_at)) {
+    let publication = match (action, parse_publication(&draft.form.publish_at, context.text().zone).ok()) {
         (Action::Publish, _) => Publication::Now,
         (_, Some(at)) => Publication::At(at),
         (_, None) => Publication::Never,
@@ -198,7 +199,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     if !draft.check(&context, action, Some(&detail)) {
         return draft.show_again(&context, action, Some(&detail)).await;
     }
-    let stored = ChangelogForm::of_stored(&detail, now);
+    let stored = ChangelogForm::of_stored(&detail, now, t.zone);
     let form = &draft.form;
     let is_content_changed = (&form.content, form.is_html) != (&stored.content, stored.is_html);
     let content = is_content_changed.then(|| form.parse_content()).transpose();
@@ -208,8 +209,8 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let cover = draft.cover.file_to_store();
     let stored_cover = detail.changelog.cover.as_ref().map(|cover| cover.attachment);
     let publish_at = match action {
-        Action::Save if !is_same_time(&form.publish_at, &detail.changelog, &stored) => {
-            Some(parse_local_time(&form.publish_at))
+        Action::Save if !is_same_time(&form.publish_at, &detail.changelog, &stored, t.zone) => {
+            Some(parse_publication(&form.publish_at, t.zone).ok())
         }
         _ => None,
     };
@@ -365,21 +366,22 @@ impl Draft {
         if raw.is_empty() {
             return;
         }
-        let is_stored =
-            stored.is_some_and(|detail| is_same_time(raw, &detail.changelog, &ChangelogForm::of_stored(detail, now)));
+        let is_stored = stored.is_some_and(|detail| {
+            is_same_time(raw, &detail.changelog, &ChangelogForm::of_stored(detail, now, t.zone), t.zone)
+        });
         let is_published =
             stored.is_some_and(|detail| matches!(detail.changelog.state(now), ChangelogState::Published(_)));
-        let key = match (action, parse_local_time(raw)) {
+        let key = match (action, parse_publication(raw, t.zone)) {
             (Action::Publish, _) if is_stored => None,
             (Action::Publish, _) => Some("changelog-time-both"),
-            (_, None) => Some("changelog-time-invalid"),
-            _ if is_stored && is_published => None,
+            _ if is_stored => None,
+            (_, Err(problem)) => Some(problem),
             _ if is_published => Some("changelog-time-published"),
-            (_, Some(at)) if at <= now => Some("changelog-time-past"),
+            (_, Ok(at)) if at <= now => Some("changelog-time-past"),
             _ => None,
         };
         if let Some(key) = key {
-            problems.add("publish-at", t.get(key));
+            problems.add("publish-at", t.named(key, t.zone.name()));
         }
     }
 
@@ -455,12 +457,23 @@ impl Draft {
             matches,
             people: t.count("changelog-people", people),
             is_mailed,
-            now: t.date_time(now),
+            now: t
+                .with("changelog-publish-at-hint", &[("zone", t.zone.name().into()), ("now", t.date_time(now).into())]),
             preview,
             conflict,
             problems,
         };
         Ok(Reply::page_with(status, &template))
+    }
+}
+
+/// Reads the time of publication. The error is the key of a text.
+fn parse_publication(raw: &str, zone: TimeZone) -> Result<Timestamp, &'static str> {
+    let local = parse_local(raw).ok_or("changelog-time-invalid")?;
+    match zone.resolve(local) {
+        LocalTime::Once(at) => Ok(at),
+        LocalTime::Never => Err("changelog-time-never"),
+        LocalTime::Twice => Err("changelog-time-twice"),
     }
 }
 
@@ -472,8 +485,8 @@ mod tests {
     use roadmap_domain::model::portal::Language;
 
     fn template(language: Language, stored: Option<&ChangelogDetail>, is_full: bool) -> FormTemplate {
-        let t = Text(language);
-        let form = stored.map_or_else(ChangelogForm::default, |detail| ChangelogForm::of_stored(detail, at(2)));
+        let t = Text::utc(language);
+        let form = stored.map_or_else(ChangelogForm::default, |detail| ChangelogForm::of_stored(detail, at(2), t.zone));
         let linkable = |number| Linkable::new(t, &sample_summary(number, "</label><b>", None), &[]);
         let mut problems = Problems::default();
         if is_full {
@@ -552,7 +565,7 @@ mod tests {
 
     #[test]
     fn errors_are_explained_at_their_fields() {
-        let t = Text(Language::English);
+        let t = Text::utc(Language::English);
         let over = |budget| RoadmapError::OverBudget(OverBudget { budget, limit: 1 });
         for (error, field) in [
             (changelog::publication_in_the_past().into(), Some("publish-at")),

@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn the_list_and_the_page_that_asks_are_well_formed() {
         for language in Language::ALL {
-            let t = Text(language);
+            let t = Text::utc(language);
             let row = |public_from| Row {
                 title: "Undo <send>".to_owned(),
                 path: PATH.to_owned(),

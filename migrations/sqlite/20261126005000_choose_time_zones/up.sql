@@ -1,0 +1,2 @@
+-- The time zone of a workspace, a name of the IANA database.
+ALTER TABLE portal_settings ADD COLUMN time_zone TEXT NOT NULL DEFAULT 'UTC';
