@@ -301,6 +301,51 @@ fn bad_parameters_show_the_default_and_pages_past_the_end_are_empty() {
     assert!(matches!(browser.get(&format!("/feature_requests/new?title={long}")).status, 422));
 }
 
+/// Portal: the numbers beside the lanes are those of the search and of the other filters.
+#[test]
+fn lanes_are_counted_within_the_filter() {
+    let app = App::start();
+    let track = |name: &str| {
+        let tracks = app.acme.get_tracks().is_ok();
+        tracks["tracks"].as_array().unwrap().iter().find(|track| track["name"] == name).unwrap()["id"].clone()
+    };
+    for (title, lane, tags) in [
+        ("Dark mode", "Planned", json!(["ui"])),
+        ("Dark sidebar", "Planned", json!([])),
+        ("Dark mails", "Done", json!(["ui"])),
+        ("Undo send", "Planned", json!(["ui"])),
+        ("Dark icons", "Inbox", json!(["ui"])),
+    ] {
+        let id = app.acme.feature_request(title)["id"].as_str().unwrap().to_owned();
+        app.acme.patch_feature_request(&id, &json!({ "feature_request": { "tags": tags } })).is_ok();
+        app.acme.patch_track(&id, &json!({ "track_id": track(lane) })).is_ok();
+        if title == "Dark mails" {
+            app.acme.vote(&id, "ann@example.com");
+        }
+    }
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    for (query, planned, done) in [
+        ("", 3, 1),
+        ("sort=votes&page=2", 3, 1),
+        ("query=dark", 2, 1),
+        ("query=dark&lane=Planned", 2, 1),
+        ("query=dark&page=2", 2, 1),
+        ("tag=UI", 2, 1),
+        ("tag=ui&lane=Done", 2, 1),
+        ("query=dark&tag=ui", 1, 1),
+        ("mine=voted", 0, 1),
+        ("mine=voted&tag=ui&query=dark&lane=Planned", 0, 1),
+        ("mine=written", 0, 0),
+        ("tag=nothing", 0, 0),
+    ] {
+        let page = ann.page(&format!("/feature_requests?{query}"));
+        for (lane, count) in [("Planned", planned), ("Done", done)] {
+            let tab = format!("<bdi>{lane}</bdi> <span class=\"count\">{count}</span>");
+            assert!(page.contains(&tab), "{query}: {lane} {count}\n{page}");
+        }
+    }
+}
+
 /// Portal: an empty roadmap leads to the ideas that there are.
 #[test]
 fn a_roadmap_without_anything_says_where_the_ideas_are() {

@@ -198,7 +198,7 @@ pub fn truncate(text: &str, max: usize) -> &str {
 macro_rules! line_type {
     ($(#[$doc:meta])* $name:ident, $max:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(String);
 
         impl $name {

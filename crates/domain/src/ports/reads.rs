@@ -37,6 +37,7 @@ use crate::model::search::Synonyms;
 use crate::model::session::{SecretDigest, Session};
 use crate::model::setting::Setting;
 use crate::model::sign_in::SignIn;
+use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
 use crate::model::vote::Voter;
@@ -358,6 +359,10 @@ pub trait PortalListReader: Send + Sync {
         wanted: &WantedRanking,
     ) -> Result<Ranking, StoreError>;
 
+    /// Counts what a filter with a tag or a customer shows in each lane, whatever its own lane. Lanes without any are left
+    /// out. One statement.
+    async fn lane_counts(&self, workspace: WorkspaceId, filter: &PortalFilter) -> Result<Vec<(Name, u64)>, StoreError>;
+
     /// Returns public feature requests by their IDs, in the given order. Others are left out. One statement.
     async fn portal_rows(
         &self,
@@ -576,6 +581,7 @@ mockall::mock! {
     #[async_trait]
     impl PortalListReader for Reads {
         async fn portal_list(&self, workspace: WorkspaceId, list: &PortalList) -> Result<Listing<PortalRow>, StoreError>;
+        async fn lane_counts(&self, workspace: WorkspaceId, filter: &PortalFilter) -> Result<Vec<(Name, u64)>, StoreError>;
         async fn trending(&self, workspace: WorkspaceId, filter: &PortalFilter, wanted: &WantedRanking) -> Result<Ranking, StoreError>;
         async fn portal_rows(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<PortalRow>, StoreError>;
         async fn matching(&self, workspace: WorkspaceId, filter: &PortalFilter, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;

@@ -13,6 +13,7 @@ use roadmap_domain::model::feature_request::Description;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::portal::{PortalFilter, PortalList, PortalRow, PortalSort};
+use roadmap_domain::model::text::Name;
 use roadmap_domain::policy::trending::{self, Ranking, WantedRanking};
 use roadmap_domain::ports::PortalListReader;
 use roadmap_store::columns::first_id_at;
@@ -318,6 +319,12 @@ impl PortalListReader for PostgresReader {
         };
         let ids = |ids: Vec<Uuid>| ids.into_iter().map(FeatureRequestId::new).collect();
         Ok(Ranking { total: total.unsigned_abs(), open: open.unsigned_abs(), new: ids(new), others: ids(others) })
+    }
+
+    async fn lane_counts(&self, workspace: WorkspaceId, filter: &PortalFilter) -> Result<Vec<(Name, u64)>, StoreError> {
+        let session = self.session(workspace).await?;
+        let counts = selections::lanes(&session, workspace.uuid(), filter).await?;
+        Ok(counts.into_iter().map(|(name, count)| (Name::from_stored(name), count.unsigned_abs())).collect())
     }
 
     async fn portal_rows(

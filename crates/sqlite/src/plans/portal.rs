@@ -7,8 +7,7 @@ use crate::reads::changelogs::PublicLinks;
 use crate::reads::comments::{CountHeld, Held};
 use crate::reads::portal_lists::rows::{Matching, Rows, VotedAmong};
 use crate::reads::portal_lists::selections::{
-    CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
-    WrittenPage,
+    CountTagged, CountVoted, CountWritten, TaggedLanes, TaggedPage, VotedLanes, VotedPage, WrittenLanes, WrittenPage,
 };
 use crate::reads::portal_lists::tracks::{CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage};
 use crate::reads::portal_lists::trending::{
@@ -50,11 +49,11 @@ fn other_statements() -> Vec<String> {
     let (requests, private, is_member) = (String::new(), false, false);
     let (request, number) = (Some(ID), None);
     macro_rules! selected {
-        ($page:ident, $count:ident, $trending:ident) => {
+        ($page:ident, $count:ident, $lanes:ident) => {
             [
                 sql(&$page { workspace, lane, tag: tag.clone(), customer, scan_limit, sort, limit, offset }),
                 sql(&$count { workspace, lane, tag: tag.clone(), customer, scan_limit }),
-                sql(&$trending { workspace, lane, tag: tag.clone(), customer, scan_limit, voted, newest }),
+                sql(&$lanes { workspace, lane, tag: tag.clone(), customer, scan_limit }),
             ]
         };
     }
@@ -100,9 +99,9 @@ fn other_statements() -> Vec<String> {
             offset,
         }),
     ];
-    all.extend(selected!(TaggedPage, CountTagged, TrendingTagged));
-    all.extend(selected!(VotedPage, CountVoted, TrendingVoted));
-    all.extend(selected!(WrittenPage, CountWritten, TrendingWritten));
+    all.extend(selected!(TaggedPage, CountTagged, TaggedLanes));
+    all.extend(selected!(VotedPage, CountVoted, VotedLanes));
+    all.extend(selected!(WrittenPage, CountWritten, WrittenLanes));
     all
 }
 

@@ -12,6 +12,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalRow, PortalSort};
+use roadmap_domain::model::text::Name;
 use roadmap_domain::policy::trending::{Ranking, WantedRanking};
 use roadmap_domain::ports::PortalListReader;
 use roadmap_store::columns::{Id, first_id_at};
@@ -23,8 +24,7 @@ use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use rows::{Matching, Rows, VotedAmong, folded, json_requests, request_ids};
 use selections::{
-    CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
-    WrittenPage,
+    CountTagged, CountVoted, CountWritten, TaggedLanes, TaggedPage, VotedLanes, VotedPage, WrittenLanes, WrittenPage,
 };
 use tracks::{CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage};
 use trending::{CountOfTag, CountOfTracks, MAX_NEW, NewOfTag, NewOfTracks, RankingOfTag, RankingOfTracks};
@@ -79,6 +79,18 @@ impl Filter {
             FilterKind::Written => {
                 CountWritten { workspace, lane, tag, customer, scan_limit }.get_result(connection)?
             }
+        })
+    }
+
+    /// Counts what it chooses in each lane.
+    fn lanes(self, connection: &mut SqliteConnection) -> Result<Vec<(String, i64)>, SqlError> {
+        let Self { workspace, tag, customer, scan_limit, kind, .. } = self;
+        let lane = None;
+        Ok(match kind {
+            FilterKind::Tracks => Vec::new(),
+            FilterKind::Tagged => TaggedLanes { workspace, lane, tag, customer, scan_limit }.load(connection)?,
+            FilterKind::Voted => VotedLanes { workspace, lane, tag, customer, scan_limit }.load(connection)?,
+            FilterKind::Written => WrittenLanes { workspace, lane, tag, customer, scan_limit }.load(connection)?,
         })
     }
 
@@ -187,6 +199,12 @@ impl PortalListReader for SqliteStore {
         let ((total, open), new, others) = self.readers.run_in_snapshot(ranking).await?;
         let (total, open) = (total.unsigned_abs(), open.unsigned_abs());
         Ok(Ranking { total, open, new: request_ids(new), others: request_ids(others) })
+    }
+
+    async fn lane_counts(&self, workspace: WorkspaceId, filter: &PortalFilter) -> Result<Vec<(Name, u64)>, StoreError> {
+        let filter = Filter::new(Id(workspace.uuid()), filter);
+        let counts = self.readers.run(move |connection| filter.lanes(connection)).await?;
+        Ok(counts.into_iter().map(|(name, count)| (Name::from_stored(name), count.unsigned_abs())).collect())
     }
 
     async fn portal_rows(

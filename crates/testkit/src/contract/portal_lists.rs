@@ -11,6 +11,7 @@ use roadmap_domain::model::feature_request::{
 };
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, LaneId, WorkspaceId};
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalRow, PortalSort};
+use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::Track;
 use roadmap_domain::policy::trending::{self, MIN_VOTES, Ranking, WantedRanking};
@@ -102,6 +103,17 @@ impl Model {
         expected.retain(|id| public.contains(id));
         assert_eq!(matching.len(), expected.len(), "{step}: {filter:?}: {matching:?}");
         assert_eq!(sorted(matching), sorted(expected), "{step}: {filter:?}");
+        if filter.tag.is_some() || filter.mine.is_some() {
+            let mut counts: BTreeMap<Name, u64> = BTreeMap::new();
+            let in_all_lanes = PortalFilter { lane: None, ..filter.clone() };
+            for detail in self.list(&in_all_lanes, PortalSort::Newest) {
+                if let Some(lane) = detail.summary.placement.status.clone() {
+                    *counts.entry(lane).or_default() += 1;
+                }
+            }
+            let found: BTreeMap<Name, u64> = pages.lane_counts(workspace, filter).await.unwrap().into_iter().collect();
+            assert_eq!(found, counts, "{step}: {filter:?}");
+        }
         if filter.mine.is_none() {
             self.compare_ranking(harness, workspace, filter, step).await;
         }

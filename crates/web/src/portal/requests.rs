@@ -158,7 +158,7 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
         return Ok(Reply::see_other(sign_in_path(&address.path())));
     }
     let lanes = context.run(&ListLanes).await?;
-    let ListedRequests { listing, voted } = list_of_address(&context, &address, &lanes).await?;
+    let ListedRequests { listing, voted, lane_counts } = list_of_address(&context, &address, &lanes).await?;
     let t = context.text();
     let statuses = Statuses::load(&context).await?;
     let is_own = address.mine == "written" || context.viewer().is_member;
@@ -169,7 +169,7 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let page = if address.is_plain() { page.canonical(PATH) } else { page.not_indexed() };
     let is_indexed = page.is_indexed;
     let template = RequestsPage {
-        lanes: lane_tabs(t, &lanes, &address),
+        lanes: lane_tabs(t, &lanes, lane_counts.as_deref(), &address),
         mine: if context.session.is_some() { mine_tabs(t, &address) } else { Vec::new() },
         sorts: sorts(t, &address),
         results_count: (!address.query.is_empty() && !rows.is_empty()).then(|| t.count("results", listing.total)),
@@ -196,8 +196,10 @@ async fn list_of_address(
 ) -> Result<ListedRequests, roadmap_http::error::HttpError> {
     let page = PageRequest::parse(Some(&address.page.to_string()), None).unwrap_or_default();
     let viewer = context.viewer();
-    let nothing =
-        || ListedRequests { listing: Listing { items: Vec::new(), request: page, total: 0 }, voted: Vec::new() };
+    let nothing = || {
+        let listing = Listing { items: Vec::new(), request: page, total: 0 };
+        ListedRequests { listing, voted: Vec::new(), lane_counts: Some(Vec::new()) }
+    };
     let mut query = ListFeatureRequests { page, viewer, ..ListFeatureRequests::default() };
     if !address.lane.is_empty() {
         let Some(lane) = lane_named(lanes, &address.lane) else { return Ok(nothing()) };
@@ -233,7 +235,15 @@ fn lane_named<'a>(lanes: &'a [ListedLane], name: &str) -> Option<&'a ListedLane>
     lanes.iter().find(|lane| lane.lane.name.as_str().to_lowercase() == folded)
 }
 
-fn lane_tabs(t: Text, lanes: &[ListedLane], address: &Address) -> Vec<Tab> {
+/// Returns links to all lanes, with the number of feature requests that each shows with the search and the other filters.
+fn lane_tabs(t: Text, lanes: &[ListedLane], counts: Option<&[(Name, u64)]>, address: &Address) -> Vec<Tab> {
+    let count = |lane: &ListedLane| match counts {
+        None => lane.feature_requests_count,
+        Some(counts) => counts
+            .iter()
+            .find(|(name, _)| *name == lane.lane.name)
+            .map_or(0, |(_, count)| i64::try_from(*count).unwrap_or(i64::MAX)),
+    };
     let current = lane_named(lanes, &address.lane).map(|lane| lane.lane.id);
     let all = Tab {
         name: t.get("lane-all").into_owned(),
@@ -244,7 +254,7 @@ fn lane_tabs(t: Text, lanes: &[ListedLane], address: &Address) -> Vec<Tab> {
     let tabs = lanes.iter().map(|lane| Tab {
         name: lane.lane.name.as_str().to_owned(),
         path: address.with(|to| lane.lane.name.as_str().clone_into(&mut to.lane)).path(),
-        count: t.number(lane.feature_requests_count),
+        count: t.number(count(lane)),
         is_current: current == Some(lane.lane.id),
     });
     std::iter::once(all).chain(tabs).collect()
@@ -342,7 +352,7 @@ mod tests {
                 let address = address(query);
                 let html = RequestsPage {
                     page: sample_page(language, is_member, &title(t, &address)),
-                    lanes: lane_tabs(t, &sample_lanes(), &address),
+                    lanes: lane_tabs(t, &sample_lanes(), None, &address),
                     mine: if is_member { mine_tabs(t, &address) } else { Vec::new() },
                     sorts: sorts(t, &address),
                     results_count: Some(t.count("results", 15)),
@@ -365,7 +375,7 @@ mod tests {
             tabs.into_iter().filter(|tab| tab.is_current).map(|tab| (tab.name, tab.path)).collect()
         };
         let t = Text::utc(Language::English);
-        let lane = current(lane_tabs(t, &sample_lanes(), &address));
+        let lane = current(lane_tabs(t, &sample_lanes(), None, &address));
         let path = "/feature_requests?query=a&lane=In+progress&mine=written";
         assert_eq!(lane, [("In progress".to_owned(), path.to_owned())]);
         let path = "/feature_requests?query=a&lane=IN+progress";

@@ -1,5 +1,6 @@
 //! What the pages of the portal show.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,6 +18,7 @@ use crate::model::portal::{
 use crate::model::search::SearchQuery;
 use crate::model::session::{SecretDigest, Session};
 use crate::model::sign_in::{PendingAction, SignIn};
+use crate::model::text::Name;
 use crate::policy::trending::{self, WantedRanking};
 use crate::usecase::query::feature_requests::SearchFeatureRequests;
 use crate::usecase::query::files::ReadableFile;
@@ -80,18 +82,19 @@ pub struct ListedRequests {
     pub listing: Listing<PortalRow>,
     /// Those that the viewer has voted for.
     pub voted: Vec<FeatureRequestId>,
+    /// How many there are in each lane, with the search and the filters apart from the lane. Lanes without any are left out.
+    /// `None`: neither searched nor filtered.
+    pub lane_counts: Option<Vec<(Name, u64)>>,
 }
 
 /// Number of results of a search on the portal.
 const SEARCH_RESULTS: usize = 15;
 
 impl ListFeatureRequests {
+    /// Lists what the filter chooses.
     async fn listing(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Listing<PortalRow>, RoadmapError> {
         let sort = self.sort.unwrap_or_default();
         let request = self.page;
-        if let Some(query) = &self.query {
-            return self.search(query, workspace, ports).await;
-        }
         if request.page() > PortalList::MAX_PAGE {
             return Ok(Listing { items: Vec::new(), request, total: 0 });
         }
@@ -108,27 +111,34 @@ impl ListFeatureRequests {
         Ok(ports.reader.portal_list(workspace, &list).await?)
     }
 
-    /// Searches. A search finds few feature requests, so that the order needs no statement.
+    /// Searches, and counts the results in each lane. A search finds few feature requests, so that neither order nor counts
+    /// need a statement.
     async fn search(
         &self,
         query: &SearchQuery,
         workspace: WorkspaceId,
         ports: &QueryPorts,
-    ) -> Result<Listing<PortalRow>, RoadmapError> {
+    ) -> Result<(Listing<PortalRow>, Vec<(Name, u64)>), RoadmapError> {
         let search = SearchFeatureRequests::new(query.clone(), SEARCH_RESULTS);
         let mut ids = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
         if ids.is_empty() {
             ports.record_missed_search(workspace, query);
         }
         let request = self.page;
-        if ids.is_empty() || request.page() > 1 {
-            return Ok(Listing { items: Vec::new(), request, total: ids.len() as u64 });
-        }
-        if self.filter != PortalFilter::default() {
-            let matching = ports.reader.matching(workspace, &self.filter, &ids).await?;
+        let in_all_lanes = PortalFilter { lane: None, ..self.filter.clone() };
+        if in_all_lanes != PortalFilter::default() && !ids.is_empty() {
+            let matching = ports.reader.matching(workspace, &in_all_lanes, &ids).await?;
             ids.retain(|id| matching.contains(id));
         }
         let mut items = rows(workspace, &ids, ports).await?;
+        let mut counts: BTreeMap<Name, u64> = BTreeMap::new();
+        for lane in items.iter().filter_map(|row| row.summary.placement.status.clone()) {
+            *counts.entry(lane).or_default() += 1;
+        }
+        if self.filter.lane.is_some() && !ids.is_empty() {
+            let matching = ports.reader.matching(workspace, &self.filter, &ids).await?;
+            items.retain(|row| matching.contains(&row.summary.id));
+        }
         match self.sort {
             None | Some(PortalSort::Trending) => {}
             Some(PortalSort::Votes) => items.sort_by_key(|row| std::cmp::Reverse(row.summary.votes_count)),
@@ -138,7 +148,10 @@ impl ListFeatureRequests {
             Some(PortalSort::Oldest) => items.sort_by_key(|row| row.summary.tag_number),
         }
         let total = items.len() as u64;
-        Ok(Listing { items, request, total })
+        if request.page() > 1 {
+            items.clear();
+        }
+        Ok((Listing { items, request, total }, counts.into_iter().collect()))
     }
 }
 
@@ -173,9 +186,19 @@ impl Query for ListFeatureRequests {
     type Output = ListedRequests;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ListedRequests, RoadmapError> {
-        let listing = self.listing(workspace, ports).await?;
+        let (listing, lane_counts) = match &self.query {
+            Some(query) => {
+                let (listing, counts) = self.search(query, workspace, ports).await?;
+                (listing, Some(counts))
+            }
+            None if self.filter.tag.is_some() || self.filter.mine.is_some() => {
+                let counts = ports.reader.lane_counts(workspace, &self.filter).await?;
+                (self.listing(workspace, ports).await?, Some(counts))
+            }
+            None => (self.listing(workspace, ports).await?, None),
+        };
         let voted = voted(workspace, &listing.items, self.viewer, ports).await?;
-        Ok(ListedRequests { listing, voted })
+        Ok(ListedRequests { listing, voted, lane_counts })
     }
 }
 
@@ -525,6 +548,7 @@ pub fn image_path(image: &CoverImage) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::feature_request::Tag;
     use crate::model::id::LaneId;
     use crate::policy::ranking::Relevance;
     use crate::policy::search::Hit;
@@ -585,6 +609,7 @@ mod tests {
             .expect_voted_among()
             .withf(move |_, of, ids| *of == customer && ids == [id(1)])
             .returning(|_, _, ids| Ok(ids.to_vec()));
+        reader.expect_lane_counts().returning(|_, _| Ok(vec![(Name::parse("name", "Planned").unwrap(), 1)]));
         let filter =
             PortalFilter { mine: Some((crate::model::portal::Mine::Voted, customer)), ..PortalFilter::default() };
         let viewer = Viewer { customer: Some(customer), is_member: false };
@@ -607,29 +632,43 @@ mod tests {
     }
 
     #[test]
-    fn a_search_loads_the_rows_that_match_the_filter_once() {
+    fn a_search_loads_rows_once_and_counts_them_in_all_lanes() {
         let query = Some(SearchQuery::parse("query", "dark").unwrap());
-        for (filter, expected) in [
-            (PortalFilter::default(), vec![3, 2, 1]),
-            (PortalFilter { lane: Some(LaneId::new(Uuid::from_u128(8))), ..PortalFilter::default() }, vec![3, 1]),
-            (PortalFilter { lane: Some(LaneId::new(Uuid::from_u128(9))), ..PortalFilter::default() }, vec![]),
+        let lane = |number| Some(LaneId::new(Uuid::from_u128(number)));
+        let tag = Tag::parse("tag", "ui").ok();
+        // What matches the tag, if there is one, and what matches the lane, too, if there is one.
+        for (tag, lane, tagged, in_lane, planned) in [
+            (None, None, vec![3, 2, 1], vec![3, 2, 1], 2),
+            (None, lane(8), vec![3, 2, 1], vec![3, 1], 2),
+            (tag.clone(), None, vec![2, 1], vec![2, 1], 1),
+            (tag.clone(), lane(8), vec![3, 1], vec![3], 2),
+            (tag, lane(9), vec![], vec![], 0),
         ] {
-            let (mut reader, expected): (_, Vec<FeatureRequestId>) =
-                (MockReads::new(), expected.into_iter().map(id).collect());
-            let (matching, loaded) = (expected.iter().rev().copied().collect::<Vec<_>>(), expected.clone());
-            reader
-                .expect_matching()
-                .times(usize::from(filter != PortalFilter::default()))
-                .returning(move |_, _, _| Ok(matching.clone()));
-            reader
-                .expect_portal_rows()
-                .withf(move |_, ids| ids == loaded)
-                .times(usize::from(!expected.is_empty()))
-                .returning(|_, ids| Ok(ids.iter().copied().map(row).collect()));
+            let filter = PortalFilter { lane, tag, mine: None };
+            let ids = |numbers: Vec<u128>| numbers.into_iter().map(id).collect::<Vec<FeatureRequestId>>();
+            let (tagged, in_lane) = (ids(tagged), ids(in_lane));
+            let (loaded, expected) = (tagged.clone(), in_lane.clone());
+            let mut reader = MockReads::new();
+            reader.expect_matching().returning(move |_, filter, _| {
+                Ok(if filter.lane.is_some() { in_lane.clone() } else { tagged.iter().rev().copied().collect() })
+            });
+            reader.expect_portal_rows().withf(move |_, ids| ids == loaded).times(usize::from(planned > 0)).returning(
+                |_, ids| {
+                    let in_its_lane = |request: FeatureRequestId| {
+                        let mut row = row(request);
+                        row.summary.placement.status =
+                            (request != id(2)).then(|| Name::parse("name", "Planned").unwrap());
+                        row
+                    };
+                    Ok(ids.iter().copied().map(in_its_lane).collect())
+                },
+            );
             let list = ListFeatureRequests { query: query.clone(), filter, ..ListFeatureRequests::default() };
-            let listed = block_on(Queries::new(search_ports(reader)).run(workspace(), &list)).unwrap().listing;
-            let ids: Vec<FeatureRequestId> = listed.items.iter().map(|row| row.summary.id).collect();
-            assert_eq!((listed.total, &ids), (expected.len() as u64, &expected));
+            let listed = block_on(Queries::new(search_ports(reader)).run(workspace(), &list)).unwrap();
+            let ids: Vec<FeatureRequestId> = listed.listing.items.iter().map(|row| row.summary.id).collect();
+            assert_eq!((listed.listing.total, &ids), (expected.len() as u64, &expected));
+            let counts = listed.lane_counts.unwrap();
+            assert_eq!(counts.iter().map(|(_, count)| *count).sum::<u64>(), planned);
         }
     }
 

@@ -90,6 +90,23 @@ statement! {
 }
 
 statement! {
+    /// Counts the feature requests of a filter with a tag or a customer, by lane.
+    SelectedLanes {
+        workspace: Uuid => SqlUuid,
+        lane: Option<Uuid> => Nullable<SqlUuid>,
+        tag: Option<String> => Nullable<Text>,
+        customer: Option<Uuid> => Nullable<SqlUuid>,
+        is_author: bool => Bool,
+        scan_limit: i64 => BigInt,
+    } -> (Text, BigInt),
+    concat!("WITH ", selected!(), "
+     SELECT lanes.name, count(*) FROM selected
+     JOIN tracks ON tracks.workspace_id = {workspace} AND tracks.id = track_id
+     JOIN lanes ON lanes.workspace_id = {workspace} AND lanes.id = lane_id
+     GROUP BY lanes.name")
+}
+
+statement! {
     /// Ranks the feature requests of a filter with a tag.
     SelectedRanking {
         workspace: Uuid => SqlUuid,
@@ -201,4 +218,16 @@ pub(super) async fn ranking(
         offset,
     };
     session.run(ranking.get_result(&mut session.connection()?)).await
+}
+
+/// Counts the feature requests of a filter in each lane, whatever its own lane.
+pub(super) async fn lanes(
+    session: &Session,
+    workspace: Uuid,
+    filter: &PortalFilter,
+) -> Result<Vec<(String, i64)>, StoreError> {
+    let Parameters { tag, customer, is_author, .. } = filter.into();
+    let scan_limit = i64::from(PortalList::TAG_LIMIT);
+    let lanes = SelectedLanes { workspace, lane: None, tag, customer, is_author, scan_limit };
+    session.run(lanes.load(&mut session.connection()?)).await
 }

@@ -41,20 +41,6 @@ macro_rules! page_of_listed {
 }
 pub(in crate::reads) use page_of_listed;
 
-/// The types of the columns of a candidate: ID, tag number, number of votes, timestamp of the creation.
-pub(in crate::reads) type CandidateSql = (Binary, BigInt, BigInt, BigInt);
-
-/// SQL for the candidates that a common table expression `listed (number)` has.
-macro_rules! candidates_of_listed {
-    () => {
-        "SELECT feature_requests.id, feature_requests.tag_number, vote_tallies.votes_count, feature_requests.created_at
-         FROM listed
-         CROSS JOIN feature_requests ON feature_requests.row_number = listed.number
-         CROSS JOIN vote_tallies ON vote_tallies.row_number = listed.number"
-    };
-}
-pub(in crate::reads) use candidates_of_listed;
-
 statement! {
     /// Selects the public feature requests of a JSON array, in its order.
     Rows { workspace: Id => Binary, requests: String => Text } -> RowSql,

@@ -2,7 +2,7 @@
 
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
-use super::rows::{CandidateSql, RowSql, candidates_of_listed, page_of_listed};
+use super::rows::{RowSql, page_of_listed};
 use crate::statement::statement;
 use roadmap_store::columns::Id;
 
@@ -34,9 +34,9 @@ macro_rules! selected {
     };
 }
 
-/// Declares the statements of a filter with a tag or a person: a page, the total, and what may trend.
+/// Declares the statements of a filter with a tag or a person: a page, the total, and the total of each lane.
 macro_rules! selected_statements {
-    ($page:ident, $count:ident, $trending:ident, $candidates:literal, $condition:literal) => {
+    ($page:ident, $count:ident, $lanes:ident, $candidates:literal, $condition:literal) => {
         statement! {
             /// Selects feature requests that a filter chooses, in an order.
             $page {
@@ -68,22 +68,18 @@ macro_rules! selected_statements {
         }
 
         statement! {
-            /// Selects the most voted and the newest public feature requests that a filter chooses.
-            $trending {
+            /// Counts the feature requests that a filter chooses, by lane.
+            $lanes {
                 workspace: Id => Binary, lane: Option<Id> => Nullable<Binary>, tag: Option<String> => Nullable<Text>,
-                customer: Option<Id> => Nullable<Binary>, scan_limit: i64 => BigInt, voted: i64 => BigInt,
-                newest: i64 => BigInt,
-            } -> CandidateSql,
+                customer: Option<Id> => Nullable<Binary>, scan_limit: i64 => BigInt,
+            } -> (Text, BigInt),
             concat!(
                 selected!($candidates, $condition),
-                ", listed (number) AS (
-                     SELECT number FROM (
-                         SELECT number FROM selected WHERE NOT private ORDER BY votes DESC, number DESC LIMIT ?
-                     )
-                     UNION
-                     SELECT number FROM (SELECT number FROM selected WHERE NOT private ORDER BY number DESC LIMIT ?)
-                 ) ",
-                candidates_of_listed!()
+                " SELECT lanes.name, count(*) FROM selected
+                 CROSS JOIN vote_tallies tally ON tally.row_number = selected.number
+                 CROSS JOIN tracks ON tracks.workspace_id = tally.workspace_id AND tracks.id = tally.track_id
+                 CROSS JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = tracks.lane_id
+                 GROUP BY lanes.name"
             )
         }
     };
@@ -93,7 +89,7 @@ macro_rules! selected_statements {
 selected_statements!(
     TaggedPage,
     CountTagged,
-    TrendingTagged,
+    TaggedLanes,
     "SELECT DISTINCT request_id FROM feature_request_tags
      WHERE workspace_id = (SELECT workspace FROM scope) AND tag_folded = (SELECT tag FROM scope)
      ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)",
@@ -102,7 +98,7 @@ selected_statements!(
 selected_statements!(
     VotedPage,
     CountVoted,
-    TrendingVoted,
+    VotedLanes,
     "SELECT DISTINCT coalesce(vote_tallies.root_id, vote.request_id) FROM (
          SELECT workspace_id, request_id FROM votes INDEXED BY votes_by_customer
          WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
@@ -117,7 +113,7 @@ selected_statements!(
 selected_statements!(
     WrittenPage,
     CountWritten,
-    TrendingWritten,
+    WrittenLanes,
     "SELECT id FROM feature_requests
      WHERE workspace_id = (SELECT workspace FROM scope) AND author_id = (SELECT customer FROM scope)
      ORDER BY row_number DESC LIMIT (SELECT scan_limit FROM scope)",
