@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, eventually};
+use crate::app::{App, eventually, form_with};
 use crate::browser::{Browser, encode, hidden};
 
 const OLGA: &str = "olga@acme.example";
@@ -112,25 +112,47 @@ fn notice(page: &str) -> &str {
     rest.rsplit_once('>').expect("an icon").1
 }
 
+/// The first steps tick themselves, and are shown until all are done.
 #[test]
 fn a_new_workspace_is_shown_the_first_steps() {
     let (app, olga) = started();
+    let done = |page: &str| {
+        let steps = between(page, "<ol class=\"plain\">", "</ol>").split("<li>").skip(1);
+        steps.map(|step| u8::from(step.contains("(done)"))).collect::<Vec<_>>()
+    };
     let page = olga.page("/admin");
-    assert!(page.contains("<h1>Inbox</h1>") && page.contains("Welcome"), "{page}");
-    for link in ["/admin/feature_requests/new", "/admin/tracks", "/admin/settings", "/"] {
+    assert!(page.contains("<h1>Inbox</h1>") && page.contains("Welcome</h2>"), "{page}");
+    for link in
+        ["/admin/mail", "/admin/settings", "/admin/tracks", "/admin/members", "/admin/feature_requests/new", "/"]
+    {
         assert!(page.contains(&format!("class=\"linked\" href=\"{link}\"")), "{link}: {page}");
     }
+    // The tests have no mail server.
+    assert!(done(&page) == [0, 0, 0, 0, 0, 0] && page.contains("0 of 6 are done."), "{page}");
     assert!(!page.contains("<table"), "{page}");
     // A member cannot set up tracks.
     app.roadmap(&["member", "add", "--workspace", "acme", "--email", "mia@acme.example", "--name", "Mia"]);
-    let page = Browser::signed_in(&app, "mia@acme.example").page("/admin");
-    assert!(!page.contains("/admin/tracks") && !page.contains("/admin/settings"), "{page}");
-    requests(&app, ["Dark mode"]);
+    let mia = Browser::signed_in(&app, "mia@acme.example").page("/admin");
+    assert!(!mia.contains("/admin/tracks\"") && !mia.contains("/admin/settings\""), "{mia}");
+    assert_eq!((done(&mia), done(&olga.page("/admin"))), (vec![0, 0], vec![0, 0, 0, 1, 0, 0]));
+    let ids = requests(&app, ["Dark mode"]);
     let page = olga.page("/admin");
-    assert!(
-        !page.contains("Welcome") && page.contains("<caption class=\"hidden\">Feature requests</caption>"),
-        "{page}"
-    );
+    assert!(page.contains("<caption class=\"hidden\">Feature requests</caption>"), "{page}");
+    assert_eq!(done(&page), [0, 0, 0, 1, 1, 1]);
+    let tracks = app.acme.get_tracks().is_ok();
+    app.acme.patch_track(&ids[0], &json!({ "track_id": tracks["tracks"][2]["id"] })).is_ok();
+    let page = olga.page("/admin");
+    assert!(done(&page) == [0, 0, 1, 1, 1, 1] && page.contains("4 of 6 are done."), "{page}");
+    let file = app.acme.post_attachment(&form_with("logo.png", b"\x89PNG\r\n\x1a\n")).is_ok();
+    app.acme.patch_portal(&json!({ "portal": { "logo_signed_id": file["signed_id"] } })).is_ok();
+    assert_eq!(done(&olga.page("/admin")), [0, 1, 1, 1, 1, 1]);
+    // Those of a member are done.
+    assert!(!Browser::signed_in(&app, "mia@acme.example").page("/admin").contains("Welcome</h2>"));
+    // A team with many feature requests has begun.
+    for number in 0..24 {
+        app.acme.feature_request(&format!("Wish {number}"));
+    }
+    assert!(!olga.page("/admin").contains("Welcome</h2>"));
 }
 
 #[test]

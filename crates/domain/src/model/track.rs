@@ -140,6 +140,15 @@ pub const DEFAULT_TRACKS: [DefaultTrack; 6] = [
     DefaultTrack { track: "Declined", lane: None },
 ];
 
+/// Whether these are the tracks of a new workspace, in order.
+#[must_use]
+pub fn is_default_board(tracks: &[Track]) -> bool {
+    let is_default = |(track, default): (&Track, &DefaultTrack)| {
+        track.name.as_str() == default.track && track.status().map(Name::as_str) == default.lane
+    };
+    tracks.len() == DEFAULT_TRACKS.len() && tracks.iter().zip(&DEFAULT_TRACKS).all(is_default)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

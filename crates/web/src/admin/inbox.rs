@@ -2,6 +2,7 @@
 
 mod merging;
 mod shortcuts;
+mod welcome;
 
 use std::rc::Rc;
 
@@ -13,7 +14,6 @@ use roadmap_domain::model::admin::{
 };
 use roadmap_domain::model::feature_request::{Attention, RequestLink, Tag};
 use roadmap_domain::model::id::{CommentId, FeatureRequestId, MemberId, TrackId, parse_uuid};
-use roadmap_domain::model::member::Role;
 use roadmap_domain::model::pagination::{Listing, PageRequest, parse_count};
 use roadmap_domain::model::portal::{HeldComment, HeldPost};
 use roadmap_domain::model::search::SearchQuery;
@@ -37,6 +37,7 @@ use crate::portal::parts::Pager;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
+use welcome::Welcome;
 
 const PATH: &str = "/admin";
 
@@ -72,8 +73,10 @@ struct InboxPage {
     is_awaiting: bool,
     empty: Option<Empty>,
     pager: Option<Pager>,
-    /// The first steps in a workspace without feature requests.
+    /// The first steps, until they are done.
     welcome: Option<Welcome>,
+    /// Whether there is no feature request.
+    is_new: bool,
     shortcuts: &'static [Shortcut],
 }
 
@@ -153,12 +156,6 @@ struct HeldEntry {
 struct Empty {
     title: String,
     text: String,
-}
-
-/// The first steps.
-struct Welcome {
-    /// Whether the member may set up tracks and settings.
-    is_admin: bool,
 }
 
 /// The parameters of the list, as its address has them. Empty ones are not in the address.
@@ -518,7 +515,8 @@ async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
         empty: (rows.is_empty() && held.is_empty()).then(|| empty(t, &address)),
         pager: pager(t, &listing, &address),
         bulk: (address.state != InboxState::Merged).then(|| BulkBar::new(t, &counts, bulk)),
-        welcome: is_new.then(|| Welcome { is_admin: member.role == Role::Admin }),
+        welcome: Welcome::load(context, &counts, member).await?,
+        is_new,
         shortcuts: &SHORTCUTS,
         // The page of a form that was not accepted is the list.
         page: Page { here: if status.is_success() { page.here.clone() } else { address.path() }, ..page },
@@ -754,6 +752,7 @@ fn empty(t: Text, address: &Address) -> Empty {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::welcome::Progress;
     use super::*;
     use crate::notices;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_summary};
@@ -846,6 +845,7 @@ pub(crate) mod tests {
             empty: rows.is_empty().then(|| empty(t, &address)),
             pager: Some(Pager { previous: None, next: Some("/a".to_owned()), position: "1".to_owned() }),
             welcome: None,
+            is_new: false,
             shortcuts: &SHORTCUTS,
             address,
         };
@@ -905,10 +905,15 @@ pub(crate) mod tests {
             assert!(html.contains("id=\"held\"") && !html.contains("class=\"panel panel--pad thread\""), "{html}");
             assert!(html.contains(&t.count("inbox-held-more", 4)), "{html}");
             for (is_admin, links) in [(true, 1), (false, 0)] {
-                let welcome = |page: &mut InboxPage| page.welcome = Some(Welcome { is_admin });
+                let progress = Progress { has_mail: true, has_requests: true, ..Progress::default() };
+                let welcome = |page: &mut InboxPage| {
+                    page.welcome = Some(Welcome::new(t, progress, is_admin));
+                    page.is_new = is_admin;
+                };
                 let html = page(language, "", &[], Bulk::default(), welcome);
                 assert_well_formed(&html);
                 assert_eq!(html.matches("\"/admin/tracks\"").count(), links, "{html}");
+                assert_eq!(html.matches(&format!("({})", t.get("welcome-done"))).count(), 1 + links, "{html}");
             }
         }
     }
