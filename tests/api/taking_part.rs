@@ -63,6 +63,55 @@ fn a_visitor_s_vote_comes_along_with_the_sign_in() {
     assert_eq!(votes(&app, &id), 0);
 }
 
+/// Portal: after the first confirmed action, a page asks for a name, which is optional. One's own posts say so to oneself.
+#[test]
+fn somebody_who_takes_part_is_asked_for_a_name() {
+    const QUESTION: &str = "How shall we call you?";
+    let app = App::start();
+    let (_, path) = request(&app, "Dark mode");
+    let ann = Browser::new(&app);
+    ann.submit(&format!("{path}/comments"), &[("email", "ann@example.com"), ("content", "Please!")]);
+    let mail = sign_in_mails(&app, "ann@example.com", 1).remove(0);
+    let landing = ann.submit(&mail.path, &[("choice", "act")]);
+    let page = ann.page(&landing);
+    assert!(page.contains(QUESTION) && page.contains("<h3 dir=\"auto\">You</h3>"), "{page}");
+    // No answer is one, too, and no other page asks.
+    let next = landing.split_once('?').unwrap().0.to_owned();
+    assert_eq!(ann.submit("/account/name", &[("name", " "), ("next", &landing)]), next);
+    for page in [&next, "/", "/account"] {
+        assert!(!ann.page(page).contains(QUESTION), "{page}");
+    }
+    // What cannot be a name is shown again.
+    let refused = ann.post("/account/name", &[("name", "https://spam.example"), ("next", &landing)]);
+    assert_eq!(refused.status, 422);
+    assert!(refused.text().contains("https://spam.example\""), "{}", refused.text());
+    // Neither leads to another site.
+    for elsewhere in ["https://evil.example/", "//evil.example", ""] {
+        assert_eq!(ann.submit("/account/name", &[("name", ""), ("next", elsewhere)]), "/account");
+    }
+    let named = ann.submit("/account/name", &[("name", " Ann Lee "), ("next", &landing)]);
+    assert_eq!(named, format!("{next}?done=named"));
+    let page = ann.page(&named);
+    let own = "<h3 dir=\"auto\">Ann Lee</h3><span class=\"badge\">You</span>";
+    assert!(page.contains("Your name is saved.") && page.contains(own) && !page.contains(QUESTION), "{page}");
+    assert_eq!(app.acme.get_customers("").is_ok()["customers"][0]["name"], "Ann Lee");
+    // Others see the name only. Who has one is not asked, nor is a member.
+    let bob = Browser::new(&app).page(&path);
+    assert!(bob.contains("<h3 dir=\"auto\">Ann Lee</h3>") && !bob.contains(">You<"), "{bob}");
+    assert!(!ann.page(&landing).contains(QUESTION));
+    let olga = Browser::signed_in(&app, "olga@acme.example");
+    assert!(!olga.page(&olga.submit(&format!("{path}/vote"), &[])).contains(QUESTION));
+    // Nobody who is not signed in has a name.
+    assert_eq!(Browser::new(&app).post("/account/name", &[("name", "Eve")]).status, 303);
+    // One's own idea says so as well, also while it waits for approval.
+    app.acme.patch_portal(&json!({ "portal": { "moderation": true } })).is_ok();
+    let idea = ann.submit("/feature_requests/new", &[("title", "Undo send"), ("description", "")]);
+    let page = ann.page(&idea);
+    assert!(page.contains("<bdi>Ann Lee</bdi><span class=\"badge\">You</span>"), "{idea} {page}");
+    ann.submit(&format!("{path}/comments"), &[("content", "Again")]);
+    assert_eq!(ann.page(&path).matches("<span class=\"badge\">You</span>").count(), 2);
+}
+
 /// Portal: the code works in the browser that asked, with five tries.
 #[test]
 fn a_code_works_in_the_browser_that_asked() {

@@ -79,6 +79,17 @@ function actions({ service, place, held }) {
       effect: shows("/account"),
     },
     {
+      route: "/account/name",
+      form: async (page, origin) => {
+        // Pages ask only those who have no name. The form in the account has the same field.
+        await page.goto(`${origin}/account`);
+        await main(page).getByRole("textbox", { name: "Name", exact: true }).fill("Another Forged Name");
+        const form = await formOf(main(page).locator("form:has(input[name=name]) button").first());
+        return { ...form, action: "/account/name" };
+      },
+      effect: shows("/account"),
+    },
+    {
       route: "/account/mail",
       form: async (page, origin) => {
         await page.goto(`${origin}/account`);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::text::Text;
 
 /// What an action of a visitor or of a customer has done, with the key of its sentence.
-const PORTAL: [(&str, &str); 19] = [
+const PORTAL: [(&str, &str); 20] = [
     ("voted", "done-voted"),
     ("unvoted", "done-unvoted"),
     ("commented", "done-commented"),
@@ -23,6 +23,7 @@ const PORTAL: [(&str, &str); 19] = [
     ("session-ended", "done-session-ended"),
     ("denied", "done-denied"),
     ("saved", "done-saved"),
+    ("named", "done-named"),
     ("approved", "done-approved"),
     ("discarded", "done-discarded"),
 ];

@@ -95,10 +95,23 @@ pub(crate) struct Page {
     pub(crate) lacks_mail_server: bool,
     /// What the last action has done.
     pub(crate) notice: Option<String>,
+    /// Whether it asks for the name of somebody who has just taken part without one.
+    pub(crate) asks_name: bool,
     /// The paths of the assets.
     pub(crate) assets: &'static Assets,
     /// The operation key of the page's forms, if somebody is signed in: a form that is sent twice does one thing.
     pub(crate) operation_key: Option<String>,
+}
+
+/// What somebody has done before a page asks for the name.
+const TAKING_PART: [&str; 6] = ["voted", "commented", "comment-held", "submitted", "idea-held", "subscribed"];
+
+/// Whether a page asks for the name: of a customer without one who has just signed in and taken part. Members have names.
+fn asks_name(context: &Context) -> bool {
+    let Some(session) = context.session.as_deref() else { return false };
+    let is_unnamed = session.customer.as_ref().is_some_and(|customer| customer.name.is_none());
+    let has_just_signed_in = session.is_fresh_at(context.state.http.clock.now());
+    is_unnamed && has_just_signed_in && session.member.is_none() && TAKING_PART.contains(&context.query.get("done"))
 }
 
 impl Page {
@@ -126,6 +139,7 @@ impl Page {
             admin: None,
             lacks_mail_server: false,
             notice: context.notice(),
+            asks_name: asks_name(context),
             assets: Assets::get(),
             operation_key: context.new_operation_key(),
         }

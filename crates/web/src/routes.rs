@@ -92,6 +92,7 @@ fn pages() -> Vec<Endpoint> {
         get("/account", SignedIn, account::show),
         post("/account", SignedIn, account::save),
         post("/account/mail", SignedIn, mail_choice::save_own),
+        post("/account/name", SignedIn, account::save_name),
         post("/account/sessions", SignedIn, account::end_sessions),
         get("/stop-mail/{reference}", Everybody, mail_choice::ask),
         post("/stop-mail/{reference}", Everybody, mail_choice::stop),

@@ -410,6 +410,15 @@ pub trait RequestPageReader: Send + Sync {
         request: &FeatureRequestRef,
         viewer: Viewer,
     ) -> Result<Option<RequestLink>, StoreError>;
+
+    /// Returns which of these entries in lists of comments a customer has written: comments, and descriptions of merged
+    /// feature requests, which are listed under the IDs of those. One statement.
+    async fn written_among(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        comments: &[CommentId],
+    ) -> Result<Vec<CommentId>, StoreError>;
 }
 
 /// Reads sessions and sign-ins.
@@ -592,6 +601,7 @@ mockall::mock! {
     impl RequestPageReader for Reads {
         async fn request_page(&self, workspace: WorkspaceId, request: &FeatureRequestRef, viewer: Viewer, comments: Option<u64>) -> Result<Option<RequestPage>, StoreError>;
         async fn visible_request(&self, workspace: WorkspaceId, request: &FeatureRequestRef, viewer: Viewer) -> Result<Option<RequestLink>, StoreError>;
+        async fn written_among(&self, workspace: WorkspaceId, customer: CustomerId, comments: &[CommentId]) -> Result<Vec<CommentId>, StoreError>;
     }
 
     #[async_trait]

@@ -1,13 +1,13 @@
 //! The page of a feature request.
 
 use async_trait::async_trait;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::event::Event;
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, RequestLink};
-use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::id::{CommentId, CustomerId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{HeldComment, RequestPage, Viewer};
 use roadmap_domain::ports::RequestPageReader;
@@ -172,6 +172,17 @@ statement! {
                          AND (NOT named.private OR named.author_id = {customer})))")
 }
 
+statement! {
+    /// Selects which of these comments a customer has written, and which of these feature requests.
+    WrittenAmong { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, comments: Vec<Uuid> => Array<SqlUuid> }
+        -> SqlUuid,
+    "SELECT id FROM comments
+     WHERE workspace_id = {workspace} AND id = ANY ({comments}) AND customer_id = {customer}
+     UNION ALL
+     SELECT id FROM feature_requests
+     WHERE workspace_id = {workspace} AND id = ANY ({comments}) AND author_id = {customer}"
+}
+
 #[async_trait]
 impl RequestPageReader for PostgresReader {
     async fn request_page(
@@ -213,5 +224,18 @@ impl RequestPageReader for PostgresReader {
         };
         let row: Option<LinkRow> = session.run_optional(find.get_result(&mut session.connection()?)).await?;
         Ok(row.map(RequestLink::from))
+    }
+
+    async fn written_among(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        comments: &[CommentId],
+    ) -> Result<Vec<CommentId>, StoreError> {
+        let session = self.session(workspace).await?;
+        let comments = comments.iter().map(|comment| comment.uuid()).collect();
+        let written = WrittenAmong { workspace: workspace.uuid(), customer: customer.uuid(), comments };
+        let ids: Vec<Uuid> = session.run(written.load(&mut session.connection()?)).await?;
+        Ok(ids.into_iter().map(CommentId::new).collect())
     }
 }

@@ -13,7 +13,7 @@ use crate::reads::portal_lists::tracks::{CountPublic, LastUpdatedPage, MostVoted
 use crate::reads::portal_lists::trending::{
     CountOfTag, CountOfTracks, NewOfTag, NewOfTracks, RankingOfTag, RankingOfTracks,
 };
-use crate::reads::request_pages::{CommentsAndAnswer, Head, Parts, ShownCommentsAndAnswer, Visible};
+use crate::reads::request_pages::{CommentsAndAnswer, Head, Parts, ShownCommentsAndAnswer, Visible, WrittenAmong};
 use crate::reads::requests::{LastTagNumber, Sitemap};
 use crate::reads::sessions::OneSession;
 use crate::reads::settings::OnePortal;
@@ -85,6 +85,7 @@ fn other_statements() -> Vec<String> {
         sql(&OnePortal { workspace }),
         sql(&Sitemap { workspace, after: 0, limit }),
         sql(&LastTagNumber { workspace }),
+        sql(&WrittenAmong { workspace, customer: ID, comments: String::new() }),
         sql(&CountOfTracks { workspace, lane, closed: String::new() }),
         sql(&CountOfTag { workspace, lane, closed: String::new(), tag: "ui".to_owned(), scan_limit }),
         sql(&NewOfTag { workspace, lane, closed: String::new(), tag: "ui".to_owned(), scan_limit, first_new: ID }),

@@ -12,7 +12,7 @@ use roadmap_domain::model::feature_request::{
     FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink, Tag,
 };
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::id::{CommentId, CustomerId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{HeldComment, RequestPage, Viewer};
 use roadmap_domain::ports::RequestPageReader;
@@ -20,6 +20,7 @@ use roadmap_store::columns::{Id, TimestampColumn};
 use roadmap_store::rows::{CommentRow, CustomerNameRow, EventRow, HeldCommentRow, LinkRow, SummaryRow};
 
 use crate::SqliteStore;
+use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::reads::comments::{join_shown_comments, shown_comment_columns, shown_comments};
 use crate::reads::portal_lists::rows::has_voted;
@@ -360,6 +361,21 @@ fn request_page((head, parts, rows, page): PageRows) -> Result<RequestPage, Stor
     })
 }
 
+statement! {
+    /// Selects those comments of a JSON array that a customer has written, and those feature requests.
+    WrittenAmong { workspace: Id => Binary, customer: Id => Binary, comments: String => Text } -> Binary,
+    "WITH scope (workspace, customer) AS (SELECT ?, ?),
+     listed (id) AS (SELECT unhex(value) FROM json_each(?))
+     SELECT listed.id FROM scope CROSS JOIN listed
+     WHERE EXISTS (
+         SELECT 1 FROM comments WHERE comments.workspace_id = scope.workspace AND comments.id = listed.id
+            AND comments.customer_id = scope.customer
+     ) OR EXISTS (
+         SELECT 1 FROM feature_requests merged WHERE merged.workspace_id = scope.workspace AND merged.id = listed.id
+            AND merged.author_id = scope.customer
+     )"
+}
+
 #[async_trait]
 impl RequestPageReader for SqliteStore {
     async fn request_page(
@@ -388,5 +404,21 @@ impl RequestPageReader for SqliteStore {
         let row: Option<LinkRow> =
             self.readers.run(move |connection| Ok(find.get_result(connection).optional()?)).await?;
         Ok(row.map(RequestLink::from))
+    }
+
+    async fn written_among(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        comments: &[CommentId],
+    ) -> Result<Vec<CommentId>, StoreError> {
+        let comments: Vec<Id> = comments.iter().map(|comment| Id(comment.uuid())).collect();
+        let written = WrittenAmong {
+            workspace: Id(workspace.uuid()),
+            customer: Id(customer.uuid()),
+            comments: json_ids(&comments),
+        };
+        let ids: Vec<Id> = self.readers.run(move |connection| Ok(written.load(connection)?)).await?;
+        Ok(ids.into_iter().map(|id| CommentId::new(id.0)).collect())
     }
 }

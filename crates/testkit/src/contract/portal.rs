@@ -9,7 +9,7 @@ use roadmap_domain::model::changelog::{Changelog, ChangelogChange, ChangelogDraf
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
-use roadmap_domain::model::id::{AttachmentId, ChangelogId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, ChangelogId, CommentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::portal::{
     AccountLists, Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalChange, PortalFilter,
@@ -534,6 +534,8 @@ pub async fn nothing_is_shown_to_another_portal(harness: Harness) {
     assert_eq!(pages.portal_rows(bolt, &ids).await.unwrap(), []);
     assert_eq!(pages.matching(bolt, &PortalFilter::default(), &ids).await.unwrap(), []);
     assert_eq!(pages.voted_among(bolt, ann.id, &ids).await.unwrap(), []);
+    let own = [CommentId::new(request.id.uuid())];
+    assert_eq!(pages.written_among(bolt, ann.id, &own).await.unwrap(), []);
     assert_eq!(pages.published_changelogs(bolt, now, largest_page()).await.unwrap().total, 0);
     let lists = pages.account_lists(bolt, ann.email.folded(), Some(ann.id), 50).await.unwrap();
     assert_eq!(lists, AccountLists::default());

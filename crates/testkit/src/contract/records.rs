@@ -351,6 +351,25 @@ pub async fn comments_name_their_authors(harness: Harness) {
     }
     assert_eq!(harness.comments(workspace, request.id).await, expected);
     assert_eq!(harness.detail(workspace, request.id).await.comments_count, 6);
+    // Who has written what, also without a name. The description of a merged one counts as an entry of its author.
+    let listed: Vec<CommentId> = expected.iter().map(|listed| listed.comment.id).collect();
+    let written = async |email: &str, listed: &[CommentId]| {
+        let customer = harness.customer(workspace, email).await.id;
+        let mut own = harness.subject.reader.written_among(workspace, customer, listed).await.unwrap();
+        own.sort();
+        own
+    };
+    assert_eq!(written("ann@example.com", &listed).await, listed[2..4]);
+    assert_eq!(written("bob@example.com", &listed).await, listed[4..5]);
+    assert_eq!(written("ann@example.com", &listed[3..]).await, listed[3..4]);
+    assert_eq!(written("ann@example.com", &[]).await, []);
+    let customer = CustomerDraft::parse(Some("ann@example.com"), None).ok();
+    let idea = harness.create(workspace, FeatureRequestDraft { customer, ..draft("Undo", &[], "<p>Soon</p>") }).await;
+    let entry = [CommentId::new(idea.id.uuid())];
+    assert_eq!(
+        (written("ann@example.com", &entry).await, written("bob@example.com", &entry).await),
+        (entry.to_vec(), vec![])
+    );
     let mut paged = Vec::new();
     for number in 1..=4 {
         let page = page(number, 2);

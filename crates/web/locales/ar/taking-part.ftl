@@ -147,3 +147,10 @@ mail-requests = الردود والحالة لما أتابعه
 mail-changelogs = المستجدات المتعلقة به
 mail-settings-hint = أنت تتابع ما صوّتَّ له، ما لم تلغِ اشتراكك فيه.
 save-mail-settings = حفظ إعدادات البريد
+
+# The name of somebody who takes part.
+you = أنت
+ask-name = ما الاسم الذي نناديك به؟
+ask-name-hint = اختياري. يظهر اسمك بجانب ما تكتبه، ويمكنك تغييره في حسابك.
+save-name = حفظ الاسم
+done-named = شكرًا. حُفظ اسمك.

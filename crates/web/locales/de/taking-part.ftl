@@ -143,3 +143,10 @@ mail-requests = Antworten und Status zu dem, was ich verfolge
 mail-changelogs = Neuigkeiten dazu
 mail-settings-hint = Sie verfolgen, wofür Sie gestimmt haben, außer Sie haben es abbestellt.
 save-mail-settings = Einstellungen für E-Mails speichern
+
+# The name of somebody who takes part.
+you = Sie
+ask-name = Wie dürfen wir Sie nennen?
+ask-name-hint = Freiwillig. Ihr Name steht neben dem, was Sie schreiben. In Ihrem Konto können Sie ihn ändern.
+save-name = Namen speichern
+done-named = Danke. Ihr Name ist gespeichert.

@@ -143,3 +143,10 @@ mail-requests = Answers and status of what I follow
 mail-changelogs = Changelogs about it
 mail-settings-hint = You follow what you voted for, unless you unsubscribed from it.
 save-mail-settings = Save mail settings
+
+# The name of somebody who takes part.
+you = You
+ask-name = How shall we call you?
+ask-name-hint = Optional. Your name stands beside what you write. You can change it in your account.
+save-name = Save name
+done-named = Thank you. Your name is saved.

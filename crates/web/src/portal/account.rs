@@ -11,12 +11,13 @@ use roadmap_domain::model::mail::MailSettings;
 use roadmap_domain::model::member::Role;
 use roadmap_domain::model::portal::{AccountLists, PortalRow};
 use roadmap_domain::model::session::{Session, SessionEntry};
+use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::query::portal::ShowAccount;
 use roadmap_domain::usecase::save_account::{SaveAccount, held_name};
 use roadmap_domain::usecase::sign_in::{EndSession, EndSessions};
 use roadmap_http::error::HttpError;
 
-use crate::actions::{execute, request_path};
+use crate::actions::{execute, next_path, request_path, with_done, without_parameter};
 use crate::context::Context;
 use crate::cookies::{self, LANGUAGE};
 use crate::form::{Fields, Problems};
@@ -123,10 +124,14 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     page(&context, session, name, language, Problems::default()).await
 }
 
-/// `POST /account`: saves name and language.
-pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
-    let session = session(&context)?;
-    let (raw_name, mut problems) = (fields.get("name"), Problems::default());
+/// Saves name and language, or returns the problems of the name.
+async fn save_account(
+    context: &Context,
+    session: &Session,
+    raw_name: &str,
+    language: &str,
+) -> Result<Result<(), Problems>, HttpError> {
+    let mut problems = Problems::default();
     let name = match SaveAccount::parse_name(raw_name) {
         Err(error) if matches!(error.problem, FieldProblem::Malformed { .. }) => {
             problems.add("name", context.text().get("account-name-link"));
@@ -134,22 +139,46 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         }
         name => problems.check(name, context.text()),
     };
-    let Some(name) = name else {
-        return page(&context, session, raw_name.to_owned(), fields.get("language").to_owned(), problems).await;
-    };
-    let language = parse_language(fields.get("language"), &context.portal.settings.languages);
+    let Some(name) = name else { return Ok(Err(problems)) };
+    let language = parse_language(language, &context.portal.settings.languages);
     let holds_names = context.portal.settings.holds_posts && session.member.is_none();
-    match execute(&context, SaveAccount { email: session.email.clone(), name, language, holds_names }).await {
+    match execute(context, SaveAccount { email: session.email.clone(), name, language, holds_names }).await {
         Err(HttpError::Domain(RoadmapError::Invalid(error))) if error == held_name() => {
             problems.add("name", context.text().get("account-name-held"));
-            return page(&context, session, raw_name.to_owned(), fields.get("language").to_owned(), problems).await;
+            Ok(Err(problems))
         }
-        saved => saved?,
-    };
+        Err(error) => Err(error),
+        Ok(_) => Ok(Ok(())),
+    }
+}
+
+/// `POST /account`: saves name and language.
+pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
+    let session = session(&context)?;
+    let (raw_name, language) = (fields.get("name"), fields.get("language"));
+    if let Err(problems) = save_account(&context, session, raw_name, language).await? {
+        return page(&context, session, raw_name.to_owned(), language.to_owned(), problems).await;
+    }
+    let language = parse_language(language, &context.portal.settings.languages);
     // An earlier choice in the footer would hide the one that was just made.
     let code = language.map_or("", |language| language.code());
     let cookie = cookies::preference(LANGUAGE, code, context.is_https());
     Ok(Reply::see_other("/account?done=saved").with_cookie(cookie))
+}
+
+/// `POST /account/name`: saves the name that a page has asked for. A blank one is no answer.
+pub(crate) async fn save_name(context: Rc<Context>, fields: Fields) -> PageResult {
+    let session = session(&context)?;
+    let (raw_name, next) = (fields.get("name"), next_path(&fields));
+    let next = next.as_ref().map_or("/account", LocalPath::as_str);
+    if raw_name.trim().is_empty() {
+        return Ok(Reply::see_other(without_parameter(next, "done")));
+    }
+    let language = session.language.map(|language| language.code()).unwrap_or_default();
+    match save_account(&context, session, raw_name, language).await? {
+        Ok(()) => Ok(Reply::see_other(with_done(next, "named"))),
+        Err(problems) => page(&context, session, raw_name.to_owned(), language.to_owned(), problems).await,
+    }
 }
 
 /// `POST /account/sessions`: ends the session of the field `session`, or all sessions.

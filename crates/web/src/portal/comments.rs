@@ -13,6 +13,8 @@ pub(crate) struct CommentView {
     pub(crate) id: String,
     /// The name of the author.
     pub(crate) author: String,
+    /// Whether the viewer has written it.
+    pub(crate) is_own: bool,
     /// The first letters of the name. Empty without a name.
     pub(crate) initials: String,
     /// Whether the team has written it.
@@ -41,6 +43,7 @@ impl CommentView {
         Self {
             id: comment.id.to_string(),
             author,
+            is_own: false,
             initials: name.map(|name| initials(name.as_str())).unwrap_or_default(),
             is_team,
             date: t.date_time(comment.created_at),
@@ -56,6 +59,7 @@ impl CommentView {
         Self {
             id: held.id.to_string(),
             author: customer(t, held.author.name.as_ref()),
+            is_own: false,
             initials: held.author.name.as_ref().map(|name| initials(name.as_str())).unwrap_or_default(),
             is_team: false,
             date: t.date_time(held.created_at),
@@ -64,6 +68,12 @@ impl CommentView {
             from: None,
             html: prose::html(&held.content),
         }
+    }
+
+    /// Says that the viewer has written it.
+    pub(crate) fn own(self, t: Text) -> Self {
+        let author = if self.initials.is_empty() { t.get("you").into_owned() } else { self.author };
+        Self { is_own: true, author, ..self }
     }
 }
 

@@ -302,6 +302,7 @@ pub(crate) mod tests {
             feeds: vec![Feed { title: "Feed".to_owned(), path: "/changelogs.atom".to_owned() }],
             lacks_mail_server: true,
             notice: Some("Done.".to_owned()),
+            asks_name: true,
             assets: Assets::get(),
             operation_key: is_member.then(|| "web:1:2".to_owned()),
         }

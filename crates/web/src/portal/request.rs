@@ -6,9 +6,10 @@ use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use roadmap_domain::model::event::{Event, EventContent};
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
+use roadmap_domain::model::id::CommentId;
 use roadmap_domain::model::portal::{RequestPage, Viewer};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::usecase::query::portal::{ListPublicRequests, ShowRequestPage};
+use roadmap_domain::usecase::query::portal::{FindOwnComments, ListPublicRequests, ShowRequestPage};
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
@@ -36,6 +37,8 @@ struct RequestTemplate {
     /// Whether the viewer is a member, who can approve.
     is_member: bool,
     author: Option<String>,
+    /// Whether the viewer is the author, under that name.
+    is_own: bool,
     date: Day,
     description: String,
     tags: Vec<(String, String)>,
@@ -99,10 +102,12 @@ async fn reply(context: &Context, request: RequestPage, draft: CommentDraft) -> 
     let (has_problem, is_preview) = (!draft.problems.is_empty(), draft.preview.is_some());
     // Only the latest comments are at the canonical address. A private feature request is for nobody else.
     let is_indexed = !context.query.has("comments") && !detail.private && !has_problem && !is_preview;
+    let listed = request.comments.items.iter().map(|listed| listed.comment.id).collect();
+    let own = context.run(&FindOwnComments { viewer: context.viewer(), comments: listed }).await?;
     let page = frame(context, detail, is_indexed).with_problem(has_problem);
     let is_indexed = page.is_indexed;
     let similar = rows.iter().map(|row| Row::new(&statuses, &[], row, false)).collect();
-    let template = RequestTemplate::new(page, &request, &statuses, similar, draft, context.viewer());
+    let template = RequestTemplate::new(page, &request, &own, &statuses, similar, draft, context.viewer());
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let reply = Reply::page_with(status, &template);
     Ok(if is_indexed { reply } else { reply.not_indexed() })
@@ -112,6 +117,7 @@ impl RequestTemplate {
     fn new(
         page: Page,
         request: &RequestPage,
+        own: &[CommentId],
         statuses: &Statuses,
         similar: Vec<Row>,
         draft: CommentDraft,
@@ -132,7 +138,11 @@ impl RequestTemplate {
             is_private: detail.private && !detail.awaiting_approval,
             is_awaiting: detail.awaiting_approval,
             is_member,
-            author: detail.author.as_ref().map(|author| customer(t, author.name.as_ref())),
+            author: detail.author.as_ref().map(|author| match (is_own, &author.name) {
+                (true, None) => t.get("you").into_owned(),
+                (_, name) => customer(t, name.as_ref()),
+            }),
+            is_own: is_own && detail.author.as_ref().is_some_and(|author| author.name.is_some()),
             date: Day::new(t, detail.summary.created_at),
             description: prose::html(&detail.description),
             tags: detail.tags.iter().map(|tag| (tag.as_str().to_owned(), requests::tag_path(tag.as_str()))).collect(),
@@ -140,11 +150,26 @@ impl RequestTemplate {
             has_voted: request.has_voted,
             is_subscribed: request.is_subscribed,
             answer: request.answer.as_ref().map(|answer| CommentView::new(t, answer)),
-            comments: request.comments.items.iter().map(|comment| CommentView::new(t, comment)).collect(),
+            comments: request
+                .comments
+                .items
+                .iter()
+                .map(|listed| {
+                    let view = CommentView::new(t, listed);
+                    if own.contains(&listed.comment.id) { view.own(t) } else { view }
+                })
+                .collect(),
             comments_count: i64::try_from(request.comments.total).unwrap_or(i64::MAX),
             earlier: (before > 0).then(|| (comments_path(current - 1), t.count("earlier-comments", before))),
             later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),
-            held: request.held.iter().map(|held| CommentView::held(t, held)).collect(),
+            held: request
+                .held
+                .iter()
+                .map(|held| {
+                    let view = CommentView::held(t, held);
+                    if Some(held.author.id) == viewer.customer { view.own(t) } else { view }
+                })
+                .collect(),
             draft,
             history: history(t, request, statuses, is_member),
             similar,
@@ -335,7 +360,9 @@ pub(crate) mod tests {
         let page = sample_page(language, is_member, title).with_problem(!draft.problems.is_empty());
         let similar = vec![Row::similar_sample(page.t)];
         let viewer = Viewer { is_member, customer: None };
-        RequestTemplate::new(page, request, &sample_statuses(language), similar, draft, viewer).render().unwrap()
+        let own = request.comments.items.first().map(|listed| listed.comment.id);
+        let own = own.as_slice();
+        RequestTemplate::new(page, request, own, &sample_statuses(language), similar, draft, viewer).render().unwrap()
     }
 
     #[test]
@@ -393,6 +420,7 @@ pub(crate) mod tests {
             let view = RequestTemplate::new(
                 page,
                 &sample(number),
+                &[],
                 &sample_statuses(Language::English),
                 Vec::new(),
                 CommentDraft::default(),

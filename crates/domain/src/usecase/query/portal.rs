@@ -9,7 +9,7 @@ use crate::error::{ErrorChain, Resource, RoadmapError};
 use crate::model::changelog::CoverImage;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FeatureRequestRef, RequestLink, Title};
-use crate::model::id::{AttachmentId, ChangelogId, CustomerId, FeatureRequestId, SignInId, WorkspaceId};
+use crate::model::id::{AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, SignInId, WorkspaceId};
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::portal::{
     AccountLists, HeldPost, Portal, PortalFilter, PortalList, PortalRow, PortalSort, PublishedChangelog, RequestPage,
@@ -293,6 +293,29 @@ impl Query for ShowRequestPage {
             visible.ok_or_else(missing)?;
         }
         Ok(page)
+    }
+}
+
+/// Finds which entries of a list of comments somebody has written.
+#[derive(Debug, Clone)]
+pub struct FindOwnComments {
+    /// Who looks. A viewer who is no customer has written none.
+    pub viewer: Viewer,
+    /// The listed comments.
+    pub comments: Vec<CommentId>,
+}
+
+#[async_trait]
+impl Query for FindOwnComments {
+    type Output = Vec<CommentId>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<CommentId>, RoadmapError> {
+        match self.viewer.customer {
+            Some(customer) if !self.comments.is_empty() => {
+                Ok(ports.reader.written_among(workspace, customer, &self.comments).await?)
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 }
 
@@ -698,6 +721,26 @@ mod tests {
         };
         assert_eq!(list(Vec::new(), 0), []);
         assert_eq!(list(vec![id(1), id(2)], 1), [row(id(2))]);
+    }
+
+    #[test]
+    fn only_customers_have_written_comments() {
+        let customer = CustomerId::new(Uuid::from_u128(9));
+        let comments = [1, 2].map(|number| CommentId::new(Uuid::from_u128(number))).to_vec();
+        for (viewer, comments, statements) in [
+            (Viewer::default(), comments.clone(), 0),
+            (Viewer { customer: Some(customer), is_member: false }, Vec::new(), 0),
+            (Viewer { customer: Some(customer), is_member: false }, comments, 1),
+        ] {
+            let mut reader = MockReads::new();
+            reader
+                .expect_written_among()
+                .times(statements)
+                .withf(move |_, of, _| *of == customer)
+                .returning(|_, _, comments| Ok(comments[1..].to_vec()));
+            let own = run(reader, &FindOwnComments { viewer, comments }).unwrap();
+            assert_eq!(own.len(), statements);
+        }
     }
 
     #[test]
