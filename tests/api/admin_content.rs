@@ -407,6 +407,54 @@ fn a_changelog_waits_for_its_time() {
     shows(&page, &[&format!("value=\"{later}\"")]);
 }
 
+/// Publishing can move the linked feature requests to the first track that means that they are done. Who is done already,
+/// or linked no more, stays.
+#[test]
+fn publishing_moves_the_linked_feature_requests() {
+    let (app, olga) = started();
+    let [open, declined, shipped, other] = ["Undo send", "Quokkas", "Dark mode", "Snooze"].map(|title| {
+        let id = app.acme.feature_request(title)["id"].as_str().unwrap().to_owned();
+        app.acme.vote(&id, "ann@example.com");
+        id
+    });
+    // A second track that means the same.
+    app.roadmap(&["track", "add", "--workspace", "acme", "Shipped", "--lane", "Done"]);
+    app.acme.patch_track(&shipped, &json!({ "track_id": app.track("Shipped") })).is_ok();
+    app.acme.patch_track(&declined, &json!({ "track_id": app.track("Declined") })).is_ok();
+    let placed = |id: &str| app.acme.detail(id)["track"].as_str().unwrap().to_owned();
+    let page = olga.page("/admin/changelogs/new");
+    shows(&page, &["Move the linked feature requests to Done", "Nobody gets mail about the moves."]);
+    let base = [("title", "New"), ("content", "Text"), ("move-linked", "1")];
+    let linked = [("linked", open.as_str()), ("linked", &declined), ("linked", &shipped)];
+    // A draft keeps the tick on its page, and moves nothing. With a time, it would do nothing.
+    let fields = [&base[..], &linked, &[("do", "save")]].concat();
+    let (later, _) = in_days(&app, 3);
+    let scheduled = [&fields[..], &[("publish-at", later.as_str())]].concat();
+    is_refused(
+        &send(&olga, "/admin/changelogs/new", &scheduled, None),
+        "move-linked",
+        "Feature requests are moved only when you press Publish. Untick this, or publish it now.",
+    );
+    let saved = submit(&olga, "/admin/changelogs/new", &fields);
+    assert!(saved.ends_with("?done=changelog-saved&move-linked=1"), "{saved}");
+    let page = olga.page(&saved);
+    shows(&page, &["name=\"move-linked\" value=\"1\" checked"]);
+    assert_eq!(placed(&open), "Inbox");
+    let path = format!("/admin/changelogs/{}", id_of(&saved));
+    let fingerprint = hidden(&page, "fingerprint");
+    let mails_before = mails(&app);
+    let fields = [&base[..], &linked, &[("fingerprint", fingerprint.as_str()), ("do", "publish")]].concat();
+    assert_eq!(submit(&olga, &path, &fields), format!("{path}?done=changelog-published"));
+    assert_eq!([&open, &declined, &shipped, &other].map(|id| placed(id)), ["Done", "Done", "Shipped", "Inbox"]);
+    assert_eq!(mails(&app), mails_before);
+    // A published one has no such box.
+    assert!(!olga.page(&path).contains("move-linked"));
+    // A new one is published and moves at once.
+    let fields = [&base[..], &[("linked", other.as_str()), ("do", "publish")]].concat();
+    submit(&olga, "/admin/changelogs/new", &fields);
+    assert_eq!(placed(&other), "Done");
+}
+
 /// The panel reads and shows times in the time zone of the workspace, on both sides of the changes of the year.
 #[test]
 fn a_changelog_waits_for_a_time_of_the_workspace_s_zone() {

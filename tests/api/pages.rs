@@ -181,6 +181,37 @@ fn a_feature_request_has_one_address() {
     assert_eq!(response.header("location"), Some(format!("{}?done=voted", page_of(&target)).as_str()));
 }
 
+/// Portal: a done feature request leads to the latest public changelog about it.
+#[test]
+fn a_done_request_says_what_it_was_shipped_in() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    let changelog = |title: &str, publish: bool| {
+        let fields = json!({
+            "title": title, "content": "New", "publish": publish, "feature_request_ids": [request["id"]],
+        });
+        let created = app.acme.post_changelog(&json!({ "changelog": fields })).is_ok();
+        created["changelog"]["id"].as_str().unwrap().to_owned()
+    };
+    let id = changelog("Night & day", true);
+    changelog("A draft", false);
+    let browser = Browser::signed_in(&app, "ann@example.com");
+    let path = page_of(&request);
+    assert!(!browser.page(&path).contains("Shipped in"));
+    app.acme.patch_track("1", &json!({ "track_id": app.track("Done") })).is_ok();
+    let link = format!("<span>Shipped in</span><a href=\"/changelogs/{id}\"><bdi>Night &#38; day</bdi></a>");
+    eventually("the page says so", || browser.page(&path).contains(&link));
+    // The changelog itself leads to the ones before and after it.
+    assert!(!browser.page(&format!("/changelogs/{id}")).contains("More changelogs"));
+    let second = changelog("Quokkas", true);
+    let newer =
+        format!("href=\"/changelogs/{second}\" rel=\"prev\"><span class=\"muted\">Newer</span> <bdi>Quokkas</bdi></a>");
+    let older = format!("href=\"/changelogs/{id}\" rel=\"next\"><span class=\"muted\">Older</span> <bdi>Night");
+    eventually("the first one says so", || browser.page(&format!("/changelogs/{id}")).contains(&newer));
+    let page = browser.page(&format!("/changelogs/{second}"));
+    assert!(page.contains(&older) && !page.contains("Newer"), "{page}");
+}
+
 /// Decision 3: a private request is hidden from all public pages.
 /// Portal: a private request is 404 for everybody but members and the author, who see it marked.
 #[test]

@@ -20,7 +20,10 @@ pub use requests::{
     ChangeRow, EventRow, InboxCountsRow, InboxListRow, LaneRow, LinkRow, MergePreviewRow, OverviewRows, PortalListRow,
     SitemapRow, SummaryRow, TrackRow, inbox_counts, limits, merge_preview,
 };
-pub use workspaces::{AttachmentRow, ChangelogRow, CoverRow, PortalSettingsRow, SettingRow, UsageRow};
+pub use workspaces::{
+    AttachmentRow, ChangelogRow, CoverRow, NeighbourRow, PortalSettingsRow, SettingRow, ShippedInRow, UsageRow,
+    changelog_neighbours,
+};
 
 /// Declares functions that return the columns of rows, in the order of the fields, for diesel's query builder. The tables
 /// are those in scope: each store has its own, because their columns have other types.

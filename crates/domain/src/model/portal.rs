@@ -559,6 +559,31 @@ pub struct PublishedChangelog {
     pub feature_requests: Vec<FeatureRequestSummary>,
 }
 
+/// A changelog as another page leads to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangelogLink {
+    pub id: ChangelogId,
+    pub title: Title,
+}
+
+/// The changelogs that were published before and after another one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChangelogNeighbours {
+    /// The latest one of those before it.
+    pub older: Option<ChangelogLink>,
+    /// The first one of those after it.
+    pub newer: Option<ChangelogLink>,
+}
+
+/// The changelog that a feature request was shipped with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShippedIn {
+    pub changelog: ChangelogId,
+    pub title: Title,
+    /// Timestamp of the publication.
+    pub published_at: Timestamp,
+}
+
 /// The lists of somebody's account, each with its latest entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccountLists {

@@ -29,8 +29,8 @@ use crate::model::member::Member;
 use crate::model::note::Note;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::portal::{
-    AccountLists, HeldPost, Portal, PortalFilter, PortalList, PortalRow, PublishedChangelog, RequestPage, SitemapEntry,
-    Viewer,
+    AccountLists, ChangelogNeighbours, HeldPost, Portal, PortalFilter, PortalList, PortalRow, PublishedChangelog,
+    RequestPage, ShippedIn, SitemapEntry, Viewer,
 };
 use crate::model::removal::CustomerTexts;
 use crate::model::search::Synonyms;
@@ -167,6 +167,25 @@ pub trait ChangelogReader: Send + Sync {
         changelog: ChangelogId,
         now: Timestamp,
     ) -> Result<Option<PublishedChangelog>, StoreError>;
+
+    /// Returns the changelogs before and after a publication among those that are public at `now`, in the order of
+    /// [`Self::published_changelogs`]. One statement.
+    async fn changelog_neighbours(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+        published_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<ChangelogNeighbours, StoreError>;
+
+    /// Returns the latest changelog that is public at `now` and is about a feature request or something that is merged into
+    /// it. One statement.
+    async fn shipped_in(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        now: Timestamp,
+    ) -> Result<Option<ShippedIn>, StoreError>;
 
     /// Returns whether the voters of a changelog get mail about it at `now`, which happens once. Neither for an unknown
     /// changelog.
@@ -538,6 +557,8 @@ mockall::mock! {
         async fn changelog(&self, workspace: WorkspaceId, changelog: ChangelogId) -> Result<Option<ChangelogDetail>, StoreError>;
         async fn published_changelogs(&self, workspace: WorkspaceId, now: Timestamp, page: PageRequest) -> Result<Listing<PublishedChangelog>, StoreError>;
         async fn published_changelog(&self, workspace: WorkspaceId, changelog: ChangelogId, now: Timestamp) -> Result<Option<PublishedChangelog>, StoreError>;
+        async fn changelog_neighbours(&self, workspace: WorkspaceId, changelog: ChangelogId, published_at: Timestamp, now: Timestamp) -> Result<ChangelogNeighbours, StoreError>;
+        async fn shipped_in(&self, workspace: WorkspaceId, request: FeatureRequestId, now: Timestamp) -> Result<Option<ShippedIn>, StoreError>;
         async fn changelog_mail(&self, workspace: WorkspaceId, changelog: ChangelogId, now: Timestamp) -> Result<ChangelogMail, StoreError>;
     }
 

@@ -10,6 +10,7 @@ use crate::usecase::change_changelog::{
 };
 use crate::usecase::create_changelog::CreateChangelog;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
+use crate::usecase::triage_feature_requests::TriageFeatureRequests;
 
 /// Edits a changelog, unless somebody else has changed it since its editor read it, and publishes or unpublishes it.
 #[derive(Debug, Clone)]
@@ -17,6 +18,8 @@ pub struct SaveChangelog {
     pub edit: EditUnchangedChangelog,
     /// What follows it.
     pub then: ThenPublish,
+    /// The move of its feature requests, if they are done with it.
+    pub moves: Option<TriageFeatureRequests>,
 }
 
 /// What follows an edit.
@@ -40,6 +43,9 @@ impl Operation for SaveChangelog {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Self::Output>, RoadmapError> {
         let mut saved = self.edit.perform(context, work).await?.map(|_| None);
+        if let Some(moves) = &self.moves {
+            saved.join(moves.perform(context, work).await?);
+        }
         saved.output = match &self.then {
             ThenPublish::Nothing => None,
             ThenPublish::Publish(publish) => Some(saved.join(publish.perform(context, work).await?)),
@@ -55,6 +61,8 @@ pub struct CreateAndNotify {
     pub create: CreateChangelog,
     /// Whether the voters of its feature requests are notified.
     pub notify_subscribers: bool,
+    /// The move of its feature requests, if they are done with it.
+    pub moves: Option<TriageFeatureRequests>,
 }
 
 #[async_trait]
@@ -68,6 +76,9 @@ impl Operation for CreateAndNotify {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Self::Output>, RoadmapError> {
         let mut created = self.create.perform(context, work).await?.map(|detail| (detail, None));
+        if let Some(moves) = &self.moves {
+            created.join(moves.perform(context, work).await?);
+        }
         if self.notify_subscribers {
             let changelog = created.output.0.changelog.id;
             let publish = PublishChangelog { changelog, notify_subscribers: true };

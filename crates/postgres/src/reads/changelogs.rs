@@ -2,19 +2,19 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogMail};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{ChangelogId, WorkspaceId};
+use roadmap_domain::model::id::{ChangelogId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::portal::PublishedChangelog;
+use roadmap_domain::model::portal::{ChangelogNeighbours, PublishedChangelog, ShippedIn};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ChangelogReader;
 use roadmap_store::columns::TimestampColumn;
-use roadmap_store::rows::{ChangelogRow, CoverRow, SummaryRow};
+use roadmap_store::rows::{ChangelogRow, CoverRow, NeighbourRow, ShippedInRow, SummaryRow, changelog_neighbours};
 use uuid::Uuid;
 
 use crate::PostgresReader;
@@ -137,6 +137,39 @@ statement! {
      WHERE NOT feature_requests.private ORDER BY linked.position")
 }
 
+statement! {
+    /// Selects the latest public changelog about the tree of a feature request.
+    LatestAbout { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid, now: TimestampColumn => Timestamptz }
+        -> (SqlUuid, Text, Timestamptz),
+    "WITH tree AS MATERIALIZED (
+         SELECT {request} AS id
+         UNION ALL
+         SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = {request}
+     )
+     SELECT changelogs.id, title, published_at FROM tree
+     JOIN changelog_feature_requests AS links ON links.workspace_id = {workspace} AND links.request_id = tree.id
+     JOIN changelogs ON changelogs.workspace_id = {workspace} AND changelogs.id = links.changelog_id
+     WHERE published_at <= {now}
+     ORDER BY published_at DESC, changelogs.id DESC LIMIT 1"
+}
+
+statement! {
+    /// Selects the public changelogs before and after a publication, and whether each is before.
+    Neighbours {
+        workspace: Uuid => SqlUuid,
+        changelog: Uuid => SqlUuid,
+        published_at: TimestampColumn => Timestamptz,
+        now: TimestampColumn => Timestamptz,
+    } -> (SqlUuid, Text, Bool),
+    "(SELECT id, title, true FROM changelogs
+      WHERE workspace_id = {workspace} AND (published_at, id) < ({published_at}, {changelog})
+      ORDER BY published_at DESC, id DESC LIMIT 1)
+     UNION ALL
+     (SELECT id, title, false FROM changelogs
+      WHERE workspace_id = {workspace} AND (published_at, id) > ({published_at}, {changelog}) AND published_at <= {now}
+      ORDER BY published_at, id LIMIT 1)"
+}
+
 /// Adds the feature requests that changelogs are about.
 async fn add_requests(
     session: &Session,
@@ -224,6 +257,36 @@ impl ChangelogReader for PostgresReader {
         add_requests(&session, workspace, &mut changelogs).await?;
         let [changelog] = changelogs;
         Ok(Some(changelog))
+    }
+
+    async fn changelog_neighbours(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+        published_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<ChangelogNeighbours, StoreError> {
+        let session = self.session(workspace).await?;
+        let find = Neighbours {
+            workspace: workspace.uuid(),
+            changelog: changelog.uuid(),
+            published_at: published_at.into(),
+            now: now.into(),
+        };
+        let rows: Vec<NeighbourRow> = session.run(find.load(&mut session.connection()?)).await?;
+        Ok(changelog_neighbours(rows))
+    }
+
+    async fn shipped_in(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        now: Timestamp,
+    ) -> Result<Option<ShippedIn>, StoreError> {
+        let session = self.session(workspace).await?;
+        let find = LatestAbout { workspace: workspace.uuid(), request: request.uuid(), now: now.into() };
+        let row: Option<ShippedInRow> = session.run_optional(find.get_result(&mut session.connection()?)).await?;
+        row.map(ShippedIn::try_from).transpose()
     }
 
     async fn changelog_mail(

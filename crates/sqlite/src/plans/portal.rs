@@ -3,7 +3,7 @@
 use super::{ID, Step, assert_selective, plan, sql};
 use crate::fixtures::{connection, database};
 use crate::reads::accounts::{LatestIdeas, LatestVotes, Sessions, Subscriptions};
-use crate::reads::changelogs::PublicLinks;
+use crate::reads::changelogs::{Neighbours, PublicLinks};
 use crate::reads::comments::{CountHeld, Held};
 use crate::reads::portal_lists::rows::{Matching, Rows, VotedAmong};
 use crate::reads::portal_lists::selections::{
@@ -85,6 +85,7 @@ fn other_statements() -> Vec<String> {
         sql(&OnePortal { workspace }),
         sql(&Sitemap { workspace, after: 0, limit }),
         sql(&LastTagNumber { workspace }),
+        sql(&Neighbours { workspace, changelog: ID, published_at: 0, now: 0 }),
         sql(&WrittenAmong { workspace, customer: ID, comments: String::new() }),
         sql(&CountOfTracks { workspace, lane, closed: String::new() }),
         sql(&CountOfTag { workspace, lane, closed: String::new(), tag: "ui".to_owned(), scan_limit }),

@@ -3,17 +3,17 @@
 use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogMail};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
-use roadmap_domain::model::id::{ChangelogId, WorkspaceId};
+use roadmap_domain::model::id::{ChangelogId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::portal::PublishedChangelog;
+use roadmap_domain::model::portal::{ChangelogNeighbours, PublishedChangelog, ShippedIn};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ChangelogReader;
 use roadmap_store::columns::{Id, inconsistent};
-use roadmap_store::rows::{ChangelogRow, SummaryRow};
+use roadmap_store::rows::{ChangelogRow, NeighbourRow, ShippedInRow, SummaryRow, changelog_neighbours};
 
 use crate::SqliteStore;
 use crate::codec::json_ids;
@@ -45,6 +45,44 @@ statement! {
                 AND feature_requests.id = linked.request ", placed_joins!(), "
          WHERE NOT vote_tallies.private ORDER BY linked.changelog, linked.position"
     )
+}
+
+statement! {
+    /// Selects the latest public changelog about the tree of a feature request.
+    LatestAbout { workspace: Id => Binary, root: Id => Binary, now: i64 => BigInt } -> (Binary, Text, BigInt),
+    "WITH scope (workspace, root, now) AS (SELECT ?, ?, ?),
+     tree (id) AS (
+         SELECT root FROM scope
+         UNION ALL
+         SELECT merged.id FROM scope
+         CROSS JOIN feature_requests merged ON merged.workspace_id = scope.workspace AND merged.root_id = scope.root
+     )
+     SELECT changelogs.id, changelogs.title, changelogs.published_at FROM scope CROSS JOIN tree
+     CROSS JOIN changelog_feature_requests link ON link.workspace_id = scope.workspace AND link.request_id = tree.id
+     CROSS JOIN changelogs ON changelogs.workspace_id = scope.workspace AND changelogs.id = link.changelog_id
+     WHERE changelogs.published_at <= scope.now
+     ORDER BY changelogs.published_at DESC, changelogs.id DESC LIMIT 1"
+}
+
+statement! {
+    /// Selects the public changelogs before and after a publication, and whether each is before.
+    Neighbours { workspace: Id => Binary, changelog: Id => Binary, published_at: i64 => BigInt, now: i64 => BigInt }
+        -> (Binary, Text, Bool),
+    "WITH scope (workspace, changelog, published_at, now) AS (SELECT ?, ?, ?, ?)
+     SELECT * FROM (
+         SELECT id, title, 1 FROM scope CROSS JOIN changelogs INDEXED BY changelogs_by_publication
+                ON changelogs.workspace_id = scope.workspace
+         WHERE changelogs.published_at IS NOT NULL AND (changelogs.published_at, id) < (scope.published_at, scope.changelog)
+         ORDER BY changelogs.published_at DESC, id DESC LIMIT 1
+     )
+     UNION ALL
+     SELECT * FROM (
+         SELECT id, title, 0 FROM scope CROSS JOIN changelogs INDEXED BY changelogs_by_publication
+                ON changelogs.workspace_id = scope.workspace
+         WHERE changelogs.published_at IS NOT NULL AND (changelogs.published_at, id) > (scope.published_at, scope.changelog)
+           AND changelogs.published_at <= scope.now
+         ORDER BY changelogs.published_at, id LIMIT 1
+     )"
 }
 
 /// A feature request with the changelog that it is linked to.
@@ -186,6 +224,31 @@ impl ChangelogReader for SqliteStore {
             })
             .await?;
         Ok(published(rows, links)?.pop())
+    }
+
+    async fn changelog_neighbours(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+        published_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<ChangelogNeighbours, StoreError> {
+        let (workspace, changelog) = (Id(workspace.uuid()), Id(changelog.uuid()));
+        let find = Neighbours { workspace, changelog, published_at: published_at.millis(), now: now.millis() };
+        let rows: Vec<NeighbourRow> = self.readers.run(move |connection| Ok(find.load(connection)?)).await?;
+        Ok(changelog_neighbours(rows))
+    }
+
+    async fn shipped_in(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        now: Timestamp,
+    ) -> Result<Option<ShippedIn>, StoreError> {
+        let find = LatestAbout { workspace: Id(workspace.uuid()), root: Id(request.uuid()), now: now.millis() };
+        let row: Option<ShippedInRow> =
+            self.readers.run(move |connection| Ok(find.get_result(connection).optional()?)).await?;
+        row.map(ShippedIn::try_from).transpose()
     }
 
     async fn changelog_mail(

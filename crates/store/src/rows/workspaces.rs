@@ -9,7 +9,10 @@ use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, WorkspaceId};
 use roadmap_domain::model::media_type::MediaType;
-use roadmap_domain::model::portal::{Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalSettings};
+use roadmap_domain::model::portal::{
+    ChangelogLink, ChangelogNeighbours, Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalSettings,
+    ShippedIn,
+};
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::time_zone::TimeZone;
@@ -68,6 +71,20 @@ impl PortalSettingsRow {
             time_zone: TimeZone::from_stored(&self.time_zone),
         })
     }
+}
+
+/// A changelog before or after another one, and whether it is before.
+pub type NeighbourRow = (Id, String, bool);
+
+/// Returns the neighbours of a changelog.
+#[must_use]
+pub fn changelog_neighbours(rows: Vec<NeighbourRow>) -> ChangelogNeighbours {
+    let mut neighbours = ChangelogNeighbours::default();
+    for (id, title, is_older) in rows {
+        let link = ChangelogLink { id: ChangelogId::new(id.0), title: Title::from_stored(title) };
+        *(if is_older { &mut neighbours.older } else { &mut neighbours.newer }) = Some(link);
+    }
+    neighbours
 }
 
 /// The image of a changelog or a logo.
@@ -161,5 +178,24 @@ impl UsageRow {
     pub fn into_usage(self, workspace: WorkspaceId) -> Result<StoredUsage, StoreError> {
         let counted_at = optional_timestamp(self.counted_at, "workspace_usage", "counted_at", workspace)?;
         Ok(StoredUsage { usage: Usage { records: self.records, files: self.files }, counted_at })
+    }
+}
+/// The changelog that a feature request was shipped with.
+#[derive(Debug, Queryable)]
+pub struct ShippedInRow {
+    id: Id,
+    title: String,
+    published_at: TimestampColumn,
+}
+
+impl TryFrom<ShippedInRow> for ShippedIn {
+    type Error = StoreError;
+
+    fn try_from(row: ShippedInRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            changelog: ChangelogId::new(row.id.0),
+            title: Title::from_stored(row.title),
+            published_at: row.published_at.into_timestamp("changelogs", "published_at", row.id)?,
+        })
     }
 }

@@ -253,7 +253,12 @@ async fn published(harness: &Harness, workspace: WorkspaceId, now: Timestamp) ->
         }
         assert_eq!(paged, all.items);
     }
-    for changelog in &all.items {
+    for (index, changelog) in all.items.iter().enumerate() {
+        let neighbours =
+            pages.changelog_neighbours(workspace, changelog.id, changelog.published_at, now).await.unwrap();
+        let link = |index: Option<usize>| index.and_then(|index| all.items.get(index)).map(|changelog| changelog.id);
+        let found = (neighbours.newer.map(|link| link.id), neighbours.older.map(|link| link.id));
+        assert_eq!(found, (link(index.checked_sub(1)), link(Some(index + 1))));
         let single = pages.published_changelog(workspace, changelog.id, now).await.unwrap();
         assert_eq!(single.as_ref(), Some(changelog));
     }
@@ -349,6 +354,31 @@ pub async fn changelogs_show_public_requests_only(harness: Harness) {
     harness.unmerge(workspace, merged.id).await;
     harness.edit(workspace, awaiting.id, new_visibility(false)).await;
     check(&[], &[merged.id, awaiting.id, root.id]).await;
+}
+
+/// A feature request was shipped with the latest public changelog about it or what is merged into it.
+pub async fn the_latest_public_changelog_about_a_request_is_found(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let [source, target, other] = harness.requests(acme, ["Night", "Dark mode", "Export"]).await;
+    let shipped = async |request: FeatureRequestId, at: Timestamp| {
+        let found = harness.subject.reader.shipped_in(acme, request, at).await.unwrap();
+        found.map(|shipped| (shipped.changelog, shipped.title.as_str().to_owned(), shipped.published_at))
+    };
+    announce(&harness, acme, ("draft", false, None), &[&target], None).await;
+    assert_eq!(shipped(target.id, harness.now()).await, None);
+    let first_at = harness.next_second();
+    let first = announce(&harness, acme, ("first", true, None), &[&source, &other], None).await;
+    let first = (first.id, "first".to_owned(), first_at);
+    let soon = harness.now().plus(Duration::HOUR);
+    let next = announce(&harness, acme, ("next", false, Some(soon)), &[&target], None).await;
+    assert_eq!(shipped(target.id, harness.now()).await, None);
+    assert_eq!(shipped(other.id, harness.now()).await, Some(first.clone()));
+    // What is merged into it was shipped with it. Later ones count once they are public.
+    harness.merge(acme, source.id, target.id).await;
+    assert_eq!(shipped(target.id, harness.now()).await, Some(first));
+    assert_eq!(shipped(target.id, first_at.plus(-Duration::MILLISECOND)).await, None);
+    assert_eq!(shipped(target.id, soon).await, Some((next.id, "next".to_owned(), soon)));
+    assert_eq!(harness.subject.reader.shipped_in(bolt, target.id, soon).await.unwrap(), None);
 }
 
 /// Everybody may see the covers of public changelogs and the logo, and no other files.
@@ -552,6 +582,7 @@ crate::contract::cases!($ portal {
     a_file_is_deleted_or_the_logo,
     changelogs_are_shown_once_they_are_public,
     changelogs_show_public_requests_only,
+    the_latest_public_changelog_about_a_request_is_found,
     only_covers_and_the_logo_are_public,
     an_account_lists_what_belongs_to_it,
     the_sitemap_has_all_public_requests,

@@ -144,6 +144,9 @@ changelog-lead = الجديد في { $name }، والأحدث أولًا.
 changelog-empty-title = لم يُنشر شيء بعد
 changelog-empty-text = سيظهر الجديد هنا.
 all-changelogs = كل التغييرات
+more-changelogs = المزيد من الأخبار
+newer = الأحدث
+older = الأقدم
 you-asked-for = هذا ما طلبتموه
 
 # الخلاصات والصفحات المضمّنة.
@@ -157,3 +160,4 @@ status-not-reviewed = لم يُراجَع بعد
 status-declined = مرفوض
 since = منذ { $date }
 asked-on = طُلب في { $date }
+shipped-in = صدر في

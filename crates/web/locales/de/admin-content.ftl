@@ -54,6 +54,9 @@ done-changelog-scheduled-mail = { $count ->
     [one] Die Neuigkeit wird zur gewählten Zeit veröffentlicht, mit E-Mail. Jetzt bekäme sie { $number } Person; sie geht an alle, die dann folgen.
    *[other] Die Neuigkeit wird zur gewählten Zeit veröffentlicht, mit E-Mail. Jetzt bekämen sie { $number } Personen; sie geht an alle, die dann folgen.
 }
+changelog-move-linked = Die verknüpften Wünsche nach { $name } verschieben
+changelog-move-linked-hint = Sobald Sie „Veröffentlichen“ drücken. Über das Verschieben bekommt niemand eine E-Mail.
+changelog-move-with-time = Wünsche werden nur verschoben, wenn Sie „Veröffentlichen“ drücken. Entfernen Sie das Häkchen, oder veröffentlichen Sie jetzt.
 changelog-notify = E-Mail an die Abstimmenden der verknüpften Wünsche
 changelog-people = { $count ->
     [0] Jetzt bekäme niemand E-Mail.

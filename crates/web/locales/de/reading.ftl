@@ -125,6 +125,9 @@ changelog-lead = Was es Neues in { $name } gibt, das Neueste zuerst.
 changelog-empty-title = Noch nichts veröffentlicht
 changelog-empty-text = Was es Neues gibt, steht dann hier.
 all-changelogs = Alle Neuigkeiten
+more-changelogs = Weitere Neuigkeiten
+newer = Neuer
+older = Älter
 you-asked-for = Das hatten Sie sich gewünscht
 
 # Feeds und eingebettete Seiten.
@@ -138,3 +141,4 @@ status-not-reviewed = Noch nicht geprüft
 status-declined = Abgelehnt
 since = seit { $date }
 asked-on = Gefragt am { $date }
+shipped-in = Erschienen in

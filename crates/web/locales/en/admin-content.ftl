@@ -54,6 +54,9 @@ done-changelog-scheduled-mail = { $count ->
     [one] The changelog will be published at the time you have chosen, with mail. { $number } person would get it now; it goes to those who follow then.
    *[other] The changelog will be published at the time you have chosen, with mail. { $number } people would get it now; it goes to those who follow then.
 }
+changelog-move-linked = Move the linked feature requests to { $name }
+changelog-move-linked-hint = When you press Publish. Nobody gets mail about the moves.
+changelog-move-with-time = Feature requests are moved only when you press Publish. Untick this, or publish it now.
 changelog-notify = E-mail voters of the linked requests
 changelog-people = { $count ->
     [0] Nobody would get mail now.

@@ -125,6 +125,9 @@ changelog-lead = What is new in { $name }, latest first.
 changelog-empty-title = Nothing published yet
 changelog-empty-text = What is new will be listed here.
 all-changelogs = All entries
+more-changelogs = More changelogs
+newer = Newer
+older = Older
 you-asked-for = You asked for
 
 # Feeds and embedded pages.
@@ -138,3 +141,4 @@ status-not-reviewed = Not reviewed yet
 status-declined = Declined
 since = since { $date }
 asked-on = Asked { $date }
+shipped-in = Shipped in

@@ -6,8 +6,10 @@ use askama::Template;
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{ChangelogId, parse_uuid};
 use roadmap_domain::model::pagination::PageRequest;
-use roadmap_domain::model::portal::{PortalList, PublishedChangelog};
-use roadmap_domain::usecase::query::portal::{ListPublishedChangelogs, ShowPublishedChangelog, image_path};
+use roadmap_domain::model::portal::{ChangelogLink, ChangelogNeighbours, PortalList, PublishedChangelog};
+use roadmap_domain::usecase::query::portal::{
+    FindChangelogNeighbours, ListPublishedChangelogs, ShowPublishedChangelog, image_path,
+};
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
@@ -40,6 +42,20 @@ struct ChangelogsPage {
 struct ChangelogPage {
     page: Page,
     entry: Entry,
+    older: Option<Neighbour>,
+    newer: Option<Neighbour>,
+}
+
+/// A link to what was published before or after.
+struct Neighbour {
+    path: String,
+    title: String,
+}
+
+impl Neighbour {
+    fn new(link: ChangelogLink) -> Self {
+        Self { path: path(link.id), title: link.title.as_str().to_owned() }
+    }
 }
 
 /// A changelog.
@@ -134,7 +150,10 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     page.description = Some(description).filter(|description| !description.is_empty());
     page.image = changelog.cover.as_ref().map(|cover| context.links.page(&image_path(cover)));
     page.feeds = vec![feed(t)];
-    Ok(Reply::page(&ChangelogPage { page, entry: Entry::new(t, &changelog) }))
+    let find = FindChangelogNeighbours { changelog: id, published_at: changelog.published_at };
+    let ChangelogNeighbours { older, newer } = context.run(&find).await?;
+    let (older, newer) = (older.map(Neighbour::new), newer.map(Neighbour::new));
+    Ok(Reply::page(&ChangelogPage { page, entry: Entry::new(t, &changelog), older, newer }))
 }
 
 #[cfg(test)]
@@ -174,7 +193,13 @@ mod tests {
                 let list = list.render().unwrap();
                 assert_well_formed(&list);
                 let entry = Entry::new(t, &changelog(has_more));
-                let single = ChangelogPage { page: page(), entry }.render().unwrap();
+                let link = |number| ChangelogLink {
+                    id: ChangelogId::new(Uuid::from_u128(number)),
+                    title: Title::parse("title", "More <b>").unwrap(),
+                };
+                let older = has_more.then(|| Neighbour::new(link(2)));
+                let newer = has_more.then(|| Neighbour::new(link(3)));
+                let single = ChangelogPage { page: page(), entry, older, newer }.render().unwrap();
                 assert_well_formed(&single);
                 for html in [list, single] {
                     assert_eq!(html.contains("/covers/00000000-0000-0000-0000-000000000002/a%20%22b%22.png"), has_more);

@@ -9,7 +9,8 @@ use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureReques
 use roadmap_domain::model::id::CommentId;
 use roadmap_domain::model::portal::{RequestPage, Viewer};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::usecase::query::portal::{FindOwnComments, ListPublicRequests, ShowRequestPage};
+use roadmap_domain::model::track::LaneKind;
+use roadmap_domain::usecase::query::portal::{FindOwnComments, FindShippedIn, ListPublicRequests, ShowRequestPage};
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
@@ -26,12 +27,21 @@ use crate::text::Text;
 /// Maximum number of characters of the description for search engines.
 const DESCRIPTION: usize = 160;
 
+/// The changelog that something was shipped with.
+struct Shipped {
+    title: String,
+    path: String,
+    date: Day,
+}
+
 #[derive(Template)]
 #[template(path = "portal/request.html")]
 struct RequestTemplate {
     page: Page,
     slug: String,
     status: Option<Status>,
+    /// The changelog that it was shipped with.
+    shipped: Option<Shipped>,
     is_private: bool,
     is_awaiting: bool,
     /// Whether the viewer is a member, who can approve.
@@ -107,7 +117,15 @@ async fn reply(context: &Context, request: RequestPage, draft: CommentDraft) -> 
     let page = frame(context, detail, is_indexed).with_problem(has_problem);
     let is_indexed = page.is_indexed;
     let similar = rows.iter().map(|row| Row::new(&statuses, &[], row, false)).collect();
-    let template = RequestTemplate::new(page, &request, &own, &statuses, similar, draft, context.viewer());
+    let mut template = RequestTemplate::new(page, &request, &own, &statuses, similar, draft, context.viewer());
+    if template.status.as_ref().is_some_and(|status| status.sign == LaneKind::Done.as_str()) {
+        let found = context.run(&FindShippedIn { request: request.detail.summary.id }).await?;
+        template.shipped = found.map(|shipped| Shipped {
+            title: shipped.title.as_str().to_owned(),
+            path: format!("/changelogs/{}", shipped.changelog),
+            date: Day::new(context.text(), shipped.published_at),
+        });
+    }
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let reply = Reply::page_with(status, &template);
     Ok(if is_indexed { reply } else { reply.not_indexed() })
@@ -135,6 +153,7 @@ impl RequestTemplate {
         let before = (current - 1).saturating_mul(size).min(request.comments.total);
         Self {
             status: status.filter(|_| !detail.awaiting_approval),
+            shipped: None,
             is_private: detail.private && !detail.awaiting_approval,
             is_awaiting: detail.awaiting_approval,
             is_member,

@@ -12,13 +12,14 @@ use crate::model::feature_request::{FeatureRequestRef, RequestLink, Title};
 use crate::model::id::{AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, SignInId, WorkspaceId};
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::portal::{
-    AccountLists, HeldPost, Portal, PortalFilter, PortalList, PortalRow, PortalSort, PublishedChangelog, RequestPage,
-    SitemapEntry, Viewer,
+    AccountLists, ChangelogNeighbours, HeldPost, Portal, PortalFilter, PortalList, PortalRow, PortalSort,
+    PublishedChangelog, RequestPage, ShippedIn, SitemapEntry, Viewer,
 };
 use crate::model::search::SearchQuery;
 use crate::model::session::{SecretDigest, Session};
 use crate::model::sign_in::{PendingAction, SignIn};
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::policy::trending::{self, WantedRanking};
 use crate::usecase::query::feature_requests::SearchFeatureRequests;
 use crate::usecase::query::files::ReadableFile;
@@ -375,6 +376,40 @@ impl Query for ShowPublishedChangelog {
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<PublishedChangelog, RoadmapError> {
         let changelog = ports.reader.published_changelog(workspace, self.changelog, ports.clock.now()).await?;
         changelog.ok_or(RoadmapError::NotFound(Resource::Changelog))
+    }
+}
+
+/// Finds what was published before and after a published changelog.
+#[derive(Debug, Clone, Copy)]
+pub struct FindChangelogNeighbours {
+    pub changelog: ChangelogId,
+    /// When it was published.
+    pub published_at: Timestamp,
+}
+
+#[async_trait]
+impl Query for FindChangelogNeighbours {
+    type Output = ChangelogNeighbours;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ChangelogNeighbours, RoadmapError> {
+        let now = ports.clock.now();
+        Ok(ports.reader.changelog_neighbours(workspace, self.changelog, self.published_at, now).await?)
+    }
+}
+
+/// Finds the changelog that a feature request was shipped with.
+#[derive(Debug, Clone, Copy)]
+pub struct FindShippedIn {
+    /// The feature request, which is merged into nothing.
+    pub request: FeatureRequestId,
+}
+
+#[async_trait]
+impl Query for FindShippedIn {
+    type Output = Option<ShippedIn>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Option<ShippedIn>, RoadmapError> {
+        Ok(ports.reader.shipped_in(workspace, self.request, ports.clock.now()).await?)
     }
 }
 

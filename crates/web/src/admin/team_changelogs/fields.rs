@@ -26,6 +26,8 @@ pub(super) struct ChangelogForm {
     pub(super) linked_before: Option<Vec<FeatureRequestId>>,
     pub(super) query: String,
     pub(super) notifies: bool,
+    /// Whether the linked feature requests are moved when it is published.
+    pub(super) moves_linked: bool,
     pub(super) fingerprint: String,
 }
 
@@ -47,6 +49,7 @@ impl ChangelogForm {
             linked,
             query: String::new(),
             notifies: false,
+            moves_linked: false,
             fingerprint: Fingerprint::of_changelog(changelog).as_str().to_owned(),
         }
     }
@@ -63,6 +66,7 @@ impl ChangelogForm {
                 .then(|| parse_ids(fields.get("linked-before").split_ascii_whitespace())),
             query: fields.get("query").trim().to_owned(),
             notifies: fields.has("notify"),
+            moves_linked: fields.has("move-linked"),
             fingerprint: fields.get("fingerprint").to_owned(),
         }
     }
@@ -75,6 +79,12 @@ impl ChangelogForm {
         let added = self.linked.iter().filter(|id| !before.contains(id) && !stored.contains(id));
         self.linked = still_linked.chain(added).copied().collect();
         self.linked_before = Some(stored);
+    }
+
+    /// Returns the ticks that are no part of the changelog, as parameters of its page.
+    pub(super) fn ticks(&self) -> String {
+        let ticks = [(self.notifies, "&notify=1"), (self.moves_linked, "&move-linked=1")];
+        ticks.into_iter().filter(|(is_ticked, _)| *is_ticked).map(|(_, parameter)| parameter).collect()
     }
 
     /// Returns the value of the field with those that were linked.

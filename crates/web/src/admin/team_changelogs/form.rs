@@ -8,23 +8,27 @@ use std::rc::Rc;
 use actix_web::http::StatusCode;
 use askama::Template;
 use roadmap_domain::error::{Budget, Conflict, FieldError, OverBudget, Resource, RoadmapError};
-use roadmap_domain::model::admin::{Fingerprint, InboxRow};
+use roadmap_domain::model::admin::{Fingerprint, InboxFilter, InboxRow, Selection, Triage};
 use roadmap_domain::model::changelog::{
     self, ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogState, MAX_LINKED, Publication,
 };
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
 use roadmap_domain::model::id::{ChangelogId, FeatureRequestId};
 use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::model::text::Name;
 use roadmap_domain::model::time_zone::{LocalTime, TimeZone, parse_local};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::track::{LaneKind, Track};
 use roadmap_domain::usecase::change_changelog::{
     ChangelogChanged, EditChangelog, EditUnchangedChangelog, PublishChangelog, UnpublishChangelog,
 };
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::query::admin::{CountSubscribers, ListInbox, ShowChangelogMail};
+use roadmap_domain::usecase::query::admin::{CountSubscribers, ListInbox, ListInboxRows, ShowChangelogMail};
 use roadmap_domain::usecase::query::changelogs::ShowChangelog;
 use roadmap_domain::usecase::query::portal::ListPublicRequests;
+use roadmap_domain::usecase::query::tracks::ListTracks;
 use roadmap_domain::usecase::save_changelog::{CreateAndNotify, SaveChangelog, ThenPublish};
+use roadmap_domain::usecase::triage_feature_requests::TriageFeatureRequests;
 use roadmap_http::error::HttpError;
 
 use super::conflict::Stored;
@@ -61,6 +65,8 @@ struct FormTemplate {
     linked: Vec<Linkable>,
     /// Further ones that a search has found.
     matches: Option<Vec<Linkable>>,
+    /// The track to which the linked feature requests can be moved: the first one that means that they are done.
+    done_track: Option<String>,
     /// How many people a mail would reach.
     people: String,
     /// Whether voters were mailed.
@@ -139,6 +145,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     // The tick of a draft is no part of the changelog, and is kept until it is published.
     let mail = context.run(&ShowChangelogMail { changelog: id }).await?;
     form.notifies = mail.is_scheduled || context.query.has("notify");
+    form.moves_linked = context.query.has("move-linked");
     let cover = ImageField::of_stored(detail.changelog.cover.as_ref());
     Draft { form, cover, ..Draft::default() }.render(&context, Some(&detail), StatusCode::OK).await
 }
@@ -164,15 +171,16 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
     let draft_of_changelog = ChangelogDraft { title, content, cover, publication, notifies, feature_requests };
     let create = CreateChangelog { draft: draft_of_changelog };
     let notify_subscribers = action == Action::Publish && draft.form.notifies;
-    let operation = CreateAndNotify { create, notify_subscribers };
+    let moves = draft.moves(&context, action).await?;
+    let operation = CreateAndNotify { create, notify_subscribers, moves };
     let people = draft.count_people(&context, notifies || notify_subscribers).await?;
-    let keeps_tick = draft.form.notifies;
+    let ticks = draft.form.ticks();
     let landing = move |(created, mailed): (ChangelogDetail, Option<ChangelogChanged>)| {
         let path = path(created.changelog.id);
         match publication {
             Publication::Now => published(&path, mailed.as_ref(), people),
             Publication::At(_) => scheduled(&path, notifies, people),
-            Publication::Never => saved(&path, keeps_tick),
+            Publication::Never => saved(&path, &ticks),
         }
     };
     match admin::run_once(&context, &fields, operation, landing).await {
@@ -238,18 +246,19 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let notifies = form.notifies;
     let people = draft.count_people(&context, (publishes || will_wait) && notifies).await?;
     let is_draft = !is_published && !will_wait;
-    let keeps_tick = form.notifies && is_draft;
+    let ticks = if is_draft { form.ticks() } else { String::new() };
     let is_scheduled = matches!(publish_at, Some(Some(_)));
+    let moves = draft.moves(&context, action).await?;
     let landing = move |then: Option<ChangelogChanged>| {
         let path = path(id);
         match action {
             Action::Unpublish => format!("{path}?done=changelog-unpublished"),
             _ if publishes => published(&path, then.as_ref(), people),
             _ if is_scheduled => scheduled(&path, notifies, people),
-            _ => saved(&path, keeps_tick),
+            _ => saved(&path, &ticks),
         }
     };
-    match admin::run_once(&context, &fields, SaveChangelog { edit, then }, landing).await {
+    match admin::run_once(&context, &fields, SaveChangelog { edit, then, moves }, landing).await {
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::ChangedMeanwhile))) => {
             let detail = context.run(&ShowChangelog { changelog: Some(id) }).await?;
             draft.conflict(&context, &detail).await
@@ -279,9 +288,9 @@ fn scheduled(path: &str, notifies: bool, people: i64) -> String {
     }
 }
 
-/// Returns the path after a draft was saved.
-fn saved(path: &str, keeps_tick: bool) -> String {
-    format!("{path}?done=changelog-saved{}", if keeps_tick { "&notify=1" } else { "" })
+/// Returns the path after a draft was saved, with the ticks that are kept until it is published.
+fn saved(path: &str, ticks: &str) -> String {
+    format!("{path}?done=changelog-saved{ticks}")
 }
 
 /// Explains an error of an operation at its field. Returns whether the person can do something about it.
@@ -383,6 +392,24 @@ impl Draft {
         if let Some(key) = key {
             problems.add("publish-at", t.named(key, t.zone.name()));
         }
+        if action == Action::Save && self.form.moves_linked && !is_published {
+            problems.add("move-linked", t.get("changelog-move-with-time"));
+        }
+    }
+
+    /// Returns the move of the linked feature requests that are not done, if it is published with that tick.
+    async fn moves(&self, context: &Context, action: Action) -> Result<Option<TriageFeatureRequests>, HttpError> {
+        if action != Action::Publish || !self.form.moves_linked {
+            return Ok(None);
+        }
+        let tracks = context.run(&ListTracks).await?;
+        let Some(done) = done_track(&tracks) else { return Ok(None) };
+        let requests = self.form.linked.clone();
+        let rows = context.run(&ListInboxRows { filter: InboxFilter::default(), requests }).await?;
+        let is_done = |name: &Name| tracks.iter().any(|track| track.name == *name && track.kind() == LaneKind::Done);
+        let open = rows.iter().filter(|row| !is_done(&row.summary.placement.track));
+        let selection = Selection::new("linked", open.map(|row| row.summary.id).collect());
+        Ok(selection.ok().map(|selection| TriageFeatureRequests { selection, triage: Triage::Move(done.id) }))
     }
 
     async fn count_people(&self, context: &Context, is_needed: bool) -> Result<i64, HttpError> {
@@ -455,6 +482,7 @@ impl Draft {
             form,
             linked,
             matches,
+            done_track: done_track(&context.run(&ListTracks).await?).map(|track| track.name.as_str().to_owned()),
             people: t.count("changelog-people", people),
             is_mailed,
             now: t
@@ -465,6 +493,11 @@ impl Draft {
         };
         Ok(Reply::page_with(status, &template))
     }
+}
+
+/// Returns the first track whose feature requests are done.
+fn done_track(tracks: &[Track]) -> Option<&Track> {
+    tracks.iter().find(|track| track.kind() == LaneKind::Done)
 }
 
 /// Reads the time of publication. The error is the key of a text.
@@ -490,7 +523,7 @@ mod tests {
         let linkable = |number| Linkable::new(t, &sample_summary(number, "</label><b>", None), &[]);
         let mut problems = Problems::default();
         if is_full {
-            for field in ["title", "content", "cover", "linked", "query", "publish-at", "notify"] {
+            for field in ["title", "content", "cover", "linked", "query", "publish-at", "notify", "move-linked"] {
                 problems.add(field, "Wrong.");
             }
         }
@@ -510,6 +543,7 @@ mod tests {
             },
             linked: if is_full { vec![linkable(1), linkable(2)] } else { Vec::new() },
             matches: is_full.then(|| vec![linkable(4)]),
+            done_track: Some("Done <b>".to_owned()),
             people: t.count("changelog-people", 3),
             is_mailed: false,
             now: t.date_time(at(2)),
