@@ -886,7 +886,7 @@ fn notify_all_voters(app: &App, workspaces: &str) {
 #[test]
 fn no_workspace_s_mail_waits_for_that_of_another() {
     const WORKSPACES: usize = 50;
-    const VOTERS: usize = 30;
+    const VOTERS: usize = 10;
     let sink = Sink::start();
     sink.script(|step| match step {
         Step::To(to) if to.ends_with("@silent.example") => Reply::Stall(Duration::from_secs(600)),

@@ -10,8 +10,12 @@ const NO_RECORDS: &str = "Storage for records is used up, the workspace has 1 MB
 const NO_FILES: &str = "Storage for files is used up, the workspace has 1 MB";
 
 /// Starts a service with a budget of one megabyte of records per workspace, and with a feature request.
+///
+/// The workspace is counted before its first write: the count of a new one corrects the estimates some seconds after it,
+/// which makes room again in a workspace that a test has filled.
 fn started() -> (App, String) {
     let app = App::with(&[], &[("ROADMAP_STORAGE_RECORDS", "1MB")]);
+    usage(&app, &["--recount"]);
     let request = app.acme.feature_request("Dark mode")["id"].as_str().unwrap().to_owned();
     (app, request)
 }
@@ -152,12 +156,9 @@ fn usage_is_shown_to_operators_with_warnings() {
     let stored = usage(&app, &[]);
     let counted = usage(&app, &["--recount"]);
     is_timestamp(&counted["counted_at"]);
-    // The estimates match the count, except for what was written before the service had counted for the first time:
-    // the entries of the audit log about the creation of the workspace.
     let bytes = |usage: &Value| usage["record_bytes"].as_i64().unwrap();
-    let entries = 600 * app.count("SELECT count(*) FROM audit_entries");
-    assert!(bytes(&stored) + entries >= bytes(&counted), "{stored} {counted}");
-    assert!((MB as i64 - 1_000..=MB as i64).contains(&(bytes(&counted) - entries)), "{counted}");
+    assert!(bytes(&stored) >= bytes(&counted), "{stored} {counted}");
+    assert!((MB as i64 - 1_000..=MB as i64).contains(&bytes(&counted)), "{counted}");
     assert_eq!((&counted["subdomain"], &counted["record_limit"]), (&json!("acme"), &json!(2_i64 << 30)));
     assert_eq!((&counted["file_bytes"], &counted["file_limit"]), (&json!(0), &json!(10_i64 << 30)));
     let table = app.roadmap_as_text(&["workspace", "usage"]);
@@ -171,7 +172,10 @@ fn usage_is_shown_to_operators_with_warnings() {
     let full = doctor("1MB");
     assert_eq!(
         (&full["result"], &full["found"]),
-        (&json!("warning"), &json!("acme has used 100 % of storage_records"))
+        (
+            &json!("warning"),
+            &json!(format!("acme has used {} % of storage_records", bytes(&counted) * 100 / MB as i64))
+        )
     );
     for limit in ["2MB", "off"] {
         let well = doctor(limit);
