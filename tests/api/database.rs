@@ -125,6 +125,31 @@ impl Data {
         ));
     }
 
+    /// Makes all feature requests and comments an hour older, and the last mail to each member two days older.
+    pub fn age_posts(&self) {
+        let (hour, days) = if *ON_POSTGRES {
+            ("created_at - interval '1 hour'", "told_until - interval '2 days'")
+        } else {
+            ("created_at - 3600000", "told_until - 172800000")
+        };
+        for posts in ["feature_requests", "comments"] {
+            self.execute(&format!("UPDATE {posts} SET created_at = {hour}"));
+        }
+        self.execute(&format!("UPDATE members SET told_until = {days}"));
+    }
+
+    /// Makes the newest comment five minutes older, and the last mail to each member ten minutes older.
+    pub fn age_last_comment(&self) {
+        let (comment, mail) = if *ON_POSTGRES {
+            ("created_at - interval '5 minutes'", "told_until - interval '10 minutes'")
+        } else {
+            ("created_at - 300000", "told_until - 600000")
+        };
+        let newest = "SELECT max(created_at) FROM comments";
+        self.execute(&format!("UPDATE comments SET created_at = {comment} WHERE created_at = ({newest})"));
+        self.execute(&format!("UPDATE members SET told_until = {mail}"));
+    }
+
     /// Makes all sign-ins two hours old.
     pub fn age_sessions(&self) {
         let earlier = if *ON_POSTGRES { "created_at - interval '2 hours'" } else { "created_at - 7200000" };

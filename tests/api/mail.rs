@@ -252,6 +252,7 @@ fn an_account_has_the_mail_settings() {
     let mails = wait_for_mail_files(&app, 1);
     let ann = Browser::signed_in(&app, "ann@example.com");
     assert_eq!(ann.page("/account").matches(" checked").count(), 2);
+    assert!(!ann.page("/account").contains("Mail for the team"));
     assert_eq!(ann.submit("/account/mail", &[("changelogs", "1")]), "/account?done=mail-saved");
     let page = ann.page("/account?done=mail-saved");
     assert!(

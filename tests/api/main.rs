@@ -76,6 +76,7 @@ mod storage;
 mod subscriptions;
 mod synonyms;
 mod taking_part;
+mod team_mail;
 mod traces;
 mod track_moves;
 mod tracks;

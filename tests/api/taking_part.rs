@@ -439,7 +439,8 @@ fn an_account_has_name_language_lists_and_sessions() {
         assert!(page.contains(part), "{part}: {page}");
     }
     // People without a name are shown as the hint says, and all mail is in the chosen language.
-    for part in ["Ohne Namen steht dort „Kundin oder Kunde“.", "Die Sprache dieser Seiten und der E-Mails an Sie."] {
+    for part in ["Ohne Namen steht dort „Kundin oder Kunde“.", "Die Sprache dieser Seiten und der E-Mails an Sie."]
+    {
         assert!(page.contains(part), "{part}: {page}");
     }
     let long = ann.post("/account", &[("name", &"a".repeat(61)), ("language", "")]);

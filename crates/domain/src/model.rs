@@ -34,6 +34,7 @@ pub mod session;
 pub mod setting;
 pub mod sign_in;
 pub mod slug;
+pub mod team_mail;
 pub mod text;
 pub mod time_zone;
 pub mod timestamp;

@@ -43,6 +43,7 @@ pub mod set_sender_name;
 pub mod sign_in;
 pub mod subscribe;
 pub mod target;
+pub mod tell_team;
 pub mod triage_feature_requests;
 pub mod unsubscribe;
 pub mod update_portal;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use lettre::Message;
 use lettre::message::Mailbox;
 use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, SignInMail, TestMail};
+use roadmap_domain::model::team_mail::TeamDigestNotification;
 use tokio::sync::Semaphore;
 
 use crate::content::{ContentCache, ContentParts};
@@ -61,6 +62,12 @@ impl Composer {
     pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, SendError> {
         let digest = digest.clone();
         self.compose(move |shared| message::digest(&digest, &shared.sender)).await
+    }
+
+    /// Builds the mail to a member of the team about what customers have written.
+    pub(crate) async fn team_digest(&self, digest: &TeamDigestNotification) -> Result<Message, SendError> {
+        let digest = digest.clone();
+        self.compose(move |shared| message::team_digest(&digest, &shared.sender)).await
     }
 
     /// Writes the mail of a sign-in. It is short, and waits for no other mail.

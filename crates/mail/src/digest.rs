@@ -39,6 +39,23 @@ struct Html<'a> {
     unsubscribe: &'a str,
 }
 
+/// Returns the beginning of a comment, changelog or description in a digest, without markup. The cleaned HTML may be cut
+/// anywhere before.
+pub(crate) fn excerpt(html: &str) -> String {
+    let (text, is_cut) = CleanHtml::from_stored(html.to_owned()).beginning(4 * MAX_EXCERPT_LENGTH);
+    let mut beginning = truncate(&text, MAX_EXCERPT_LENGTH).to_owned();
+    if is_cut || beginning.len() < text.len() {
+        beginning.push('…');
+    }
+    beginning
+}
+
+/// Returns the number of bytes of a text in HTML, at most.
+pub(crate) fn escaped_bytes(text: &str) -> usize {
+    let special = text.bytes().filter(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'')).count();
+    text.len() + 4 * special
+}
+
 /// A notification in a digest.
 struct Entry<'a> {
     title: &'a str,
@@ -49,21 +66,13 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     fn new(words: Words, product: &str, entry: &'a DigestNotificationEntry) -> Self {
-        let (text, is_cut) = CleanHtml::from_stored(entry.beginning.clone()).beginning(4 * MAX_EXCERPT_LENGTH);
-        let mut beginning = truncate(&text, MAX_EXCERPT_LENGTH).to_owned();
-        if is_cut || beginning.len() < text.len() {
-            beginning.push('…');
-        }
+        let beginning = excerpt(&entry.beginning);
         Self { title: entry.title.as_str(), url: &entry.url, news: news(words, product, &entry.news), beginning }
     }
 
     /// Returns the number of bytes in the HTML, at most.
     fn html_bytes(&self) -> usize {
-        let escaped = |text: &str| {
-            let special = text.bytes().filter(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'')).count();
-            text.len() + 4 * special
-        };
-        [self.title, self.url, &self.news, &self.beginning].map(escaped).iter().sum::<usize>() + ENTRY_MARKUP
+        [self.title, self.url, &self.news, &self.beginning].map(escaped_bytes).iter().sum::<usize>() + ENTRY_MARKUP
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, SignInMail, TestMail};
+use roadmap_domain::model::team_mail::TeamDigestNotification;
 use roadmap_domain::ports::Mailer;
 use tempfile::NamedTempFile;
 
@@ -54,6 +55,10 @@ impl Mailer for FileMailer {
 
     async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError> {
         self.write(self.composer.digest(digest).await?, format!("{}.eml", digest.id)).await
+    }
+
+    async fn send_team_digest(&self, digest: &TeamDigestNotification) -> Result<String, SendError> {
+        self.write(self.composer.team_digest(digest).await?, format!("{}.eml", digest.id)).await
     }
 
     async fn send_sign_in(&self, mail: &SignInMail) -> Result<String, SendError> {

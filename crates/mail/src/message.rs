@@ -8,11 +8,12 @@ use lettre::message::{Mailbox, MessageBuilder, MultiPart};
 use lettre::{Address, Message};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::mail::{Brand, DigestNotification, Notification, SendError, SignInMail, TestMail};
+use roadmap_domain::model::team_mail::TeamDigestNotification;
 
 use crate::composer::Sender;
 use crate::content::ContentParts;
 use crate::frame::Rendered;
-use crate::{digest, notification, sign_in, test_mail};
+use crate::{digest, notification, sign_in, team_digest, test_mail};
 
 /// Maximum characters of client text in a header.
 const MAX_HEADER_LENGTH: usize = 300;
@@ -82,6 +83,13 @@ pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Mes
     let DigestNotification { to, brand, unsubscribe_url: url, .. } = digest;
     let head = HeaderFields { id: digest.id.to_string(), to, brand, url };
     unsubscribable(&head, digest::render(digest), sender)
+}
+
+/// Builds the mail to a member of the team about what customers have written.
+pub(crate) fn team_digest(digest: &TeamDigestNotification, sender: &Sender) -> Result<Message, SendError> {
+    let TeamDigestNotification { to, brand, unsubscribe_url: url, .. } = digest;
+    let head = HeaderFields { id: digest.id.to_string(), to, brand, url };
+    unsubscribable(&head, team_digest::render(digest), sender)
 }
 
 /// Builds the mail of a sign-in. Nobody can unsubscribe from it: it is sent when it is asked for, or once to a new member

@@ -8,7 +8,7 @@ use roadmap_domain::model::comment::PublicAuthor;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, SignInId};
+use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, MemberId, SignInId};
 use roadmap_domain::model::mail::{
     Brand, DigestId, DigestNotification, DigestNotificationEntry, MailId, News, Notification, SignInMail, TestMail,
     Topic,
@@ -17,13 +17,14 @@ use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::portal::{Color, Language};
 use roadmap_domain::model::session::BrowserName;
 use roadmap_domain::model::sign_in::{PageAction, PendingAction};
+use roadmap_domain::model::team_mail::{TeamDigestEntry, TeamDigestId, TeamDigestNotification};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use uuid::Uuid;
 
 use crate::content::ContentParts;
 use crate::frame::Rendered;
-use crate::{digest, notification, sign_in, test_mail};
+use crate::{digest, notification, sign_in, team_digest, test_mail};
 
 /// Writes the samples instead of comparing them.
 const WRITE: &str = "WRITE_MAIL_SAMPLES";
@@ -90,6 +91,25 @@ struct Texts {
     why: &'static str,
     changelog_title: &'static str,
     changelog: &'static str,
+}
+
+/// A mail to a member about nothing yet.
+pub(crate) fn sample_team_digest() -> TeamDigestNotification {
+    let at = |millis| Timestamp::from_millis(millis).unwrap();
+    let member = MemberId::new(Uuid::from_u128(0xdd));
+    TeamDigestNotification {
+        id: TeamDigestId { member, after: at(1_769_900_000_000), until: at(1_770_000_000_000) },
+        to: address("ines@acme.example"),
+        language: Language::English,
+        brand: plain_brand("Acme"),
+        requests: Vec::new(),
+        requests_count: 0,
+        replies: Vec::new(),
+        replies_count: 0,
+        inbox_url: "https://acme.example/admin".to_owned(),
+        account_url: "https://acme.example/account#mail".to_owned(),
+        unsubscribe_url: "https://acme.example/unsubscribe/token?kind=team".to_owned(),
+    }
 }
 
 fn texts(language: Language) -> Texts {
@@ -220,6 +240,36 @@ fn samples(language: Language) -> Vec<(&'static str, Rendered)> {
         unsubscribe_url: format!("{PORTAL}/unsubscribe/signed"),
     };
     samples.push(("digest", digest::render(&digest).unwrap()));
+    let post = |about: &str, number: u32, author: Option<PublicAuthor>, beginning: &str| TeamDigestEntry {
+        title: title(about),
+        url: format!("{PORTAL}/admin/feature_requests/{number}"),
+        author,
+        is_awaiting: number == 143,
+        beginning: beginning.to_owned(),
+    };
+    let maya = || Some(PublicAuthor::Customer(Some(name("Maya"))));
+    let team = TeamDigestNotification {
+        language,
+        brand: branded.clone(),
+        requests: vec![post(texts.title, 142, maya(), texts.why), post(texts.second_title, 143, None, "")],
+        requests_count: 5,
+        replies: vec![post(texts.second_title, 88, Some(PublicAuthor::Customer(None)), texts.why)],
+        replies_count: 1,
+        inbox_url: format!("{PORTAL}/admin"),
+        account_url: format!("{PORTAL}/account#mail"),
+        unsubscribe_url: format!("{PORTAL}/unsubscribe/signed?kind=team"),
+        ..sample_team_digest()
+    };
+    let one = TeamDigestNotification {
+        brand: plain.clone(),
+        requests: vec![post(texts.title, 142, maya(), texts.answer)],
+        requests_count: 1,
+        replies: Vec::new(),
+        replies_count: 0,
+        ..team.clone()
+    };
+    samples.push(("team", team_digest::render(&team).unwrap()));
+    samples.push(("team-one", team_digest::render(&one).unwrap()));
     let sign_in_mail = SignInMail {
         brand: branded,
         url: format!("{PORTAL}/sign-in/signed"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, SignInMail, TestMail};
+use roadmap_domain::model::team_mail::TeamDigestNotification;
 use roadmap_domain::ports::Mailer;
 
 use crate::composer::{Composer, Sender};
@@ -59,6 +60,10 @@ impl Mailer for SmtpMailer {
 
     async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError> {
         self.send_message(self.composer.digest(digest).await?).await
+    }
+
+    async fn send_team_digest(&self, digest: &TeamDigestNotification) -> Result<String, SendError> {
+        self.send_message(self.composer.team_digest(digest).await?).await
     }
 
     async fn send_sign_in(&self, mail: &SignInMail) -> Result<String, SendError> {

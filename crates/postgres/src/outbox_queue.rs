@@ -11,10 +11,13 @@ use roadmap_domain::model::mail::{MailStatus, OutboxDepth};
 use roadmap_domain::model::message::{
     Audience, Lease, LeasedMessages, MessageContent, MessageId, MessageOutcome, MessageState, Priority,
 };
+use roadmap_domain::model::team_mail::MemberToTell;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{OutboxQueue, WorkspaceDirectory};
 use roadmap_store::columns::TimestampColumn;
-use roadmap_store::rows::{MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages};
+use roadmap_store::rows::{
+    MailStatusRow, MemberToTellRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
+};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -55,6 +58,12 @@ statement! {
     /// Selects the workspaces with due messages, and their priorities.
     DueWorkspaces { now: TimestampColumn => Timestamptz } -> (SqlUuid, SmallInt),
     "SELECT id, priority FROM workspaces_with_messages({now})"
+}
+
+statement! {
+    /// Selects the members who want mail about what customers write, with the time zone of their workspace.
+    MembersToTell {} -> (SqlUuid, Text, SqlUuid, Text, Timestamptz),
+    "SELECT of_workspace, zone, member, wanted, told FROM members_to_tell()"
 }
 
 statement! {
@@ -371,6 +380,12 @@ impl OutboxQueue for PostgresStore {
             }
         };
         session.run(settle.get_result(&mut session.connection()?)).await
+    }
+
+    async fn members_to_tell(&self) -> Result<Vec<MemberToTell>, StoreError> {
+        let session = self.mail_session(NO_WORKSPACE).await?;
+        let rows: Vec<MemberToTellRow> = session.run(MembersToTell {}.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().filter_map(MemberToTellRow::member).collect())
     }
 
     async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError> {

@@ -54,6 +54,8 @@ diesel::table! {
         role -> Text,
         created_at -> Timestamptz,
         removed_at -> Nullable<Timestamptz>,
+        team_mail -> Text,
+        told_until -> Timestamptz,
     }
 }
 

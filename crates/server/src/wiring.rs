@@ -28,6 +28,7 @@ use roadmap_domain::usecase::query::{Queries, QueryPorts};
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
+use roadmap_domain::usecase::tell_team::TellTeam;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_http::HttpDependencies;
 use roadmap_http::body::BodyLimits;
@@ -355,6 +356,11 @@ impl Application {
             Mail::Smtp(options) => deliver.with_concurrent_sends(options.connections),
             Mail::Folder(..) => deliver,
         })
+    }
+
+    /// Creates the use case that queues the mail to team members.
+    pub(crate) fn tell_team(&self) -> TellTeam {
+        TellTeam::new(self.executor.clone(), self.queue.clone(), self.mail_reader(), self.clock.clone())
     }
 
     /// Creates the use case that removes orphaned and unused uploads.

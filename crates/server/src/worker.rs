@@ -1,8 +1,10 @@
-//! The worker: sends mail until it is stopped.
+//! The worker: sends mail, and queues the mail to team members when it is due, until it is stopped.
 
 use std::time::Duration;
 
+use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
+use roadmap_domain::usecase::tell_team::TellTeam;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -10,6 +12,9 @@ use crate::shutdown::ShutdownSignals;
 
 /// How often a worker looks for workspaces with mail.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How often a worker looks for team members to tell what customers have written.
+const TEAM_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A running worker.
 pub(crate) struct Worker {
@@ -20,7 +25,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// Starts the worker. A shutdown signal of the process also stops it at once: it starts no more mails, even while
     /// the process finishes other work.
-    pub(crate) fn start(deliver: DeliverMail) -> anyhow::Result<Self> {
+    pub(crate) fn start(deliver: DeliverMail, tell_team: TellTeam) -> anyhow::Result<Self> {
         let (stop, stopped) = watch::channel(false);
         let mut signals = ShutdownSignals::listen()?;
         let signalled = stop.clone();
@@ -32,6 +37,7 @@ impl Worker {
             };
             tokio::select! {
                 () = deliver_until_stopped(deliver, stopped) => {}
+                () = tell_team_repeatedly(tell_team) => {}
                 () = signal => {}
             }
         });
@@ -63,4 +69,17 @@ async fn deliver_until_stopped(deliver: DeliverMail, stopped: watch::Receiver<bo
         }
     };
     deliver.run(&stop, pause).await;
+}
+
+async fn tell_team_repeatedly(tell_team: TellTeam) {
+    let mut ticks = tokio::time::interval(TEAM_INTERVAL);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        match tell_team.run().await {
+            Ok(0) => {}
+            Ok(queued) => tracing::info!(queued, "queued mails to team members"),
+            Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "failed to look for team members to tell"),
+        }
+    }
 }

@@ -11,10 +11,13 @@ use roadmap_domain::model::mail::{DigestId, MailStatus, OutboxDepth};
 use roadmap_domain::model::message::{
     Audience, Lease, LeasedMessages, MessageContent, MessageId, MessageOutcome, MessageState, Priority,
 };
+use roadmap_domain::model::team_mail::{MemberToTell, TeamMail};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::OutboxQueue;
 use roadmap_store::columns::Id;
-use roadmap_store::rows::{MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages};
+use roadmap_store::rows::{
+    MailStatusRow, MemberToTellRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
+};
 
 use crate::SqliteStore;
 use crate::audience::expand_audience;
@@ -40,6 +43,14 @@ statement! {
     "SELECT workspaces.id, priorities.value FROM workspaces CROSS JOIN json_each('[0, 1]') AS priorities
      WHERE EXISTS (SELECT 1 FROM outbox WHERE workspace_id = workspaces.id AND priority = priorities.value AND due_at <= ?)
      ORDER BY workspaces.id, priorities.value"
+}
+
+statement! {
+    /// Selects the members who want mail about what customers write, with the time zone of their workspace.
+    MembersToTell { nothing: String => Text } -> (Binary, Text, Binary, Text, BigInt),
+    "SELECT members.workspace_id, coalesce(portal_settings.time_zone, 'UTC'), members.id, team_mail, told_until
+     FROM members LEFT JOIN portal_settings ON portal_settings.workspace_id = members.workspace_id
+     WHERE removed_at IS NULL AND team_mail <> ?"
 }
 
 statement! {
@@ -311,6 +322,12 @@ impl OutboxQueue for SqliteStore {
             Ok(settled > 0)
         })
         .await
+    }
+
+    async fn members_to_tell(&self) -> Result<Vec<MemberToTell>, StoreError> {
+        let wanting = MembersToTell { nothing: TeamMail::Nothing.name().to_owned() };
+        let rows: Vec<MemberToTellRow> = self.readers.run(move |connection| Ok(wanting.load(connection)?)).await?;
+        Ok(rows.into_iter().filter_map(MemberToTellRow::member).collect())
     }
 
     async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError> {

@@ -57,6 +57,8 @@ table! {
         created_at -> BigInt,
         role -> Text,
         removed_at -> Nullable<BigInt>,
+        team_mail -> Text,
+        told_until -> BigInt,
     }
 }
 

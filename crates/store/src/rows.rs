@@ -8,13 +8,16 @@ mod people;
 mod requests;
 mod workspaces;
 
-pub use comments::{AuthorRow, CommentRow, CustomerTextRow, HeldCommentRow, HeldPostRow, NoteRow, TextCountsRow};
+pub use comments::{
+    AuthorRow, CommentRow, CustomerTextRow, HeldCommentRow, HeldPostRow, NoteRow, TeamPostRow, TextCountsRow,
+    team_posts,
+};
 pub use outbox::{
     HeldMessageRow, MailFailureRow, MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
 };
 pub use people::{
-    ApiKeyRow, AuditEntryRow, CustomerNameRow, CustomerRecordsRows, CustomerRow, MemberRow, SessionEntryRow,
-    SessionRow, SignInRow, VoterRow,
+    ApiKeyRow, AuditEntryRow, CustomerNameRow, CustomerRecordsRows, CustomerRow, MemberRow, MemberToTellRow,
+    SessionEntryRow, SessionRow, SignInRow, VoterRow,
 };
 pub use requests::{
     ChangeRow, EventRow, InboxCountsRow, InboxListRow, LaneRow, LinkRow, MergePreviewRow, OverviewRows, PortalListRow,

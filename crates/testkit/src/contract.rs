@@ -52,6 +52,7 @@ pub mod requests;
 pub mod search;
 pub mod sessions;
 pub mod subscriptions;
+pub mod team_mail;
 pub mod tenancy;
 pub mod usage;
 pub mod votes;
@@ -87,6 +88,7 @@ macro_rules! contract_tests {
         $crate::search!($subject);
         $crate::sessions!($subject);
         $crate::subscriptions!($subject);
+        $crate::team_mail!($subject);
         $crate::tenancy!($subject);
         $crate::usage!($subject);
         $crate::votes!($subject);

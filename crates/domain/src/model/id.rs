@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use crate::error::{FieldError, FieldProblem, Validated};
+use crate::model::timestamp::Timestamp;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
@@ -65,6 +66,13 @@ ids! {
     SignInId,
 }
 
+/// Returns a UUID that is not greater than any ID of a record with this timestamp or a later one: IDs begin with the
+/// milliseconds of their record's timestamp (RFC 9562 section 5.7).
+#[must_use]
+pub fn lowest_id_at(at: Timestamp) -> Uuid {
+    Uuid::from_u128(u128::from(at.millis().max(0).unsigned_abs()) << 80)
+}
+
 /// Parses a hyphenated UUID in upper or lower case.
 ///
 /// # Errors
@@ -88,6 +96,13 @@ pub(crate) fn parse_hyphenated_uuid(raw: &str) -> Option<Uuid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lowest_id_begins_with_the_milliseconds() {
+        let at = |millis| Timestamp::from_millis(millis).unwrap();
+        assert_eq!(lowest_id_at(at(0x0189_0a5d_ac96)).to_string(), "01890a5d-ac96-0000-0000-000000000000");
+        assert_eq!(lowest_id_at(at(-1)), Uuid::nil());
+    }
 
     #[test]
     fn reads_only_the_hyphenated_form() {

@@ -8,8 +8,9 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
-use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, SignInId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, MemberId, SignInId};
 use crate::model::mail::{DigestId, MailId, Topic};
+use crate::model::team_mail::TeamDigestId;
 use crate::model::timestamp::Timestamp;
 
 /// The identity of a message, unique in its workspace. It is derived from the subject of the message, so that creating
@@ -57,6 +58,12 @@ impl From<MailId> for MessageId {
 
 impl From<DigestId> for MessageId {
     fn from(digest: DigestId) -> Self {
+        Self(digest.to_string())
+    }
+}
+
+impl From<TeamDigestId> for MessageId {
+    fn from(digest: TeamDigestId) -> Self {
         Self(digest.to_string())
     }
 }
@@ -128,6 +135,8 @@ pub enum MessageContent {
         /// The end of the hour.
         at: Timestamp,
     },
+    /// What customers have written, for a member of the team.
+    TeamDigest(TeamDigestId),
     /// The link and the code of a sign-in.
     SignIn(SignInId),
     /// A test mail, which shows an operator that mail arrives.
@@ -161,6 +170,7 @@ impl MessageContent {
                 Topic::Changelog(_) => "changelog",
             },
             Self::CommentDigest { .. } => "comment_digest",
+            Self::TeamDigest(_) => "team_digest",
             Self::SignIn(_) => "sign_in",
             Self::TestMail => "test_mail",
         }
@@ -170,7 +180,9 @@ impl MessageContent {
     #[must_use]
     pub const fn priority(&self) -> Priority {
         match self {
-            Self::Audience(_) | Self::Notification(_) | Self::CommentDigest { .. } => Priority::Bulk,
+            Self::Audience(_) | Self::Notification(_) | Self::CommentDigest { .. } | Self::TeamDigest(_) => {
+                Priority::Bulk
+            }
             Self::SignIn(_) | Self::TestMail => Priority::Urgent,
         }
     }
@@ -188,6 +200,9 @@ impl MessageContent {
                 json!({ field: id })
             }
             Self::CommentDigest { at } => json!({ "at": at.millis() }),
+            Self::TeamDigest(TeamDigestId { member, after, until }) => {
+                json!({ "member": member.to_string(), "after": after.millis(), "until": until.millis() })
+            }
             Self::SignIn(sign_in) => json!({ "sign_in": sign_in.to_string() }),
             Self::TestMail => json!({}),
         };
@@ -204,6 +219,10 @@ impl MessageContent {
             let text = payload.get(field).and_then(Value::as_str).ok_or(ContentError::Payload)?;
             Uuid::try_parse(text).map_err(|_| ContentError::Payload)
         };
+        let time = |field: &str| -> Result<Timestamp, ContentError> {
+            let millis = payload.get(field).and_then(Value::as_i64);
+            millis.and_then(Timestamp::from_millis).ok_or(ContentError::Payload)
+        };
         let (topic, is_audience) = match kind.strip_suffix("_audience") {
             Some(topic) => (topic, true),
             None => (kind, false),
@@ -212,9 +231,10 @@ impl MessageContent {
             "comment" => Topic::Comment(CommentId::new(id("comment")?)),
             "status_change" => Topic::StatusChange(EventId::new(id("event")?)),
             "changelog" => Topic::Changelog(ChangelogId::new(id("changelog")?)),
-            "comment_digest" if !is_audience => {
-                let at = payload.get("at").and_then(Value::as_i64).and_then(Timestamp::from_millis);
-                return Ok(Self::CommentDigest { at: at.ok_or(ContentError::Payload)? });
+            "comment_digest" if !is_audience => return Ok(Self::CommentDigest { at: time("at")? }),
+            "team_digest" if !is_audience => {
+                let member = MemberId::new(id("member")?);
+                return Ok(Self::TeamDigest(TeamDigestId { member, after: time("after")?, until: time("until")? }));
             }
             "sign_in" if !is_audience => return Ok(Self::SignIn(SignInId::new(id("sign_in")?))),
             "test_mail" if !is_audience => return Ok(Self::TestMail),
@@ -371,7 +391,10 @@ mod tests {
             Topic::Changelog(ChangelogId::new(uuid(3))),
         ];
         let audience = |topic| MessageContent::Audience(Audience { topic, after: CustomerId::new(uuid(4)) });
+        let at = |millis| Timestamp::from_millis(millis).unwrap();
+        let digest = TeamDigestId { member: MemberId::new(uuid(6)), after: at(-1), until: at(1_770_000_000_000) };
         let others = [
+            MessageContent::TeamDigest(digest),
             MessageContent::CommentDigest { at: Timestamp::from_millis(1_770_000_000_000).unwrap() },
             MessageContent::SignIn(SignInId::new(uuid(5))),
             MessageContent::TestMail,
@@ -392,6 +415,7 @@ mod tests {
             ("comment_audience", r#"{"comment":"01890a5d-ac96-774b-bcce-b302099a8057"}"#),
             ("status_change", r#"{"comment":"01890a5d-ac96-774b-bcce-b302099a8057"}"#),
             ("changelog_audience", r#"{"changelog":"01890a5d-ac96-774b-bcce-b302099a8057"}"#),
+            ("team_digest", r#"{"member":"01890a5d-ac96-774b-bcce-b302099a8057","after":1}"#),
             ("comment_digest", r#"{"at":"now"}"#),
             ("comment_digest", r#"{"at":9223372036854775807}"#),
         ] {

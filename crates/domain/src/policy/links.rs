@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::attachment::Filename;
 use crate::model::base_url::BaseUrl;
-use crate::model::id::{AttachmentId, CustomerId, FeatureRequestId, SignInId, WorkspaceId, parse_uuid};
+use crate::model::id::{AttachmentId, CustomerId, FeatureRequestId, MemberId, SignInId, WorkspaceId, parse_uuid};
 use crate::model::mail::Unsubscription;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
@@ -15,6 +15,14 @@ const UNSUBSCRIBE_REQUEST: &str = "request";
 /// The query parameter of an unsubscribe link that names a kind of mail, and its value for changelogs.
 const UNSUBSCRIBE_KIND: &str = "kind";
 const CHANGELOGS: &str = "changelogs";
+/// The value of the kind for the mail to a member of the team.
+const TEAM: &str = "team";
+
+/// Whether an unsubscribe link is that of a mail to a member, by the parameters of its query. Its reference has the purpose
+/// [`Purpose::TeamMail`].
+pub fn is_team_link<'a>(parameter: impl Fn(&str) -> Option<&'a str>) -> bool {
+    parameter(UNSUBSCRIBE_KIND) == Some(TEAM)
+}
 
 /// Returns what an unsubscribe link stops, by the parameters of its query. They need no signature, because they affect only
 /// the mail of the link's own customer. With missing or unknown ones, a link stops all mail.
@@ -121,6 +129,13 @@ impl Links {
         format!("{}/unsubscribe/{token}{query}", self.base)
     }
 
+    /// Returns the URL that stops mail to a member about what customers write. [`is_team_link`] reads its query.
+    #[must_use]
+    pub fn stop_team_mail(&self, member: MemberId) -> String {
+        let token = self.references.sign(Purpose::TeamMail, self.workspace, member.uuid());
+        format!("{}/unsubscribe/{token}?{UNSUBSCRIBE_KIND}={TEAM}", self.base)
+    }
+
     /// Returns the path of the page where a customer chooses the mail without signing in, valid until a time.
     #[must_use]
     pub fn mail_settings(&self, customer: CustomerId, until: Timestamp) -> String {
@@ -192,6 +207,13 @@ mod tests {
                 "/unsubscribe/",
                 "?kind=changelogs",
                 Purpose::Unsubscribe,
+                voter.uuid(),
+            ),
+            (
+                links().stop_team_mail(MemberId::new(voter.uuid())),
+                "/unsubscribe/",
+                "?kind=team",
+                Purpose::TeamMail,
                 voter.uuid(),
             ),
             (

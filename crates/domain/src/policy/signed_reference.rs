@@ -25,6 +25,8 @@ pub enum Purpose {
     File,
     /// An unsubscribe link in mail to a voter.
     Unsubscribe,
+    /// A link in mail to a member of the team that stops it.
+    TeamMail,
     /// A link to the mail settings of a customer, which expires.
     MailSettings,
     /// A link in mail that signs somebody in.
@@ -41,6 +43,7 @@ impl Purpose {
             Self::Attachable => b"attachable",
             Self::File => b"file",
             Self::Unsubscribe => b"unsubscribe",
+            Self::TeamMail => b"team-mail",
             Self::MailSettings => b"mail-settings",
             Self::SignIn => b"sign-in",
             Self::KnownBrowser => b"known-browser",

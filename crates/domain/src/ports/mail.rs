@@ -11,6 +11,7 @@ use crate::model::mail::{
 };
 use crate::model::message::{Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, Priority};
 use crate::model::sign_in::SignIn;
+use crate::model::team_mail::{MemberToTell, TeamDigestContent, TeamDigestId, TeamDigestNotification};
 use crate::model::timestamp::Timestamp;
 
 /// Sends mail.
@@ -25,6 +26,9 @@ pub trait Mailer: Send + Sync {
 
     /// Sends one digest under the same contract.
     async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError>;
+
+    /// Sends one mail to a member under the same contract.
+    async fn send_team_digest(&self, digest: &TeamDigestNotification) -> Result<String, SendError>;
 
     /// Sends the mail of a sign-in under the same contract. No log line has its link or its code.
     async fn send_sign_in(&self, mail: &SignInMail) -> Result<String, SendError>;
@@ -81,6 +85,9 @@ pub trait OutboxQueue: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
+    /// Returns all members of all workspaces who want mail about what customers write.
+    async fn members_to_tell(&self) -> Result<Vec<MemberToTell>, StoreError>;
+
     /// Returns the state of the message with this identity, if there is one.
     async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError>;
 
@@ -133,6 +140,23 @@ pub trait MailReader: Send + Sync {
 
     /// Returns the sign-ins with these IDs that exist.
     async fn sign_ins(&self, workspace: WorkspaceId, sign_ins: &[SignInId]) -> Result<Vec<SignIn>, StoreError>;
+
+    /// Returns what a mail to a member is about, with at most `limit` feature requests and `limit` comments, each cut after
+    /// `characters` characters. `None` if the member was removed or wants no such mail any more.
+    ///
+    /// Contract: the feature requests, also private ones and those that wait for approval, and the comments of customers,
+    /// also those that wait for approval, whose timestamps are after one and until the other of the identity. A member who
+    /// wants [`TeamMail::Answered`] gets no feature requests, and only comments on those that the member has commented on.
+    /// They are found by their IDs, which are ordered by the timestamps.
+    ///
+    /// [`TeamMail::Answered`]: crate::model::team_mail::TeamMail::Answered
+    async fn team_digest(
+        &self,
+        workspace: WorkspaceId,
+        id: &TeamDigestId,
+        limit: u32,
+        characters: u32,
+    ) -> Result<Option<TeamDigestContent>, StoreError>;
 
     /// Returns the messages that are held for these digests.
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError>;

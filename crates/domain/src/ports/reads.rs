@@ -22,7 +22,8 @@ use crate::model::feature_request::{
     FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink, Sort,
 };
 use crate::model::id::{
-    AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, SessionId, SignInId, TrackId, WorkspaceId,
+    AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, MemberId, SessionId, SignInId, TrackId,
+    WorkspaceId,
 };
 use crate::model::mail::MailSettings;
 use crate::model::member::Member;
@@ -37,6 +38,7 @@ use crate::model::search::Synonyms;
 use crate::model::session::{SecretDigest, Session};
 use crate::model::setting::Setting;
 use crate::model::sign_in::SignIn;
+use crate::model::team_mail::TeamMail;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
@@ -349,6 +351,13 @@ pub trait InboxReader: Send + Sync {
 pub trait MemberReader: Send + Sync {
     /// Returns the team members, oldest first.
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
+
+    /// Returns the address of a member, and which mail the member gets about what customers write. One statement.
+    async fn team_mail(
+        &self,
+        workspace: WorkspaceId,
+        member: MemberId,
+    ) -> Result<Option<(EmailAddress, TeamMail)>, StoreError>;
 }
 
 /// Reads the overview of a workspace.
@@ -601,6 +610,7 @@ mockall::mock! {
     #[async_trait]
     impl MemberReader for Reads {
         async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
+        async fn team_mail(&self, workspace: WorkspaceId, member: MemberId) -> Result<Option<(EmailAddress, TeamMail)>, StoreError>;
     }
 
     #[async_trait]

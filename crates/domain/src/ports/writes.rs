@@ -14,7 +14,7 @@ use crate::model::board::Board;
 use crate::model::changelog::{Changelog, CoverImage, EditableChangelog};
 use crate::model::comment::{ListedComment, NewComment};
 use crate::model::customer::{Customer, CustomerName, NewCustomer};
-use crate::model::email_address::FoldedEmail;
+use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::event::NewEvent;
 use crate::model::feature_request::{
     EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText,
@@ -34,6 +34,7 @@ use crate::model::search::{SearchDocument, Synonyms};
 use crate::model::session::NewSession;
 use crate::model::setting::Setting;
 use crate::model::sign_in::{Consumption, KnownAddress, SignIn};
+use crate::model::team_mail::TeamMail;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
@@ -267,6 +268,10 @@ pub trait Outbox {
     /// [`OutboxQueue::status`](super::OutboxQueue::status).
     async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError>;
 
+    /// Adds one mail to the workspace's mail count of the current hour. Returns the mail count of `day`, under the same
+    /// contract as [`Self::count_mails`].
+    async fn count_team_mail(&mut self, day: MailBudgetWindow) -> Result<u64, StoreError>;
+
     /// Adds the mails of a topic, one per subscribed customer, to the workspace's mail count of the current hour.
     ///
     /// Returns the workspace's mail count of `day`, including these mails. Counting them may stop at `limit` plus one.
@@ -304,6 +309,21 @@ pub trait SubscriptionWrites {
         change: MailSettingsChange,
         at: Timestamp,
     ) -> Result<Option<bool>, StoreError>;
+
+    /// Changes which mail a member gets about what customers write. Returns `false` if the workspace has no such member. If
+    /// the member got none before, what was written until `at` is not told.
+    async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Records until when a member was told what customers write. Returns the member's address, or `None` if the member was
+    /// removed, wants no such mail, or was not told until `after` exactly.
+    ///
+    /// Contract: of concurrent units of work with the same `after`, one gets the address.
+    async fn tell_until(
+        &mut self,
+        member: MemberId,
+        after: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<EmailAddress>, StoreError>;
 
     /// Subscribes a customer, who is found or created, to a feature request, with or without a vote.
     ///
@@ -712,6 +732,7 @@ mockall::mock! {
         async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
         async fn delete_message(&mut self, message: &MessageId) -> Result<(), StoreError>;
         async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError>;
+        async fn count_team_mail(&mut self, day: MailBudgetWindow) -> Result<u64, StoreError>;
         async fn count_mails(&mut self, topic: Topic, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
     }
 
@@ -719,6 +740,8 @@ mockall::mock! {
     impl SubscriptionWrites for Unit {
         async fn unsubscribe(&mut self, customer: CustomerId, request: FeatureRequestId) -> Result<Option<bool>, StoreError>;
         async fn change_mail_settings(&mut self, customer: CustomerId, change: MailSettingsChange, at: Timestamp) -> Result<Option<bool>, StoreError>;
+        async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError>;
+        async fn tell_until(&mut self, member: MemberId, after: Timestamp, until: Timestamp) -> Result<Option<EmailAddress>, StoreError>;
         async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<SubscribeOutcome>, StoreError>;
     }
 

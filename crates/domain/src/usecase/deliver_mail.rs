@@ -25,6 +25,7 @@ use crate::model::mail::{
 use crate::model::message::{Lease, MessageId, MessageOutcome, Priority, UnreadableMessage};
 use crate::model::portal::Portal;
 use crate::model::sign_in::PendingAction;
+use crate::model::team_mail::{LeasedTeamDigest, TeamDigestEntry, TeamDigestNotification, TeamPost};
 use crate::model::timestamp::Timestamp;
 use crate::policy::links::Links;
 use crate::policy::mail_limits::{end_of_hour, start_of_hour};
@@ -254,6 +255,7 @@ impl DeliverMail {
             LoadedMessage::Mail(mail) => Some((message.lease(), mail.id.customer)),
             LoadedMessage::Audience(_)
             | LoadedMessage::Digest(_)
+            | LoadedMessage::TeamDigest(_)
             | LoadedMessage::SignIn(_)
             | LoadedMessage::Test(_) => None,
         });
@@ -290,6 +292,9 @@ impl DeliverMail {
             LoadedMessage::Mail(mail) => (mail.attempt, self.mailer.send(&self.notification(workspace, mail)).await),
             LoadedMessage::Digest(digest) => {
                 (digest.attempt, self.mailer.send_digest(&self.digest(workspace, digest)).await)
+            }
+            LoadedMessage::TeamDigest(digest) => {
+                (digest.attempt, self.mailer.send_team_digest(&self.team_digest(workspace, digest)).await)
             }
             LoadedMessage::SignIn(leased) => {
                 (leased.attempt, self.mailer.send_sign_in(&self.sign_in_mail(workspace, leased)).await)
@@ -388,6 +393,31 @@ impl DeliverMail {
             entries: digest.entries.iter().map(entry).collect(),
             more: digest.mails.saturating_sub(digest.entries.len() as u64),
             unsubscribe_url: links.unsubscribe(digest.id.customer, Unsubscription::Everything),
+        }
+    }
+
+    fn team_digest(&self, workspace: WorkspaceId, digest: &LeasedTeamDigest) -> TeamDigestNotification {
+        let LeasedTeamDigest { id, content, sender, .. } = digest;
+        let links = self.links(workspace, sender);
+        let entry = |post: &TeamPost| TeamDigestEntry {
+            title: post.request.title.clone(),
+            url: links.admin_request(&post.request.slug()),
+            author: post.author.as_ref().map(mail_author),
+            is_awaiting: post.is_awaiting,
+            beginning: post.beginning.clone(),
+        };
+        TeamDigestNotification {
+            id: *id,
+            to: content.to.clone(),
+            language: sender.portal.settings.language_for(content.language),
+            brand: brand(&links, sender),
+            requests: content.requests.iter().map(entry).collect(),
+            requests_count: content.requests_count,
+            replies: content.replies.iter().map(entry).collect(),
+            replies_count: content.replies_count,
+            inbox_url: links.page("/admin"),
+            account_url: links.page("/account#mail"),
+            unsubscribe_url: links.stop_team_mail(id.member),
         }
     }
 
@@ -504,12 +534,13 @@ mod tests {
     use crate::model::comment::PublicAuthor;
     use crate::model::email_address::EmailAddress;
     use crate::model::feature_request::{RequestLink, Title};
-    use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, SignInId};
+    use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, MemberId, SignInId};
     use crate::model::mail::{HeldMessage, MailId, MailRecipient, Topic, TopicContent};
     use crate::model::message::{Audience, LeasedMessage, LeasedMessages, MessageContent, Recipient};
     use crate::model::portal::Language;
     use crate::model::session::SecretDigest;
     use crate::model::sign_in::SignIn;
+    use crate::model::team_mail::{TeamDigestContent, TeamDigestId};
     use crate::policy::signed_reference::{Purpose, Secret};
     use crate::ports::mocks::{MockMailReader, MockMailer, MockOutboxQueue};
     use crate::usecase::fixtures::{FixedClock, mail_sender, name, now, workspace};
@@ -1220,6 +1251,60 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_member_gets_mail_that_is_still_wanted_and_about_something() {
+        let id = |number| {
+            let (after, until) = (now().plus(-Duration::DAY), now().plus(-Duration::MINUTE));
+            TeamDigestId { member: MemberId::new(Uuid::from_u128(number)), after, until }
+        };
+        let to = |address: &str| EmailAddress::parse("email", address).unwrap();
+        // Of the first; the second has another address now, the third wants none, and of the fourth nothing is left.
+        let messages = (1..=4).map(|number| {
+            let recipient = Recipient::Address(to("ines@team.example"));
+            message(MessageContent::TeamDigest(id(number)), id(number), recipient)
+        });
+        let mut queue = queue(LeasedMessages { messages: messages.collect(), unreadable: Vec::new() });
+        queue.expect_lease().returning(|_, _, _, _, _| Ok(LeasedMessages::default()));
+        let settled = settled(&mut queue);
+        let mut reader = reader();
+        reader.expect_team_digest().times(4).returning(move |_, wanted, limit, _| {
+            assert_eq!(limit, TeamDigestContent::MAX_SHOWN);
+            let request = RequestLink {
+                id: FeatureRequestId::new(Uuid::from_u128(7)),
+                tag_number: 7,
+                title: Title::from_stored("Dark mode".to_owned()),
+            };
+            let post =
+                TeamPost { request, author: Some(ines()), is_awaiting: true, beginning: "<p>Eyes</p>".to_owned() };
+            let has_posts = *wanted != id(4);
+            Ok((*wanted != id(3)).then(|| TeamDigestContent {
+                to: to(if *wanted == id(2) { "other@team.example" } else { "ines@team.example" }),
+                language: Some(Language::German),
+                requests: if has_posts { vec![post] } else { Vec::new() },
+                requests_count: if has_posts { 3 } else { 0 },
+                replies: Vec::new(),
+                replies_count: 0,
+            }))
+        });
+        let seen: Arc<Mutex<Vec<TeamDigestNotification>>> = Arc::default();
+        let seeing = seen.clone();
+        let mut mailer = MockMailer::new();
+        mailer.expect_send_team_digest().times(1).returning(move |mail| {
+            seeing.lock().unwrap().push(mail.clone());
+            ok()
+        });
+        run_once(&deliver(queue, reader, mailer));
+        assert_eq!(settled.lock().unwrap().len(), 4);
+        let seen = seen.lock().unwrap();
+        let [mail] = seen.as_slice() else { panic!("{seen:?}") };
+        assert_eq!((mail.id, mail.language, mail.requests_count), (id(1), Language::German, 3));
+        let base = "https://acme.roadmap.example.com";
+        assert_eq!(mail.requests[0].url, format!("{base}/admin/feature_requests/7-dark-mode"));
+        assert_eq!((mail.inbox_url.as_str(), mail.requests[0].is_awaiting), (format!("{base}/admin").as_str(), true));
+        assert_eq!(mail.account_url, format!("{base}/account#mail"));
+        assert!(mail.unsubscribe_url.ends_with("?kind=team"), "{}", mail.unsubscribe_url);
+    }
+
     /// Decision 6.
     #[test]
     fn audiences_are_expanded_concurrently_and_errors_delay_no_mail() {
@@ -1334,6 +1419,10 @@ mod tests {
 
         async fn send_digest(&self, _: &DigestNotification) -> Result<String, SendError> {
             unreachable!("no mail is held")
+        }
+
+        async fn send_team_digest(&self, _: &TeamDigestNotification) -> Result<String, SendError> {
+            ok()
         }
 
         async fn send_sign_in(&self, _: &SignInMail) -> Result<String, SendError> {

@@ -25,9 +25,9 @@ use crate::model::track::Placement;
 use crate::model::workspace::Subdomain;
 use crate::policy::links::Links;
 use crate::policy::signed_reference::{ReferenceSigner, Secret};
-use crate::ports::mocks::MockUnit;
-use crate::ports::{Clock, IdGenerator};
-use crate::usecase::executor::{Operation, OperationContext, Performed};
+use crate::ports::mocks::{MockOperationLocks, MockRetryPause, MockStore, MockUnit};
+use crate::ports::{BeginOutcome, Clock, EndOutcome, IdGenerator};
+use crate::usecase::executor::{Executor, Operation, OperationContext, Performed};
 
 pub(crate) fn workspace() -> WorkspaceId {
     WorkspaceId::new(Uuid::from_u128(0xa11))
@@ -116,6 +116,17 @@ pub(crate) fn context(ids: &NumberedIds) -> OperationContext<'_> {
 /// Performs an operation in the context of the other fixtures.
 pub(crate) fn perform<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<Performed<O::Output>, RoadmapError> {
     block_on(operation.perform(&context(&NumberedIds::default()), unit))
+}
+
+/// An executor of one operation, whose unit of work commits. Without a unit, it runs none.
+pub(crate) fn executor(unit: Option<MockUnit>) -> Executor {
+    let mut store = MockStore::new();
+    if let Some(mut unit) = unit {
+        unit.expect_commit().returning(|_, _| Ok(EndOutcome::Applied));
+        store.expect_begin().times(1).return_once(move |_, _| Ok(BeginOutcome::Started(Box::new(unit))));
+    }
+    let (locks, pause) = (Arc::new(MockOperationLocks::new()), Arc::new(MockRetryPause::new()));
+    Executor::new(Arc::new(store), locks, pause, Arc::new(FixedClock), Arc::new(NumberedIds::default()))
 }
 
 /// The actor of [`context`].

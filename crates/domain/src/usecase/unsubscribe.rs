@@ -1,11 +1,12 @@
-//! Stops and resumes mail to a customer.
+//! Stops and resumes mail to customers and members.
 
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::audit::{Audit, OwnRecord};
-use crate::model::id::CustomerId;
+use crate::model::id::{CustomerId, MemberId};
 use crate::model::mail::{MailSettings, MailSettingsChange, Unsubscription};
+use crate::model::team_mail::TeamMail;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 
@@ -21,6 +22,20 @@ pub struct Unsubscribe {
 pub struct SaveMailSettings {
     pub customer: CustomerId,
     pub settings: MailSettings,
+}
+
+/// Saves which mail a member gets about what customers write.
+#[derive(Debug, Clone, Copy)]
+pub struct SaveTeamMail {
+    pub member: MemberId,
+    pub wanted: TeamMail,
+}
+
+/// Saves which mail somebody gets who is signed in: a customer, a member, or both.
+#[derive(Debug, Clone, Copy)]
+pub struct SaveOwnMail {
+    pub customer: Option<SaveMailSettings>,
+    pub member: Option<SaveTeamMail>,
 }
 
 async fn change(
@@ -69,6 +84,42 @@ impl Operation for SaveMailSettings {
     }
 }
 
+#[async_trait]
+impl Operation for SaveTeamMail {
+    type Output = ();
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        match work.set_team_mail(self.member, self.wanted, context.now).await? {
+            true => Ok(Performed::new((), Audit::OwnRecord(OwnRecord::MailSettings))),
+            false => Err(RoadmapError::NotFound(Resource::Member)),
+        }
+    }
+}
+
+#[async_trait]
+impl Operation for SaveOwnMail {
+    type Output = ();
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<()>, RoadmapError> {
+        let mut performed = Performed::new((), Audit::Unchanged);
+        if let Some(customer) = self.customer {
+            performed.join(customer.perform(context, work).await?);
+        }
+        if let Some(member) = self.member {
+            performed.join(member.perform(context, work).await?);
+        }
+        Ok(performed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +164,28 @@ mod tests {
         {
             perform(&SaveMailSettings { customer: ann(), settings }, &mut unit(settings.into())).unwrap();
         }
+    }
+
+    #[test]
+    fn a_customer_and_a_member_in_one_choose_together() {
+        let (ines, settings) = (MemberId::new(Uuid::from_u128(1)), MailSettings { requests: true, changelogs: false });
+        for (is_customer, is_member) in [(true, true), (true, false), (false, true), (false, false)] {
+            let mut unit = MockUnit::new();
+            unit.expect_change_mail_settings().times(usize::from(is_customer)).returning(|_, _, _| Ok(Some(true)));
+            unit.expect_set_team_mail()
+                .withf(move |member, wanted, at| (*member, *wanted, *at) == (ines, TeamMail::Each, now()))
+                .times(usize::from(is_member))
+                .returning(|_, _, _| Ok(true));
+            let save = SaveOwnMail {
+                customer: is_customer.then(|| SaveMailSettings { customer: ann(), settings }),
+                member: is_member.then_some(SaveTeamMail { member: ines, wanted: TeamMail::Each }),
+            };
+            assert_eq!(perform(&save, &mut unit).unwrap().has_changed(), is_customer || is_member);
+        }
+        let mut unit = MockUnit::new();
+        unit.expect_set_team_mail().returning(|_, _, _| Ok(false));
+        let gone = perform(&SaveTeamMail { member: ines, wanted: TeamMail::Daily }, &mut unit).unwrap_err();
+        assert_eq!(gone.to_string(), "Member does not exist.");
     }
 
     #[test]

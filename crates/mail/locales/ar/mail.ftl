@@ -59,6 +59,28 @@ digest-more = { $count ->
    *[other] و{ $count } آخر
 }
 
+# رسائل الفريق
+team-lead = الجديد في { $product } منذ الرسالة الأخيرة:
+team-requests = { $count ->
+    [zero] لا طلبات جديدة
+    [one] طلب جديد واحد
+    [two] طلبان جديدان
+    [few] { $count } طلبات جديدة
+    [many] { $count } طلبًا جديدًا
+   *[other] { $count } طلب جديد
+}
+team-replies = { $count ->
+    [zero] لا تعليقات جديدة
+    [one] تعليق جديد واحد
+    [two] تعليقان جديدان
+    [few] { $count } تعليقات جديدة
+    [many] { $count } تعليقًا جديدًا
+   *[other] { $count } تعليق جديد
+}
+team-awaiting = بانتظار الموافقة
+open-inbox = فتح صندوق الوارد
+team-settings = اختيار الرسائل التي تصلك
+
 # تسجيل الدخول
 sign-in-subject = { $title } (الرمز { $beginning }…)
 sign-in-title = تسجيل الدخول إلى { $product }
@@ -90,6 +112,8 @@ test-reason = تصلك هذه الرسالة لأن أحد المشغّلين ي
 reason-request = تصلك هذه الرسالة من { $product } لأنك صوّتَّ لهذا الطلب أو تتابعه.
 reason-changelog = تصلك هذه الرسالة من { $product } لأنك صوّتَّ لطلب تتحدث عنه أو تتابعه.
 reason-digest = تصلك هذه الرسالة من { $product } لأنك صوّتَّ لهذه الطلبات أو تتابعها.
+reason-team = تصلك هذه الرسالة لأنك ضمن فريق { $product }.
 stop-request = إيقاف الرسائل عن هذا الطلب
 stop-changelogs = إيقاف رسائل المستجدات
 stop-all = إيقاف كل الرسائل
+stop-team = إيقاف هذه الرسائل

@@ -47,6 +47,20 @@ digest-more = { $count ->
    *[other] und { $count } weitere
 }
 
+# E-Mails ans Team
+team-lead = Neu bei { $product } seit der letzten E-Mail:
+team-requests = { $count ->
+    [one] 1 neuer Wunsch
+   *[other] { $count } neue Wünsche
+}
+team-replies = { $count ->
+    [one] 1 neuer Kommentar
+   *[other] { $count } neue Kommentare
+}
+team-awaiting = Wartet auf Freigabe
+open-inbox = Eingang öffnen
+team-settings = E-Mails auswählen
+
 # Anmeldung
 sign-in-subject = { $title } (Code { $beginning }…)
 sign-in-title = Anmelden bei { $product }
@@ -78,6 +92,8 @@ test-reason = Sie bekommen diese E-Mail, weil jemand aus dem Betrieb ausgehende 
 reason-request = Sie bekommen diese E-Mail von { $product }, weil Sie für diesen Wunsch gestimmt haben oder ihm folgen.
 reason-changelog = Sie bekommen diese E-Mail von { $product }, weil Sie für einen Wunsch gestimmt haben, um den es hier geht, oder einem folgen.
 reason-digest = Sie bekommen diese E-Mail von { $product }, weil Sie für diese Wünsche gestimmt haben oder ihnen folgen.
+reason-team = Sie bekommen diese E-Mail, weil Sie im Team von { $product } sind.
 stop-request = E-Mails zu diesem Wunsch abbestellen
 stop-changelogs = E-Mails zu Neuigkeiten abbestellen
 stop-all = Alle E-Mails abbestellen
+stop-team = Diese E-Mails abbestellen

@@ -47,6 +47,20 @@ digest-more = { $count ->
    *[other] and { $count } more
 }
 
+# Mail to the team
+team-lead = New at { $product } since the last mail:
+team-requests = { $count ->
+    [one] 1 new feature request
+   *[other] { $count } new feature requests
+}
+team-replies = { $count ->
+    [one] 1 new comment
+   *[other] { $count } new comments
+}
+team-awaiting = Waits for approval
+open-inbox = Open the inbox
+team-settings = Choose which mail you get
+
 # Sign-in
 sign-in-subject = { $title } (code { $beginning }…)
 sign-in-title = Sign in to { $product }
@@ -78,6 +92,8 @@ test-reason = You get this mail because an operator tests outgoing mail.
 reason-request = You get this mail from { $product } because you voted for this feature request or follow it.
 reason-changelog = You get this mail from { $product } because you voted for a feature request that it is about, or follow one.
 reason-digest = You get this mail from { $product } because you voted for these feature requests or follow them.
+reason-team = You get this mail because you are in the team of { $product }.
 stop-request = Stop mail about this feature request
 stop-changelogs = Stop mail about changelogs
 stop-all = Stop all mail
+stop-team = Stop this mail

@@ -8,23 +8,26 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::EventContent;
 use roadmap_domain::model::feature_request::{RequestLink, Title};
-use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, SignInId, WorkspaceId};
+use roadmap_domain::model::id::{
+    ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, SignInId, WorkspaceId, lowest_id_at,
+};
 use roadmap_domain::model::mail::{
     About, HeldMessage, MailId, MailRecipient, MailSender, SenderName, Topic, TopicContent,
 };
 use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::sign_in::SignIn;
+use roadmap_domain::model::team_mail::{TeamDigestContent, TeamDigestId, TeamMail};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::MailReader;
 use roadmap_store::columns::TimestampColumn;
-use roadmap_store::rows::{AuthorRow, CoverRow, HeldMessageRow, SignInRow};
+use roadmap_store::rows::{AuthorRow, CoverRow, HeldMessageRow, SignInRow, TeamPostRow, team_posts};
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::reads::settings::load_portal;
-use crate::rows::sign_in_columns;
+use crate::rows::{LinkColumns, sign_in_columns};
 use crate::schema::{outbox, sign_ins};
 use crate::statement::statement;
 
@@ -148,6 +151,75 @@ statement! {
      JOIN feature_requests AS root
        ON root.workspace_id = {workspace} AND root.id = coalesce(source.root_id, source.id)
      WHERE source.workspace_id = {workspace} AND source.id = ANY ({requests}) AND NOT root.private"
+}
+
+statement! {
+    /// Selects the address of a member, the language of the customer with this address, and which mail the member wants.
+    TeamRecipient { workspace: Uuid => SqlUuid, member: Uuid => SqlUuid } -> (Text, Nullable<Text>, Text),
+    "SELECT members.email, coalesce(customers.language, customers.last_language), team_mail
+     FROM members
+     LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.email_folded = members.email_folded
+     WHERE members.workspace_id = {workspace} AND members.id = {member} AND removed_at IS NULL"
+}
+
+/// The types of the columns of `TeamPostRow`.
+type TeamPostColumns = (LinkColumns, Bool, Nullable<Text>, Bool, Text, BigInt);
+
+statement! {
+    /// Selects the feature requests of a period, the beginning of each description cut after a number of characters.
+    TeamRequests {
+        workspace: Uuid => SqlUuid,
+        lowest_id: Uuid => SqlUuid,
+        after: TimestampColumn => Timestamptz,
+        until: TimestampColumn => Timestamptz,
+        characters: i32 => Integer,
+        limit: i64 => BigInt,
+    } -> TeamPostColumns,
+    "SELECT request.id, request.tag_number, request.title, request.author_id IS NOT NULL, customers.name,
+            request.awaiting_approval, substr(request.description, 1, {characters}), count(*) OVER ()
+     FROM feature_requests AS request
+     LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.id = request.author_id
+     WHERE request.workspace_id = {workspace} AND request.id >= {lowest_id} AND request.created_at > {after}
+       AND request.created_at <= {until}
+     ORDER BY request.created_at, request.id LIMIT {limit}"
+}
+
+statement! {
+    /// Selects the comments of customers of a period, with those that wait for approval, each cut after a number of
+    /// characters. With a member, only those on what the member has commented on.
+    TeamReplies {
+        workspace: Uuid => SqlUuid,
+        lowest_id: Uuid => SqlUuid,
+        after: TimestampColumn => Timestamptz,
+        until: TimestampColumn => Timestamptz,
+        answered_by: Option<Uuid> => Nullable<SqlUuid>,
+        characters: i32 => Integer,
+        limit: i64 => BigInt,
+    } -> TeamPostColumns,
+    "WITH written AS (
+         SELECT id, request_id, customer_id, content, created_at, false AS is_awaiting FROM comments
+         WHERE workspace_id = {workspace} AND id >= {lowest_id} AND created_at > {after} AND created_at <= {until}
+           AND customer_id IS NOT NULL
+         UNION ALL
+         SELECT id, request_id, customer_id, content, created_at, true FROM held_comments
+         WHERE workspace_id = {workspace} AND created_at > {after} AND created_at <= {until}
+     )
+     SELECT root.id, root.tag_number, root.title, true, customers.name, is_awaiting,
+            substr(written.content, 1, {characters}), count(*) OVER ()
+     FROM written
+     JOIN feature_requests AS request ON request.workspace_id = {workspace} AND request.id = written.request_id
+     JOIN feature_requests AS root
+       ON root.workspace_id = {workspace} AND root.id = coalesce(request.root_id, request.id)
+     JOIN customers ON customers.workspace_id = {workspace} AND customers.id = written.customer_id
+     WHERE {answered_by} IS NULL OR EXISTS (
+         SELECT FROM comments AS answer
+         WHERE answer.workspace_id = {workspace} AND answer.author_id = {answered_by} AND answer.request_id IN (
+             SELECT root.id UNION ALL
+             SELECT id FROM feature_requests AS merged
+             WHERE merged.workspace_id = {workspace} AND merged.root_id = root.id
+         )
+     )
+     ORDER BY written.created_at, written.id LIMIT {limit}"
 }
 
 /// Returns the number of a topic's kind in the statements of this file, and its ID.
@@ -282,6 +354,40 @@ impl MailReader for PostgresStore {
             .select(sign_in_columns());
         let rows: Vec<SignInRow> = session.run(select.load(&mut session.connection()?)).await?;
         rows.into_iter().map(SignIn::try_from).collect()
+    }
+
+    async fn team_digest(
+        &self,
+        workspace: WorkspaceId,
+        id: &TeamDigestId,
+        limit: u32,
+        characters: u32,
+    ) -> Result<Option<TeamDigestContent>, StoreError> {
+        let session = self.mail_session(workspace).await?;
+        let (workspace, member) = (workspace.uuid(), id.member.uuid());
+        let recipient = TeamRecipient { workspace, member };
+        let recipient: Option<(String, Option<String>, String)> =
+            session.run_optional(recipient.get_result(&mut session.connection()?)).await?;
+        let Some((email, language, wanted)) = recipient else { return Ok(None) };
+        let wanted = TeamMail::from_name(&wanted).unwrap_or(TeamMail::Nothing);
+        if wanted == TeamMail::Nothing {
+            return Ok(None);
+        }
+        let (lowest_id, after, until) = (lowest_id_at(id.after), id.after.into(), id.until.into());
+        let (limit, characters) = (i64::from(limit), i32::try_from(characters).unwrap_or(i32::MAX));
+        let answered_by = (wanted == TeamMail::Answered).then_some(member);
+        let requests: Vec<TeamPostRow> = match answered_by {
+            Some(_) => Vec::new(),
+            None => {
+                let requests = TeamRequests { workspace, lowest_id, after, until, characters, limit };
+                session.run(requests.load(&mut session.connection()?)).await?
+            }
+        };
+        let replies = TeamReplies { workspace, lowest_id, after, until, answered_by, characters, limit };
+        let replies: Vec<TeamPostRow> = session.run(replies.load(&mut session.connection()?)).await?;
+        let ((requests, requests_count), (replies, replies_count)) = (team_posts(requests), team_posts(replies));
+        let (to, language) = (EmailAddress::from_stored(email), language.as_deref().and_then(Language::from_code));
+        Ok(Some(TeamDigestContent { to, language, requests, requests_count, replies, replies_count }))
     }
 
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError> {

@@ -99,6 +99,26 @@ statement! {
 }
 
 statement! {
+    /// Adds a mail to the counter of its hour, and returns the sum of the day, as [`CountMails`] does.
+    CountTeamMail {
+        workspace: Uuid => SqlUuid,
+        hour: TimestampColumn => Timestamptz,
+        since: TimestampColumn => Timestamptz,
+    } -> BigInt,
+    "WITH old AS (
+         DELETE FROM mail_hours WHERE workspace_id = {workspace} AND hour < {since}
+     ), counted AS (
+         INSERT INTO mail_hours (workspace_id, hour, mails) VALUES ({workspace}, {hour}, 1)
+         ON CONFLICT (workspace_id, hour) DO UPDATE SET mails = mail_hours.mails + 1
+         RETURNING mails
+     )
+     SELECT mails + coalesce(
+         (SELECT sum(mails)::bigint FROM mail_hours
+          WHERE workspace_id = {workspace} AND hour >= {since} AND hour <> {hour}), 0)
+     FROM counted"
+}
+
+statement! {
     /// Makes messages due that have failed before. Returns the number of their mails.
     Retry { workspace: Uuid => SqlUuid, dead: bool => Bool, now: TimestampColumn => Timestamptz } -> BigInt,
     concat!(
@@ -132,6 +152,12 @@ pub(crate) async fn delete_messages(unit: &PostgresUnit, topic: Topic) -> Result
 
 #[async_trait]
 impl Outbox for PostgresUnit {
+    async fn count_team_mail(&mut self, day: MailBudgetWindow) -> Result<u64, StoreError> {
+        let count = CountTeamMail { workspace: self.workspace, hour: day.hour.into(), since: day.since.into() };
+        let mails: i64 = self.run(count.get_result(&mut self.connection()?)).await?;
+        Ok(mails.unsigned_abs())
+    }
+
     async fn count_mails(
         &mut self,
         topic: Topic,

@@ -35,10 +35,10 @@ statement! {
         role: String => Text,
         at: TimestampColumn => Timestamptz,
     } -> (SqlUuid, Text, Text, Text, Timestamptz),
-    "INSERT INTO members (workspace_id, id, email, email_folded, name, role, created_at)
-     VALUES ({workspace}, {id}, {email}, {email_folded}, {name}, {role}, {at})
+    "INSERT INTO members (workspace_id, id, email, email_folded, name, role, created_at, told_until)
+     VALUES ({workspace}, {id}, {email}, {email_folded}, {name}, {role}, {at}, {at})
      ON CONFLICT (workspace_id, email_folded) DO UPDATE
-     SET name = excluded.name, role = excluded.role, removed_at = NULL
+     SET name = excluded.name, role = excluded.role, removed_at = NULL, told_until = excluded.told_until
      WHERE members.removed_at IS NOT NULL
      RETURNING id, email, name, role, created_at"
 }

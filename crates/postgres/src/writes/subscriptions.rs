@@ -6,16 +6,17 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Untyped, Uuid
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
-use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, MemberId};
 use roadmap_domain::model::mail::{MailSettingsChange, SubscribeOutcome};
+use roadmap_domain::model::team_mail::TeamMail;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{CustomerWrites, SubscriptionWrites};
 use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
-use crate::schema::customers;
+use crate::schema::{customers, members};
 use crate::statement::{id_or_number, members, resolved, statement, tree, upserted_customer};
 use crate::unit::PostgresUnit;
 use crate::writes::requests::{folded_name_of, name_of};
@@ -158,6 +159,20 @@ async fn delete_waiting_about(
     Ok(())
 }
 
+statement! {
+    /// Changes which mail a member gets about what customers write.
+    SetTeamMail {
+        workspace: Uuid => SqlUuid,
+        member: Uuid => SqlUuid,
+        wanted: String => Text,
+        nothing: String => Text,
+        at: TimestampColumn => Timestamptz,
+    } -> Untyped,
+    "UPDATE members
+     SET team_mail = {wanted}, told_until = CASE WHEN team_mail = {nothing} THEN {at} ELSE told_until END
+     WHERE workspace_id = {workspace} AND id = {member} AND removed_at IS NULL"
+}
+
 #[async_trait]
 impl SubscriptionWrites for PostgresUnit {
     async fn unsubscribe(
@@ -197,6 +212,33 @@ impl SubscriptionWrites for PostgresUnit {
             self.run(delete.execute(&mut self.connection()?)).await?;
         }
         Ok(changed)
+    }
+
+    async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError> {
+        let set = SetTeamMail {
+            workspace: self.workspace,
+            member: member.uuid(),
+            wanted: wanted.name().to_owned(),
+            nothing: TeamMail::Nothing.name().to_owned(),
+            at: at.into(),
+        };
+        Ok(self.run(set.execute(&mut self.connection()?)).await? > 0)
+    }
+
+    async fn tell_until(
+        &mut self,
+        member: MemberId,
+        after: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<EmailAddress>, StoreError> {
+        let tell = diesel::update(members::table.find((self.workspace, member.uuid())))
+            .filter(members::removed_at.is_null())
+            .filter(members::team_mail.ne(TeamMail::Nothing.name()))
+            .filter(members::told_until.eq(TimestampColumn::from(after)))
+            .set(members::told_until.eq(TimestampColumn::from(until)))
+            .returning(members::email);
+        let email: Option<String> = self.run_optional(tell.get_result(&mut self.connection()?)).await?;
+        Ok(email.map(EmailAddress::from_stored))
     }
 
     async fn subscribe(

@@ -141,7 +141,7 @@ impl Serve {
         let outdated_documents = Arc::new(AtomicU64::new(0));
         let reindexing = tokio::spawn(reindex_search(application.reindex_search(), outdated_documents.clone()));
 
-        let worker = settings.mail_worker.then(|| Worker::start(deliver)).transpose()?;
+        let worker = settings.mail_worker.then(|| Worker::start(deliver, application.tell_team())).transpose()?;
         let mut listening = first_line(&base_url, address);
         let metrics_server = match metrics {
             None => None,

@@ -17,7 +17,7 @@ impl WorkerCommand {
         let application = Application::open_service(settings).await?;
         let references = Arc::new(secret::references(settings)?);
         let deliver = application.deliver_mail(settings, &settings.service_url()?, references)?;
-        let worker = Worker::start(deliver)?;
+        let worker = Worker::start(deliver, application.tell_team())?;
         print(&format!("Sending mail by {}", settings.mail))?;
         worker.wait_for_signal().await;
         if !worker.stop(settings.shutdown_wait).await {

@@ -11,18 +11,21 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::EventContent;
 use roadmap_domain::model::feature_request::Title;
-use roadmap_domain::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, SignInId, WorkspaceId};
+use roadmap_domain::model::id::{
+    ChangelogId, CommentId, EventId, FeatureRequestId, SignInId, WorkspaceId, lowest_id_at,
+};
 use roadmap_domain::model::mail::{
     About, HeldMessage, MailId, MailRecipient, MailSender, SenderName, Topic, TopicContent,
 };
 use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::sign_in::SignIn;
+use roadmap_domain::model::team_mail::{TeamDigestContent, TeamDigestId, TeamMail};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::MailReader;
 use roadmap_store::columns::{Id, inconsistent};
-use roadmap_store::rows::{AuthorRow, CoverRow, HeldMessageRow, LinkRow, SignInRow};
+use roadmap_store::rows::{AuthorRow, CoverRow, HeldMessageRow, LinkRow, SignInRow, TeamPostRow, team_posts};
 
 use crate::SqliteStore;
 use crate::audience::{json_topic, topic_record, topic_requests};
@@ -148,6 +151,70 @@ statement! {
             ON source.id = unhex(wanted.value) ", join_root!("source"),
         " WHERE source.workspace_id = ? AND NOT feature_requests.private"
     )
+}
+
+statement! {
+    /// Selects the address of a member, the language of the customer with this address, and which mail the member wants.
+    TeamRecipient { workspace: Id => Binary, member: Id => Binary } -> (Text, Nullable<Text>, Text),
+    "SELECT members.email, coalesce(customers.language, customers.last_language), team_mail
+     FROM members
+     LEFT JOIN customers ON customers.workspace_id = members.workspace_id
+           AND customers.email_folded = members.email_folded
+     WHERE members.workspace_id = ? AND members.id = ? AND removed_at IS NULL"
+}
+
+/// The types of the columns of `TeamPostRow`.
+type TeamPostSql = (LinkSql, Bool, Nullable<Text>, Bool, Text, BigInt);
+
+statement! {
+    /// Selects the feature requests of a period, the beginning of each description cut after a number of characters.
+    TeamRequests {
+        characters: i64 => BigInt, workspace: Id => Binary, lowest_id: Id => Binary, after: i64 => BigInt,
+        until: i64 => BigInt, limit: i64 => BigInt,
+    } -> TeamPostSql,
+    "SELECT request.id, request.tag_number, request.title, request.author_id IS NOT NULL, customers.name,
+            request.awaiting_approval, substr(request.description, 1, ?), count(*) OVER ()
+     FROM feature_requests request
+     LEFT JOIN customers ON customers.workspace_id = request.workspace_id AND customers.id = request.author_id
+     WHERE request.workspace_id = ? AND request.id >= ? AND request.created_at > ? AND request.created_at <= ?
+     ORDER BY request.created_at, request.id LIMIT ?"
+}
+
+statement! {
+    /// Selects the comments of customers of a period, with those that wait for approval, each cut after a number of
+    /// characters. With a member, only those on what the member has commented on.
+    TeamReplies {
+        workspace: Id => Binary, lowest_id: Id => Binary, after: i64 => BigInt, until: i64 => BigInt,
+        answered_by: Option<Id> => Nullable<Binary>, characters: i64 => BigInt, limit: i64 => BigInt,
+    } -> TeamPostSql,
+    "WITH period (workspace, lowest_id, after, until, answered_by) AS (SELECT ?, ?, ?, ?, ?), written AS (
+         SELECT comments.workspace_id, id, request_id, customer_id, content, created_at, 0 AS is_awaiting
+         FROM period CROSS JOIN comments
+           ON workspace_id = period.workspace AND id >= lowest_id AND created_at > after AND created_at <= until
+         WHERE customer_id IS NOT NULL
+         UNION ALL
+         SELECT held_comments.workspace_id, id, request_id, customer_id, content, created_at, 1
+         FROM period CROSS JOIN held_comments
+           ON workspace_id = period.workspace AND created_at > after AND created_at <= until
+     )
+     SELECT root.id, root.tag_number, root.title, 1, customers.name, is_awaiting, substr(written.content, 1, ?),
+            count(*) OVER ()
+     FROM period CROSS JOIN written
+     CROSS JOIN feature_requests request
+             ON request.workspace_id = written.workspace_id AND request.id = written.request_id
+     CROSS JOIN feature_requests root
+             ON root.workspace_id = written.workspace_id AND root.id = coalesce(request.root_id, request.id)
+     CROSS JOIN customers ON customers.workspace_id = written.workspace_id AND customers.id = written.customer_id
+     WHERE answered_by IS NULL OR EXISTS (
+         SELECT 1 FROM comments answer
+         WHERE answer.workspace_id = written.workspace_id AND answer.author_id = answered_by
+           AND answer.request_id IN (
+               SELECT root.id UNION ALL
+               SELECT merged.id FROM feature_requests merged
+               WHERE merged.workspace_id = root.workspace_id AND merged.root_id = root.id
+           )
+     )
+     ORDER BY written.created_at, written.id LIMIT ?"
 }
 
 type CommentRow = (Id, String, LinkRow, AuthorRow);
@@ -293,6 +360,43 @@ impl MailReader for SqliteStore {
             })
             .await?;
         rows.into_iter().map(SignIn::try_from).collect()
+    }
+
+    async fn team_digest(
+        &self,
+        workspace: WorkspaceId,
+        id: &TeamDigestId,
+        limit: u32,
+        characters: u32,
+    ) -> Result<Option<TeamDigestContent>, StoreError> {
+        type Rows = (String, Option<String>, Vec<TeamPostRow>, Vec<TeamPostRow>);
+        let (workspace, member) = (Id(workspace.uuid()), Id(id.member.uuid()));
+        let (lowest_id, after, until) = (Id(lowest_id_at(id.after)), id.after.millis(), id.until.millis());
+        let (limit, characters) = (i64::from(limit), i64::from(characters));
+        let rows: Option<Rows> = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let recipient: Option<(String, Option<String>, String)> =
+                    TeamRecipient { workspace, member }.get_result(connection).optional()?;
+                let Some((email, language, wanted)) = recipient else { return Ok(None) };
+                let wanted = TeamMail::from_name(&wanted).unwrap_or(TeamMail::Nothing);
+                if wanted == TeamMail::Nothing {
+                    return Ok(None);
+                }
+                let answered_by = (wanted == TeamMail::Answered).then_some(member);
+                let requests = TeamRequests { characters, workspace, lowest_id, after, until, limit };
+                let requests = match answered_by {
+                    Some(_) => Vec::new(),
+                    None => requests.load(connection)?,
+                };
+                let replies = TeamReplies { workspace, lowest_id, after, until, answered_by, characters, limit };
+                Ok(Some((email, language, requests, replies.load(connection)?)))
+            })
+            .await?;
+        let Some((email, language, requests, replies)) = rows else { return Ok(None) };
+        let ((requests, requests_count), (replies, replies_count)) = (team_posts(requests), team_posts(replies));
+        let (to, language) = (EmailAddress::from_stored(email), language.as_deref().and_then(Language::from_code));
+        Ok(Some(TeamDigestContent { to, language, requests, requests_count, replies, replies_count }))
     }
 
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError> {

@@ -21,6 +21,10 @@ use crate::unit::SqliteUnit;
 
 #[async_trait]
 impl Outbox for SqliteUnit {
+    async fn count_team_mail(&mut self, day: MailBudgetWindow) -> Result<u64, StoreError> {
+        self.run(move |connection, workspace| add_mails(connection, workspace, 1, day)).await
+    }
+
     async fn count_mails(
         &mut self,
         topic: Topic,
@@ -28,24 +32,11 @@ impl Outbox for SqliteUnit {
         day: MailBudgetWindow,
         limit: u64,
     ) -> Result<u64, StoreError> {
-        let (at, hour, since) = (at.millis(), day.hour.millis(), day.since.millis());
+        let at = at.millis();
         let count_limit = u32::try_from(limit.saturating_add(1)).unwrap_or(u32::MAX);
         self.run(move |connection, workspace| {
-            let mails = count_audience(connection, workspace, topic, at, count_limit)?.cast_signed();
-            let of_workspace = mail_hours::table.filter(mail_hours::workspace_id.eq(workspace));
-            diesel::delete(of_workspace.filter(mail_hours::hour.lt(since))).execute(connection)?;
-            diesel::insert_into(mail_hours::table)
-                .values((
-                    mail_hours::workspace_id.eq(workspace),
-                    mail_hours::hour.eq(hour),
-                    mail_hours::mails.eq(mails),
-                ))
-                .on_conflict((mail_hours::workspace_id, mail_hours::hour))
-                .do_update()
-                .set(mail_hours::mails.eq(mail_hours::mails + mails))
-                .execute(connection)?;
-            let counted: Vec<i64> = of_workspace.select(mail_hours::mails).load(connection)?;
-            Ok(counted.into_iter().map(i64::unsigned_abs).sum())
+            let mails = count_audience(connection, workspace, topic, at, count_limit)?;
+            add_mails(connection, workspace, mails.cast_signed(), day)
         })
         .await
     }
@@ -98,6 +89,29 @@ impl Outbox for SqliteUnit {
     async fn retry_mail(&mut self, dead: bool, at: Timestamp) -> Result<u64, StoreError> {
         self.run(move |connection, workspace| retry(connection, workspace, dead, at.millis())).await
     }
+}
+
+/// Adds mails to the counter of an hour. Returns the sum of the day.
+fn add_mails(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    mails: i64,
+    day: MailBudgetWindow,
+) -> Result<u64, SqlError> {
+    let of_workspace = mail_hours::table.filter(mail_hours::workspace_id.eq(workspace));
+    diesel::delete(of_workspace.filter(mail_hours::hour.lt(day.since.millis()))).execute(connection)?;
+    diesel::insert_into(mail_hours::table)
+        .values((
+            mail_hours::workspace_id.eq(workspace),
+            mail_hours::hour.eq(day.hour.millis()),
+            mail_hours::mails.eq(mails),
+        ))
+        .on_conflict((mail_hours::workspace_id, mail_hours::hour))
+        .do_update()
+        .set(mail_hours::mails.eq(mail_hours::mails + mails))
+        .execute(connection)?;
+    let counted: Vec<i64> = of_workspace.select(mail_hours::mails).load(connection)?;
+    Ok(counted.into_iter().map(i64::unsigned_abs).sum())
 }
 
 /// Inserts a message. Returns `false` if there is already a message with this identity.

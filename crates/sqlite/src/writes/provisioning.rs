@@ -30,6 +30,7 @@ fn insert_member(connection: &mut SqliteConnection, workspace: Id, member: &Memb
             members::name.eq(member.name.as_str()),
             members::role.eq(member.role.name()),
             members::created_at.eq(member.created_at.millis()),
+            members::told_until.eq(member.created_at.millis()),
         ))
         .execute(connection)?;
     Ok(())
@@ -85,6 +86,7 @@ impl Provisioning for SqliteUnit {
                                 members::name.eq(member.name.as_str()),
                                 members::role.eq(member.role.name()),
                                 members::removed_at.eq(None::<i64>),
+                                members::told_until.eq(member.created_at.millis()),
                             ))
                             .execute(connection)?;
                         removed

@@ -1,14 +1,16 @@
 //! Subscriptions of customers to mail.
 
 use async_trait::async_trait;
-use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl, RunQueryDsl};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{Binary, Bool, Text};
 use diesel::{SqliteConnection, delete, insert_into, update};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, MemberId};
 use roadmap_domain::model::mail::{MailSettingsChange, SubscribeOutcome};
+use roadmap_domain::model::team_mail::TeamMail;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SubscriptionWrites;
 use roadmap_store::columns::Id;
@@ -16,7 +18,7 @@ use roadmap_store::columns::Id;
 use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::rows::find_row;
-use crate::schema::{customers, followers, outbox};
+use crate::schema::{customers, followers, members, outbox};
 use crate::statement::statement;
 use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
@@ -192,6 +194,39 @@ impl SubscriptionWrites for SqliteUnit {
             Ok(customer_exists(connection, workspace, customer)?.then_some(changed))
         })
         .await
+    }
+
+    async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError> {
+        let member = Id(member.uuid());
+        self.run(move |connection, workspace| {
+            let present = members::table.find((workspace, member)).filter(members::removed_at.is_null());
+            update(present.filter(members::team_mail.eq(TeamMail::Nothing.name())))
+                .set(members::told_until.eq(at.millis()))
+                .execute(connection)?;
+            Ok(update(present).set(members::team_mail.eq(wanted.name())).execute(connection)? > 0)
+        })
+        .await
+    }
+
+    async fn tell_until(
+        &mut self,
+        member: MemberId,
+        after: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<EmailAddress>, StoreError> {
+        let member = Id(member.uuid());
+        let email: Option<String> = self
+            .run(move |connection, workspace| {
+                let member = members::table
+                    .find((workspace, member))
+                    .filter(members::removed_at.is_null())
+                    .filter(members::team_mail.ne(TeamMail::Nothing.name()))
+                    .filter(members::told_until.eq(after.millis()));
+                let tell = update(member).set(members::told_until.eq(until.millis())).returning(members::email);
+                Ok(tell.get_result(connection).optional()?)
+            })
+            .await?;
+        Ok(email.map(EmailAddress::from_stored))
     }
 
     async fn subscribe(

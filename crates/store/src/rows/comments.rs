@@ -10,6 +10,7 @@ use roadmap_domain::model::id::{CommentId, NoteId};
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::portal::{HeldComment, HeldPost};
 use roadmap_domain::model::removal::{CustomerText, TextCounts, TextState};
+use roadmap_domain::model::team_mail::TeamPost;
 use roadmap_domain::model::text::Name;
 
 use super::{CustomerNameRow, LinkRow};
@@ -27,6 +28,30 @@ impl From<AuthorRow> for PublicAuthor {
         let name = name.map(Name::from_stored);
         if is_customer { Self::Customer(name) } else { Self::Member(name) }
     }
+}
+
+/// A feature request or comment in the mail to a member, with the number of all of them.
+#[derive(Debug, Queryable)]
+pub struct TeamPostRow {
+    request: LinkRow,
+    has_author: bool,
+    author: Option<String>,
+    is_awaiting: bool,
+    beginning: String,
+    total: i64,
+}
+
+/// Returns the posts in the mail to a member, and the number of all of them.
+#[must_use]
+pub fn team_posts(rows: Vec<TeamPostRow>) -> (Vec<TeamPost>, u64) {
+    let total = rows.first().map_or(0, |row| row.total.unsigned_abs());
+    let post = |row: TeamPostRow| TeamPost {
+        request: row.request.into(),
+        author: row.has_author.then(|| PublicAuthor::Customer(row.author.map(Name::from_stored))),
+        is_awaiting: row.is_awaiting,
+        beginning: row.beginning,
+    };
+    (rows.into_iter().map(post).collect(), total)
 }
 
 /// A comment as it is listed.

@@ -8,12 +8,14 @@ use roadmap_domain::model::audit::{Actor, ActorKind, AuditEntry, Channel, Origin
 use roadmap_domain::model::customer::{Customer, CustomerName};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::RequestLink;
-use roadmap_domain::model::id::{ApiKeyId, AuditEntryId, CustomerId, MemberId, SessionId, SignInId};
+use roadmap_domain::model::id::{ApiKeyId, AuditEntryId, CustomerId, MemberId, SessionId, SignInId, WorkspaceId};
 use roadmap_domain::model::member::{Member, Role};
 use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::session::{BrowserName, SecretDigest, Session, SessionEntry};
 use roadmap_domain::model::sign_in::{LocalPath, PageAction, SignIn};
+use roadmap_domain::model::team_mail::{MemberToTell, TeamMail};
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::vote::Voter;
 
 use super::{CommentRow, LinkRow, NoteRow, SummaryRow};
@@ -130,6 +132,30 @@ impl TryFrom<MemberRow> for Member {
             name: Name::from_stored(row.name),
             role: Role::from_name(&row.role).ok_or_else(|| inconsistent("members", "role", row.id))?,
             created_at: row.created_at.into_timestamp("members", "created_at", row.id)?,
+        })
+    }
+}
+
+/// A member who wants mail about what customers write.
+#[derive(Debug, Queryable)]
+pub struct MemberToTellRow {
+    workspace: Id,
+    time_zone: String,
+    member: Id,
+    wanted: String,
+    told_until: TimestampColumn,
+}
+
+impl MemberToTellRow {
+    /// Returns the member. `None` if this version cannot read the row: others get their mail nevertheless.
+    #[must_use]
+    pub fn member(self) -> Option<MemberToTell> {
+        Some(MemberToTell {
+            workspace: WorkspaceId::new(self.workspace.0),
+            zone: TimeZone::from_stored(&self.time_zone),
+            member: MemberId::new(self.member.0),
+            wanted: TeamMail::from_name(&self.wanted)?,
+            told_until: self.told_until.into_timestamp("members", "told_until", self.member).ok()?,
         })
     }
 }

@@ -146,6 +146,16 @@ account-mail = البريد
 mail-requests = الردود والحالة لما أتابعه
 mail-changelogs = المستجدات المتعلقة به
 mail-settings-hint = أنت تتابع ما صوّتَّ له، ما لم تلغِ اشتراكك فيه.
+team-mail = رسائل الفريق
+team-mail-each = كل طلب جديد وكل رد
+team-mail-each-hint = خلال دقائق. وما يتوالى سريعًا يأتي في رسالة واحدة.
+team-mail-answered = الردود على ما أجبتُ عنه
+team-mail-answered-hint = تعليقات العملاء حيث علّقتَ، عبر الواجهة البرمجية أيضًا.
+team-mail-daily = ملخّص يومي
+team-mail-daily-hint = في الساعة 8:00 ({ $name }). لا تصل رسالة إن لم يحدث شيء.
+team-mail-nothing = لا شيء
+stop-team-mail = إيقاف رسائل الفريق
+stopped-team = لن تصلك رسائل أخرى عمّا يكتبه العملاء.
 save-mail-settings = حفظ إعدادات البريد
 
 # The name of somebody who takes part.

@@ -142,6 +142,16 @@ account-mail = E-Mails
 mail-requests = Antworten und Status zu dem, was ich verfolge
 mail-changelogs = Neuigkeiten dazu
 mail-settings-hint = Sie verfolgen, wofür Sie gestimmt haben, außer Sie haben es abbestellt.
+team-mail = E-Mails fürs Team
+team-mail-each = Jeder neue Wunsch und jede Antwort
+team-mail-each-hint = Nach wenigen Minuten. Was schnell aufeinander folgt, kommt in einer E-Mail.
+team-mail-answered = Antworten auf das, was ich beantwortet habe
+team-mail-answered-hint = Kommentare von Kunden dort, wo Sie kommentiert haben, auch über die API.
+team-mail-daily = Tägliche Zusammenfassung
+team-mail-daily-hint = Um 8:00 Uhr ({ $name }). Ist nichts geschehen, kommt nichts.
+team-mail-nothing = Nichts
+stop-team-mail = E-Mails fürs Team abbestellen
+stopped-team = Sie bekommen keine E-Mails mehr über das, was Kunden schreiben.
 save-mail-settings = Einstellungen für E-Mails speichern
 
 # The name of somebody who takes part.

@@ -142,6 +142,16 @@ account-mail = Mail
 mail-requests = Answers and status of what I follow
 mail-changelogs = Changelogs about it
 mail-settings-hint = You follow what you voted for, unless you unsubscribed from it.
+team-mail = Mail for the team
+team-mail-each = Each new request and reply
+team-mail-each-hint = Within minutes. What comes in quick succession comes in one mail.
+team-mail-answered = Replies to what I answered
+team-mail-answered-hint = Comments of customers where you have commented, also over the API.
+team-mail-daily = Daily digest
+team-mail-daily-hint = At 8:00 ({ $name }). Nothing comes if nothing happened.
+team-mail-nothing = Nothing
+stop-team-mail = Stop mail for the team
+stopped-team = You get no more mail about what customers write.
 save-mail-settings = Save mail settings
 
 # The name of somebody who takes part.

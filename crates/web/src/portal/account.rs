@@ -22,7 +22,7 @@ use crate::context::Context;
 use crate::cookies::{self, LANGUAGE};
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
-use crate::portal::mail_choice;
+use crate::portal::mail_choice::{self, TeamMailChoice};
 use crate::portal::parts::{Counted, Status, Statuses};
 use crate::portal::preferences::parse_language;
 use crate::portal::sign_in::signed_out;
@@ -48,6 +48,8 @@ struct AccountPage {
     subscriptions: Vec<Entry>,
     /// Which mail the person gets, if the person is a customer.
     mail: Option<MailSettings>,
+    /// The choices of mail for the team, if the person is a member.
+    team_mail: Vec<TeamMailChoice>,
     sessions: Vec<OpenSession>,
     problems: Problems,
 }
@@ -209,6 +211,10 @@ async fn page(context: &Context, session: &Session, name: String, language: Stri
         Some(customer) => Some(mail_choice::shown(context, customer).await?.settings),
         None => None,
     };
+    let team_mail = match &session.member {
+        Some(member) => mail_choice::team_choices(context, member.id).await?,
+        None => Vec::new(),
+    };
     let text = context.text();
     let statuses = Statuses::load(context).await?;
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
@@ -223,6 +229,7 @@ async fn page(context: &Context, session: &Session, name: String, language: Stri
         ideas: ideas.iter().map(|row| Entry::of_row(text, &statuses, row)).collect(),
         subscriptions: subscriptions.iter().map(Entry::of_link).collect(),
         mail,
+        team_mail,
         sessions: sessions.iter().map(|entry| OpenSession::new(text, entry, session.id)).collect(),
         problems,
     };

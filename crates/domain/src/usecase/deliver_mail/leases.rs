@@ -21,6 +21,7 @@ use crate::model::message::{
     Recipient, UnreadableMessage,
 };
 use crate::model::sign_in::{PageAction, SignIn};
+use crate::model::team_mail::{LeasedTeamDigest, TeamDigestContent, TeamDigestId};
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_limits::MAX_DIGEST_ENTRIES;
 use crate::policy::subscription::is_wanted;
@@ -42,6 +43,8 @@ pub enum LoadedMessage {
     Mail(LeasedMail),
     /// A digest of several notifications.
     Digest(LeasedDigest),
+    /// What customers have written, for a member of the team.
+    TeamDigest(LeasedTeamDigest),
     SignIn(LeasedSignInMail),
     Test(LeasedTestMail),
 }
@@ -63,6 +66,7 @@ impl LoadedMessage {
             Self::Audience(audience) => audience.lease.clone(),
             Self::Mail(mail) => mail.lease.clone(),
             Self::Digest(digest) => digest.lease.clone(),
+            Self::TeamDigest(digest) => digest.lease.clone(),
             Self::SignIn(sign_in) => sign_in.lease.clone(),
             Self::Test(test) => test.lease.clone(),
         }
@@ -75,6 +79,7 @@ impl LoadedMessage {
             Self::Audience(audience) => audience.created_at,
             Self::Mail(mail) => mail.created_at,
             Self::Digest(digest) => digest.id.at,
+            Self::TeamDigest(digest) => digest.created_at,
             Self::SignIn(sign_in) => sign_in.sign_in.created_at,
             Self::Test(test) => test.created_at,
         }
@@ -209,6 +214,15 @@ impl Leases {
                 AddressedContent::Digest(digest) => {
                     contents.digest(&message, digest, &sender, self.digest_entries).map(LoadedMessage::Digest)
                 }
+                AddressedContent::TeamDigest(id, to) => {
+                    // To the address that has the choice of the link, not to one that the member had before.
+                    let content = self.team_digest(workspace, &id).await?.filter(|content| content.to == to);
+                    content.map(|content| {
+                        let LeasedMessage { lease, attempt, created_at, .. } = message;
+                        let sender = sender.clone();
+                        LoadedMessage::TeamDigest(LeasedTeamDigest { id, lease, attempt, created_at, content, sender })
+                    })
+                }
                 AddressedContent::SignIn(id, to) => {
                     let LeasedMessage { lease, attempt, .. } = message;
                     let open = contents.sign_ins.remove(&id).filter(|open| open.email == to && open.is_open_at(now));
@@ -250,7 +264,7 @@ impl Leases {
                     digest_ids.push(message.lease.message.clone());
                 }
                 AddressedContent::SignIn(sign_in, _) => sign_ins.push(*sign_in),
-                AddressedContent::Audience(_) | AddressedContent::Test(_) => {}
+                AddressedContent::Audience(_) | AddressedContent::TeamDigest(..) | AddressedContent::Test(_) => {}
             }
         }
         let (sign_ins, titles) = self.sign_ins(workspace, &sign_ins).await?;
@@ -289,6 +303,16 @@ impl Leases {
         let whole = whole.into_iter().map(|content| (content.topic, Whole::from(content))).collect();
         let beginnings = beginnings.into_iter().map(|content| (content.topic, content)).collect();
         Ok(Contents { recipients, whole, beginnings, held, sign_ins, titles })
+    }
+
+    /// Loads what a mail to a member is about. `None` if the member does not want it any more, or all of it was deleted.
+    async fn team_digest(
+        &self,
+        workspace: WorkspaceId,
+        id: &TeamDigestId,
+    ) -> Result<Option<TeamDigestContent>, StoreError> {
+        let content = self.reader.team_digest(workspace, id, TeamDigestContent::MAX_SHOWN, BEGINNING).await?;
+        Ok(content.filter(|content| !content.is_empty()))
     }
 
     /// Loads sign-ins, and the titles of the feature requests that their actions are about.
@@ -333,6 +357,7 @@ enum AddressedContent {
     Audience(Audience),
     Mail(MailId),
     Digest(DigestId),
+    TeamDigest(TeamDigestId, EmailAddress),
     SignIn(SignInId, EmailAddress),
     Test(EmailAddress),
 }
@@ -369,6 +394,9 @@ impl Batch {
                     if is(DigestId { at, customer: *customer }.into()) =>
                 {
                     AddressedContent::Digest(DigestId { at, customer: *customer })
+                }
+                (Ok(MessageContent::TeamDigest(id)), Recipient::Address(to)) if is(id.into()) => {
+                    AddressedContent::TeamDigest(id, to.clone())
                 }
                 (Ok(MessageContent::SignIn(sign_in)), Recipient::Address(to)) if is(MessageId::sign_in(sign_in)) => {
                     AddressedContent::SignIn(sign_in, to.clone())

@@ -1,13 +1,14 @@
-//! Which mail a customer gets, for the pages that stop and resume it.
+//! Which mail customers and members get, for the pages that stop and resume it.
 
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FeatureRequestRef, RequestLink};
-use crate::model::id::{CustomerId, WorkspaceId};
+use crate::model::id::{CustomerId, MemberId, WorkspaceId};
 use crate::model::mail::{MailSettings, Unsubscription};
 use crate::model::portal::Viewer;
+use crate::model::team_mail::TeamMail;
 use crate::usecase::query::{Query, QueryPorts};
 
 /// Loads the mail settings of a customer.
@@ -16,6 +17,22 @@ pub struct ShowMailSettings {
     pub customer: CustomerId,
     /// What the link stops that the customer has followed.
     pub what: Unsubscription,
+}
+
+/// Loads the address of a member, and which mail the member gets about what customers write.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowTeamMail {
+    pub member: MemberId,
+}
+
+#[async_trait]
+impl Query for ShowTeamMail {
+    type Output = (EmailAddress, TeamMail);
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
+        let found = ports.reader.team_mail(workspace, self.member).await?;
+        found.ok_or(RoadmapError::NotFound(Resource::Member))
+    }
 }
 
 /// The mail settings of a customer.

@@ -1,0 +1,3 @@
+DELETE FROM outbox WHERE kind = 'team_digest';
+ALTER TABLE members DROP COLUMN told_until;
+ALTER TABLE members DROP COLUMN team_mail;
