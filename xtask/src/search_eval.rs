@@ -85,7 +85,9 @@ struct Query {
 #[derive(Debug, Clone, Deserialize)]
 struct NewTitle {
     title: String,
+    kind: String,
     similar: Vec<String>,
+    half: String,
 }
 
 /// Sums over the queries of a kind.
@@ -150,6 +152,8 @@ impl SearchEval {
         let is_measured = |query: &Query| query.half == half || query.half == BOTH_HALVES;
         let queries: Vec<Query> = read("queries")?.into_iter().filter(is_measured).collect();
         let titles: Vec<NewTitle> = read("similar")?;
+        let is_measured = |title: &NewTitle| title.half == half || title.half == BOTH_HALVES;
+        let titles: Vec<NewTitle> = titles.into_iter().filter(is_measured).collect();
         println!("{} feature requests, {} queries ({half}), {} titles", requests.len(), queries.len(), titles.len());
         let binary = self.binary.clone().map_or_else(service, Ok)?;
         let mut missed = Vec::new();
@@ -159,9 +163,12 @@ impl SearchEval {
             let outcome = block_on(search(&service, &requests, &queries, &titles))?;
             let summary = self.print(&format!("{store}: this service"), &queries, &outcome.results);
             if let Some(similar) = &outcome.similar {
-                let unwanted = self.print_similar(&titles, similar);
-                if unwanted > MAX_ABSENT {
-                    missed.push(format!("{store}: {unwanted:.2} similar ones of nothing alike, at most {MAX_ABSENT}"));
+                for (kind, unwanted) in self.print_similar(&titles, similar) {
+                    if unwanted > MAX_ABSENT {
+                        missed.push(format!(
+                            "{store}, {kind}: {unwanted:.2} similar ones of nothing alike, at most {MAX_ABSENT}"
+                        ));
+                    }
                 }
             }
             let Summary { recall, scripts_recall, absent_results } = summary;
@@ -231,29 +238,33 @@ impl SearchEval {
     }
 
     /// Prints how many of the similar feature requests are returned for titles that have any, and how many are returned for
-    /// titles that have none. Returns the mean of the latter.
-    fn print_similar(&self, titles: &[NewTitle], similar: &[Vec<String>]) -> f64 {
-        let (mut with, mut without) = (Sums::default(), Sums::default());
-        let mut highest = 0;
+    /// titles that have none. Returns the mean of the latter by the kind of the titles.
+    fn print_similar<'a>(&self, titles: &'a [NewTitle], similar: &[Vec<String>]) -> BTreeMap<&'a str, f64> {
+        let mut kinds: BTreeMap<&str, (Sums, Sums, usize)> = BTreeMap::new();
         for (title, results) in titles.iter().zip(similar) {
+            let (with, without, highest) = kinds.entry(&title.kind).or_default();
             if title.similar.is_empty() {
                 without.add(&title.similar, results);
-                highest = highest.max(results.len());
+                *highest = results.len().max(*highest);
             } else {
                 with.add(&title.similar, results);
             }
             if self.misses && *results != title.similar {
-                println!("similar: {:?} has {:?}, found {results:?}", title.title, title.similar);
+                println!("{}: {:?} has {:?}, found {results:?}", title.kind, title.title, title.similar);
             }
         }
-        let [recall, hits, mrr] = [with.recall, with.hits, with.reciprocal_rank].map(|sum| sum / with.queries);
         println!(
-            "\nsimilar feature requests of {} titles: recall@{SIMILAR} {recall:.3}, hit rate {hits:.3}, MRR {mrr:.3}",
-            with.queries
+            "\n| similar ones of titles | titles | recall@{SIMILAR} | hit rate | MRR | of titles without | at most |"
         );
-        let unwanted = without.results / without.queries;
-        println!("of {} titles that have none: {unwanted:.2} on average, at most {highest}", without.queries);
-        unwanted
+        println!("|---|---:|---:|---:|---:|---:|---:|");
+        let mut similar = BTreeMap::new();
+        for (kind, (with, without, highest)) in kinds {
+            let [recall, hits, mrr] = [with.recall, with.hits, with.reciprocal_rank].map(|sum| sum / with.queries);
+            let (count, unwanted) = (with.queries + without.queries, without.results / without.queries);
+            println!("| {kind} | {count} | {recall:.3} | {hits:.3} | {mrr:.3} | {unwanted:.2} | {highest} |");
+            similar.insert(kind, unwanted);
+        }
+        similar
     }
 }
 
