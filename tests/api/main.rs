@@ -53,6 +53,7 @@ mod merging;
 mod metrics;
 mod moderation;
 mod moves;
+mod news;
 mod no_answer_needed;
 mod notifications;
 mod openapi;

@@ -99,6 +99,14 @@ function actions({ service, place, held }) {
       effect: shows("/account"),
     },
     {
+      route: "/news",
+      form: async (page, origin) => {
+        await page.goto(`${origin}/news`);
+        return formOf(button(page, "Get mail about news"));
+      },
+      effect: shows("/account"),
+    },
+    {
       route: "/stop-mail/{reference}",
       isAnonymous: true,
       form: async (page, origin) => {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use roadmap_domain::model::comment::PublicAuthor;
-use roadmap_domain::model::mail::{Brand, News, Notification};
+use roadmap_domain::model::mail::{Brand, News, Notification, Unsubscription};
 
 use crate::content::ContentParts;
 use crate::frame::{FONT, Frame, Rendered};
@@ -39,9 +39,12 @@ struct Html<'a> {
 
 /// Renders a notification with its content.
 pub(crate) fn render(notification: &Notification, content: &ContentParts) -> Result<Rendered, askama::Error> {
-    let Notification { language, brand, news, title, .. } = notification;
+    let Notification { language, brand, news, title, stops, .. } = notification;
     let words = Words(*language);
-    let lead = &lead(words, brand, news);
+    let lead = &match stops {
+        Unsubscription::News => words.with("news-lead", &[("product", brand.product_name.as_str())]),
+        _ => lead(words, brand, news),
+    };
     let (mut cover, mut status, mut author) = (None, None, None);
     match news {
         News::Comment(_) => {}
@@ -58,9 +61,10 @@ pub(crate) fn render(notification: &Notification, content: &ContentParts) -> Res
         (true, false) => "open-changelog",
         (true, true) => "whole-changelog",
     });
-    let (reason, stop) = match is_changelog {
-        true => ("reason-changelog", "stop-changelogs"),
-        false => ("reason-request", "stop-request"),
+    let (reason, stop) = match stops {
+        Unsubscription::News => ("reason-news", "stop-news"),
+        Unsubscription::Changelogs => ("reason-changelog", "stop-changelogs"),
+        Unsubscription::Request(_) | Unsubscription::Everything => ("reason-request", "stop-request"),
     };
     let reason = &words.with(reason, &[("product", brand.product_name.as_str())]);
     let (stop, stop_all) = (&words.get(stop), &words.get("stop-all"));

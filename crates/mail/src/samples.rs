@@ -11,7 +11,7 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, MemberId, SignInId};
 use roadmap_domain::model::mail::{
     Brand, DigestId, DigestNotification, DigestNotificationEntry, MailId, News, Notification, SignInMail, TestMail,
-    Topic,
+    Topic, Unsubscription,
 };
 use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::portal::{Color, Language};
@@ -60,6 +60,7 @@ pub(crate) fn sample_notification(title: &str, content: &str, to: &str) -> Notif
         title: Title::from_stored(title.to_owned()),
         url: "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode".to_owned(),
         content: Arc::new(CleanHtml::from_stored(content.to_owned())),
+        stops: Unsubscription::Request(FeatureRequestId::new(Uuid::from_u128(7))),
         unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token?request=id".to_owned(),
         stop_all_url: "https://acme.roadmap.example.com:8443/unsubscribe/token".to_owned(),
     }
@@ -185,6 +186,7 @@ fn samples(language: Language) -> Vec<(&'static str, Rendered)> {
         brand: branded.clone(),
         title: title(texts.changelog_title),
         url: format!("{PORTAL}/changelogs/{uuid}"),
+        stops: Unsubscription::Changelogs,
         unsubscribe_url: format!("{PORTAL}/unsubscribe/signed?kind=changelogs"),
         ..of_topic(
             Topic::Changelog(ChangelogId::new(uuid)),
@@ -192,7 +194,13 @@ fn samples(language: Language) -> Vec<(&'static str, Rendered)> {
             texts.changelog,
         )
     };
+    let news = Notification {
+        stops: Unsubscription::News,
+        unsubscribe_url: format!("{PORTAL}/unsubscribe/signed?kind=news"),
+        ..changelog.clone()
+    };
     let notifications = [
+        ("news", news),
         ("comment", request.clone()),
         ("comment-of-customer", of_topic(request.id.topic, News::Comment(PublicAuthor::Customer(None)), texts.answer)),
         ("status", of_topic(event, News::StatusChange { status: status(), author: None }, "")),

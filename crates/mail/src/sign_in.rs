@@ -80,6 +80,7 @@ fn action_key(action: &PageAction) -> &'static str {
         PageAction::Submit { .. } => "confirm-submit",
         PageAction::Subscribe(_) => "confirm-subscribe",
         PageAction::Unsubscribe(_) => "confirm-unsubscribe",
+        PageAction::GetNews => "confirm-news",
     }
 }
 
@@ -87,7 +88,7 @@ fn action_key(action: &PageAction) -> &'static str {
 fn title(mail: &SignInMail) -> String {
     let (words, product) = (Words(mail.language), mail.brand.product_name.as_str());
     match &mail.action {
-        Some(PendingAction { action: action @ PageAction::Submit { .. }, .. }) => {
+        Some(PendingAction { action: action @ (PageAction::Submit { .. } | PageAction::GetNews), .. }) => {
             words.with(action_key(action), &[("product", product)])
         }
         Some(PendingAction { action, title: Some(title) }) => {

@@ -13,7 +13,7 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId};
-use roadmap_domain::model::mail::{Brand, MailId, News, Notification, SenderName, Topic};
+use roadmap_domain::model::mail::{Brand, MailId, News, Notification, SenderName, Topic, Unsubscription};
 use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Mailer;
@@ -166,6 +166,7 @@ async fn assert_no_injected_headers(mut dice: Dice) {
             news,
             title: Title::from_stored(title.clone()),
             url: "https://acme.example/feature_requests/7".to_owned(),
+            stops: Unsubscription::Changelogs,
             // Stored HTML has been cleaned, and has no NUL.
             content: Arc::new(
                 CleanHtml::parse_optional("content", &content.replace('\0', ""), CleanHtml::MAX).unwrap(),

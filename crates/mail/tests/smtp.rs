@@ -12,7 +12,7 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, SignInId};
-use roadmap_domain::model::mail::{Brand, MailId, News, Notification, SendError, SignInMail, Topic};
+use roadmap_domain::model::mail::{Brand, MailId, News, Notification, SendError, SignInMail, Topic, Unsubscription};
 use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
@@ -41,6 +41,7 @@ fn to(address: &str) -> Notification {
         title: Title::parse("title", "Dark mode").unwrap(),
         url: "https://acme.example/feature_requests/7".to_owned(),
         content: Arc::new(CleanHtml::parse("content", "<p>Soon</p>").unwrap()),
+        stops: Unsubscription::Changelogs,
         unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
         stop_all_url: "https://acme.example/unsubscribe/token".to_owned(),
     }

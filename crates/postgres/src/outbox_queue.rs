@@ -152,7 +152,7 @@ statement! {
      ), stopped AS (
          UPDATE customers
          SET mail_stopped_because = CASE WHEN mail_stopped_at IS NULL THEN {failure} ELSE mail_stopped_because END,
-             mail_stopped_at = coalesce(mail_stopped_at, {now}), stops_changelogs = true
+             mail_stopped_at = coalesce(mail_stopped_at, {now}), stops_changelogs = true, news_since = NULL
          WHERE workspace_id = {workspace} AND id = (SELECT customer_id FROM settled) AND {stop_mail}
      )
      SELECT EXISTS (SELECT FROM settled)"

@@ -196,13 +196,15 @@ macro_rules! wants_mail {
 }
 pub(crate) use wants_mail;
 
-/// The SQL of the subscribed customers of `members`, in a statement with the parameters `workspace`, `after`, `at`, `limit`
-/// and `changelog`, which is the topic if that is a changelog: the next ones after a customer, in order. Of each feature
-/// request, no more are read than are returned: the subqueries with an offset are read in the order of the primary key.
+/// The SQL of the subscribed customers of `members`, and of those who get all changelogs, in a statement with the parameters
+/// `workspace`, `after`, `at`, `limit` and `changelog`, which is the topic if that is a changelog: the next ones after a
+/// customer, in order. Of each feature request, no more are read than are returned: the subqueries with an offset are read
+/// in the order of the primary key.
 macro_rules! audience {
     () => {
         concat!(
-            "SELECT DISTINCT customer_id FROM members CROSS JOIN LATERAL (
+            "SELECT DISTINCT customer_id FROM (
+             SELECT customer_id FROM members CROSS JOIN LATERAL (
              (SELECT customer_id FROM (
                   SELECT customer_id, subscribed, created_at FROM votes
                   WHERE workspace_id = {workspace} AND request_id = members.id AND customer_id > {after}
@@ -226,7 +228,13 @@ macro_rules! audience {
             $crate::statement::wants_mail!(),
             "
               ORDER BY customer_id LIMIT {limit})
-         ) AS subscribers ORDER BY customer_id LIMIT {limit}"
+             ) AS subscribers
+             UNION ALL
+             (SELECT id FROM customers
+              WHERE workspace_id = {workspace} AND id > {after} AND news_since <= {at} AND blocked_at IS NULL
+                AND EXISTS (SELECT FROM changelogs WHERE workspace_id = {workspace} AND id = {changelog})
+              ORDER BY id LIMIT {limit})
+         ) AS audience ORDER BY customer_id LIMIT {limit}"
         )
     };
 }

@@ -1,6 +1,6 @@
 //! The subscribed customers who are to be notified of a topic.
 
-use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{RunQueryDsl, SqliteConnection};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::{Audience, MessageContent};
@@ -70,11 +70,14 @@ macro_rules! wants_mail {
     };
 }
 
-/// SQL for the next customers of an audience, in the order of their IDs. Of each feature request, at most as many
-/// voters and followers are read as customers are wanted.
+/// SQL for the next customers of an audience, in the order of their IDs: with a changelog, also those who get all of them. Of
+/// each feature request, at most as many voters and followers are read as customers are wanted.
 macro_rules! next_customers {
     () => {
-        concat!("WITH scope (workspace, after, at, row_limit, is_changelog) AS (SELECT ?, ?, ?, ?, ?),
+        concat!("WITH scope (workspace, after, at, row_limit, is_changelog, changelog) AS (
+             SELECT workspace, after, at, row_limit, changelog IS NOT NULL, changelog
+             FROM (SELECT ? AS workspace, ? AS after, ? AS at, ? AS row_limit, ? AS changelog)
+         ),
          requests (id) AS (SELECT unhex(value) FROM json_each(?)),
          audience (customer) AS (
              SELECT customers.id FROM scope CROSS JOIN requests
@@ -97,6 +100,15 @@ macro_rules! next_customers {
                    AND ", wants_mail!("follower"), "
                  ORDER BY followers.customer_id LIMIT (SELECT row_limit FROM scope)
              )
+             UNION
+             SELECT reader.id FROM scope
+             CROSS JOIN changelogs ON changelogs.workspace_id = scope.workspace AND changelogs.id = scope.changelog
+             CROSS JOIN customers reader ON reader.workspace_id = scope.workspace AND reader.id IN (
+                 SELECT id FROM customers INDEXED BY customers_with_news
+                 WHERE workspace_id = scope.workspace AND id > scope.after AND news_since IS NOT NULL
+                   AND news_since <= scope.at AND blocked_at IS NULL
+                 ORDER BY id LIMIT (SELECT row_limit FROM scope)
+             )
              ORDER BY 1 LIMIT (SELECT row_limit FROM scope)
          )")
     };
@@ -105,7 +117,8 @@ macro_rules! next_customers {
 statement! {
     /// Counts the customers of an audience, up to a limit.
     CountAudience {
-        workspace: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt, is_changelog: bool => Bool,
+        workspace: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt,
+        changelog: Option<Id> => Nullable<Binary>,
         requests: String => Text,
     } -> BigInt,
     concat!(next_customers!(), " SELECT count(*) FROM audience")
@@ -115,7 +128,8 @@ statement! {
     /// Creates the notifications of the next customers of an audience. The identity of a message consists of the topic
     /// and the customer.
     ExpandAudience {
-        workspace: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt, is_changelog: bool => Bool,
+        workspace: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt,
+        changelog: Option<Id> => Nullable<Binary>,
         requests: String => Text,
         topic: String => Text, kind: String => Text, payload: String => Text, request_id: Option<String> => Nullable<Text>,
     } -> Binary,
@@ -151,9 +165,12 @@ fn load_requests(connection: &mut SqliteConnection, workspace: Id, topic: Topic)
     Ok(json_ids(&requests))
 }
 
-/// Whether a topic is a changelog. Customers stop changelogs apart from other mail.
-fn is_changelog(topic: Topic) -> bool {
-    matches!(topic, Topic::Changelog(_))
+/// Returns the changelog that a topic is. Customers stop changelogs apart from other mail, and some get all of them.
+fn changelog_of(topic: Topic) -> Option<Id> {
+    match topic {
+        Topic::Changelog(changelog) => Some(Id(changelog.uuid())),
+        Topic::Comment(_) | Topic::StatusChange(_) => None,
+    }
 }
 
 /// Counts the customers to be notified of a topic, up to a limit.
@@ -170,7 +187,7 @@ pub(crate) fn count_audience(
         after: Id(Uuid::nil()),
         at,
         limit: i64::from(limit),
-        is_changelog: is_changelog(topic),
+        changelog: changelog_of(topic),
         requests,
     };
     let counted: i64 = count.get_result(connection)?;
@@ -193,7 +210,7 @@ pub(crate) fn expand_audience(
         after: Id(audience.after.uuid()),
         at,
         limit: i64::from(limit),
-        is_changelog: is_changelog(audience.topic),
+        changelog: changelog_of(audience.topic),
         requests: load_requests(connection, workspace, audience.topic)?,
         topic: audience.topic.to_string(),
         kind: content.kind().to_owned(),

@@ -392,7 +392,8 @@ fn stop_mail(
     reason: &str,
 ) -> Result<(), SqlError> {
     let customer = customers::table.find((workspace, customer));
-    update(customer).set(customers::stops_changelogs.eq(true)).execute(connection)?;
+    let no_changelogs = (customers::stops_changelogs.eq(true), customers::news_since.eq(None::<i64>));
+    update(customer).set(no_changelogs).execute(connection)?;
     update(customer.filter(customers::mail_stopped_at.is_null()))
         .set((customers::mail_stopped_at.eq(now), customers::mail_stopped_because.eq(reason)))
         .execute(connection)?;

@@ -112,6 +112,7 @@ table! {
         blocked_at -> Nullable<BigInt>,
         last_language -> Nullable<Text>,
         stops_changelogs -> Bool,
+        news_since -> Nullable<BigInt>,
     }
 }
 

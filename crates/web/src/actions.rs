@@ -123,6 +123,7 @@ pub(crate) const fn done_name(outcome: &PageOutcome) -> &'static str {
         PageOutcome::MailResumed => "mail-resumed",
         PageOutcome::MailStopped => "mail-stopped",
         PageOutcome::Unsubscribed => "unsubscribed",
+        PageOutcome::GetsNews => "news",
     }
 }
 
@@ -137,9 +138,11 @@ const fn weight(action: &PageAction) -> PostWeight {
     match action {
         PageAction::Submit { .. } => PostWeight::Idea,
         PageAction::Comment { .. } => PostWeight::Comment,
-        PageAction::Vote(_) | PageAction::RemoveVote(_) | PageAction::Subscribe(_) | PageAction::Unsubscribe(_) => {
-            PostWeight::Toggle
-        }
+        PageAction::Vote(_)
+        | PageAction::RemoveVote(_)
+        | PageAction::Subscribe(_)
+        | PageAction::Unsubscribe(_)
+        | PageAction::GetNews => PostWeight::Toggle,
     }
 }
 
@@ -334,9 +337,11 @@ pub(crate) fn unsaved_texts(text: Text, action: &PageAction) -> Vec<UnsavedText>
             part("title", text.get("field-title").into_owned(), title),
             part("description", text.get("field-description").into_owned(), description),
         ],
-        PageAction::Vote(_) | PageAction::RemoveVote(_) | PageAction::Subscribe(_) | PageAction::Unsubscribe(_) => {
-            Vec::new()
-        }
+        PageAction::Vote(_)
+        | PageAction::RemoveVote(_)
+        | PageAction::Subscribe(_)
+        | PageAction::Unsubscribe(_)
+        | PageAction::GetNews => Vec::new(),
     };
     parts.into_iter().filter(|part| !part.text.trim().is_empty()).collect()
 }
@@ -483,7 +488,7 @@ mod tests {
         let id = FeatureRequestId::new(Uuid::from_u128(7));
         let mut done = PageActionDone {
             outcome: PageOutcome::IdeaHeld,
-            request: id,
+            request: Some(id),
             submitted: Some(RequestLink { id, tag_number: 7, title }),
         };
         assert_eq!(landing(&done, "/account"), "/feature_requests/7-dark-mode?done=idea-held");

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::text::Text;
 
 /// What an action of a visitor or of a customer has done, with the key of its sentence.
-const PORTAL: [(&str, &str); 20] = [
+const PORTAL: [(&str, &str); 21] = [
     ("voted", "done-voted"),
     ("unvoted", "done-unvoted"),
     ("commented", "done-commented"),
@@ -16,6 +16,7 @@ const PORTAL: [(&str, &str); 20] = [
     ("mail-resumed", "done-mail-resumed"),
     ("mail-stopped", "done-mail-stopped"),
     ("mail-saved", "done-mail-saved"),
+    ("news", "done-news"),
     ("unsubscribed", "done-unsubscribed"),
     ("signed-in", "done-signed-in"),
     ("signed-out", "done-signed-out"),

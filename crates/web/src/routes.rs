@@ -20,8 +20,8 @@ use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
 use crate::page::sign_in_path;
 use crate::portal::{
-    account, changelogs, embeds, feeds, ideas, images, mail_choice, preferences, request, requests, roadmap, sign_in,
-    sitemap, take_part,
+    account, changelogs, embeds, feeds, ideas, images, mail_choice, news, preferences, request, requests, roadmap,
+    sign_in, sitemap, take_part,
 };
 use crate::reply::{CacheKey, PageResult, Reply};
 use crate::state::State;
@@ -94,6 +94,8 @@ fn pages() -> Vec<Endpoint> {
         post("/account/mail", SignedIn, mail_choice::save_own),
         post("/account/name", SignedIn, account::save_name),
         post("/account/sessions", SignedIn, account::end_sessions),
+        get("/news", Audience, news::ask),
+        post("/news", Audience, news::get_mail),
         get("/stop-mail/{reference}", Everybody, mail_choice::ask),
         post("/stop-mail/{reference}", Everybody, mail_choice::stop),
         get("/mail/{reference}", Everybody, mail_choice::settings),

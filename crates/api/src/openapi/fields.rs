@@ -251,7 +251,9 @@ pub(crate) fn notify_at_publication() -> Object {
 }
 
 pub(crate) fn notify_subscribers() -> Object {
-    flag("Sends the changelog as mail to every subscribed customer of its feature requests. It is sent only once.")
+    flag(
+        "Sends the changelog as mail to every subscribed customer of its feature requests, and to every customer who gets all changelogs. It is sent only once.",
+    )
 }
 
 pub(crate) fn feature_request_ids() -> Array {

@@ -73,6 +73,8 @@ pub struct LeasedMail {
     /// The whole comment or changelog. Of a change of the status, the comment that says why, or empty.
     pub content: Arc<CleanHtml>,
     pub sender: Arc<MailSender>,
+    /// What the link of the mail stops, which says why the recipient gets it.
+    pub stops: Unsubscription,
     /// The number of single mails (not digests) to the recipient since the hour began, including mails of earlier leases.
     pub recent_count: u32,
 }
@@ -107,11 +109,13 @@ impl About {
         }
     }
 
-    /// Returns what stops mail of this kind.
+    /// Returns what stops mail of this kind. `is_news`: the recipient gets it only because of having asked for all
+    /// changelogs.
     #[must_use]
-    pub fn unsubscription(&self) -> Unsubscription {
+    pub fn unsubscription(&self, is_news: bool) -> Unsubscription {
         match self {
             Self::Comment(request, _) | Self::StatusChange { request, .. } => Unsubscription::Request(request.id),
+            Self::Changelog { .. } if is_news => Unsubscription::News,
             Self::Changelog { .. } => Unsubscription::Changelogs,
         }
     }
@@ -282,6 +286,8 @@ pub struct MailRecipient {
     /// Whether the customer is subscribed to a feature request of the topic, or to one that is merged with it; `None` if
     /// the customer has neither a vote nor a subscription any more.
     pub is_subscribed: Option<bool>,
+    /// Whether the topic is a changelog, and the customer gets all of them.
+    pub wants_news: bool,
     /// The number of single mails (not digests) to the customer since the hour began, including mails leased now.
     pub recent_count: u32,
 }
@@ -378,6 +384,8 @@ pub struct Notification {
     pub url: String,
     /// The cleaned HTML of the comment or changelog. Of a change of the status, the comment that says why, or empty.
     pub content: Arc<CleanHtml>,
+    /// What the next URL stops, which says why the recipient gets the mail.
+    pub stops: Unsubscription,
     /// The URL that stops mail of this kind: about the feature request, or changelogs. For people (GET) and for mail
     /// programs (POST, RFC 8058).
     pub unsubscribe_url: String,
@@ -482,18 +490,23 @@ pub enum SendError {
 pub enum Unsubscription {
     /// Mail about one feature request. Changelogs about it, too.
     Request(FeatureRequestId),
-    /// Changelogs, whatever they are about.
+    /// Changelogs, whatever they are about, also for those who asked for all of them.
     Changelogs,
+    /// Changelogs that the customer gets only because the customer asked for all of them.
+    News,
     /// All mail of the workspace, including mail about feature requests that the customer votes for later.
     Everything,
 }
 
-/// Which mail a customer gets about the feature requests that the customer voted for or follows.
+/// Which mail a customer gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailSettings {
-    /// Answers and status.
+    /// Answers and status of what the customer voted for or follows.
     pub requests: bool,
+    /// Changelogs about it.
     pub changelogs: bool,
+    /// All changelogs.
+    pub news: bool,
 }
 
 impl MailSettings {
@@ -506,16 +519,17 @@ impl MailSettings {
 pub struct MailSettingsChange {
     pub requests: Option<bool>,
     pub changelogs: Option<bool>,
+    pub news: Option<bool>,
 }
 
 impl MailSettingsChange {
     /// Stops all mail.
-    pub const NOTHING: Self = Self { requests: Some(false), changelogs: Some(false) };
+    pub const NOTHING: Self = Self { requests: Some(false), changelogs: Some(false), news: Some(false) };
 }
 
 impl From<MailSettings> for MailSettingsChange {
-    fn from(MailSettings { requests, changelogs }: MailSettings) -> Self {
-        Self { requests: Some(requests), changelogs: Some(changelogs) }
+    fn from(MailSettings { requests, changelogs, news }: MailSettings) -> Self {
+        Self { requests: Some(requests), changelogs: Some(changelogs), news: Some(news) }
     }
 }
 

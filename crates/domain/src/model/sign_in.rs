@@ -59,6 +59,8 @@ pub enum PageAction {
     Subscribe(FeatureRequestId),
     /// Asks for no more mail about a feature request.
     Unsubscribe(FeatureRequestId),
+    /// Asks for all changelogs by mail.
+    GetNews,
 }
 
 impl PageAction {
@@ -72,6 +74,7 @@ impl PageAction {
             Self::Submit { .. } => "submit",
             Self::Subscribe(_) => "subscribe",
             Self::Unsubscribe(_) => "unsubscribe",
+            Self::GetNews => "get_news",
         }
     }
 
@@ -81,7 +84,7 @@ impl PageAction {
         matches!(self, Self::Comment { .. } | Self::Submit { .. })
     }
 
-    /// Returns the feature request that it is about, unless it submits one.
+    /// Returns the feature request that it is about, if it is about an existing one.
     #[must_use]
     pub const fn request(&self) -> Option<FeatureRequestId> {
         match self {
@@ -90,7 +93,7 @@ impl PageAction {
             | Self::Comment { request, .. }
             | Self::Subscribe(request)
             | Self::Unsubscribe(request) => Some(*request),
-            Self::Submit { .. } => None,
+            Self::Submit { .. } | Self::GetNews => None,
         }
     }
 
@@ -108,6 +111,7 @@ impl PageAction {
             Self::Submit { title, description } => {
                 json!({ "action": name, "title": title, "description": description })
             }
+            Self::GetNews => json!({ "action": name }),
         };
         action.to_string()
     }
@@ -125,6 +129,7 @@ impl PageAction {
             "submit" => Some(Self::Submit { title: text("title")?, description: text("description")? }),
             "subscribe" => request().map(Self::Subscribe),
             "unsubscribe" => request().map(Self::Unsubscribe),
+            "get_news" => Some(Self::GetNews),
             _ => None,
         }
     }
@@ -296,6 +301,7 @@ mod tests {
             PageAction::RemoveVote(request),
             PageAction::Comment { request, content: text.clone() },
             PageAction::Submit { title: text.clone(), description: String::new() },
+            PageAction::GetNews,
             PageAction::Subscribe(request),
             PageAction::Unsubscribe(request),
         ] {

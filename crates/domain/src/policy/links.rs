@@ -15,6 +15,8 @@ const UNSUBSCRIBE_REQUEST: &str = "request";
 /// The query parameter of an unsubscribe link that names a kind of mail, and its value for changelogs.
 const UNSUBSCRIBE_KIND: &str = "kind";
 const CHANGELOGS: &str = "changelogs";
+/// The value of the kind for changelogs that somebody asked for.
+const NEWS: &str = "news";
 /// The value of the kind for the mail to a member of the team.
 const TEAM: &str = "team";
 
@@ -30,8 +32,11 @@ pub fn unsubscription<'a>(parameter: impl Fn(&str) -> Option<&'a str>) -> Unsubs
     let request = parameter(UNSUBSCRIBE_REQUEST).and_then(|raw| parse_uuid(UNSUBSCRIBE_REQUEST, raw).ok());
     match request {
         Some(request) => Unsubscription::Request(FeatureRequestId::new(request)),
-        None if parameter(UNSUBSCRIBE_KIND) == Some(CHANGELOGS) => Unsubscription::Changelogs,
-        None => Unsubscription::Everything,
+        None => match parameter(UNSUBSCRIBE_KIND) {
+            Some(CHANGELOGS) => Unsubscription::Changelogs,
+            Some(NEWS) => Unsubscription::News,
+            _ => Unsubscription::Everything,
+        },
     }
 }
 
@@ -124,6 +129,7 @@ impl Links {
         let query = match what {
             Unsubscription::Request(request) => format!("?{UNSUBSCRIBE_REQUEST}={request}"),
             Unsubscription::Changelogs => format!("?{UNSUBSCRIBE_KIND}={CHANGELOGS}"),
+            Unsubscription::News => format!("?{UNSUBSCRIBE_KIND}={NEWS}"),
             Unsubscription::Everything => String::new(),
         };
         format!("{}/unsubscribe/{token}{query}", self.base)
@@ -251,6 +257,7 @@ mod tests {
             (vec![("kind", "changelogs".to_owned())], Unsubscription::Changelogs),
             (vec![("request", "x".to_owned()), ("kind", "changelogs".to_owned())], Unsubscription::Changelogs),
             (vec![("request", "x".to_owned())], Unsubscription::Everything),
+            (vec![("kind", "news".to_owned())], Unsubscription::News),
             (vec![("kind", "news of tomorrow".to_owned())], Unsubscription::Everything),
             (Vec::new(), Unsubscription::Everything),
         ] {

@@ -2,11 +2,22 @@
 
 use crate::model::mail::MailRecipient;
 
-/// Whether a notification is still wanted: its recipient has not stopped mail of this kind, and still has a subscribed vote
-/// for a feature request of the topic or follows one.
+/// Whether the recipient has not stopped mail of this kind, and still has a subscribed vote for a feature request of the topic
+/// or follows one.
+fn gets_as_subscriber(recipient: &MailRecipient) -> bool {
+    !recipient.is_stopped && recipient.is_subscribed == Some(true)
+}
+
+/// Whether a notification is still wanted: by a subscriber, or by somebody who gets all changelogs.
 #[must_use]
 pub fn is_wanted(recipient: &MailRecipient) -> bool {
-    !recipient.is_stopped && recipient.is_subscribed == Some(true)
+    gets_as_subscriber(recipient) || recipient.wants_news
+}
+
+/// Whether a notification is wanted by somebody who gets all changelogs only.
+#[must_use]
+pub fn is_news(recipient: &MailRecipient) -> bool {
+    !gets_as_subscriber(recipient) && recipient.wants_news
 }
 
 #[cfg(test)]
@@ -18,13 +29,16 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn a_mail_is_wanted_by_subscribed_customers_whose_mail_is_not_stopped() {
-        for (is_stopped, is_subscribed, expected) in [
-            (false, Some(true), true),
-            (false, Some(false), false),
-            (false, None, false),
-            (true, Some(true), false),
-            (true, None, false),
+    fn a_mail_is_wanted_by_subscribers_and_by_those_who_asked_for_news() {
+        for (is_stopped, is_subscribed, wants_news, expected) in [
+            (false, Some(true), false, (true, false)),
+            (false, Some(false), false, (false, false)),
+            (false, None, false, (false, false)),
+            (true, Some(true), false, (false, false)),
+            (true, None, false, (false, false)),
+            (false, Some(true), true, (true, false)),
+            (true, Some(true), true, (true, true)),
+            (false, None, true, (true, true)),
         ] {
             let recipient = MailRecipient {
                 mail: MailId {
@@ -35,9 +49,10 @@ mod tests {
                 language: None,
                 is_stopped,
                 is_subscribed,
+                wants_news,
                 recent_count: 0,
             };
-            assert_eq!(is_wanted(&recipient), expected, "{is_stopped} {is_subscribed:?}");
+            assert_eq!((is_wanted(&recipient), is_news(&recipient)), expected, "{is_stopped} {is_subscribed:?}");
         }
     }
 }

@@ -295,10 +295,13 @@ pub trait FeatureRequestReader: Send + Sync {
     /// Returns what only the team sees of a feature request that is not merged. Two statements.
     async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError>;
 
-    /// Returns the number of different people who would get mail about these feature requests and what is merged with
-    /// them. One statement.
-    async fn count_subscribers(&self, workspace: WorkspaceId, requests: &[FeatureRequestId])
-    -> Result<i64, StoreError>;
+    /// Returns the number of different people who would get a changelog about these feature requests and what is merged with
+    /// them, with those who get all changelogs. One statement.
+    async fn count_changelog_audience(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<i64, StoreError>;
 
     /// Lists the public feature requests with tag numbers above `after`, in their order. One statement.
     async fn sitemap(&self, workspace: WorkspaceId, after: i64, limit: u32) -> Result<Vec<SitemapEntry>, StoreError>;
@@ -593,7 +596,7 @@ mockall::mock! {
         async fn feature_request(&self, workspace: WorkspaceId, request: &FeatureRequestRef) -> Result<Option<FeatureRequestDetail>, StoreError>;
         async fn events(&self, workspace: WorkspaceId, request: &FeatureRequestRef, kind: Option<&'static str>, page: PageRequest) -> Result<Option<Listing<Event>>, StoreError>;
         async fn team_page(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<TeamPage, StoreError>;
-        async fn count_subscribers(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<i64, StoreError>;
+        async fn count_changelog_audience(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<i64, StoreError>;
         async fn sitemap(&self, workspace: WorkspaceId, after: i64, limit: u32) -> Result<Vec<SitemapEntry>, StoreError>;
         async fn last_tag_number(&self, workspace: WorkspaceId) -> Result<i64, StoreError>;
     }

@@ -310,6 +310,10 @@ pub trait SubscriptionWrites {
         at: Timestamp,
     ) -> Result<Option<bool>, StoreError>;
 
+    /// Lets a customer, who is found or created, get all changelogs. Returns whether the customer gets them now: a blocked
+    /// one does not.
+    async fn ask_for_news(&mut self, customer: &NewCustomer, at: Timestamp) -> Result<bool, StoreError>;
+
     /// Changes which mail a member gets about what customers write. Returns `false` if the workspace has no such member. If
     /// the member got none before, what was written until `at` is not told.
     async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError>;
@@ -740,6 +744,7 @@ mockall::mock! {
     impl SubscriptionWrites for Unit {
         async fn unsubscribe(&mut self, customer: CustomerId, request: FeatureRequestId) -> Result<Option<bool>, StoreError>;
         async fn change_mail_settings(&mut self, customer: CustomerId, change: MailSettingsChange, at: Timestamp) -> Result<Option<bool>, StoreError>;
+        async fn ask_for_news(&mut self, customer: &NewCustomer, at: Timestamp) -> Result<bool, StoreError>;
         async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError>;
         async fn tell_until(&mut self, member: MemberId, after: Timestamp, until: Timestamp) -> Result<Option<EmailAddress>, StoreError>;
         async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<SubscribeOutcome>, StoreError>;

@@ -1,4 +1,4 @@
-//! What people do on the pages of the portal: vote, comment, submit an idea, subscribe.
+//! What people do on the pages of the portal: vote, comment, submit an idea, subscribe, ask for news.
 //!
 //! An action becomes one of the commands that the API has, too. A person who is signed in runs it directly
 //! ([`ActOnPage`]), a visitor with the sign-in that confirms it ([`crate::usecase::sign_in`]).
@@ -23,7 +23,7 @@ use crate::usecase::create_feature_request::{CreateFeatureRequest, FeatureReques
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::hold_comment::HoldComment;
 use crate::usecase::post_comment::PostComment;
-use crate::usecase::subscribe::{EndSubscription, Subscribe};
+use crate::usecase::subscribe::{AskForNews, EndSubscription, Subscribe};
 use crate::usecase::withdraw_vote::WithdrawVote;
 
 /// Who acts on a page.
@@ -54,6 +54,7 @@ enum Command {
     Submit(Box<CreateFeatureRequest>, bool),
     Subscribe(Subscribe),
     Unsubscribe(EndSubscription),
+    GetNews(AskForNews),
 }
 
 /// What an action has done.
@@ -79,6 +80,8 @@ pub enum PageOutcome {
     MailStopped,
     /// The person gets no more mail.
     Unsubscribed,
+    /// The person gets all changelogs.
+    GetsNews,
 }
 
 /// A performed action.
@@ -86,8 +89,8 @@ pub enum PageOutcome {
 pub struct PageActionDone {
     /// What was done.
     pub outcome: PageOutcome,
-    /// The feature request. Without title and number if only its ID is known.
-    pub request: FeatureRequestId,
+    /// The feature request, if it is about one.
+    pub request: Option<FeatureRequestId>,
     /// The new feature request, if one was submitted.
     pub submitted: Option<RequestLink>,
 }
@@ -138,6 +141,7 @@ impl ActOnPage {
                 request: FeatureRequestRef::Id(*request),
                 customer: actor.email.clone(),
             }),
+            PageAction::GetNews => Command::GetNews(AskForNews { customer: customer() }),
         };
         Ok(Self { command, email: actor.email.clone(), language: actor.language })
     }
@@ -153,9 +157,11 @@ impl ActOnPage {
                 Title::parse("title", title)?;
                 markdown::to_optional_html("description", description).map(drop)
             }
-            PageAction::Vote(_) | PageAction::RemoveVote(_) | PageAction::Subscribe(_) | PageAction::Unsubscribe(_) => {
-                Ok(())
-            }
+            PageAction::Vote(_)
+            | PageAction::RemoveVote(_)
+            | PageAction::Subscribe(_)
+            | PageAction::Unsubscribe(_)
+            | PageAction::GetNews => Ok(()),
         }
     }
 }
@@ -184,7 +190,7 @@ impl Operation for ActOnPage {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<PageActionDone>, RoadmapError> {
-        let done = |outcome, request| PageActionDone { outcome, request, submitted: None };
+        let done = |outcome, request| PageActionDone { outcome, request: Some(request), submitted: None };
         // People's own votes and subscriptions are records of themselves, as their comments and ideas are.
         let performed = match &self.command {
             Command::Vote(vote) => {
@@ -223,6 +229,10 @@ impl Operation for ActOnPage {
                 let ended = end.perform(context, work).await?.with_own_record(OwnRecord::Subscription);
                 ended.map(|subscription| done(PageOutcome::Unsubscribed, subscription.request))
             }
+            Command::GetNews(ask) => ask.perform(context, work).await?.map(|gets_news| {
+                let outcome = if gets_news { PageOutcome::GetsNews } else { PageOutcome::MailStopped };
+                PageActionDone { outcome, request: None, submitted: None }
+            }),
         };
         // Only now, because the action may have created the customer. Mail is in this language.
         work.save_last_language(self.email.folded(), self.language).await?;

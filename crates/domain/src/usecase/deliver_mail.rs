@@ -432,7 +432,8 @@ impl DeliverMail {
             title: mail.about.title().clone(),
             url: url(&links, &mail.about),
             content: mail.content.clone(),
-            unsubscribe_url: links.unsubscribe(mail.id.customer, mail.about.unsubscription()),
+            stops: mail.stops,
+            unsubscribe_url: links.unsubscribe(mail.id.customer, mail.stops),
             stop_all_url: links.unsubscribe(mail.id.customer, Unsubscription::Everything),
         }
     }
@@ -644,6 +645,7 @@ mod tests {
             language: None,
             is_stopped: false,
             is_subscribed: Some(true),
+            wants_news: false,
             recent_count,
         }
     }

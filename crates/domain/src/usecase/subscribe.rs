@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
-use crate::model::audit::{Audit, Change};
+use crate::model::audit::{Audit, Change, OwnRecord};
 use crate::model::customer::CustomerDraft;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::FeatureRequestRef;
@@ -30,6 +30,30 @@ pub struct EndSubscription {
     pub request: FeatureRequestRef,
     /// The customer's address.
     pub customer: EmailAddress,
+}
+
+/// Lets a customer get all changelogs by mail.
+#[derive(Debug, Clone)]
+pub struct AskForNews {
+    /// The customer, who is found or created.
+    pub customer: CustomerDraft,
+}
+
+#[async_trait]
+impl Operation for AskForNews {
+    /// Whether the customer gets them now. A blocked one does not.
+    type Output = bool;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<bool>, RoadmapError> {
+        let customer = self.customer.to_new_customer(context.new_id(CustomerId::new));
+        let gets_news = work.ask_for_news(&customer, context.now).await?;
+        let performed = Performed::new(gets_news, Audit::OwnRecord(OwnRecord::Subscription));
+        Ok(performed.storing(storage::customer_bytes(&self.customer)))
+    }
 }
 
 /// Whether a customer is subscribed to a feature request.
@@ -72,7 +96,7 @@ impl Operation for Subscribe {
         if self.resumes_mail
             && let Some(customer) = work.find_customer(self.customer.email.folded()).await?
         {
-            let change = MailSettingsChange { requests: Some(true), changelogs: None };
+            let change = MailSettingsChange { requests: Some(true), ..MailSettingsChange::default() };
             has_resumed = work.change_mail_settings(customer, change, context.now).await? == Some(true);
         }
         let customer = self.customer.to_new_customer(context.new_id(CustomerId::new));
@@ -146,7 +170,7 @@ mod tests {
             unit.expect_change_mail_settings()
                 .withf(move |of, change, at| {
                     (*of, *at) == (customer, now())
-                        && *change == MailSettingsChange { requests: Some(true), changelogs: None }
+                        && *change == MailSettingsChange { requests: Some(true), ..MailSettingsChange::default() }
                 })
                 .times(usize::from(known))
                 .returning(move |_, _, _| Ok(changed));

@@ -64,7 +64,10 @@ impl Operation for Unsubscribe {
                 changed.ok_or(RoadmapError::NotFound(Resource::Customer))?;
                 return Ok(Performed::new((), Audit::OwnRecord(OwnRecord::MailSettings)));
             }
-            Unsubscription::Changelogs => MailSettingsChange { changelogs: Some(false), requests: None },
+            Unsubscription::Changelogs => {
+                MailSettingsChange { changelogs: Some(false), news: Some(false), requests: None }
+            }
+            Unsubscription::News => MailSettingsChange { news: Some(false), ..MailSettingsChange::default() },
             Unsubscription::Everything => MailSettingsChange::NOTHING,
         };
         change(context, work, self.customer, nothing).await
@@ -143,9 +146,15 @@ mod tests {
 
     #[test]
     fn a_link_stops_its_kind_and_leaves_the_others() {
-        let changelogs = MailSettingsChange { changelogs: Some(false), requests: None };
-        let everything = MailSettingsChange { changelogs: Some(false), requests: Some(false) };
-        for (what, expected) in [(Unsubscription::Changelogs, changelogs), (Unsubscription::Everything, everything)] {
+        let off = Some(false);
+        let news = MailSettingsChange { requests: None, changelogs: None, news: off };
+        let changelogs = MailSettingsChange { changelogs: off, ..news };
+        let everything = MailSettingsChange { requests: off, ..changelogs };
+        for (what, expected) in [
+            (Unsubscription::News, news),
+            (Unsubscription::Changelogs, changelogs),
+            (Unsubscription::Everything, everything),
+        ] {
             perform(&Unsubscribe { customer: ann(), what }, &mut unit(expected)).unwrap();
         }
         let request = FeatureRequestId::new(Uuid::from_u128(7));
@@ -159,16 +168,18 @@ mod tests {
 
     #[test]
     fn settings_are_saved_whole() {
-        for settings in
-            [MailSettings { requests: true, changelogs: false }, MailSettings { requests: false, changelogs: true }]
-        {
+        for settings in [
+            MailSettings { requests: true, changelogs: false, news: true },
+            MailSettings { requests: false, changelogs: true, news: false },
+        ] {
             perform(&SaveMailSettings { customer: ann(), settings }, &mut unit(settings.into())).unwrap();
         }
     }
 
     #[test]
     fn a_customer_and_a_member_in_one_choose_together() {
-        let (ines, settings) = (MemberId::new(Uuid::from_u128(1)), MailSettings { requests: true, changelogs: false });
+        let (ines, settings) =
+            (MemberId::new(Uuid::from_u128(1)), MailSettings { requests: true, changelogs: false, news: false });
         for (is_customer, is_member) in [(true, true), (true, false), (false, true), (false, false)] {
             let mut unit = MockUnit::new();
             unit.expect_change_mail_settings().times(usize::from(is_customer)).returning(|_, _, _| Ok(Some(true)));

@@ -16,6 +16,7 @@ status-lead-none = أزال فريق { $product } طلبًا صوّتَّ له �
 # سجل التغييرات
 changelog-subject = جديد: { $title }
 changelog-lead = لدى { $product } جديد عمّا صوّتَّ له أو تتابعه:
+news-lead = جديد { $product }:
 
 # كاتب النص
 author = { $name } من { $product }
@@ -90,6 +91,7 @@ confirm-comment = أكّد تعليقك على «{ $title }»
 confirm-submit = أكّد فكرتك لـ{ $product }
 confirm-subscribe = أكّد متابعتك لـ«{ $title }»
 confirm-unsubscribe = أكّد إيقاف متابعتك لـ«{ $title }»
+confirm-news = أكّد أنك تريد رسائل عن مستجدات { $product }
 sign-in-code = أو اكتب هذا الرمز حيث طلبت هذه الرسالة:
 sign-in-link = افتح هذا الرابط:
 sign-in-validity = كلاهما صالح لمدة { $minutes } دقيقة ولتسجيل دخول واحد.
@@ -111,9 +113,11 @@ test-reason = تصلك هذه الرسالة لأن أحد المشغّلين ي
 # التذييل
 reason-request = تصلك هذه الرسالة من { $product } لأنك صوّتَّ لهذا الطلب أو تتابعه.
 reason-changelog = تصلك هذه الرسالة من { $product } لأنك صوّتَّ لطلب تتحدث عنه أو تتابعه.
+reason-news = تصلك هذه الرسالة لأنك طلبت رسائل عن مستجدات { $product }.
 reason-digest = تصلك هذه الرسالة من { $product } لأنك صوّتَّ لهذه الطلبات أو تتابعها.
 reason-team = تصلك هذه الرسالة لأنك ضمن فريق { $product }.
 stop-request = إيقاف الرسائل عن هذا الطلب
 stop-changelogs = إيقاف رسائل المستجدات
+stop-news = إيقاف رسائل المستجدات كلها
 stop-all = إيقاف كل الرسائل
 stop-team = إيقاف هذه الرسائل

@@ -16,6 +16,7 @@ status-lead-none = { $product } hat einen Wunsch, für den Sie gestimmt haben od
 # Neuigkeiten
 changelog-subject = Neu: { $title }
 changelog-lead = { $product } hat Neues zu Wünschen, für die Sie gestimmt haben oder denen Sie folgen:
+news-lead = Neues von { $product }:
 
 # Wer einen Text geschrieben hat
 author = { $name } von { $product }
@@ -70,6 +71,7 @@ confirm-comment = Bestätigen Sie Ihren Kommentar zu „{ $title }“
 confirm-submit = Bestätigen Sie Ihre Idee für { $product }
 confirm-subscribe = Bestätigen Sie, dass Sie „{ $title }“ folgen
 confirm-unsubscribe = Bestätigen Sie, dass Sie „{ $title }“ nicht mehr folgen
+confirm-news = Bestätigen Sie, dass Sie E-Mails zu allen Neuigkeiten von { $product } wollen
 sign-in-code = Oder geben Sie diesen Code dort ein, wo Sie diese E-Mail angefordert haben:
 sign-in-link = Öffnen Sie diesen Link:
 sign-in-validity = Beide gelten { $minutes } Minuten lang und für eine Anmeldung.
@@ -91,9 +93,11 @@ test-reason = Sie bekommen diese E-Mail, weil jemand aus dem Betrieb ausgehende 
 # Fußzeilen
 reason-request = Sie bekommen diese E-Mail von { $product }, weil Sie für diesen Wunsch gestimmt haben oder ihm folgen.
 reason-changelog = Sie bekommen diese E-Mail von { $product }, weil Sie für einen Wunsch gestimmt haben, um den es hier geht, oder einem folgen.
+reason-news = Sie bekommen diese E-Mail, weil Sie um E-Mails zu allen Neuigkeiten von { $product } gebeten haben.
 reason-digest = Sie bekommen diese E-Mail von { $product }, weil Sie für diese Wünsche gestimmt haben oder ihnen folgen.
 reason-team = Sie bekommen diese E-Mail, weil Sie im Team von { $product } sind.
 stop-request = E-Mails zu diesem Wunsch abbestellen
 stop-changelogs = E-Mails zu Neuigkeiten abbestellen
+stop-news = E-Mails zu allen Neuigkeiten abbestellen
 stop-all = Alle E-Mails abbestellen
 stop-team = Diese E-Mails abbestellen

@@ -16,6 +16,7 @@ status-lead-none = { $product } took a feature request that you voted for or fol
 # Changelogs
 changelog-subject = New: { $title }
 changelog-lead = { $product } has news about what you voted for or follow:
+news-lead = { $product } has news:
 
 # The author of a text
 author = { $name } from { $product }
@@ -70,6 +71,7 @@ confirm-comment = Confirm your comment on “{ $title }”
 confirm-submit = Confirm your idea for { $product }
 confirm-subscribe = Confirm that you follow “{ $title }”
 confirm-unsubscribe = Confirm that you no longer follow “{ $title }”
+confirm-news = Confirm that you want mail about news from { $product }
 sign-in-code = Or type this code where you asked for this mail:
 sign-in-link = Open this link:
 sign-in-validity = They are valid for { $minutes } minutes and for one sign-in.
@@ -91,9 +93,11 @@ test-reason = You get this mail because an operator tests outgoing mail.
 # Footers
 reason-request = You get this mail from { $product } because you voted for this feature request or follow it.
 reason-changelog = You get this mail from { $product } because you voted for a feature request that it is about, or follow one.
+reason-news = You get this mail because you asked for mail about news from { $product }.
 reason-digest = You get this mail from { $product } because you voted for these feature requests or follow them.
 reason-team = You get this mail because you are in the team of { $product }.
 stop-request = Stop mail about this feature request
 stop-changelogs = Stop mail about changelogs
+stop-news = Stop mail about news
 stop-all = Stop all mail
 stop-team = Stop this mail

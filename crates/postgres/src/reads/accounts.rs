@@ -94,9 +94,11 @@ statement! {
 }
 
 statement! {
-    /// Selects the address of a customer, and whether the customer gets answers and changes of the status, and changelogs.
-    MailSettingsOf { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid } -> (Text, Bool, Bool),
-    "SELECT email, mail_stopped_at IS NULL, NOT stops_changelogs AND blocked_at IS NULL FROM customers
+    /// Selects the address of a customer, and whether the customer gets answers and changes of the status, changelogs about
+    /// what the customer follows, and all changelogs.
+    MailSettingsOf { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid } -> (Text, Bool, Bool, Bool),
+    "SELECT email, mail_stopped_at IS NULL, NOT stops_changelogs AND blocked_at IS NULL,
+            news_since IS NOT NULL AND blocked_at IS NULL FROM customers
      WHERE workspace_id = {workspace} AND id = {customer}"
 }
 
@@ -156,10 +158,10 @@ impl AccountReader for PostgresReader {
     ) -> Result<Option<(EmailAddress, MailSettings)>, StoreError> {
         let session = self.session(workspace).await?;
         let select = MailSettingsOf { workspace: workspace.uuid(), customer: customer.uuid() };
-        let row: Option<(String, bool, bool)> =
+        let row: Option<(String, bool, bool, bool)> =
             session.run_optional(select.get_result(&mut session.connection()?)).await?;
-        Ok(row.map(|(email, requests, changelogs)| {
-            (EmailAddress::from_stored(email), MailSettings { requests, changelogs })
+        Ok(row.map(|(email, requests, changelogs, news)| {
+            (EmailAddress::from_stored(email), MailSettings { requests, changelogs, news })
         }))
     }
 }

@@ -48,7 +48,7 @@ statement! {
         customers: Vec<Uuid> => Array<SqlUuid>,
         hour: TimestampColumn => Timestamptz,
         now: TimestampColumn => Timestamptz,
-    } -> (SmallInt, SqlUuid, SqlUuid, Text, Nullable<Text>, Bool, Nullable<Bool>, BigInt),
+    } -> (SmallInt, SqlUuid, SqlUuid, Text, Nullable<Text>, Bool, Nullable<Bool>, Bool, BigInt),
     "WITH mails AS MATERIALIZED (
          SELECT kind, topic, customer_id FROM unnest({kinds}, {topics}, {customers}) AS mails (kind, topic, customer_id)
      ), topics AS MATERIALIZED (
@@ -89,6 +89,7 @@ statement! {
                    AND followers.customer_id = mails.customer_id
              ) AS subscriptions (subscribed)
              WHERE members.kind = mails.kind AND members.topic = mails.topic),
+            mails.kind = 2 AND news_since IS NOT NULL AND blocked_at IS NULL,
             (SELECT count(*) FROM outbox sent WHERE sent.workspace_id = {workspace}
               AND sent.customer_id = mails.customer_id AND sent.sent_at >= {hour} AND sent.kind <> 'comment_digest'
               AND sent.digest_id IS NULL)
@@ -260,7 +261,7 @@ impl MailReader for PostgresStore {
         hour: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<MailRecipient>, StoreError> {
-        type Row = (i16, Uuid, Uuid, String, Option<String>, bool, Option<bool>, i64);
+        type Row = (i16, Uuid, Uuid, String, Option<String>, bool, Option<bool>, bool, i64);
         let session = self.mail_session(workspace).await?;
         let (kinds, topics) = mails.iter().map(|mail| topic_kind(mail.topic)).unzip();
         let recipients = Recipients {
@@ -272,13 +273,17 @@ impl MailReader for PostgresStore {
             now: now.into(),
         };
         let rows: Vec<Row> = session.run(recipients.load(&mut session.connection()?)).await?;
-        let recipient = |(kind, id, customer, email, language, is_stopped, is_subscribed, recent): Row| MailRecipient {
-            mail: MailId { topic: topic(kind, id), customer: CustomerId::new(customer) },
-            to: EmailAddress::from_stored(email),
-            language: language.as_deref().and_then(Language::from_code),
-            is_stopped,
-            is_subscribed,
-            recent_count: u32::try_from(recent).unwrap_or(u32::MAX),
+        let recipient = |row: Row| {
+            let (kind, id, customer, email, language, is_stopped, is_subscribed, wants_news, recent) = row;
+            MailRecipient {
+                mail: MailId { topic: topic(kind, id), customer: CustomerId::new(customer) },
+                to: EmailAddress::from_stored(email),
+                language: language.as_deref().and_then(Language::from_code),
+                is_stopped,
+                is_subscribed,
+                wants_news,
+                recent_count: u32::try_from(recent).unwrap_or(u32::MAX),
+            }
         };
         Ok(rows.into_iter().map(recipient).collect())
     }

@@ -98,13 +98,27 @@ statement! {
 }
 
 statement! {
-    /// Counts the customers who get mail about feature requests and what is merged with them.
-    CountSubscribers { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> BigInt,
+    /// Counts the customers who get a changelog about feature requests: those who are subscribed to them or to what is merged
+    /// with them, and those who get all changelogs.
+    CountChangelogAudience { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> BigInt,
     concat!("WITH roots AS MATERIALIZED (
          SELECT DISTINCT coalesce(root_id, id) AS id FROM feature_requests
          WHERE workspace_id = {workspace} AND id = ANY ({requests})
      ), ", members!(), "
-     SELECT ", subscribers!())
+     SELECT count(*) FROM (
+         SELECT customer_id FROM members
+         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
+         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
+         WHERE subscribed AND NOT stops_changelogs AND blocked_at IS NULL
+         UNION
+         SELECT customer_id FROM members
+         JOIN followers ON followers.workspace_id = {workspace} AND followers.request_id = members.id
+         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
+         WHERE NOT stops_changelogs AND blocked_at IS NULL
+         UNION
+         SELECT id FROM customers
+         WHERE workspace_id = {workspace} AND news_since IS NOT NULL AND blocked_at IS NULL
+     ) AS audience")
 }
 
 statement! {
@@ -172,14 +186,14 @@ impl FeatureRequestReader for PostgresReader {
         })
     }
 
-    async fn count_subscribers(
+    async fn count_changelog_audience(
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
     ) -> Result<i64, StoreError> {
         let session = self.session(workspace).await?;
         let workspace = workspace.uuid();
-        let count = CountSubscribers { workspace, requests: ids(requests) };
+        let count = CountChangelogAudience { workspace, requests: ids(requests) };
         session.run(count.get_result(&mut session.connection()?)).await
     }
 

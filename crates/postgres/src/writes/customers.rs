@@ -156,12 +156,14 @@ statement! {
         -> (Nullable<Text>, Text),
     "WITH gone AS (
          DELETE FROM customers WHERE workspace_id = {workspace} AND id = {source}
-         RETURNING name, name_folded, email, mail_stopped_at, mail_stopped_because, blocked_at, stops_changelogs
+         RETURNING name, name_folded, email, mail_stopped_at, mail_stopped_because, blocked_at, stops_changelogs,
+                   news_since
      )
      UPDATE customers
      SET name = coalesce(customers.name, gone.name), name_folded = coalesce(customers.name_folded, gone.name_folded),
          blocked_at = least(customers.blocked_at, gone.blocked_at),
          stops_changelogs = customers.stops_changelogs OR gone.stops_changelogs,
+         news_since = least(customers.news_since, gone.news_since),
          (mail_stopped_at, mail_stopped_because) = (
              SELECT stopped.at, stopped.because FROM (VALUES
                  (customers.mail_stopped_at, customers.mail_stopped_because),

@@ -29,23 +29,27 @@ statement! {
         customer: Uuid => SqlUuid,
         requests: Option<bool> => Nullable<Bool>,
         changelogs: Option<bool> => Nullable<Bool>,
+        news: Option<bool> => Nullable<Bool>,
         at: TimestampColumn => Timestamptz,
     } -> Bool,
     "WITH before AS MATERIALIZED (
-         SELECT id, mail_stopped_at, mail_stopped_because, stops_changelogs, blocked_at FROM customers
+         SELECT id, mail_stopped_at, mail_stopped_because, stops_changelogs, blocked_at, news_since FROM customers
          WHERE workspace_id = {workspace} AND id = {customer} FOR UPDATE
      ), changed AS (
          SELECT {requests} AND mail_stopped_at IS NOT NULL AND blocked_at IS NULL AS resumes,
                 NOT {requests} AND (mail_stopped_at IS NULL OR mail_stopped_because = 'blocked') AS stops,
-                {changelogs} = stops_changelogs AS switches
+                {changelogs} = stops_changelogs AS switches,
+                {news} <> (news_since IS NOT NULL) AND (NOT {news} OR blocked_at IS NULL) AS switches_news
          FROM before
      ), saved AS (
          UPDATE customers SET
              mail_stopped_at = CASE WHEN resumes THEN NULL WHEN stops THEN {at} ELSE mail_stopped_at END,
              mail_stopped_because =
                  CASE WHEN resumes THEN NULL WHEN stops THEN 'unsubscribed' ELSE mail_stopped_because END,
-             stops_changelogs = CASE WHEN switches THEN NOT stops_changelogs ELSE stops_changelogs END
-         FROM changed WHERE workspace_id = {workspace} AND id = {customer} AND (resumes OR stops OR switches)
+             stops_changelogs = CASE WHEN switches THEN NOT stops_changelogs ELSE stops_changelogs END,
+             news_since = CASE WHEN switches_news THEN CASE WHEN {news} THEN {at} END ELSE news_since END
+         FROM changed
+         WHERE workspace_id = {workspace} AND id = {customer} AND (resumes OR stops OR switches OR switches_news)
          RETURNING 1
      )
      SELECT EXISTS (SELECT FROM saved) FROM before"
@@ -160,6 +164,23 @@ async fn delete_waiting_about(
 }
 
 statement! {
+    /// Finds or creates a customer, who gets all changelogs from now on unless blocked. Returns whether the customer does.
+    AskForNews {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        email: String => Text,
+        email_folded: String => Text,
+        at: TimestampColumn => Timestamptz,
+    } -> Bool,
+    "INSERT INTO customers AS customer (workspace_id, id, email, email_folded, created_at, news_since)
+     VALUES ({workspace}, {customer}, {email}, {email_folded}, {at}, {at})
+     ON CONFLICT (workspace_id, email_folded) DO UPDATE
+     SET news_since = CASE WHEN customer.blocked_at IS NULL THEN coalesce(customer.news_since, {at})
+                           ELSE customer.news_since END
+     RETURNING news_since IS NOT NULL AND blocked_at IS NULL"
+}
+
+statement! {
     /// Changes which mail a member gets about what customers write.
     SetTeamMail {
         workspace: Uuid => SqlUuid,
@@ -204,14 +225,25 @@ impl SubscriptionWrites for PostgresUnit {
         at: Timestamp,
     ) -> Result<Option<bool>, StoreError> {
         let (workspace, customer) = (self.workspace, customer.uuid());
-        let MailSettingsChange { requests, changelogs } = change;
-        let save = ChangeMailSettings { workspace, customer, requests, changelogs, at: at.into() };
+        let MailSettingsChange { requests, changelogs, news } = change;
+        let save = ChangeMailSettings { workspace, customer, requests, changelogs, news, at: at.into() };
         let changed: Option<bool> = self.run_optional(save.get_result(&mut self.connection()?)).await?;
         if changed.is_some() && change == MailSettingsChange::NOTHING {
             let delete = DeleteWaiting { workspace, customer };
             self.run(delete.execute(&mut self.connection()?)).await?;
         }
         Ok(changed)
+    }
+
+    async fn ask_for_news(&mut self, customer: &NewCustomer, at: Timestamp) -> Result<bool, StoreError> {
+        let ask = AskForNews {
+            workspace: self.workspace,
+            customer: customer.id.uuid(),
+            email: customer.email.as_str().to_owned(),
+            email_folded: customer.email.folded().as_str().to_owned(),
+            at: at.into(),
+        };
+        self.run(ask.get_result(&mut self.connection()?)).await
     }
 
     async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError> {

@@ -19,7 +19,7 @@ use crate::reads::inbox::selections::{
 };
 use crate::reads::inbox::{Counts, Preview, Unindexed};
 use crate::reads::overview::{CountActivity, MostMissed, MostRising, MostVotedNoticed};
-use crate::reads::requests::{CountSubscribers, LatestNotes, SubscribersAndVoters};
+use crate::reads::requests::{CountChangelogAudience, LatestNotes, SubscribersAndVoters};
 
 /// The lists that are read from one end of an index.
 fn ordered_lists() -> Vec<String> {
@@ -84,7 +84,7 @@ fn other_statements() -> Vec<String> {
         sql(&LatestNotes { workspace, root, limit }),
         sql(&SubscribersAndVoters { workspace, root, limit }),
         sql(&CommentCustomers { workspace, comments: requests.clone() }),
-        sql(&CountSubscribers { workspace, requests }),
+        sql(&CountChangelogAudience { workspace, requests }),
         sql(&Preview { workspace, source: ID, target: ID }),
         sql(&Unindexed { workspace, number: Some(1), scan_limit }),
         sql(&Voted { workspace, customer, scan_limit, limit }),
@@ -114,8 +114,9 @@ fn statements_of_votes() -> [String; 2] {
 }
 
 /// Tables of which a workspace has few rows, and indexes of which a list or a count reads the first entries.
-const SMALL: [&str; 8] = [
+const SMALL: [&str; 9] = [
     "tracks",
+    "customers_with_news",
     "sqlite_autoindex_feature_requests_2",
     "held_comments_by_age",
     "vote_tallies_by_count",

@@ -161,13 +161,14 @@ impl AccountReader for SqliteStore {
             customers::email,
             customers::mail_stopped_at.is_null(),
             not(customers::stops_changelogs).and(customers::blocked_at.is_null()),
+            customers::news_since.is_not_null().and(customers::blocked_at.is_null()),
         );
-        let row: Option<(String, bool, bool)> = self
+        let row: Option<(String, bool, bool, bool)> = self
             .readers
             .run(move |connection| Ok(customers::table.find(key).select(columns).first(connection).optional()?))
             .await?;
-        Ok(row.map(|(email, requests, changelogs)| {
-            (EmailAddress::from_stored(email), MailSettings { requests, changelogs })
+        Ok(row.map(|(email, requests, changelogs, news)| {
+            (EmailAddress::from_stored(email), MailSettings { requests, changelogs, news })
         }))
     }
 }

@@ -41,7 +41,7 @@ statement! {
     /// topic and of the customer, in JSON. Whoever has a subscribed vote or follows is subscribed.
     Recipients {
         workspace: Id => Binary, topics: String => Text, hour: i64 => BigInt, now: i64 => BigInt, mails: String => Text,
-    } -> (BigInt, Text, Nullable<Text>, Bool, Nullable<Bool>, BigInt),
+    } -> (BigInt, Text, Nullable<Text>, Bool, Nullable<Bool>, Bool, BigInt),
     concat!(
         "WITH ", topic_requests!(), "
          SELECT mails.key, customers.email, coalesce(customers.language, customers.last_language),
@@ -56,6 +56,7 @@ statement! {
                    AND followers.request_id = requests.request AND followers.customer_id = customers.id
                 WHERE requests.record = unhex(mails.value ->> 1)
             )),
+            mails.value ->> 0 = 'changelog' AND customers.news_since IS NOT NULL AND customers.blocked_at IS NULL,
             (SELECT count(*) FROM outbox sent WHERE sent.workspace_id = customers.workspace_id
               AND sent.customer_id = customers.id AND sent.sent_at >= ? AND sent.kind <> 'comment_digest'
               AND sent.digest_id IS NULL)
@@ -274,7 +275,7 @@ impl MailReader for SqliteStore {
         hour: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<MailRecipient>, StoreError> {
-        type Row = (i64, String, Option<String>, bool, Option<bool>, i64);
+        type Row = (i64, String, Option<String>, bool, Option<bool>, bool, i64);
         let triple = |mail: &MailId| {
             let (kind, record) = topic_record(mail.topic);
             format!("[\"{kind}\",{},{}]", quoted_id(record), quoted_id(mail.customer.uuid()))
@@ -287,7 +288,7 @@ impl MailReader for SqliteStore {
             mails: json_array(mails.iter().map(triple)),
         };
         let rows: Vec<Row> = self.readers.run(move |connection| Ok(recipients.load(connection)?)).await?;
-        let recipient = |(index, email, language, is_stopped, is_subscribed, recent): Row| {
+        let recipient = |(index, email, language, is_stopped, is_subscribed, wants_news, recent): Row| {
             let mail = usize::try_from(index).ok().and_then(|index| mails.get(index)).copied()?;
             Some(MailRecipient {
                 mail,
@@ -295,6 +296,7 @@ impl MailReader for SqliteStore {
                 language: language.as_deref().and_then(Language::from_code),
                 is_stopped,
                 is_subscribed,
+                wants_news,
                 recent_count: u32::try_from(recent).unwrap_or(u32::MAX),
             })
         };

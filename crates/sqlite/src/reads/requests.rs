@@ -152,23 +152,38 @@ statement! {
 }
 
 statement! {
-    /// Counts the customers who get mail about the feature requests of a JSON array and what is merged with them.
-    CountSubscribers { workspace: Id => Binary, requests: String => Text } -> BigInt,
-    concat!(
-        "WITH scope (workspace) AS (SELECT ?),
-         roots (id) AS (
-             SELECT DISTINCT coalesce(tally.root_id, tally.request_id) FROM scope CROSS JOIN json_each(?) AS request
-             CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace
-                    AND tally.request_id = unhex(request.value)
-         ),
-         tree (id) AS MATERIALIZED (
-             SELECT id FROM roots
-             UNION ALL
-             SELECT merged.id FROM scope CROSS JOIN roots
-             CROSS JOIN feature_requests merged ON merged.workspace_id = scope.workspace AND merged.root_id = roots.id
-         )
-         SELECT ", subscribers_count!()
-    )
+    /// Counts the customers who get a changelog about the feature requests of a JSON array: those who are subscribed to them
+    /// or to what is merged with them, and those who get all changelogs.
+    CountChangelogAudience { workspace: Id => Binary, requests: String => Text } -> BigInt,
+    "WITH scope (workspace) AS (SELECT ?),
+     roots (id) AS (
+         SELECT DISTINCT coalesce(tally.root_id, tally.request_id) FROM scope CROSS JOIN json_each(?) AS request
+         CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace
+                AND tally.request_id = unhex(request.value)
+     ),
+     tree (id) AS MATERIALIZED (
+         SELECT id FROM roots
+         UNION ALL
+         SELECT merged.id FROM scope CROSS JOIN roots
+         CROSS JOIN feature_requests merged ON merged.workspace_id = scope.workspace AND merged.root_id = roots.id
+     )
+     SELECT count(*) FROM (
+         SELECT votes.customer_id FROM scope CROSS JOIN tree
+         CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = tree.id
+         CROSS JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = votes.customer_id
+         WHERE votes.subscribed AND NOT customers.stops_changelogs AND customers.blocked_at IS NULL
+         UNION
+         SELECT followers.customer_id FROM scope CROSS JOIN tree
+         CROSS JOIN followers ON followers.workspace_id = scope.workspace AND followers.request_id = tree.id
+         CROSS JOIN customers ON customers.workspace_id = followers.workspace_id
+                AND customers.id = followers.customer_id
+         WHERE NOT customers.stops_changelogs AND customers.blocked_at IS NULL
+         UNION
+         SELECT reader.id FROM scope
+         CROSS JOIN customers reader INDEXED BY customers_with_news
+                 ON reader.workspace_id = scope.workspace AND reader.news_since IS NOT NULL
+         WHERE reader.blocked_at IS NULL
+     )"
 }
 
 statement! {
@@ -226,13 +241,13 @@ impl FeatureRequestReader for SqliteStore {
         })
     }
 
-    async fn count_subscribers(
+    async fn count_changelog_audience(
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
     ) -> Result<i64, StoreError> {
         let workspace = Id(workspace.uuid());
-        let count = CountSubscribers { workspace, requests: json_requests(requests) };
+        let count = CountChangelogAudience { workspace, requests: json_requests(requests) };
         self.readers.run(move |connection| Ok(count.get_result(connection)?)).await
     }
 

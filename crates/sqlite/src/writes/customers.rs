@@ -98,10 +98,11 @@ statement! {
         name: Option<String> => Nullable<Text>, name_folded: Option<String> => Nullable<Text>,
         stopped_at: Option<i64> => Nullable<BigInt>, stopped_because: Option<String> => Nullable<Text>,
         blocked_at: Option<i64> => Nullable<BigInt>, stops_changelogs: bool => Bool,
+        news_since: Option<i64> => Nullable<BigInt>,
         workspace: Id => Binary, customer: Id => Binary,
     }
     "UPDATE customers SET name = coalesce(name, ?), name_folded = coalesce(name_folded, ?), mail_stopped_at = ?,
-         mail_stopped_because = ?, blocked_at = ?, stops_changelogs = ? WHERE workspace_id = ? AND id = ?"
+         mail_stopped_because = ?, blocked_at = ?, stops_changelogs = ?, news_since = ? WHERE workspace_id = ? AND id = ?"
 }
 
 statement! {
@@ -116,9 +117,9 @@ statement! {
     "UPDATE removed_requests SET customer_id = ? WHERE workspace_id = ? AND customer_id = ?"
 }
 
-/// Name, folded name, since when and why mail is stopped, since when the customer is blocked, and whether changelogs are
-/// stopped.
-type Fields = (Option<String>, Option<String>, Option<i64>, Option<String>, Option<i64>, bool);
+/// Name, folded name, since when and why mail is stopped, since when the customer is blocked, whether changelogs are
+/// stopped, and since when the customer gets all of them.
+type Fields = (Option<String>, Option<String>, Option<i64>, Option<String>, Option<i64>, bool, Option<i64>);
 
 /// Whether a workspace has a customer.
 pub(crate) fn customer_exists(
@@ -137,6 +138,7 @@ fn find(connection: &mut SqliteConnection, workspace: Id, customer: Id) -> Resul
         customers::mail_stopped_because,
         customers::blocked_at,
         customers::stops_changelogs,
+        customers::news_since,
     );
     Ok(customers::table.find((workspace, customer)).select(columns).first(connection).optional()?)
 }
@@ -170,12 +172,12 @@ fn merge(
     source: Id,
     target: Id,
 ) -> Result<Option<(CustomerRow, CustomerNameRow)>, SqlError> {
-    let Some((name, name_folded, source_stopped_at, source_because, source_blocked_at, source_changelogs)) =
+    let Some((name, name_folded, source_stopped_at, source_because, source_blocked_at, source_changelogs, source_news)) =
         find(connection, workspace, source)?
     else {
         return Ok(None);
     };
-    let Some((_, _, target_stopped_at, target_because, target_blocked_at, target_changelogs)) =
+    let Some((_, _, target_stopped_at, target_because, target_blocked_at, target_changelogs, target_news)) =
         find(connection, workspace, target)?
     else {
         return Ok(None);
@@ -198,6 +200,7 @@ fn merge(
         .returning((customers::id, customers::name, customers::email))
         .get_result(connection)?;
     let stops_changelogs = source_changelogs || target_changelogs;
+    let news_since = [source_news, target_news].into_iter().flatten().min();
     Complete {
         name,
         name_folded,
@@ -205,6 +208,7 @@ fn merge(
         stopped_because,
         blocked_at,
         stops_changelogs,
+        news_since,
         workspace,
         customer: target,
     }

@@ -147,6 +147,25 @@ fn set_changelogs(
     Ok(update(other).set(customers::stops_changelogs.eq(!wanted)).execute(connection)? > 0)
 }
 
+/// Lets a customer get all changelogs or not; nothing turns them on for a blocked one. Returns whether that changed anything.
+fn set_news(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    customer: Id,
+    wanted: bool,
+    at: i64,
+) -> Result<bool, SqlError> {
+    let customer = customers::table.find((workspace, customer));
+    let changed = if wanted {
+        let can_begin = customers::news_since.is_null().and(customers::blocked_at.is_null());
+        update(customer.filter(can_begin)).set(customers::news_since.eq(at)).execute(connection)?
+    } else {
+        let gets_news = customers::news_since.is_not_null();
+        update(customer.filter(gets_news)).set(customers::news_since.eq(None::<i64>)).execute(connection)?
+    };
+    Ok(changed > 0)
+}
+
 /// Deletes the mails to a customer that wait to be sent. Those held for a digest are deleted together with it.
 fn delete_waiting(connection: &mut SqliteConnection, workspace: Id, customer: Id) -> Result<(), SqlError> {
     let unsent = outbox::table
@@ -188,10 +207,25 @@ impl SubscriptionWrites for SqliteUnit {
             if let Some(wanted) = change.changelogs {
                 changed |= set_changelogs(connection, workspace, customer, wanted)?;
             }
+            if let Some(wanted) = change.news {
+                changed |= set_news(connection, workspace, customer, wanted, at.millis())?;
+            }
             if change == MailSettingsChange::NOTHING {
                 delete_waiting(connection, workspace, customer)?;
             }
             Ok(customer_exists(connection, workspace, customer)?.then_some(changed))
+        })
+        .await
+    }
+
+    async fn ask_for_news(&mut self, customer: &NewCustomer, at: Timestamp) -> Result<bool, StoreError> {
+        let customer = customer.clone();
+        self.run(move |connection, workspace| {
+            let customer = find_or_insert_customer(connection, workspace, &customer, at)?;
+            set_news(connection, workspace, customer, true, at.millis())?;
+            let blocked_at: Option<i64> =
+                customers::table.find((workspace, customer)).select(customers::blocked_at).first(connection)?;
+            Ok(blocked_at.is_none())
         })
         .await
     }

@@ -160,7 +160,7 @@ pub async fn votes_of_merged_customers_count_once(harness: Harness) {
     }
     assert_eq!(harness.detail(workspace, root.id).await.summary.votes_count, 3);
     let admin = &harness.subject.reader;
-    let subscribers = async |request| admin.count_subscribers(workspace, &[request]).await.unwrap();
+    let subscribers = async |request| admin.count_changelog_audience(workspace, &[request]).await.unwrap();
     assert_eq!((subscribers(first.id).await, subscribers(second.id).await, subscribers(root.id).await), (1, 2, 1));
 
     let merged = harness.perform(workspace, &merge_customers(ann, bob)).await;
@@ -214,7 +214,7 @@ pub async fn mail_to_merged_customers_stays_stopped(harness: Harness) {
     harness.next_second();
     harness.perform(workspace, &comment(FeatureRequestRef::Id(request.id), "<p>Now</p>", true)).await;
     assert_eq!(harness.count("outbox", workspace).await, 3);
-    assert_eq!(harness.subject.reader.count_subscribers(workspace, &[request.id]).await.unwrap(), 1);
+    assert_eq!(harness.subject.reader.count_changelog_audience(workspace, &[request.id]).await.unwrap(), 1);
     // The later timestamp does not replace the earlier one.
     harness.perform(workspace, &merge_customers(customers[4], customers[1])).await;
     let records = harness.subject.reader.customer_records(workspace, customers[1]).await.unwrap();

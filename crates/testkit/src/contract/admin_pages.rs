@@ -21,7 +21,7 @@ async fn team_page(harness: &Harness, workspace: WorkspaceId, request: FeatureRe
 }
 
 async fn subscribers(harness: &Harness, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> i64 {
-    harness.subject.reader.count_subscribers(workspace, requests).await.unwrap()
+    harness.subject.reader.count_changelog_audience(workspace, requests).await.unwrap()
 }
 
 async fn records(harness: &Harness, workspace: WorkspaceId, customer: CustomerId) -> CustomerRecords {

@@ -514,7 +514,7 @@ pub async fn a_kept_action_is_done_with_its_sign_in(harness: Harness) {
         let operation = RedeemSignIn { action, ..redeem(&started, number) };
         let redeemed: SignInRedeemed = harness.perform(workspace, &operation).await;
         match redeemed.action.unwrap() {
-            Ok(done) => assert_eq!((done.outcome, done.request), (PageOutcome::Voted, request_id)),
+            Ok(done) => assert_eq!((done.outcome, done.request), (PageOutcome::Voted, Some(request_id))),
             Err(error) => {
                 assert_eq!((request_id, error.to_string().as_str()), (unknown, "FeatureRequest does not exist."));
             }

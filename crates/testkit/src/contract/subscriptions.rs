@@ -8,9 +8,9 @@ use roadmap_domain::model::comment::PublicAuthor;
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
-use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::{About, MailId, MailSettings, Topic, Unsubscription};
-use roadmap_domain::model::message::Priority;
+use roadmap_domain::model::message::{MessageOutcome, Priority};
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::policy::mail_limits::start_of_hour;
@@ -24,7 +24,7 @@ use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
 use roadmap_domain::usecase::edit_comment::DeleteComment;
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
-use roadmap_domain::usecase::subscribe::{EndSubscription, Subscribe, Subscription};
+use roadmap_domain::usecase::subscribe::{AskForNews, EndSubscription, Subscribe, Subscription};
 use roadmap_domain::usecase::unsubscribe::{SaveMailSettings, Unsubscribe};
 use time::Duration;
 use uuid::Uuid;
@@ -275,7 +275,7 @@ pub async fn stopped_mail_stays_stopped(harness: Harness) {
 /// Whether a customer gets answers and changes of the status, and changelogs.
 async fn settings(harness: &Harness, workspace: WorkspaceId, customer: CustomerId) -> (bool, bool) {
     let found = harness.subject.reader.mail_settings(workspace, customer).await.unwrap();
-    let (_, MailSettings { requests, changelogs }) = found.expect("a customer");
+    let (_, MailSettings { requests, changelogs, news: _ }) = found.expect("a customer");
     (requests, changelogs)
 }
 
@@ -302,7 +302,7 @@ pub async fn kinds_of_mail_are_stopped_by_themselves(harness: Harness) {
     let unknown = CustomerId::new(Uuid::from_u128(9));
     assert_eq!(harness.subject.reader.mail_settings(workspace, unknown).await.unwrap(), None);
     for (requests, changelogs) in [(true, true), (false, true), (false, false), (true, false), (true, true)] {
-        let save = SaveMailSettings { customer: ann, settings: MailSettings { requests, changelogs } };
+        let save = SaveMailSettings { customer: ann, settings: MailSettings { requests, changelogs, news: false } };
         harness.failure(workspace, &Failing(save)).await;
         harness.perform(workspace, &save).await;
         assert_eq!(settings(&harness, workspace, ann).await, (requests, changelogs));
@@ -326,11 +326,110 @@ pub async fn kinds_of_mail_are_stopped_by_themselves(harness: Harness) {
     assert_eq!(settings(&harness, workspace, bob).await, (true, false));
     // The team stops all mail to somebody who is blocked, who cannot turn it on again.
     harness.perform(workspace, &BlockCustomer { customer: bob, is_blocked: true }).await;
-    let all = SaveMailSettings { customer: bob, settings: MailSettings { requests: true, changelogs: true } };
+    let all =
+        SaveMailSettings { customer: bob, settings: MailSettings { requests: true, changelogs: true, news: true } };
     harness.perform(workspace, &all).await;
     assert_eq!(settings(&harness, workspace, bob).await, (false, false));
     harness.perform(workspace, &BlockCustomer { customer: bob, is_blocked: false }).await;
     assert_eq!(settings(&harness, workspace, bob).await, (true, true));
+    let (_, after) = harness.subject.reader.mail_settings(workspace, bob).await.unwrap().unwrap();
+    assert!(!after.news, "nothing turns news on while somebody is blocked");
+}
+
+/// Creates and publishes a changelog about feature requests, with mail.
+async fn publish(harness: &Harness, workspace: WorkspaceId, about: &[FeatureRequestId]) -> ChangelogId {
+    let ids = Some(Some(about.iter().map(ToString::to_string).collect()));
+    let fields = ChangelogFields { feature_request_ids: ids, ..changelog_fields("1.0", "<p>New</p>") };
+    let draft = ChangelogDraft::parse(&fields, false, |_| None).unwrap();
+    let changelog = harness.perform(workspace, &CreateChangelog { draft }).await.changelog.id;
+    harness.perform(workspace, &PublishChangelog { changelog, notify_subscribers: true }).await;
+    changelog
+}
+
+/// Whoever asked for news gets each changelog, also those about nothing, and once together with a subscription. News stop by
+/// themselves, with the changelogs, and with all mail; the mail says by what.
+pub async fn news_are_for_those_who_asked(harness: Harness) {
+    let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let request = harness.request(workspace, "Dark mode").await;
+    let voter = voter(&harness, workspace, &request, "voter@example.com").await;
+    let ask = |email: &str| AskForNews { customer: CustomerDraft::parse(Some(email), None).unwrap() };
+    let news_of = async |customer: CustomerId| {
+        harness.subject.reader.mail_settings(workspace, customer).await.unwrap().map(|(_, settings)| settings.news)
+    };
+    for email in ["reader@example.com", "both@example.com", "gone@example.com"] {
+        harness.failure(workspace, &Failing(ask(email))).await;
+        assert!(harness.perform(workspace, &ask(email)).await);
+        assert!(harness.perform(workspace, &ask(&email.to_uppercase())).await);
+    }
+    harness.perform(other, &ask("neighbour@example.com")).await;
+    harness.vote(workspace, &request, "both@example.com").await;
+    let [reader, both, gone] = [
+        harness.customer(workspace, "reader@example.com").await.id,
+        harness.customer(workspace, "both@example.com").await.id,
+        harness.customer(workspace, "gone@example.com").await.id,
+    ];
+    assert_eq!((news_of(reader).await, news_of(voter).await), (Some(true), Some(false)));
+    harness.next_second();
+    // What each customer gets of a changelog, and what the link of the mail stops.
+    let mails = async |changelog: ChangelogId| {
+        let leases = Leases::new(harness.subject.queue.clone(), harness.subject.mail.clone());
+        let now = harness.now();
+        let times = (now, now.plus(Duration::MINUTE));
+        let leased = leases.lease(workspace, Priority::Bulk, times, 100, now).await.unwrap();
+        let mut found = Vec::new();
+        for message in leased.messages {
+            let LoadedMessage::Mail(mail) = message else { panic!("{message:?}") };
+            assert_eq!(mail.id.topic, Topic::Changelog(changelog));
+            found.push((mail.to.as_str().split('@').next().unwrap().to_owned(), mail.stops));
+            let sent = MessageOutcome::Sent { response: String::new() };
+            assert!(harness.subject.queue.settle(workspace, &mail.lease, &sent, now).await.unwrap());
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found
+    };
+    let audience = async |about: &[FeatureRequestId]| {
+        harness.subject.reader.count_changelog_audience(workspace, about).await.unwrap()
+    };
+    let (news, changelogs) = (Unsubscription::News, Unsubscription::Changelogs);
+    let of = |mails: &[(&str, Unsubscription)]| -> Vec<(String, Unsubscription)> {
+        mails.iter().map(|(to, stops)| ((*to).to_owned(), *stops)).collect()
+    };
+    assert_eq!((audience(&[]).await, audience(&[request.id]).await), (3, 4));
+    let about_nothing = publish(&harness, workspace, &[]).await;
+    assert_eq!(mails(about_nothing).await, of(&[("both", news), ("gone", news), ("reader", news)]));
+    let linked = publish(&harness, workspace, &[request.id]).await;
+    let expected = of(&[("both", changelogs), ("gone", news), ("reader", news), ("voter", changelogs)]);
+    assert_eq!(mails(linked).await, expected);
+
+    harness.unsubscribe(workspace, reader, Unsubscription::News).await.unwrap();
+    harness.unsubscribe(workspace, gone, Unsubscription::Everything).await.unwrap();
+    // Without changelogs about what somebody follows, news go on until they are stopped, too.
+    let only_news = MailSettings { requests: true, changelogs: false, news: true };
+    harness.perform(workspace, &SaveMailSettings { customer: both, settings: only_news }).await;
+    assert_eq!(
+        (news_of(reader).await, news_of(gone).await, news_of(both).await),
+        (Some(false), Some(false), Some(true))
+    );
+    assert_eq!((audience(&[]).await, audience(&[request.id]).await), (1, 2));
+    harness.next_second();
+    let linked = publish(&harness, workspace, &[request.id]).await;
+    assert_eq!(mails(linked).await, of(&[("both", news), ("voter", changelogs)]));
+    harness.unsubscribe(workspace, both, Unsubscription::Changelogs).await.unwrap();
+    assert_eq!(news_of(both).await, Some(false));
+
+    // A blocked customer gets none, and cannot ask. Of two customers who become one, one is enough.
+    harness.perform(workspace, &BlockCustomer { customer: gone, is_blocked: true }).await;
+    assert!(!harness.perform(workspace, &ask("gone@example.com")).await);
+    harness.perform(workspace, &BlockCustomer { customer: gone, is_blocked: false }).await;
+    assert_eq!(news_of(gone).await, Some(false));
+    harness.perform(workspace, &ask("reader@example.com")).await;
+    harness.perform(workspace, &MergeCustomers { source: reader, target: voter }).await;
+    assert_eq!((news_of(voter).await, audience(&[]).await), (Some(true), 1));
+    // A mail that waits is not sent to those who have stopped news meanwhile.
+    harness.next_second();
+    let late = publish(&harness, workspace, &[]).await;
+    harness.unsubscribe(workspace, voter, Unsubscription::News).await.unwrap();
+    assert_eq!(mails(late).await, of(&[]));
 }
 
 /// Subscriptions to merged feature requests are subscriptions to their target. Ending one ends all of the tree, and
@@ -466,6 +565,7 @@ crate::contract::cases!($ subscriptions {
     a_withdrawn_vote_ends_its_subscription,
     stopped_mail_stays_stopped,
     kinds_of_mail_are_stopped_by_themselves,
+    news_are_for_those_who_asked,
     subscriptions_of_a_tree_belong_together,
     an_unsubscription_survives_a_merge_of_customers,
     the_author_gets_every_answer,

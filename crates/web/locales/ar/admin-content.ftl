@@ -64,7 +64,7 @@ done-changelog-scheduled-mail = { $count ->
 changelog-move-linked = نقل طلبات الميزات المرتبطة إلى { $name }
 changelog-move-linked-hint = عند الضغط على «نشر». لا يصل أحدًا بريد عن النقل.
 changelog-move-with-time = لا تُنقل طلبات الميزات إلا عند الضغط على «نشر». أزل العلامة أو انشر الآن.
-changelog-notify = إرسال بريد إلى المصوّتين للطلبات المرتبطة
+changelog-notify = إرسال بريد إلى المصوّتين للطلبات المرتبطة وإلى كل من يتلقى المستجدات
 changelog-people = { $count ->
     [0] لن يصل البريد إلى أحد الآن.
     [zero] لن يصل البريد إلى أحد الآن.

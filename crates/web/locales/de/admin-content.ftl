@@ -57,7 +57,7 @@ done-changelog-scheduled-mail = { $count ->
 changelog-move-linked = Die verknüpften Wünsche nach { $name } verschieben
 changelog-move-linked-hint = Sobald Sie „Veröffentlichen“ drücken. Über das Verschieben bekommt niemand eine E-Mail.
 changelog-move-with-time = Wünsche werden nur verschoben, wenn Sie „Veröffentlichen“ drücken. Entfernen Sie das Häkchen, oder veröffentlichen Sie jetzt.
-changelog-notify = E-Mail an die Abstimmenden der verknüpften Wünsche
+changelog-notify = E-Mail an die Abstimmenden der verknüpften Wünsche und an alle, die Neuigkeiten bekommen
 changelog-people = { $count ->
     [0] Jetzt bekäme niemand E-Mail.
     [one] { $number } Person bekäme sie.

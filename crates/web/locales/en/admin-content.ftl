@@ -57,7 +57,7 @@ done-changelog-scheduled-mail = { $count ->
 changelog-move-linked = Move the linked feature requests to { $name }
 changelog-move-linked-hint = When you press Publish. Nobody gets mail about the moves.
 changelog-move-with-time = Feature requests are moved only when you press Publish. Untick this, or publish it now.
-changelog-notify = E-mail voters of the linked requests
+changelog-notify = E-mail voters of the linked requests, and everybody who gets news
 changelog-people = { $count ->
     [0] Nobody would get mail now.
     [one] { $number } person would get it.

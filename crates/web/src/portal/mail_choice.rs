@@ -38,8 +38,9 @@ struct StopPage {
     has_request: bool,
     /// Title and path of the feature request, if the person may see it.
     request: Option<(String, String)>,
-    /// Whether changelogs can be stopped by themselves.
+    /// Whether changelogs can be stopped by themselves, and those that the customer asked for.
     has_changelogs: bool,
+    has_news: bool,
 }
 
 /// What was stopped, and the way back.
@@ -126,6 +127,7 @@ async fn ask_member(context: &Context) -> PageResult {
         has_request: false,
         request: None,
         has_changelogs: false,
+        has_news: false,
     })
     .not_indexed())
 }
@@ -158,7 +160,9 @@ pub(crate) async fn ask(context: Rc<Context>) -> PageResult {
         is_team: false,
         has_request: matches!(what, Unsubscription::Request(_)),
         request: shown.request.map(|request| (request.title.as_str().to_owned(), request_path(&request))),
-        has_changelogs: shown.settings.changelogs && !matches!(what, Unsubscription::Request(_)),
+        has_changelogs: shown.settings.changelogs
+            && matches!(what, Unsubscription::Changelogs | Unsubscription::Everything),
+        has_news: shown.settings.news && matches!(what, Unsubscription::News | Unsubscription::Everything),
     })
     .not_indexed())
 }
@@ -172,6 +176,7 @@ pub(crate) async fn stop(context: Rc<Context>, fields: Fields) -> PageResult {
     let (what, name) = match fields.get("stop") {
         "request" => (linked, "request"),
         "changelogs" => (Unsubscription::Changelogs, "changelogs"),
+        "news" => (Unsubscription::News, "news"),
         _ => (Unsubscription::Everything, "all"),
     };
     let before = shown(&context, customer).await?.settings;
@@ -181,10 +186,10 @@ pub(crate) async fn stop(context: Rc<Context>, fields: Fields) -> PageResult {
     // What *Undo* is to restore.
     let undo = match what {
         Unsubscription::Request(request) => format!("&follow={request}"),
-        Unsubscription::Changelogs | Unsubscription::Everything => {
-            let requests = if before.requests { "&requests=1" } else { "" };
-            let changelogs = if before.changelogs { "&changelogs=1" } else { "" };
-            format!("{requests}{changelogs}")
+        Unsubscription::Changelogs | Unsubscription::News | Unsubscription::Everything => {
+            let ticks =
+                [(before.requests, "&requests=1"), (before.changelogs, "&changelogs=1"), (before.news, "&news=1")];
+            ticks.iter().filter(|(is_on, _)| *is_on).map(|(_, tick)| *tick).collect()
         }
     };
     Ok(Reply::see_other(format!("{path}?stopped={name}{undo}")))
@@ -201,6 +206,7 @@ pub(crate) async fn settings(context: Rc<Context>) -> PageResult {
         ("request", Some(request)) => text.named("stopped-request", request.title.as_str()),
         ("request", None) => text.get("stopped-this").into_owned(),
         ("changelogs", _) => text.get("stopped-changelogs").into_owned(),
+        ("news", _) => text.get("stopped-news").into_owned(),
         ("all", _) => text.get("stopped-all").into_owned(),
         _ => {
             let page = Page::new(&context, Nav::Other, text.get("mail-settings-title")).not_indexed();
@@ -217,7 +223,7 @@ pub(crate) async fn settings(context: Rc<Context>) -> PageResult {
         team: None,
         follow: match what {
             Unsubscription::Request(request) => Some(request),
-            Unsubscription::Changelogs | Unsubscription::Everything => None,
+            Unsubscription::Changelogs | Unsubscription::News | Unsubscription::Everything => None,
         },
         before: chosen(&context.query),
     })
@@ -271,7 +277,7 @@ fn followed(raw: &str) -> Result<Unsubscription, HttpError> {
 
 /// Returns the settings of a form.
 fn chosen(fields: &Fields) -> MailSettings {
-    MailSettings { requests: fields.has("requests"), changelogs: fields.has("changelogs") }
+    MailSettings { requests: fields.has("requests"), changelogs: fields.has("changelogs"), news: fields.has("news") }
 }
 
 /// Returns whose mail the link of a mail is about, and what it stops.

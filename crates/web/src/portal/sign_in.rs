@@ -374,6 +374,7 @@ impl Pending {
             PageAction::Submit { .. } => ("pending-submit", "sign-in-and-submit"),
             PageAction::Subscribe(_) => ("pending-subscribe", "sign-in-and-subscribe"),
             PageAction::Unsubscribe(_) => ("pending-unsubscribe", "sign-in-and-unsubscribe"),
+            PageAction::GetNews => ("pending-news", "sign-in-and-get-news"),
         };
         let text_of_action = match action {
             PageAction::Comment { content, .. } => content,

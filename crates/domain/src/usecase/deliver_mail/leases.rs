@@ -24,7 +24,7 @@ use crate::model::sign_in::{PageAction, SignIn};
 use crate::model::team_mail::{LeasedTeamDigest, TeamDigestContent, TeamDigestId};
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_limits::MAX_DIGEST_ENTRIES;
-use crate::policy::subscription::is_wanted;
+use crate::policy::subscription::{is_news, is_wanted};
 use crate::ports::{MailReader, OutboxQueue};
 
 /// Maximum characters that are read of a comment or changelog in a digest. More than the digest shows, because they
@@ -460,6 +460,7 @@ impl Contents {
             to: recipient.to.clone(),
             language: sender.portal.settings.language_for(recipient.language),
             about: about.clone(),
+            stops: about.unsubscription(is_news(recipient)),
             content: content.clone(),
             sender: sender.clone(),
             recent_count: recipient.recent_count.saturating_sub(own),
@@ -566,6 +567,7 @@ mod tests {
                 language: None,
                 is_stopped: false,
                 is_subscribed: Some(true),
+                wants_news: false,
                 recent_count: u32::try_from(mails.len()).unwrap() + 1,
             };
             Ok(mails.iter().map(recipient).collect())

@@ -216,21 +216,18 @@ impl Query for PreviewMerge {
     }
 }
 
-/// Counts the people who would get mail about feature requests.
+/// Counts the people who would get a changelog about feature requests by mail.
 #[derive(Debug, Clone)]
-pub struct CountSubscribers {
+pub struct CountChangelogAudience {
     pub requests: Vec<FeatureRequestId>,
 }
 
 #[async_trait]
-impl Query for CountSubscribers {
+impl Query for CountChangelogAudience {
     type Output = i64;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<i64, RoadmapError> {
-        match self.requests.as_slice() {
-            [] => Ok(0),
-            requests => Ok(ports.reader.count_subscribers(workspace, requests).await?),
-        }
+        Ok(ports.reader.count_changelog_audience(workspace, &self.requests).await?)
     }
 }
 

@@ -56,7 +56,7 @@ impl Query for ShowMailSettings {
                 let viewer = Viewer { customer: Some(self.customer), is_member: false };
                 ports.reader.visible_request(workspace, &FeatureRequestRef::Id(request), viewer).await?
             }
-            Unsubscription::Changelogs | Unsubscription::Everything => None,
+            Unsubscription::Changelogs | Unsubscription::News | Unsubscription::Everything => None,
         };
         Ok(MailSettingsShown { email, settings, request })
     }
@@ -75,7 +75,7 @@ mod tests {
     fn a_feature_request_is_named_as_the_customer_sees_it() {
         let (customer, id) = (CustomerId::new(Uuid::from_u128(3)), FeatureRequestId::new(Uuid::from_u128(7)));
         let link = RequestLink { id, tag_number: 7, title: Title::from_stored("Dark mode".to_owned()) };
-        let settings = MailSettings { requests: true, changelogs: false };
+        let settings = MailSettings { requests: true, changelogs: false, news: false };
         for (what, is_asked) in [(Unsubscription::Request(id), true), (Unsubscription::Changelogs, false)] {
             let (mut reader, found) = (MockReads::new(), link.clone());
             reader

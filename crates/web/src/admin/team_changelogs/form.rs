@@ -23,7 +23,7 @@ use roadmap_domain::usecase::change_changelog::{
     ChangelogChanged, EditChangelog, EditUnchangedChangelog, PublishChangelog, UnpublishChangelog,
 };
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::query::admin::{CountSubscribers, ListInbox, ListInboxRows, ShowChangelogMail};
+use roadmap_domain::usecase::query::admin::{CountChangelogAudience, ListInbox, ListInboxRows, ShowChangelogMail};
 use roadmap_domain::usecase::query::changelogs::ShowChangelog;
 use roadmap_domain::usecase::query::portal::ListPublicRequests;
 use roadmap_domain::usecase::query::tracks::ListTracks;
@@ -413,8 +413,10 @@ impl Draft {
     }
 
     async fn count_people(&self, context: &Context, is_needed: bool) -> Result<i64, HttpError> {
-        let requests = if is_needed { self.form.linked.clone() } else { Vec::new() };
-        context.run(&CountSubscribers { requests }).await
+        match is_needed {
+            true => context.run(&CountChangelogAudience { requests: self.form.linked.clone() }).await,
+            false => Ok(0),
+        }
     }
 
     /// Shows the form again: with problems, a preview, or the results of a search.
@@ -459,7 +461,7 @@ impl Draft {
         let title = stored
             .map_or_else(|| t.get("changelog-new").into_owned(), |detail| detail.changelog.title.as_str().to_owned());
         let page = admin::frame(context, Entry::Changelogs, title).await?;
-        let people = context.run(&CountSubscribers { requests: form.linked.clone() }).await?;
+        let people = context.run(&CountChangelogAudience { requests: form.linked.clone() }).await?;
         let is_mailed = match stored {
             Some(detail) => context.run(&ShowChangelogMail { changelog: detail.changelog.id }).await?.is_sent,
             None => false,
