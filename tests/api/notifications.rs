@@ -6,6 +6,7 @@ use mailparse::parse_mail;
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, eventually};
+use crate::browser::Browser;
 use crate::mail::{NOTIFICATION_HEADERS, all_settled, files, header, parts, unsubscribe_link, wait_for_mail_files};
 
 const NO_WORKER: (&str, &str) = ("ROADMAP_MAIL_WORKER", "false");
@@ -199,6 +200,43 @@ fn each_kind_of_mail_is_stopped_by_its_own_link() {
         assert_eq!(files(&app).len(), expected, "{kind}");
         assert_eq!(app.acme.put_subscription("1", &json!({ "email": "ann@example.com" })).is_ok()["subscribed"], true);
     }
+}
+
+/// The voters of what was merged are told into what, if a member ticks it; those of the other one are not.
+#[test]
+fn voters_of_a_merged_request_are_told_on_request() {
+    let app = App::start();
+    let olga = Browser::signed_in(&app, "olga@acme.example");
+    for (title, voter) in [("Dark theme", "ann@example.com"), ("Dark mode", "bo@example.com")] {
+        let request = app.acme.feature_request(title);
+        app.acme.vote(request["id"].as_str().unwrap(), voter);
+    }
+    let into = id_of(&app.acme, "2");
+    let into = into.as_str().unwrap();
+    let page = olga.page(&format!("/admin/feature_requests/1-dark-theme/merge?into={into}"));
+    assert!(page.contains("Tell 1 voter"), "{page}");
+    let merge = "/admin/feature_requests/1-dark-theme/merge";
+    assert!(olga.submit(merge, &[("into", into)]).ends_with("?done=merged"));
+    olga.submit("/admin/feature_requests/1-dark-theme/unmerge", &[]);
+    let told = olga.submit(merge, &[("into", into), ("tell", "1")]);
+    assert!(told.ends_with("?done=merged-mail"), "{told}");
+    assert!(olga.page(&told).contains("The feature request was merged, and its voters get mail."));
+    let mails = wait_for_mail_files(&app, 1);
+    let mail = &mails["ann@example.com"];
+    assert_eq!(header(mail, "Subject"), "Merged: Dark mode");
+    assert!(parts(mail).0.contains("Acme merged “Dark theme”, which you voted for or follow"));
+    // A private feature request is told to nobody.
+    app.acme.feature_request("Secret");
+    for id in ["2", "3"] {
+        app.acme.patch_feature_request(id, &json!({ "feature_request": { "private": true } })).is_ok();
+    }
+    let into = id_of(&app.acme, "3");
+    let into = into.as_str().unwrap();
+    let page = olga.page(&format!("/admin/feature_requests/2-dark-mode/merge?into={into}"));
+    assert!(!page.contains("Tell "), "{page}");
+    olga.submit("/admin/feature_requests/2-dark-mode/merge", &[("into", into), ("tell", "1")]);
+    eventually("all is settled", || all_settled(&app));
+    assert_eq!(files(&app).len(), 1);
 }
 
 /// Addition 5: budgets, digests and unsubscribing are the same for all kinds of mail.

@@ -89,6 +89,7 @@ fn news(words: Words, product: &str, news: &News) -> String {
         News::Comment(PublicAuthor::Customer(None)) => words.get("digest-comment-unnamed"),
         News::StatusChange { status: Some(status), .. } => words.with("digest-status", &[("status", status.as_str())]),
         News::StatusChange { status: None, .. } => words.get("digest-status-none"),
+        News::Merge { .. } => words.get("digest-merge"),
         News::Changelog { .. } => words.get("digest-changelog"),
     }
 }

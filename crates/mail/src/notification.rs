@@ -47,7 +47,7 @@ pub(crate) fn render(notification: &Notification, content: &ContentParts) -> Res
     };
     let (mut cover, mut status, mut author) = (None, None, None);
     match news {
-        News::Comment(_) => {}
+        News::Comment(_) | News::Merge { .. } => {}
         News::StatusChange { status: new, author: of_comment } => {
             status = new.as_ref().map(|status| status.as_str());
             author = of_comment.as_ref().map(|author| name_of(words, brand, author));
@@ -91,6 +91,7 @@ fn subject(words: Words, brand: &Brand, news: &News, title: &str) -> String {
             words.with("status-subject", &[("status", status.as_str()), about])
         }
         News::StatusChange { status: None, .. } => words.with("status-subject-none", &[about]),
+        News::Merge { .. } => words.with("merge-subject", &[about]),
         News::Changelog { .. } => words.with("changelog-subject", &[about]),
     }
 }
@@ -111,6 +112,7 @@ fn lead(words: Words, brand: &Brand, news: &News) -> String {
             words.with("status-lead", &[product, ("status", status.as_str())])
         }
         News::StatusChange { status: None, .. } => words.with("status-lead-none", &[product]),
+        News::Merge { source } => words.with("merge-lead", &[product, ("source", source.as_str())]),
         News::Changelog { .. } => words.with("changelog-lead", &[product]),
     }
 }

@@ -204,6 +204,7 @@ fn samples(language: Language) -> Vec<(&'static str, Rendered)> {
         ("comment", request.clone()),
         ("comment-of-customer", of_topic(request.id.topic, News::Comment(PublicAuthor::Customer(None)), texts.answer)),
         ("status", of_topic(event, News::StatusChange { status: status(), author: None }, "")),
+        ("merge", of_topic(Topic::Merge(EventId::new(uuid)), News::Merge { source: title(texts.second_title) }, "")),
         ("status-none", of_topic(event, News::StatusChange { status: None, author: None }, "")),
         (
             "status-with-comment",

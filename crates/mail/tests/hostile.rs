@@ -143,7 +143,8 @@ async fn assert_no_injected_headers(mut dice: Dice) {
         let (title, product, content, status) = (dice.text(), dice.text(), dice.text(), dice.text());
         let sender_name = (dice.roll(2) == 0).then(|| SenderName::from_stored(dice.text()));
         let uuid = Uuid::from_u128(number);
-        let (topic, news) = match dice.roll(4) {
+        let (topic, news) = match dice.roll(5) {
+            4 => (Topic::Merge(EventId::new(uuid)), News::Merge { source: Title::from_stored(status) }),
             0 => (
                 Topic::StatusChange(EventId::new(uuid)),
                 News::StatusChange { status: Some(Name::from_stored(status)), author: None },
@@ -188,6 +189,7 @@ async fn assert_no_injected_headers(mut dice: Dice) {
             News::Comment(author) => format!("{} commented: {title}", author.name()),
             News::StatusChange { status: Some(status), .. } => format!("{status}: {title}"),
             News::StatusChange { status: None, .. } => format!("No longer on the roadmap: {title}"),
+            News::Merge { .. } => format!("Merged: {title}"),
             News::Changelog { .. } => format!("New: {title}"),
         };
         let subject = expected_header(&subject, 300);

@@ -107,7 +107,7 @@ statement! {
         now: TimestampColumn => Timestamptz,
         request_id: Option<String> => Nullable<Text>,
     } -> BigInt,
-    concat!("WITH message AS MATERIALIZED (
+    concat!("WITH RECURSIVE message AS MATERIALIZED (
          SELECT id FROM outbox WHERE workspace_id = {workspace} AND id = {id} AND leased_until = {leased_until} FOR UPDATE
      ), ", topic!(), ", next AS MATERIALIZED (", audience!(), "
      ), audience AS MATERIALIZED (

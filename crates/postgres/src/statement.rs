@@ -156,8 +156,9 @@ macro_rules! tree {
 }
 pub(crate) use tree;
 
-/// The SQL of the common table expressions `roots` and `members` of a topic, in a statement with the parameters
-/// `workspace`, `comment`, `event` and `changelog`, of which two are NULL. A deleted topic has none.
+/// The SQL of the common table expressions `roots` and `members` of a topic, in a recursive statement with the parameters
+/// `workspace`, `comment`, `event` and `changelog`, of which two are NULL. A deleted topic has none. Of the event of a
+/// merge, `members` are what was merged, without the rest of the tree.
 macro_rules! topic {
     () => {
         concat!(
@@ -165,15 +166,29 @@ macro_rules! topic {
                  SELECT DISTINCT coalesce(root_id, feature_requests.id) AS id FROM (
                      SELECT request_id FROM comments WHERE workspace_id = {workspace} AND id = {comment}
                      UNION ALL
-                     SELECT request_id FROM feature_request_events WHERE workspace_id = {workspace} AND id = {event}
+                     SELECT request_id FROM feature_request_events
+                     WHERE workspace_id = {workspace} AND id = {event} AND kind <> 'merged_into'
                      UNION ALL
                      SELECT request_id FROM changelog_feature_requests
                      WHERE workspace_id = {workspace} AND changelog_id = {changelog}
                  ) AS about
                  JOIN feature_requests ON feature_requests.workspace_id = {workspace}
                                       AND feature_requests.id = about.request_id
-             ), ",
-            crate::statement::members!()
+             ), merged_with (id) AS (
+                 SELECT request_id FROM feature_request_events
+                 WHERE workspace_id = {workspace} AND id = {event} AND kind = 'merged_into'
+                 UNION
+                 SELECT source.id FROM merged_with
+                 JOIN feature_requests AS source
+                   ON source.workspace_id = {workspace} AND source.merged_into_id = merged_with.id
+             ), members AS MATERIALIZED (
+                 SELECT id FROM roots UNION ALL
+                 SELECT merged.id FROM roots CROSS JOIN LATERAL (
+                     SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = roots.id OFFSET 0
+                 ) AS merged
+                 UNION ALL
+                 SELECT id FROM merged_with
+             )"
         )
     };
 }
@@ -183,7 +198,7 @@ pub(crate) use topic;
 pub(crate) fn topic_ids(topic: Topic) -> (Option<Uuid>, Option<Uuid>, Option<Uuid>) {
     match topic {
         Topic::Comment(comment) => (Some(comment.uuid()), None, None),
-        Topic::StatusChange(event) => (None, Some(event.uuid()), None),
+        Topic::StatusChange(event) | Topic::Merge(event) => (None, Some(event.uuid()), None),
         Topic::Changelog(changelog) => (None, None, Some(changelog.uuid())),
     }
 }

@@ -643,7 +643,7 @@ impl<'a> Filling<'a> {
         merges.sort_by_key(|(request, merge)| merge.days_after - request.days_ago);
         for (request, merge) in merges {
             let source = self.request(&request.title)?;
-            let operation = MergeFeatureRequests { source, target: self.request(&merge.into)? };
+            let operation = MergeFeatureRequests { source, target: self.request(&merge.into)?, tells_voters: false };
             let member = self.member(merge.by)?;
             self.perform(&operation, request.days_ago - merge.days_after, member, work).await?;
             if let Some(days_after) = merge.undone_after {

@@ -13,7 +13,7 @@ use crate::statement::statement;
 
 /// SQL for the feature requests that topics are about, as common table expressions: `scope` with the workspace,
 /// `topics` from a JSON array of pairs of a kind and an ID, and `requests`, the feature requests of the trees of each
-/// topic.
+/// topic. Of a merge, these are what was merged, without the rest of the tree.
 macro_rules! topic_requests {
     () => {
         "scope (workspace) AS (SELECT ?),
@@ -38,7 +38,19 @@ macro_rules! topic_requests {
              CROSS JOIN vote_tallies ON vote_tallies.workspace_id = scope.workspace
                     AND vote_tallies.request_id = named.request
          ),
+         merged_with (record, request) AS (
+             SELECT record, event.request_id FROM scope CROSS JOIN topics
+             CROSS JOIN feature_request_events event
+                     ON event.workspace_id = scope.workspace AND event.id = topics.record
+             WHERE topics.kind = 'merge'
+             UNION
+             SELECT merged_with.record, source.id FROM scope CROSS JOIN merged_with
+             CROSS JOIN feature_requests source ON source.workspace_id = scope.workspace
+                    AND source.merged_into_id = merged_with.request
+         ),
          requests (record, request) AS MATERIALIZED (
+             SELECT record, request FROM merged_with
+             UNION ALL
              SELECT record, request FROM roots
              UNION ALL
              SELECT record, merged.id FROM scope CROSS JOIN roots
@@ -152,7 +164,7 @@ pub(crate) fn json_topic(topic: Topic) -> String {
 pub(crate) fn topic_record(topic: Topic) -> (&'static str, Uuid) {
     let id = match topic {
         Topic::Comment(comment) => comment.uuid(),
-        Topic::StatusChange(event) => event.uuid(),
+        Topic::StatusChange(event) | Topic::Merge(event) => event.uuid(),
         Topic::Changelog(changelog) => changelog.uuid(),
     };
     (MessageContent::Notification(topic).kind(), id)
@@ -169,7 +181,7 @@ fn load_requests(connection: &mut SqliteConnection, workspace: Id, topic: Topic)
 fn changelog_of(topic: Topic) -> Option<Id> {
     match topic {
         Topic::Changelog(changelog) => Some(Id(changelog.uuid())),
-        Topic::Comment(_) | Topic::StatusChange(_) => None,
+        Topic::Comment(_) | Topic::StatusChange(_) | Topic::Merge(_) => None,
     }
 }
 

@@ -625,7 +625,8 @@ pub fn withdraw(request: FeatureRequestRef, email: &str) -> WithdrawVote {
 /// A merge.
 #[must_use]
 pub fn merge(source: FeatureRequestId, target: FeatureRequestId) -> MergeFeatureRequests {
-    MergeFeatureRequests { source: FeatureRequestRef::Id(source), target: FeatureRequestRef::Id(target) }
+    let (source, target) = (FeatureRequestRef::Id(source), FeatureRequestRef::Id(target));
+    MergeFeatureRequests { source, target, tells_voters: false }
 }
 
 /// The undoing of a merge.

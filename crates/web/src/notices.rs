@@ -34,7 +34,7 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 54] = [
+const TEAM: [(&str, &str); 55] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("no-answer-needed", "done-no-answer-needed"),
@@ -52,6 +52,7 @@ const TEAM: [(&str, &str); 54] = [
     ("answered", "done-answered"),
     ("answered-mail", "done-answered-mail"),
     ("moved-mail", "done-moved-mail"),
+    ("merged-mail", "done-merged-mail"),
     ("noted", "done-noted"),
     ("note-deleted", "done-note-deleted"),
     ("vote-added", "done-vote-added"),

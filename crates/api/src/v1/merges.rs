@@ -60,7 +60,7 @@ pub(crate) async fn merge(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let source = feature_request_ref(&request);
-    let operation = move |target| MergeFeatureRequests { source, target };
+    let operation = move |target| MergeFeatureRequests { source, target, tells_voters: false };
     let render = move |merged: Merged| wire::saved_ok(&wire::merge::merged(&merged, &links));
     execute_operation(&state, input, Target::FeatureRequest(source), target, operation, render).await
 }

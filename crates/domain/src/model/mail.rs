@@ -26,6 +26,8 @@ pub enum Topic {
     Comment(CommentId),
     /// A move that changed the public status of a feature request.
     StatusChange(EventId),
+    /// The merge of a feature request into another one, by the event of the former.
+    Merge(EventId),
     Changelog(ChangelogId),
 }
 
@@ -34,6 +36,7 @@ impl std::fmt::Display for Topic {
         match self {
             Self::Comment(comment) => write!(f, "{comment}"),
             Self::StatusChange(event) => write!(f, "status.{event}"),
+            Self::Merge(event) => write!(f, "merge.{event}"),
             Self::Changelog(changelog) => write!(f, "changelog.{changelog}"),
         }
     }
@@ -92,6 +95,12 @@ pub enum About {
         /// Who wrote the comment that says why, if there is one.
         author: Option<PublicAuthor>,
     },
+    /// The feature request that another one was merged into.
+    Merge {
+        request: RequestLink,
+        /// The title of the other one.
+        source: Title,
+    },
     Changelog {
         id: ChangelogId,
         title: Title,
@@ -104,7 +113,9 @@ impl About {
     #[must_use]
     pub fn title(&self) -> &Title {
         match self {
-            Self::Comment(request, _) | Self::StatusChange { request, .. } => &request.title,
+            Self::Comment(request, _) | Self::StatusChange { request, .. } | Self::Merge { request, .. } => {
+                &request.title
+            }
             Self::Changelog { title, .. } => title,
         }
     }
@@ -114,7 +125,9 @@ impl About {
     #[must_use]
     pub fn unsubscription(&self, is_news: bool) -> Unsubscription {
         match self {
-            Self::Comment(request, _) | Self::StatusChange { request, .. } => Unsubscription::Request(request.id),
+            Self::Comment(request, _) | Self::StatusChange { request, .. } | Self::Merge { request, .. } => {
+                Unsubscription::Request(request.id)
+            }
             Self::Changelog { .. } if is_news => Unsubscription::News,
             Self::Changelog { .. } => Unsubscription::Changelogs,
         }
@@ -334,6 +347,11 @@ pub enum News {
         status: Option<Name>,
         /// Who wrote the comment that says why, if there is one.
         author: Option<PublicAuthor>,
+    },
+    /// Another feature request is a part of this one now.
+    Merge {
+        /// The title of the other one.
+        source: Title,
     },
     /// There is a changelog.
     Changelog {
@@ -635,6 +653,7 @@ mod tests {
         for (topic, prefix) in [
             (Topic::Comment(CommentId::new(record)), ""),
             (Topic::StatusChange(EventId::new(record)), "status."),
+            (Topic::Merge(EventId::new(record)), "merge."),
             (Topic::Changelog(ChangelogId::new(record)), "changelog."),
         ] {
             let id = MailId { topic, customer: CustomerId::new(customer) };

@@ -162,11 +162,13 @@ impl MessageContent {
             Self::Audience(Audience { topic, .. }) => match topic {
                 Topic::Comment(_) => "comment_audience",
                 Topic::StatusChange(_) => "status_change_audience",
+                Topic::Merge(_) => "merge_audience",
                 Topic::Changelog(_) => "changelog_audience",
             },
             Self::Notification(topic) => match topic {
                 Topic::Comment(_) => "comment",
                 Topic::StatusChange(_) => "status_change",
+                Topic::Merge(_) => "merge",
                 Topic::Changelog(_) => "changelog",
             },
             Self::CommentDigest { .. } => "comment_digest",
@@ -230,6 +232,7 @@ impl MessageContent {
         let topic = match topic {
             "comment" => Topic::Comment(CommentId::new(id("comment")?)),
             "status_change" => Topic::StatusChange(EventId::new(id("event")?)),
+            "merge" => Topic::Merge(EventId::new(id("event")?)),
             "changelog" => Topic::Changelog(ChangelogId::new(id("changelog")?)),
             "comment_digest" if !is_audience => return Ok(Self::CommentDigest { at: time("at")? }),
             "team_digest" if !is_audience => {
@@ -252,7 +255,7 @@ impl MessageContent {
 fn topic_field(topic: Topic) -> (&'static str, String) {
     match topic {
         Topic::Comment(comment) => ("comment", comment.to_string()),
-        Topic::StatusChange(event) => ("event", event.to_string()),
+        Topic::StatusChange(event) | Topic::Merge(event) => ("event", event.to_string()),
         Topic::Changelog(changelog) => ("changelog", changelog.to_string()),
     }
 }
@@ -388,6 +391,7 @@ mod tests {
         let topics = [
             Topic::Comment(CommentId::new(uuid(1))),
             Topic::StatusChange(EventId::new(uuid(2))),
+            Topic::Merge(EventId::new(uuid(7))),
             Topic::Changelog(ChangelogId::new(uuid(3))),
         ];
         let audience = |topic| MessageContent::Audience(Audience { topic, after: CustomerId::new(uuid(4)) });

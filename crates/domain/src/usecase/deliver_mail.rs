@@ -514,6 +514,7 @@ fn news(links: &Links, about: &About) -> News {
         About::StatusChange { status, author, .. } => {
             News::StatusChange { status: status.as_ref().map(mail_name), author: author.as_ref().map(mail_author) }
         }
+        About::Merge { source, .. } => News::Merge { source: source.clone() },
         About::Changelog { cover, .. } => {
             News::Changelog { cover: cover.as_ref().map(|cover| links.blob(cover.attachment, &cover.filename)) }
         }
@@ -523,7 +524,9 @@ fn news(links: &Links, about: &About) -> News {
 /// Returns the URL of the feature request or changelog.
 fn url(links: &Links, about: &About) -> String {
     match about {
-        About::Comment(request, _) | About::StatusChange { request, .. } => links.request(&request.slug()),
+        About::Comment(request, _) | About::StatusChange { request, .. } | About::Merge { request, .. } => {
+            links.request(&request.slug())
+        }
         About::Changelog { id, .. } => links.changelog(&id.to_string()),
     }
 }
@@ -581,7 +584,7 @@ mod tests {
     fn record_number(topic: Topic) -> u128 {
         let uuid = match topic {
             Topic::Comment(comment) => comment.uuid(),
-            Topic::StatusChange(event) => event.uuid(),
+            Topic::StatusChange(event) | Topic::Merge(event) => event.uuid(),
             Topic::Changelog(changelog) => changelog.uuid(),
         };
         uuid.as_u128()
@@ -667,7 +670,7 @@ mod tests {
     fn content(topic: Topic) -> TopicContent {
         let (about, content) = match topic {
             Topic::Comment(_) => (About::Comment(request(), ines()), "<p>Soon</p>"),
-            Topic::StatusChange(_) => {
+            Topic::StatusChange(_) | Topic::Merge(_) => {
                 let status = (record_number(topic) % 2 == 1).then(|| name("Planned"));
                 (About::StatusChange { request: request(), status, author: None }, "")
             }

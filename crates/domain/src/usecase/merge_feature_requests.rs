@@ -6,11 +6,13 @@ use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::event::EventContent;
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, RequestLink};
+use crate::model::mail::Topic;
 use crate::policy::merging::{MergeDecision, decide};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
+use crate::usecase::notify::notify_subscribers;
 use crate::usecase::records::{load_detail, record_event};
 use serde_json::Value;
 
@@ -20,6 +22,8 @@ pub struct MergeFeatureRequests {
     /// The source, which becomes part of the target.
     pub source: FeatureRequestRef,
     pub target: FeatureRequestRef,
+    /// Whether the customers who are subscribed to the source get mail. Nobody hears of a private target.
+    pub tells_voters: bool,
 }
 
 /// A merge.
@@ -74,8 +78,12 @@ impl Operation for MergeFeatureRequests {
                 work.link_feature_request(source_id, into, context.now).await?;
                 index(work, source_id).await?;
                 index(work, into).await?;
-                record_event(context, work, source_id, context.actor.clone(), EventContent::MergedInto(into)).await?;
-                record_event(context, work, into, context.actor.clone(), EventContent::Merged(source_id)).await?;
+                let actor = || context.actor.clone();
+                let event = record_event(context, work, source_id, actor(), EventContent::MergedInto(into)).await?;
+                record_event(context, work, into, actor(), EventContent::Merged(source_id)).await?;
+                if self.tells_voters && !root.private {
+                    notify_subscribers(context, work, Topic::Merge(event)).await?;
+                }
                 (into, false)
             }
         };
@@ -162,7 +170,7 @@ mod tests {
 
     fn merge(unit: &mut MockUnit, source: i64, target: i64) -> Result<Performed<Merged>, String> {
         let [source, target] = [source, target].map(FeatureRequestRef::Number);
-        perform(&MergeFeatureRequests { source, target }, unit).map_err(|error| error.to_string())
+        perform(&MergeFeatureRequests { source, target, tells_voters: false }, unit).map_err(|error| error.to_string())
     }
 
     fn unmerge(unit: &mut MockUnit, source: i64) -> Result<Unmerged, String> {
@@ -189,6 +197,29 @@ mod tests {
             .returning(|_| Ok(()));
         let merged = merge(&mut unit, 1, 2).unwrap().output;
         assert_eq!((merged.target.summary.id, merged.source.id, merged.was_there), (id(3), id(1), false));
+    }
+
+    #[test]
+    fn a_merge_tells_voters_on_request() {
+        use crate::model::id::EventId;
+        for tells_voters in [false, true] {
+            let mut unit = unit(&[(1, &[]), (2, &[])]);
+            unit.expect_link_feature_request().returning(|_, _, _| Ok(()));
+            unit.expect_searchable_text().returning(|_, _| Ok(None));
+            unit.expect_delete_search_document().returning(|_| Ok(()));
+            unit.expect_insert_event().times(2).returning(|_| Ok(()));
+            // The first event is that of the source.
+            unit.expect_enqueue_notifications()
+                .withf(|topic, at, _, _| (*topic, *at) == (Topic::Merge(EventId::new(Uuid::from_u128(1))), now()))
+                .times(usize::from(tells_voters))
+                .returning(|_, _, _, _| Ok(()));
+            let [source, target] = [1, 2].map(FeatureRequestRef::Number);
+            perform(&MergeFeatureRequests { source, target, tells_voters }, &mut unit).unwrap();
+        }
+        // What is there already is not told again.
+        let [source, target] = [1, 3].map(FeatureRequestRef::Number);
+        let again = MergeFeatureRequests { source, target, tells_voters: true };
+        perform(&again, &mut unit(&[(1, &[2, 3]), (2, &[3]), (3, &[])])).unwrap();
     }
 
     #[test]

@@ -68,7 +68,10 @@ impl TriageFeatureRequests {
             }
             Triage::MergeInto(target) => {
                 let target = FeatureRequestRef::Id(*target);
-                MergeFeatureRequests { source: request, target }.perform(context, work).await?.map(drop)
+                MergeFeatureRequests { source: request, target, tells_voters: false }
+                    .perform(context, work)
+                    .await?
+                    .map(drop)
             }
             Triage::Approve => {
                 let Some(fields) = lock_fields(id, work).await? else { return Ok(None) };

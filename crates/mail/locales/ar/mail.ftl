@@ -13,6 +13,10 @@ status-subject-none = لم يعد في خارطة الطريق: { $title }
 status-lead = نقل فريق { $product } طلبًا صوّتَّ له أو تتابعه إلى «{ $status }»:
 status-lead-none = أزال فريق { $product } طلبًا صوّتَّ له أو تتابعه من خارطة الطريق:
 
+# الدمج
+merge-subject = دُمج: { $title }
+merge-lead = دمج { $product } «{ $source }»، الذي صوّتَّ له أو تتابعه، في طلب يقول الشيء نفسه. صوتك يُحسب هناك الآن:
+
 # سجل التغييرات
 changelog-subject = جديد: { $title }
 changelog-lead = لدى { $product } جديد عمّا صوّتَّ له أو تتابعه:
@@ -50,6 +54,7 @@ digest-comment-customer = علّق { $name }
 digest-comment-unnamed = علّق أحد العملاء
 digest-status = الآن: { $status }
 digest-status-none = لم يعد في خارطة الطريق
+digest-merge = دُمج مع ما صوّتَّ له أو تتابعه
 digest-changelog = جديد
 digest-more = { $count ->
     [zero] ولا مزيد

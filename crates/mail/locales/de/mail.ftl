@@ -13,6 +13,10 @@ status-subject-none = Nicht mehr auf der Roadmap: { $title }
 status-lead = { $product } hat einen Wunsch, für den Sie gestimmt haben oder dem Sie folgen, nach „{ $status }“ verschoben:
 status-lead-none = { $product } hat einen Wunsch, für den Sie gestimmt haben oder dem Sie folgen, von der Roadmap genommen:
 
+# Zusammenführungen
+merge-subject = Zusammengeführt: { $title }
+merge-lead = { $product } hat „{ $source }“, wofür Sie gestimmt haben oder dem Sie folgen, mit einem Wunsch zusammengeführt, der dasselbe sagt. Ihre Stimme zählt jetzt dort:
+
 # Neuigkeiten
 changelog-subject = Neu: { $title }
 changelog-lead = { $product } hat Neues zu Wünschen, für die Sie gestimmt haben oder denen Sie folgen:
@@ -42,6 +46,7 @@ digest-comment-customer = { $name } hat kommentiert
 digest-comment-unnamed = Ein Kunde hat kommentiert
 digest-status = Jetzt: { $status }
 digest-status-none = Nicht mehr auf der Roadmap
+digest-merge = Zusammengeführt mit dem, wofür Sie gestimmt haben oder dem Sie folgen
 digest-changelog = Neu
 digest-more = { $count ->
     [one] und 1 weitere

@@ -13,6 +13,10 @@ status-subject-none = No longer on the roadmap: { $title }
 status-lead = { $product } moved a feature request that you voted for or follow to “{ $status }”:
 status-lead-none = { $product } took a feature request that you voted for or follow off the roadmap:
 
+# Merges
+merge-subject = Merged: { $title }
+merge-lead = { $product } merged “{ $source }”, which you voted for or follow, into a feature request that says the same. Your vote counts there now:
+
 # Changelogs
 changelog-subject = New: { $title }
 changelog-lead = { $product } has news about what you voted for or follow:
@@ -42,6 +46,7 @@ digest-comment-customer = { $name } commented
 digest-comment-unnamed = A customer commented
 digest-status = Now: { $status }
 digest-status-none = No longer on the roadmap
+digest-merge = Merged with what you voted for or follow
 digest-changelog = New
 digest-more = { $count ->
     [one] and 1 more

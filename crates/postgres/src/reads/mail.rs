@@ -59,7 +59,7 @@ statement! {
          UNION ALL
          SELECT topics.kind, topic, request_id FROM topics
          JOIN feature_request_events AS events
-           ON events.workspace_id = {workspace} AND events.id = CASE topics.kind WHEN 1 THEN topic END
+           ON events.workspace_id = {workspace} AND events.id = CASE WHEN topics.kind IN (1, 3) THEN topic END
          UNION ALL
          SELECT kind, topic, request_id FROM topics
          JOIN changelogs ON changelogs.workspace_id = {workspace} AND changelogs.id = CASE kind WHEN 2 THEN topic END
@@ -103,8 +103,8 @@ statement! {
 
 statement! {
     /// Selects the content of topics, each cut after a number of characters: comments, changes of the status, and public
-    /// changelogs. Each with its kind ([`topic_kind`]), its feature request if it is about one, the details of an event,
-    /// the author of a comment, and the cover of a changelog.
+    /// changelogs. Each with its kind ([`topic_kind`]), its feature request if it is about one, the title of that which was
+    /// merged into it, the details of an event, the author of a comment, and the cover of a changelog.
     Topics {
         workspace: Uuid => SqlUuid,
         comments: Vec<Uuid> => Array<SqlUuid>,
@@ -113,7 +113,7 @@ statement! {
         characters: i32 => Integer,
         public_at: TimestampColumn => Timestamptz,
     } -> (
-        SmallInt, SqlUuid, Text, Nullable<(SqlUuid, BigInt)>, Text, Text, Text, (Bool, Nullable<Text>),
+        SmallInt, SqlUuid, Text, Nullable<(SqlUuid, BigInt)>, Text, Text, Text, Text, (Bool, Nullable<Text>),
         Nullable<(SqlUuid, Text)>,
     ),
     "WITH about AS (
@@ -123,12 +123,13 @@ statement! {
          SELECT 1::smallint, id, request_id, (details::json ->> 'comment')::uuid, kind, details
          FROM feature_request_events WHERE workspace_id = {workspace} AND id = ANY ({events})
      ), rooted AS MATERIALIZED (
-         SELECT about.*, coalesce(root_id, feature_requests.id) AS root_id FROM about
+         SELECT about.*, coalesce(root_id, feature_requests.id) AS root_id, title AS own_title FROM about
          JOIN feature_requests
            ON feature_requests.workspace_id = {workspace} AND feature_requests.id = about.request_id
      )
      SELECT kind, rooted.id, coalesce(substr(comments.content, 1, {characters}), ''), root.id, root.tag_number,
-            root.title, event_kind, details, comments.customer_id IS NOT NULL,
+            root.title, CASE WHEN root.id <> rooted.request_id THEN own_title ELSE '' END, event_kind, details,
+            comments.customer_id IS NOT NULL,
             CASE WHEN comments.customer_id IS NULL THEN members.name ELSE customers.name END, NULL, NULL
      FROM rooted
      JOIN feature_requests AS root ON root.workspace_id = {workspace} AND root.id = rooted.root_id
@@ -136,7 +137,7 @@ statement! {
      LEFT JOIN members ON members.workspace_id = {workspace} AND members.id = comments.author_id
      LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.id = comments.customer_id
      UNION ALL
-     SELECT 2::smallint, changelogs.id, substr(content, 1, {characters}), NULL, NULL, title, '', '', false, NULL,
+     SELECT 2::smallint, changelogs.id, substr(content, 1, {characters}), NULL, NULL, title, '', '', '', false, NULL,
             cover.id, cover.filename
      FROM changelogs
      LEFT JOIN attachments AS cover
@@ -229,6 +230,7 @@ fn topic_kind(topic: Topic) -> (i16, Uuid) {
         Topic::Comment(comment) => (0, comment.uuid()),
         Topic::StatusChange(event) => (1, event.uuid()),
         Topic::Changelog(changelog) => (2, changelog.uuid()),
+        Topic::Merge(event) => (3, event.uuid()),
     }
 }
 
@@ -237,6 +239,7 @@ fn topic(kind: i16, id: Uuid) -> Topic {
     match kind {
         0 => Topic::Comment(CommentId::new(id)),
         1 => Topic::StatusChange(EventId::new(id)),
+        3 => Topic::Merge(EventId::new(id)),
         _ => Topic::Changelog(ChangelogId::new(id)),
     }
 }
@@ -295,9 +298,10 @@ impl MailReader for PostgresStore {
         characters: u32,
         public_at: Timestamp,
     ) -> Result<Vec<TopicContent>, StoreError> {
-        type Row = (i16, Uuid, String, Option<(Uuid, i64)>, String, String, String, AuthorRow, Option<CoverRow>);
+        type Row =
+            (i16, Uuid, String, Option<(Uuid, i64)>, String, String, String, String, AuthorRow, Option<CoverRow>);
         let session = self.mail_session(workspace).await?;
-        let of_kind = |number: i16| {
+        let of_kind = |number: i16| -> Vec<Uuid> {
             topics
                 .iter()
                 .map(|topic| topic_kind(*topic))
@@ -308,14 +312,15 @@ impl MailReader for PostgresStore {
         let select = Topics {
             workspace: workspace.uuid(),
             comments: of_kind(0),
-            events: of_kind(1),
+            events: [of_kind(1), of_kind(3)].concat(),
             changelogs: of_kind(2),
             characters: i32::try_from(characters).unwrap_or(i32::MAX),
             public_at: public_at.into(),
         };
         let rows: Vec<Row> = session.run(select.load(&mut session.connection()?)).await?;
-        let content = |(kind, id, content, request, title, event_kind, details, author, cover): Row| {
-            let (topic, title) = (topic(kind, id), Title::from_stored(title));
+        let content = |row: Row| {
+            let (kind, id, content, request, title, own_title, event_kind, details, author, cover) = row;
+            let (mut topic, title) = (topic(kind, id), Title::from_stored(title));
             let about = match (topic, request) {
                 (Topic::Changelog(id), _) => About::Changelog { id, title, cover: cover.map(Into::into) },
                 (_, None) => return None,
@@ -324,14 +329,21 @@ impl MailReader for PostgresStore {
                     About::Comment(request, author.into())
                 }
                 (Topic::StatusChange(_), Some((request, tag_number))) => {
-                    // Only moves change the status.
-                    let Some(EventContent::Moved(moved)) = EventContent::parse(&event_kind, &details) else {
-                        return None;
-                    };
                     let request = RequestLink { id: FeatureRequestId::new(request), tag_number, title };
-                    let author = (!content.is_empty()).then(|| author.into());
-                    About::StatusChange { request, status: moved.to.status, author }
+                    match EventContent::parse(&event_kind, &details)? {
+                        EventContent::Moved(moved) => {
+                            let author = (!content.is_empty()).then(|| author.into());
+                            About::StatusChange { request, status: moved.to.status, author }
+                        }
+                        // Without a title, the merge was undone.
+                        EventContent::MergedInto(_) if !own_title.is_empty() => {
+                            topic = Topic::Merge(EventId::new(id));
+                            About::Merge { request, source: Title::from_stored(own_title) }
+                        }
+                        _ => return None,
+                    }
                 }
+                (Topic::Merge(_), Some(_)) => return None,
             };
             Some(TopicContent { topic, about, content })
         };

@@ -37,7 +37,7 @@ statement! {
         limit: i64 => BigInt,
         request_id: Option<String> => Nullable<Text>,
     } -> Untyped,
-    concat!("WITH ", topic!(), ", audience AS MATERIALIZED (", audience!(), "
+    concat!("WITH RECURSIVE ", topic!(), ", audience AS MATERIALIZED (", audience!(), "
      ), created AS (
          INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at, request_id)
          SELECT {workspace}, {topic} || '.' || customer_id::text, {kind}, 1, customer_id, {payload}::jsonb, {at}, {at},
@@ -84,7 +84,7 @@ statement! {
         since: TimestampColumn => Timestamptz,
         limit: i64 => BigInt,
     } -> BigInt,
-    concat!("WITH ", topic!(), ", audience AS MATERIALIZED (", audience!(), "
+    concat!("WITH RECURSIVE ", topic!(), ", audience AS MATERIALIZED (", audience!(), "
      ), old AS (
          DELETE FROM mail_hours WHERE workspace_id = {workspace} AND hour < {since}
      ), counted AS (

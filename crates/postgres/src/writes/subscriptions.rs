@@ -97,6 +97,10 @@ statement! {
                SELECT events.id::text FROM members
                JOIN feature_request_events AS events
                  ON events.workspace_id = {workspace} AND events.request_id = members.id)
+           WHEN 'merge' THEN payload ->> 'event' IN (
+               SELECT events.id::text FROM members
+               JOIN feature_request_events AS events
+                 ON events.workspace_id = {workspace} AND events.request_id = members.id)
            ELSE false
        END
        AND NOT EXISTS (SELECT FROM outbox digest WHERE digest.workspace_id = {workspace}

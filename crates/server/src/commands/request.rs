@@ -393,6 +393,7 @@ impl RequestCommand {
                 let operation = MergeFeatureRequests {
                     source: FeatureRequestRef::parse(&source),
                     target: FeatureRequestRef::parse(&into),
+                    tells_voters: false,
                 };
                 let merged = application.executor.run_without_key(workspace.id, &operation).await;
                 let merged = merged.map_err(|error| explain(error, &source))?;

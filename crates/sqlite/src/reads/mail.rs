@@ -119,12 +119,14 @@ statement! {
 statement! {
     /// Selects events by their ids, in JSON, each with the comment of a move, cut after a number of characters.
     Events { characters: i64 => BigInt, events: String => Text, workspace: Id => Binary }
-        -> (Binary, Text, Text, Text, LinkSql, AuthorSql),
+        -> (Binary, Text, Text, Text, LinkSql, Nullable<Text>, AuthorSql),
     concat!(
         "SELECT event.id, event.kind, event.details, coalesce(substr(comments.content, 1, ?), ''),
-                feature_requests.id, feature_requests.tag_number, feature_requests.title, ", author!(), "
+                feature_requests.id, feature_requests.tag_number, feature_requests.title, source.title, ", author!(), "
          FROM json_each(?) AS wanted
          CROSS JOIN feature_request_events event ON event.id = unhex(wanted.value) ", join_root!("event"), "
+         LEFT JOIN feature_requests source ON source.workspace_id = event.workspace_id
+               AND source.id = event.request_id AND source.id <> feature_requests.id
          LEFT JOIN comments ON comments.workspace_id = event.workspace_id
                AND comments.id = unhex(event.details ->> '$.comment', '-') ", comment_authors!(),
         " WHERE event.workspace_id = ?"
@@ -219,7 +221,7 @@ statement! {
 }
 
 type CommentRow = (Id, String, LinkRow, AuthorRow);
-type EventRow = (Id, String, String, String, LinkRow, AuthorRow);
+type EventRow = (Id, String, String, String, LinkRow, Option<String>, AuthorRow);
 type ChangelogRow = (Id, String, String, Option<CoverRow>);
 
 /// The rows of the topics of each kind.
@@ -230,17 +232,26 @@ fn comment_content((comment, content, request, author): CommentRow) -> TopicCont
     TopicContent { topic, about: About::Comment(request.into(), author.into()), content }
 }
 
-/// Returns the content of an event. `None` if it is not a move.
+/// Returns the content of an event. `None` if it is neither a move nor a merge that lasts.
 fn event_content(
-    (event, kind, details, content, request, author): EventRow,
+    (event, kind, details, content, request, source, author): EventRow,
 ) -> Result<Option<TopicContent>, StoreError> {
     let parsed = EventContent::parse(&kind, &details);
     let parsed = parsed.ok_or_else(|| inconsistent("feature_request_events", "details", event))?;
-    let EventContent::Moved(moved) = parsed else { return Ok(None) };
-    let topic = Topic::StatusChange(EventId::new(event.0));
-    let author = (!content.is_empty()).then(|| author.into());
-    let about = About::StatusChange { request: request.into(), status: moved.to.status, author };
-    Ok(Some(TopicContent { topic, about, content }))
+    let id = EventId::new(event.0);
+    Ok(match (parsed, source) {
+        (EventContent::Moved(moved), _) => {
+            let author = (!content.is_empty()).then(|| author.into());
+            let about = About::StatusChange { request: request.into(), status: moved.to.status, author };
+            Some(TopicContent { topic: Topic::StatusChange(id), about, content })
+        }
+        // Without a source, the merge was undone.
+        (EventContent::MergedInto(_), Some(source)) => {
+            let about = About::Merge { request: request.into(), source: Title::from_stored(source) };
+            Some(TopicContent { topic: Topic::Merge(id), about, content })
+        }
+        _ => None,
+    })
 }
 
 fn changelog_content((changelog, title, content, cover): ChangelogRow) -> TopicContent {
@@ -315,7 +326,7 @@ impl MailReader for SqliteStore {
         for topic in topics {
             match topic {
                 Topic::Comment(comment) => comments.push(Id(comment.uuid())),
-                Topic::StatusChange(event) => events.push(Id(event.uuid())),
+                Topic::StatusChange(event) | Topic::Merge(event) => events.push(Id(event.uuid())),
                 Topic::Changelog(changelog) => changelogs.push(Id(changelog.uuid())),
             }
         }

@@ -37,6 +37,9 @@ statement! {
            WHEN 'status_change' THEN EXISTS (SELECT 1 FROM feature_request_events event
                WHERE event.workspace_id = outbox.workspace_id AND event.id = unhex(payload ->> 'event', '-')
                  AND event.request_id IN (SELECT id FROM requests))
+           WHEN 'merge' THEN EXISTS (SELECT 1 FROM feature_request_events event
+               WHERE event.workspace_id = outbox.workspace_id AND event.id = unhex(payload ->> 'event', '-')
+                 AND event.request_id IN (SELECT id FROM requests))
            ELSE 0
        END
        AND NOT EXISTS (SELECT 1 FROM outbox digest WHERE digest.workspace_id = outbox.workspace_id

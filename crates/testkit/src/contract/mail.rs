@@ -29,6 +29,7 @@ use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage, LoadedMessages};
 use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
+use roadmap_domain::usecase::merge_feature_requests::MergeFeatureRequests;
 use roadmap_domain::usecase::move_feature_request::{MoveComment, MoveDraft, MoveFeatureRequest};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::queue_test_mail::{QueueTestMail, TestMailBy};
@@ -39,8 +40,8 @@ use time::Duration;
 use uuid::Uuid;
 
 use crate::harness::{
-    Failing, Harness, Many, changelog_fields, comment, customer_comment, draft, largest_page, move_to, name, new_title,
-    page, vote,
+    Failing, Harness, Many, changelog_fields, comment, customer_comment, draft, largest_page, merge, move_to, name,
+    new_title, page, vote,
 };
 
 const MINUTE: Duration = Duration::minutes(1);
@@ -135,6 +136,60 @@ fn mail(message: LoadedMessage) -> Option<LeasedMail> {
 
 fn product_name(sender: &MailSender) -> &str {
     sender.portal.setting.product_name.as_str()
+}
+
+/// The voters of what was merged are told into what, and those of the target are not, however many there are. A merge that is
+/// undone meanwhile is not told.
+pub async fn voters_of_what_was_merged_are_told(harness: Harness) {
+    for voters in [2, 30] {
+        let workspace = harness.workspace(&format!("acme{voters}")).await;
+        let [older, source, target] = harness.requests(workspace, ["Older", "Source", "Target"]).await;
+        harness.vote(workspace, &older, "older@example.com").await;
+        for number in 0..voters {
+            harness.vote(workspace, &source, &format!("v{number}@example.com")).await;
+            harness.vote(workspace, &target, &format!("t{number}@example.com")).await;
+        }
+        // Votes for both; follows; has stopped mail; does not follow it any more.
+        harness.vote(workspace, &target, "v0@example.com").await;
+        harness.subscribe(workspace, source.id, "follower@example.com").await;
+        for (email, what) in [
+            ("stopped@example.com", Unsubscription::Everything),
+            ("left@example.com", Unsubscription::Request(source.id)),
+        ] {
+            harness.vote(workspace, &source, email).await;
+            let customer = harness.customer(workspace, email).await.id;
+            harness.unsubscribe(workspace, customer, what).await.unwrap();
+        }
+        harness.merge(workspace, older.id, source.id).await;
+        assert_eq!(harness.count("outbox", workspace).await, 0);
+        let merge = MergeFeatureRequests { tells_voters: true, ..merge(source.id, target.id) };
+        harness.failure(workspace, &Failing(merge.clone())).await;
+        harness.perform(workspace, &merge).await;
+        harness.next_second();
+        while expand(&harness, workspace, 7).await.is_some() {}
+        let mails = lease(&harness, workspace, 100).await;
+        let mut told: Vec<String> = mails.iter().map(|mail| mail.to.as_str().to_owned()).collect();
+        told.sort();
+        let mut expected: Vec<String> = (0..voters).map(|number| format!("v{number}@example.com")).collect();
+        expected.extend(["follower@example.com".to_owned(), "older@example.com".to_owned()]);
+        expected.sort();
+        assert_eq!(told, expected);
+        let about = About::Merge { request: RequestLink::from(&target), source: source.title.clone() };
+        for mail in &mails {
+            assert_eq!((&mail.about, mail.stops), (&about, Unsubscription::Request(target.id)));
+            assert_eq!(mail.content.as_str(), "");
+            assert!(settle(&harness, workspace, mail, MessageOutcome::Returned).await);
+        }
+        // Whoever stops mail about the target gets none of it, and nobody does if the merge is undone.
+        let follower = harness.customer(workspace, "follower@example.com").await.id;
+        harness.unsubscribe(workspace, follower, Unsubscription::Request(target.id)).await.unwrap();
+        assert_eq!(lease(&harness, workspace, 100).await.len(), mails.len() - 1);
+        harness.next_second();
+        harness.clock.advance(MINUTE);
+        harness.unmerge(workspace, source.id).await;
+        assert_eq!(lease(&harness, workspace, 100).await, []);
+        assert_eq!(harness.count("outbox", workspace).await, 0);
+    }
 }
 
 /// A comment of the team of a workspace without members.
@@ -1568,6 +1623,7 @@ pub async fn the_sender_has_the_settings_of_its_portal(harness: Harness) {
 crate::contract::cases!($ mail {
     the_language_of_a_recipient_is_known,
     mail_has_authors_and_covers,
+    voters_of_what_was_merged_are_told,
     titles_of_private_feature_requests_are_not_public,
     the_sender_has_the_settings_of_its_portal,
     a_mail_is_leased_to_one_worker,

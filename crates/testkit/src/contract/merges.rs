@@ -395,8 +395,11 @@ pub async fn rejected_merges_change_nothing(harness: Harness) {
     ] {
         assert_eq!(harness.failure(workspace, &merge(source, target)).await, message);
     }
-    let nowhere =
-        MergeFeatureRequests { source: FeatureRequestRef::Id(third.id), target: FeatureRequestRef::Unresolvable };
+    let nowhere = MergeFeatureRequests {
+        source: FeatureRequestRef::Id(third.id),
+        target: FeatureRequestRef::Unresolvable,
+        tells_voters: false,
+    };
     assert_eq!(harness.failure(workspace, &nowhere).await, "FeatureRequest does not exist.");
     for (source, message) in [
         (second.id, "FeatureRequest is not merged."),

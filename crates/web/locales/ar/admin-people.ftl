@@ -192,6 +192,8 @@ mail-attempts = { $count ->
 }
 mail-kind-comment = تعليق
 mail-kind-status = حالة جديدة
+mail-kind-merge = دمج
+mail-kind-team = بريد إلى الفريق
 mail-kind-changelog = سجل التغييرات
 mail-kind-digest = ملخص لعدة رسائل
 mail-kind-sign-in = رابط الدخول

@@ -183,6 +183,8 @@ mail-attempts = { $count ->
 }
 mail-kind-comment = Kommentar
 mail-kind-status = Neuer Status
+mail-kind-merge = Zusammenführung
+mail-kind-team = E-Mail ans Team
 mail-kind-changelog = Neuigkeit
 mail-kind-digest = Zusammenfassung mehrerer
 mail-kind-sign-in = Link zur Anmeldung

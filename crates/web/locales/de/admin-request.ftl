@@ -6,6 +6,7 @@ done-request-deleted = Der Wunsch wurde gelöscht.
 done-answered = Ihr Kommentar wurde veröffentlicht.
 done-answered-mail = Ihr Kommentar wurde veröffentlicht, und die Abstimmenden bekommen E-Mail.
 done-moved-mail = Der Wunsch wurde verschoben, und die Abstimmenden bekommen E-Mail über einen neuen Status.
+done-merged-mail = Der Wunsch wurde zusammengeführt, und wer dafür gestimmt hat, bekommt eine E-Mail.
 done-noted = Die private Notiz wurde hinzugefügt.
 done-note-deleted = Die private Notiz wurde gelöscht.
 done-vote-added = Die Stimme wurde gezählt.
@@ -148,6 +149,11 @@ team-merge-address = Die alte Adresse führt zu dem Wunsch, der bleibt.
 team-merge-hidden = Er ist privat, deshalb sieht seinen Text weiter nur das Team. Seine Stimmen zählen.
 team-merge-undo = Sie können das jederzeit rückgängig machen. Nichts geht verloren.
 team-merged-into = Er ist in „{ $name }“ überführt. Sie können ihn wieder für sich stehen lassen, mit eigenen Stimmen, Kommentaren und Notizen.
+team-merge-tell = { $count ->
+    [one] 1 abstimmende Person benachrichtigen
+   *[other] { $number } abstimmende Personen benachrichtigen
+}
+team-merge-tell-hint = Eine E-Mail sagt, womit dieser Wunsch zusammengeführt wurde. Wer für den anderen gestimmt hat, bekommt keine.
 team-merge-itself = Das ist derselbe Wunsch, oder einer, der in ihn überführt ist. Bitte wählen Sie einen anderen.
 team-merge-private = Ein öffentlicher Wunsch kann nicht Teil eines privaten werden, denn er verschwände aus dem Portal. Machen Sie den anderen zuerst öffentlich, oder führen Sie in der anderen Richtung zusammen.
 team-merge-many = In jenen sind zu viele Wünsche überführt. Bitte wählen Sie einen anderen.

@@ -183,6 +183,8 @@ mail-attempts = { $count ->
 }
 mail-kind-comment = Comment
 mail-kind-status = New status
+mail-kind-merge = Merge
+mail-kind-team = Mail to the team
 mail-kind-changelog = Changelog
 mail-kind-digest = Summary of several
 mail-kind-sign-in = Link to sign in

@@ -6,6 +6,7 @@ done-request-deleted = The feature request was deleted.
 done-answered = Your comment was posted.
 done-answered-mail = Your comment was posted, and the voters get mail.
 done-moved-mail = The feature request was moved, and the voters get mail about a new status.
+done-merged-mail = The feature request was merged, and its voters get mail.
 done-noted = The private note was added.
 done-note-deleted = The private note was deleted.
 done-vote-added = The vote was added.
@@ -148,6 +149,11 @@ team-merge-address = The old address leads to the one that stays.
 team-merge-hidden = It is private, so its words stay hidden from everybody but the team. Its votes count.
 team-merge-undo = You can undo this at any time. Nothing gets lost.
 team-merged-into = It is merged into “{ $name }”. You can make it stand for itself again, with its own votes, comments and notes.
+team-merge-tell = { $count ->
+    [one] Tell 1 voter
+   *[other] Tell { $number } voters
+}
+team-merge-tell-hint = A mail says what this one was merged into. The voters of the one that stays get none.
 team-merge-itself = This is the same feature request, or one that is merged into it. Please choose another one.
 team-merge-private = A public feature request cannot become part of a private one, because it would disappear from the portal. Make the other one public first, or merge in the other direction.
 team-merge-many = Too many feature requests are merged into that one. Please choose another one.

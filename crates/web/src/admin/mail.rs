@@ -75,7 +75,9 @@ fn describe(id: &str) -> (&'static str, Option<String>, Option<Uuid>) {
         ["sign_in", _] => ("mail-kind-sign-in", None, None),
         ["test", _] => ("mail-kind-test", None, None),
         ["digest", _, customer] => ("mail-kind-digest", None, parse_uuid("customer", customer).ok()),
+        ["team", ..] => ("mail-kind-team", None, None),
         ["status", _, rest @ ..] => ("mail-kind-status", None, customer_of(rest)),
+        ["merge", _, rest @ ..] => ("mail-kind-merge", None, customer_of(rest)),
         ["changelog", changelog, rest @ ..] => {
             ("mail-kind-changelog", path("changelogs", changelog), customer_of(rest))
         }
@@ -173,10 +175,11 @@ impl MailPage {
 mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page};
-    use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, SignInId, WorkspaceId};
+    use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, MemberId, SignInId, WorkspaceId};
     use roadmap_domain::model::mail::{DigestId, MailId, Topic};
     use roadmap_domain::model::message::MessageId;
     use roadmap_domain::model::portal::Language;
+    use roadmap_domain::model::team_mail::TeamDigestId;
 
     fn status(failures: Vec<MailFailure>) -> MailStatus {
         MailStatus {
@@ -231,9 +234,12 @@ mod tests {
         let mail = |topic| MessageId::from(MailId { topic, customer: CustomerId::new(customer) });
         let digest = DigestId { at: at(0), customer: CustomerId::new(customer) };
         let (changelog, comment) = (ChangelogId::new(topic), CommentId::new(topic));
+        let team = TeamDigestId { member: MemberId::new(customer), after: at(0), until: at(1) };
         for (id, expected) in [
             (mail(Topic::Comment(comment)), ("mail-kind-comment", Some("comments"), Some(customer))),
             (mail(Topic::StatusChange(EventId::new(topic))), ("mail-kind-status", None, Some(customer))),
+            (mail(Topic::Merge(EventId::new(topic))), ("mail-kind-merge", None, Some(customer))),
+            (MessageId::from(team), ("mail-kind-team", None, None)),
             (mail(Topic::Changelog(changelog)), ("mail-kind-changelog", Some("changelogs"), Some(customer))),
             (MessageId::audience(Topic::Changelog(changelog)), ("mail-kind-changelog", Some("changelogs"), None)),
             (MessageId::from(digest), ("mail-kind-digest", None, Some(customer))),

@@ -12,7 +12,7 @@ use roadmap_domain::model::feature_request::{
 use roadmap_domain::model::id::{FeatureRequestId, parse_uuid};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, UnmergeFeatureRequest};
-use roadmap_domain::usecase::query::admin::{ListInbox, PreviewMerge};
+use roadmap_domain::usecase::query::admin::{CountSubscribers, ListInbox, PreviewMerge};
 use roadmap_domain::usecase::query::portal::{FindSimilar, ListPublicRequests};
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
@@ -67,6 +67,8 @@ struct Confirmation {
     counted: String,
     /// Whether the words of the source stay hidden.
     stays_hidden: bool,
+    /// What the box says that tells the voters of the source, if there are any.
+    tell: Option<String>,
     refusal: Option<String>,
 }
 
@@ -118,10 +120,16 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 pub(crate) async fn merge(context: Rc<Context>, fields: Fields) -> PageResult {
     let into = parse_uuid("into", fields.get("into")).map_err(|_| HttpError::NotFound)?;
     let target = FeatureRequestId::new(into);
-    let operation = MergeFeatureRequests { source: reference(&context), target: FeatureRequestRef::Id(target) };
+    let tells_voters = fields.has("tell");
+    let (source, target_ref) = (reference(&context), FeatureRequestRef::Id(target));
+    let operation = MergeFeatureRequests { source, target: target_ref, tells_voters };
     let error = match execute(&context, operation).await {
         Ok(merged) => {
-            let done = if merged.was_there { "unchanged" } else { "merged" };
+            let done = match (merged.was_there, tells_voters && !merged.target.private) {
+                (true, _) => "unchanged",
+                (false, true) => "merged-mail",
+                (false, false) => "merged",
+            };
             return Ok(Reply::see_other(landing(&merged.target.summary.slug(), done)));
         }
         Err(error) => error,
@@ -205,7 +213,8 @@ async fn suggestions(context: &Context, source: &FeatureRequestDetail, back: &st
 
 async fn confirm(context: &Context, preview: &MergePreview) -> PageResult {
     let (t, back) = (context.text(), path(&preview.source.summary.slug()));
-    let confirmation = Confirmation::new(t, preview, &back);
+    let subscribers = context.run(&CountSubscribers { request: preview.source.summary.id }).await?;
+    let confirmation = Confirmation::new(t, preview, subscribers, &back);
     let title = preview.source.summary.title.as_str();
     page(context, title, back, Step::Confirm(Box::new(confirmation)), Problems::default()).await
 }
@@ -246,7 +255,7 @@ impl Hit {
 }
 
 impl Confirmation {
-    fn new(t: Text, preview: &MergePreview, back: &str) -> Self {
+    fn new(t: Text, preview: &MergePreview, subscribers: i64, back: &str) -> Self {
         let (source, target) = (&preview.source, &preview.target);
         let both = source.summary.votes_count + target.summary.votes_count - preview.votes_count;
         let shared = t.count("team-merge-shared", both.max(0));
@@ -258,6 +267,7 @@ impl Confirmation {
             into: target.summary.id.to_string(),
             counted: t.with("team-merge-counted", &[("votes", votes.into()), ("shared", shared.into())]),
             stays_hidden: source.private && !target.private,
+            tell: (subscribers > 0 && !target.private).then(|| t.count("team-merge-tell", subscribers)),
             refusal: is_refused.then(|| t.get("team-merge-private").into_owned()),
         }
     }
@@ -283,7 +293,7 @@ mod tests {
     }
 
     fn confirmation(t: Text, source: InboxRow, target: InboxRow, votes_count: i64) -> Confirmation {
-        Confirmation::new(t, &MergePreview { source, target, votes_count }, "/admin/feature_requests/7-x")
+        Confirmation::new(t, &MergePreview { source, target, votes_count }, votes_count, "/admin/feature_requests/7-x")
     }
 
     #[test]

@@ -586,7 +586,7 @@ mod tests {
         let request = RequestLink { id, tag_number: 7, title: title.clone() };
         let (about, content) = match topic {
             Topic::Comment(_) => (About::Comment(request, PublicAuthor::Member(Some(name("Ines")))), "<p>Soon</p>"),
-            Topic::StatusChange(_) => {
+            Topic::StatusChange(_) | Topic::Merge(_) => {
                 (About::StatusChange { request, status: Some(name("Planned")), author: None }, "")
             }
             Topic::Changelog(id) => (About::Changelog { id, title, cover: None }, "<p>Done</p>"),

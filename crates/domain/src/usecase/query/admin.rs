@@ -216,6 +216,21 @@ impl Query for PreviewMerge {
     }
 }
 
+/// Counts the people who would get mail about a feature request.
+#[derive(Debug, Clone, Copy)]
+pub struct CountSubscribers {
+    pub request: FeatureRequestId,
+}
+
+#[async_trait]
+impl Query for CountSubscribers {
+    type Output = i64;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<i64, RoadmapError> {
+        Ok(ports.reader.team_page(workspace, self.request).await?.subscribers)
+    }
+}
+
 /// Counts the people who would get a changelog about feature requests by mail.
 #[derive(Debug, Clone)]
 pub struct CountChangelogAudience {
