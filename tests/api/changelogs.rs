@@ -47,6 +47,7 @@ fn a_changelog_is_a_draft_unless_published() {
                     "id": id,
                     "title": "Release 1.2",
                     "content": "<p>All <b>new</b></p>",
+                    "category": null,
                     "status": status,
                     "url": format!("https://acme.roadmap.example.com/changelogs/{id}"),
                     "admin_url": format!("https://acme.roadmap.example.com/admin/changelogs/{id}"),
@@ -68,7 +69,7 @@ fn a_changelog_is_a_draft_unless_published() {
 
 /// Contract 1: changelogs are listed.
 /// Contract 2.8: changelogs are listed, with fields as in decision 4.
-/// Decision 4: changelogs have nine fields and the envelope, newest first.
+/// Decision 4: changelogs have nine fields, by now also a category, and the envelope, newest first.
 /// Contract 2.9, 4.9, 4.11.
 #[test]
 fn changelogs_are_listed_newest_first() {
@@ -89,6 +90,7 @@ fn changelogs_are_listed_newest_first() {
             "id": id,
             "title": title,
             "content": "<p>New</p>",
+            "category": null,
             "status": status,
             "url": format!("https://acme.roadmap.example.com/changelogs/{id}"),
             "admin_url": format!("https://acme.roadmap.example.com/admin/changelogs/{id}"),
@@ -256,7 +258,10 @@ fn a_changelog_is_shown_with_what_it_is_about() {
     app.acme.patch_track("2", &json!({ "track_id": app.track("Done") })).is_ok();
     app.acme.merge("3", "1");
     let linked = [&ids[1], &ids[2], &ids[0], &ids[1]];
-    let id = created(&app.acme, &json!({ "content": "<p>New</p>", "feature_request_ids": linked }));
+    let id = created(
+        &app.acme,
+        &json!({ "content": "<p>New</p>", "category": " improved ", "feature_request_ids": linked }),
+    );
     let body = app.acme.get_changelog(&id.to_uppercase()).is_ok();
     let changelog = &body["changelog"];
     let request = |id: &str, title: &str, slug: &str, status: Value| {
@@ -270,6 +275,7 @@ fn a_changelog_is_shown_with_what_it_is_about() {
                 "id": id,
                 "title": "Release 1.2",
                 "content": "<p>New</p>",
+                "category": "improved",
                 "status": "draft",
                 "url": format!("https://acme.roadmap.example.com/changelogs/{id}"),
                 "admin_url": format!("https://acme.roadmap.example.com/admin/changelogs/{id}"),
@@ -287,12 +293,13 @@ fn a_changelog_is_shown_with_what_it_is_about() {
         })
     );
     is_timestamp(&changelog["updated_at"]);
-    // The list has its former keys.
-    let listed = app.acme.get_changelogs("").is_ok();
-    crate::app::has_keys(
-        &listed["changelogs"][0],
-        &["id", "title", "content", "status", "url", "admin_url", "cover_image_url", "published_at", "created_at"],
-    );
+    // The list has all but the last three.
+    let mut expected = changelog.clone();
+    expected
+        .as_object_mut()
+        .unwrap()
+        .retain(|key, _| !["feature_requests", "publish_at", "updated_at"].contains(&&**key));
+    assert_eq!(app.acme.get_changelogs("").is_ok()["changelogs"], json!([expected]));
 }
 
 /// Addition 5: `status` is `draft`, `scheduled` or `published` everywhere.
@@ -351,6 +358,9 @@ fn an_edit_changes_the_sent_fields_only() {
         (json!({ "cover_image_signed_id": file["signed_id"] }), "cover_image_url", file["blob_url"].clone()),
         (json!({ "feature_request_ids": [request] }), "feature_requests", about.clone()),
         (json!({ "publish_at": FUTURE }), "publish_at", json!(FUTURE)),
+        (json!({ "category": "new" }), "category", json!("new")),
+        (json!({ "category": "fixed" }), "category", json!("fixed")),
+        (json!({ "category": null }), "category", json!(null)),
         (json!({ "cover_image_signed_id": null }), "cover_image_url", json!(null)),
         (json!({ "feature_request_ids": [] }), "feature_requests", json!([])),
         (json!({ "publish_at": null }), "publish_at", json!(null)),
@@ -451,6 +461,8 @@ fn new_fields_of_a_changelog_are_rejected_by_name() {
         ("publish_at", json!("2001-01-01T00:00:00Z"), 422, "publish_at is not in the future"),
         ("cover_image_signed_id", foreign_file, 422, "Cover image is invalid"),
         ("cover_image_signed_id", json!("forged"), 422, "Cover image is invalid"),
+        ("category", json!("Fixed"), 422, "category is not one of new, improved, fixed"),
+        ("category", json!("security"), 422, "category is not one of new, improved, fixed"),
     ] {
         let mut changelog = json!({ "title": "Release", "content": "New" });
         changelog[field] = value.clone();

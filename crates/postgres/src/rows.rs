@@ -203,7 +203,7 @@ pub(crate) type CommentColumns = (SqlUuid, Text, Bool, Nullable<Text>, Timestamp
 
 /// The types of a changelog, with the ID and the name of its cover.
 pub(crate) type ChangelogColumns =
-    (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Timestamptz, Nullable<(SqlUuid, Text)>);
+    (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Timestamptz, Nullable<Text>, Nullable<(SqlUuid, Text)>);
 
 /// The columns of the settings of a portal.
 #[auto_type]

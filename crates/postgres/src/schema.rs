@@ -86,6 +86,7 @@ diesel::table! {
         title -> Text,
         content -> Text,
         cover_attachment_id -> Nullable<Uuid>,
+        category -> Nullable<Text>,
         published_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,

@@ -396,6 +396,7 @@ struct NoteData {
 #[derive(Debug, Deserialize)]
 struct ChangelogData {
     title: String,
+    category: Option<String>,
     content: String,
     days_ago: i64,
     published: bool,
@@ -657,6 +658,7 @@ impl<'a> Filling<'a> {
     async fn add_changelog(&self, changelog: &ChangelogData, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         let fields = ChangelogFields {
             title: Some(changelog.title.clone()),
+            category: Some(changelog.category.clone()),
             content: Some(changelog.content.clone()),
             ..ChangelogFields::default()
         };

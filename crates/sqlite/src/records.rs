@@ -253,6 +253,7 @@ pub(crate) fn changelog_columns() -> _ {
         changelogs::published_at,
         changelogs::created_at,
         changelogs::updated_at,
+        changelogs::category,
         (attachments::id, attachments::filename).nullable(),
     )
 }

@@ -89,6 +89,7 @@ table! {
         title -> Text,
         content -> Text,
         cover_attachment_id -> Nullable<Binary>,
+        category -> Nullable<Text>,
         published_at -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,

@@ -8,6 +8,7 @@ use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
 use fluent_langneg::{NegotiationStrategy, accepted_languages, negotiate_languages};
 use roadmap_domain::error::{FieldError, FieldProblem};
+use roadmap_domain::model::changelog::ChangelogCategory;
 use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -146,6 +147,15 @@ impl Text {
             grouped.push(digit);
         }
         grouped
+    }
+
+    /// Returns the name of a category of changelogs.
+    pub(crate) fn category(self, category: ChangelogCategory) -> Cow<'static, str> {
+        self.get(match category {
+            ChangelogCategory::New => "category-new",
+            ChangelogCategory::Improved => "category-improved",
+            ChangelogCategory::Fixed => "category-fixed",
+        })
     }
 
     /// Returns a date in words: `4 March 2026`.

@@ -6,7 +6,7 @@
 
 use roadmap_domain::model::admin::Period;
 use roadmap_domain::model::audit::{ActorKind, AuditPage};
-use roadmap_domain::model::changelog::MAX_LINKED;
+use roadmap_domain::model::changelog::{ChangelogCategory, MAX_LINKED};
 use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::customer::CustomerQuery;
 use roadmap_domain::model::email_address::EmailAddress;
@@ -223,6 +223,30 @@ fn sent_lane_kind(what: &str) -> Object {
     let kinds = LaneKind::ALL.map(LaneKind::as_str);
     let what = format!("{what} One of {}.", kinds.join(", "));
     let pattern = optional_value_pattern(&kinds.join("|"));
+    optional(ObjectBuilder::new().pattern(Some(pattern)).description(Some(what)), Type::String).build()
+}
+
+pub(crate) fn changelog_category() -> Object {
+    let names = ChangelogCategory::ALL.map(|category| Some(category.name()));
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .enum_values(Some(names.into_iter().chain([None])))
+        .description(Some("What kind of news it is."))
+        .build()
+}
+
+pub(crate) fn new_changelog_category() -> Object {
+    sent_changelog_category("What kind of news it is; by default none.")
+}
+
+pub(crate) fn changed_changelog_category() -> Object {
+    sent_changelog_category("What kind of news it is; null removes it.")
+}
+
+fn sent_changelog_category(what: &str) -> Object {
+    let names = ChangelogCategory::ALL.map(ChangelogCategory::name);
+    let what = format!("{what} One of {}.", names.join(", "));
+    let pattern = optional_value_pattern(&names.join("|"));
     optional(ObjectBuilder::new().pattern(Some(pattern)).description(Some(what)), Type::String).build()
 }
 

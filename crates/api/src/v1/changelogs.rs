@@ -46,6 +46,8 @@ struct ChangelogBody {
     title: Option<String>,
     #[schema(required = true, schema_with = described::changelog)]
     content: Option<String>,
+    #[schema(schema_with = described::new_changelog_category)]
+    category: Option<String>,
     #[schema(schema_with = described::cover_image_signed_id)]
     cover_image_signed_id: Option<String>,
     #[schema(schema_with = described::publish)]
@@ -74,6 +76,9 @@ struct ChangedFields {
     #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::changelog)]
     content: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::changed_changelog_category)]
+    category: Option<Option<String>>,
     #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::changed_cover)]
     cover_image_signed_id: Option<Option<String>>,
@@ -123,7 +128,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     request_body(
         content = Body,
         example = json!({
-            "changelog": { "title": "Dark mode is here", "content": "<p>Turn it on.</p>", "publish": true }
+            "changelog": { "title": "Dark mode is here", "content": "<p>Turn it on.</p>", "category": "new", "publish": true }
         })
     ),
     responses(
@@ -290,6 +295,7 @@ fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Val
     let fields = ChangelogFields {
         title: changelog.title,
         content: changelog.content,
+        category: Some(changelog.category),
         cover_image_signed_id: Some(changelog.cover_image_signed_id),
         feature_request_ids: Some(changelog.feature_request_ids),
         publish_at: Some(changelog.publish_at),
@@ -304,6 +310,7 @@ fn change(body: ChangeBody, referred: impl FnOnce(&str) -> Option<AttachmentId>)
         // Null is rejected like a blank text.
         title: changelog.title.map(Option::unwrap_or_default),
         content: changelog.content.map(Option::unwrap_or_default),
+        category: changelog.category,
         cover_image_signed_id: changelog.cover_image_signed_id,
         feature_request_ids: changelog.feature_request_ids,
         publish_at: changelog.publish_at,
@@ -326,11 +333,12 @@ mod tests {
     #[test]
     fn null_removes_what_a_changelog_can_be_without() {
         assert_eq!(changed(json!({})).unwrap(), ChangelogChange::default());
-        let removed =
-            changed(json!({ "cover_image_signed_id": null, "feature_request_ids": null, "publish_at": null })).unwrap();
+        let nothing =
+            json!({ "category": null, "cover_image_signed_id": null, "feature_request_ids": null, "publish_at": null });
+        let removed = changed(nothing).unwrap();
         assert_eq!(
-            (removed.cover, removed.feature_requests, removed.publish_at),
-            (Some(None), Some(Vec::new()), Some(None))
+            (removed.category, removed.cover, removed.feature_requests, removed.publish_at),
+            (Some(None), Some(None), Some(Vec::new()), Some(None))
         );
         for (sent, field) in
             [(json!({ "title": null }), "title"), (json!({ "content": null }), "content"), (json!(null), "changelog")]

@@ -1,6 +1,6 @@
 //! Changelogs, contract section 2.8.
 
-use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogState};
+use roadmap_domain::model::changelog::{Changelog, ChangelogCategory, ChangelogDetail, ChangelogState};
 use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::operation_key::SavedResponse;
@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::page::Envelope;
 use super::{Links, saved_created};
+use crate::openapi::fields as described;
 
 /// A changelog that was created.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,6 +42,8 @@ pub(crate) struct Fields<'a> {
     /// Sanitized HTML.
     #[schema(min_length = 1)]
     content: &'a str,
+    #[schema(schema_with = described::changelog_category, required = true)]
+    category: Option<&'static str>,
     #[schema(value_type = Status)]
     status: &'static str,
     #[schema(format = "uri")]
@@ -120,6 +123,7 @@ fn fields<'a>(changelog: &'a Changelog, links: &Links, now: Timestamp) -> Fields
     Fields {
         title: changelog.title.as_str(),
         content: changelog.content.as_str(),
+        category: changelog.category.map(ChangelogCategory::name),
         status: state.name(),
         url: links.changelog(&id),
         admin_url: links.admin_changelog(&id),

@@ -8,7 +8,7 @@ use time::Duration;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{FieldError, FieldProblem, Validated};
-use crate::model::changelog::Changelog;
+use crate::model::changelog::{Changelog, ChangelogCategory};
 use crate::model::comment::ListedComment;
 use crate::model::customer::{Customer, CustomerName};
 use crate::model::feature_request::{Attention, FeatureRequestSummary, RequestLink, Tag, Title};
@@ -637,7 +637,8 @@ impl Fingerprint {
     pub fn of_changelog(changelog: &Changelog) -> Self {
         let cover = changelog.cover.as_ref().map(|cover| cover.attachment.to_string()).unwrap_or_default();
         let public_from = changelog.public_from.map(|at| at.to_string()).unwrap_or_default();
-        Self::of(&[changelog.title.as_str(), changelog.content.as_str(), &cover, &public_from])
+        let category = changelog.category.map_or("", ChangelogCategory::name);
+        Self::of(&[changelog.title.as_str(), changelog.content.as_str(), category, &cover, &public_from])
     }
 
     /// Returns that of one field of a form.

@@ -13,6 +13,7 @@ use crate::model::timestamp::Timestamp;
 pub struct ChangelogDraft {
     pub title: Title,
     pub content: CleanHtml,
+    pub category: Option<ChangelogCategory>,
     /// The cover image.
     pub cover: Option<AttachmentId>,
     /// When it is published.
@@ -40,6 +41,8 @@ pub struct ChangelogFields {
     pub title: Option<String>,
     /// Content as HTML.
     pub content: Option<String>,
+    /// The name of a category. `Some(None)` and blank mean none.
+    pub category: Option<Option<String>>,
     /// The signed reference of the cover image. `Some(None)` and blank mean none.
     pub cover_image_signed_id: Option<Option<String>>,
     /// IDs of the feature requests that it is about. `Some(None)` means none.
@@ -66,6 +69,7 @@ impl ChangelogDraft {
     ) -> Validated<Self> {
         let title = Title::parse("title", fields.title.as_deref().unwrap_or_default())?;
         let content = CleanHtml::parse("content", fields.content.as_deref().unwrap_or_default())?;
+        let category = parse_category(fields.category.as_ref())?.flatten();
         let cover = parse_cover(fields.cover_image_signed_id.as_ref(), resolve_reference)?.flatten();
         let feature_requests = parse_linked(fields.feature_request_ids.as_ref())?.unwrap_or_default();
         let publication = match (publish, parse_publish_at(fields.publish_at.as_ref())?.flatten()) {
@@ -81,7 +85,7 @@ impl ChangelogDraft {
         if notifies && !matches!(publication, Publication::At(_)) {
             return Err(mail_without_time());
         }
-        Ok(Self { title, content, cover, publication, notifies, feature_requests })
+        Ok(Self { title, content, category, cover, publication, notifies, feature_requests })
     }
 }
 
@@ -92,6 +96,8 @@ pub struct ChangelogChange {
     pub title: Option<Title>,
     /// The new content.
     pub content: Option<CleanHtml>,
+    /// The new category. `Some(None)` removes it.
+    pub category: Option<Option<ChangelogCategory>>,
     /// The new cover image. `Some(None)` removes it.
     pub cover: Option<Option<AttachmentId>>,
     /// The feature requests that it is about.
@@ -114,12 +120,51 @@ impl ChangelogChange {
         Ok(Self {
             title: fields.title.as_deref().map(|title| Title::parse("title", title)).transpose()?,
             content: fields.content.as_deref().map(|content| CleanHtml::parse("content", content)).transpose()?,
+            category: parse_category(fields.category.as_ref())?,
             cover: parse_cover(fields.cover_image_signed_id.as_ref(), resolve_reference)?,
             feature_requests: parse_linked(fields.feature_request_ids.as_ref())?,
             publish_at: parse_publish_at(fields.publish_at.as_ref())?,
             notifies: fields.notify_subscribers,
         })
     }
+}
+
+/// What kind of news a changelog is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangelogCategory {
+    New,
+    Improved,
+    Fixed,
+}
+
+impl ChangelogCategory {
+    /// All categories, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::New, Self::Improved, Self::Fixed];
+
+    /// Returns the name that is stored and sent.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Improved => "improved",
+            Self::Fixed => "fixed",
+        }
+    }
+
+    /// Returns the category with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|category| category.name() == name)
+    }
+}
+
+fn parse_category(sent: Option<&Option<String>>) -> Validated<Option<Option<ChangelogCategory>>> {
+    let Some(sent) = sent else { return Ok(None) };
+    let Some(name) = sent.as_deref().map(str::trim).filter(|name| !name.is_empty()) else { return Ok(Some(None)) };
+    let expected = "one of new, improved, fixed";
+    let category = ChangelogCategory::from_name(name);
+    let category = category.ok_or_else(|| FieldError::new("category", FieldProblem::Malformed { expected }))?;
+    Ok(Some(Some(category)))
 }
 
 fn parse_cover(
@@ -196,6 +241,7 @@ pub struct Changelog {
     pub title: Title,
     /// The sanitized HTML.
     pub content: CleanHtml,
+    pub category: Option<ChangelogCategory>,
     /// The cover image, if any.
     pub cover: Option<CoverImage>,
     /// Timestamp from which it is public. `None` for a draft.
@@ -319,6 +365,23 @@ mod tests {
         Some(Some(text.to_owned()))
     }
 
+    #[test]
+    fn a_category_is_one_of_three_or_none() {
+        let with = |category: Option<Option<String>>| ChangelogFields { category, ..fields() };
+        for category in ChangelogCategory::ALL {
+            let fields = with(sent(&format!(" {} ", category.name())));
+            assert_eq!(draft(&fields, false).unwrap().category, Some(category));
+            assert_eq!(change(&fields).unwrap().category, Some(Some(category)));
+        }
+        for none in [Some(None), sent(" ")] {
+            assert_eq!(draft(&with(none.clone()), false).unwrap().category, None);
+            assert_eq!(change(&with(none)).unwrap().category, Some(None));
+        }
+        assert_eq!(change(&fields()).unwrap().category, None);
+        let error = change(&with(sent("New"))).unwrap_err();
+        assert_eq!(error.to_string(), "category is not one of new, improved, fixed");
+    }
+
     /// Decision 4.
     #[test]
     fn a_reference_to_no_file_is_rejected() {
@@ -376,6 +439,7 @@ mod tests {
             id: ChangelogId::new(Uuid::from_u128(1)),
             title: Title::parse("title", "1.2").unwrap(),
             content: CleanHtml::parse("content", "New").unwrap(),
+            category: None,
             cover: None,
             public_from,
             created_at: now(),

@@ -1,7 +1,7 @@
 //! The public portal of a workspace: its settings, and what its pages show.
 
 use crate::error::{FieldError, FieldProblem, Validated};
-use crate::model::changelog::CoverImage;
+use crate::model::changelog::{ChangelogCategory, CoverImage};
 use crate::model::comment::ListedComment;
 use crate::model::customer::CustomerName;
 use crate::model::email_address::{EmailAddress, FoldedEmail};
@@ -550,6 +550,7 @@ pub struct PublishedChangelog {
     pub id: ChangelogId,
     pub title: Title,
     pub content: CleanHtml,
+    pub category: Option<ChangelogCategory>,
     pub cover: Option<CoverImage>,
     /// Timestamp of the publication.
     pub published_at: Timestamp,

@@ -59,11 +59,16 @@ fn time(changelog: &Changelog) -> Value {
     changelog.public_from.map_or(Value::Null, |at| at.to_string().into())
 }
 
+fn category(changelog: &Changelog) -> Value {
+    changelog.category.map_or(Value::Null, |category| category.name().into())
+}
+
 fn changes(old: &EditableChangelog, new: &EditableChangelog) -> Vec<Change> {
     let changed = |field: &str, is: bool| is.then(|| Change::without_values(field));
     [
         Change::between("title", old.changelog.title.as_str(), new.changelog.title.as_str()),
         changed("content", old.changelog.content != new.changelog.content),
+        Change::between("category", category(&old.changelog), category(&new.changelog)),
         changed("cover_image", old.changelog.cover != new.changelog.cover),
         changed("feature_request_ids", old.feature_requests != new.feature_requests),
         Change::between("public_from", time(&old.changelog), time(&new.changelog)),
@@ -112,6 +117,9 @@ impl Operation for EditChangelog {
         }
         if let Some(content) = &change.content {
             new.changelog.content = content.clone();
+        }
+        if let Some(category) = change.category {
+            new.changelog.category = category;
         }
         if let Some(cover) = change.cover
             && cover != old.changelog.cover.as_ref().map(|cover| cover.attachment)

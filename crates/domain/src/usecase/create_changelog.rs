@@ -70,6 +70,7 @@ impl Operation for CreateChangelog {
             id: context.new_id(ChangelogId::new),
             title: draft.title.clone(),
             content: draft.content.clone(),
+            category: draft.category,
             cover,
             public_from,
             created_at: context.now,

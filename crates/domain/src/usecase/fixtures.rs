@@ -82,6 +82,7 @@ pub(crate) fn changelog(public_from: Option<Timestamp>, is_notified: bool) -> Ed
         id: CHANGELOG,
         title: Title::parse("title", "1.2").unwrap(),
         content: CleanHtml::parse("content", "New").unwrap(),
+        category: None,
         cover: None,
         public_from,
         created_at,

@@ -5,7 +5,7 @@ use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogMail};
+use roadmap_domain::model::changelog::{Changelog, ChangelogCategory, ChangelogDetail, ChangelogMail};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{ChangelogId, FeatureRequestId, WorkspaceId};
@@ -36,11 +36,12 @@ statement! {
     "WITH total AS (
          SELECT count(*) AS total FROM changelogs WHERE workspace_id = {workspace}
      ), page AS (
-         SELECT id, title, content, published_at, created_at, updated_at, cover_attachment_id
+         SELECT id, title, content, published_at, created_at, updated_at, category, cover_attachment_id
          FROM changelogs WHERE workspace_id = {workspace} AND (created_at, id) < ({at}, {before})
          ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}
      )
-     SELECT total, page.id, title, content, published_at, page.created_at, updated_at, attachments.id, filename
+     SELECT total, page.id, title, content, published_at, page.created_at, updated_at, category, attachments.id,
+            filename
      FROM total LEFT JOIN page ON true
      LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
      ORDER BY page.created_at DESC, page.id DESC"
@@ -63,8 +64,8 @@ statement! {
            ON feature_requests.workspace_id = {workspace} AND feature_requests.id = linked.request_id
          ", placed!(), "
      )
-     SELECT changelogs.id, changelogs.title, content, published_at, changelogs.created_at, updated_at, attachments.id,
-            filename, listed.id, tag_number, listed.title, track, lane, votes_count, listed.created_at
+     SELECT changelogs.id, changelogs.title, content, published_at, changelogs.created_at, updated_at, category,
+            attachments.id, filename, listed.id, tag_number, listed.title, track, lane, votes_count, listed.created_at
      FROM changelogs
      LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
      LEFT JOIN listed ON true
@@ -73,15 +74,16 @@ statement! {
 }
 
 /// The types of a published changelog, with the ID and the name of its cover.
-type PublishedColumns = (SqlUuid, Text, Text, Nullable<(SqlUuid, Text)>, Timestamptz, Timestamptz);
-type PublishedRow = (Uuid, String, String, Option<CoverRow>, TimestampColumn, TimestampColumn);
+type PublishedColumns = (SqlUuid, Text, Text, Nullable<Text>, Nullable<(SqlUuid, Text)>, Timestamptz, Timestamptz);
+type PublishedRow = (Uuid, String, String, Option<String>, Option<CoverRow>, TimestampColumn, TimestampColumn);
 
 fn published(row: PublishedRow) -> Result<PublishedChangelog, StoreError> {
-    let (id, title, content, cover, published_at, updated_at) = row;
+    let (id, title, content, category, cover, published_at, updated_at) = row;
     Ok(PublishedChangelog {
         id: ChangelogId::new(id),
         title: Title::from_stored(title),
         content: CleanHtml::from_stored(content),
+        category: category.as_deref().and_then(ChangelogCategory::from_name),
         cover: cover.map(Into::into),
         published_at: published_at.into_timestamp("changelogs", "published_at", id)?,
         updated_at: updated_at.into_timestamp("changelogs", "updated_at", id)?,
@@ -101,11 +103,11 @@ statement! {
     "WITH total AS (
          SELECT count(*) AS total FROM changelogs WHERE workspace_id = {workspace} AND published_at <= {now}
      ), page AS (
-         SELECT id, title, content, published_at, updated_at, cover_attachment_id FROM changelogs
+         SELECT id, title, content, published_at, updated_at, category, cover_attachment_id FROM changelogs
          WHERE workspace_id = {workspace} AND published_at <= {now}
          ORDER BY published_at DESC, id DESC LIMIT {limit} OFFSET {offset}
      )
-     SELECT total, page.id, title, content, attachments.id, filename, published_at, updated_at
+     SELECT total, page.id, title, content, category, attachments.id, filename, published_at, updated_at
      FROM total LEFT JOIN page ON true
      LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
      ORDER BY published_at DESC, page.id DESC"
@@ -115,7 +117,7 @@ statement! {
     /// Selects a changelog, if it is public.
     FindPublished { workspace: Uuid => SqlUuid, changelog: Uuid => SqlUuid, now: TimestampColumn => Timestamptz }
         -> PublishedColumns,
-    "SELECT changelogs.id, title, content, attachments.id, filename, published_at, updated_at FROM changelogs
+    "SELECT changelogs.id, title, content, category, attachments.id, filename, published_at, updated_at FROM changelogs
      LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
      WHERE changelogs.workspace_id = {workspace} AND changelogs.id = {changelog} AND published_at <= {now}"
 }

@@ -5,7 +5,7 @@ use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{Array, Bool, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::changelog::{Changelog, EditableChangelog};
+use roadmap_domain::model::changelog::{Changelog, ChangelogCategory, EditableChangelog};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{ChangelogId, FeatureRequestId};
 use roadmap_domain::model::mail::Topic;
@@ -23,8 +23,8 @@ use crate::writes::outbox::delete_messages;
 statement! {
     /// Selects a changelog, whether its voters were notified, and whether they will be with its publication.
     SelectChangelog { workspace: Uuid => SqlUuid, changelog: Uuid => SqlUuid } -> (ChangelogColumns, Bool, Bool),
-    "SELECT changelogs.id, title, content, published_at, changelogs.created_at, updated_at, attachments.id, filename,
-            notified, notifies
+    "SELECT changelogs.id, title, content, published_at, changelogs.created_at, updated_at, category, attachments.id,
+            filename, notified, notifies
      FROM changelogs
      LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
      WHERE changelogs.workspace_id = {workspace} AND changelogs.id = {changelog}"
@@ -68,6 +68,7 @@ impl ChangelogWrites for PostgresUnit {
             changelogs::id.eq(changelog.id.uuid()),
             changelogs::title.eq(changelog.title.as_str()),
             changelogs::content.eq(changelog.content.as_str()),
+            changelogs::category.eq(changelog.category.map(ChangelogCategory::name)),
             changelogs::cover_attachment_id.eq(changelog.cover.as_ref().map(|cover| cover.attachment.uuid())),
             changelogs::published_at.eq(changelog.public_from.map(TimestampColumn::from)),
             changelogs::created_at.eq(TimestampColumn::from(changelog.created_at)),
@@ -108,6 +109,7 @@ impl ChangelogWrites for PostgresUnit {
             .set((
                 changelogs::title.eq(changelog.title.as_str()),
                 changelogs::content.eq(changelog.content.as_str()),
+                changelogs::category.eq(changelog.category.map(ChangelogCategory::name)),
                 changelogs::cover_attachment_id.eq(changelog.cover.as_ref().map(|cover| cover.attachment.uuid())),
                 changelogs::published_at.eq(changelog.public_from.map(TimestampColumn::from)),
                 changelogs::updated_at.eq(TimestampColumn::from(changelog.updated_at)),

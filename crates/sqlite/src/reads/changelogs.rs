@@ -108,6 +108,7 @@ fn published(rows: Vec<ChangelogRow>, links: Vec<LinkRow>) -> Result<Vec<Publish
             id: changelog.id,
             title: changelog.title,
             content: changelog.content,
+            category: changelog.category,
             cover: changelog.cover,
             published_at,
             updated_at: changelog.updated_at,

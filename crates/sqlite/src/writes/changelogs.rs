@@ -5,7 +5,7 @@ use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{Binary, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::changelog::{Changelog, EditableChangelog};
+use roadmap_domain::model::changelog::{Changelog, ChangelogCategory, EditableChangelog};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{ChangelogId, FeatureRequestId};
 use roadmap_domain::model::mail::Topic;
@@ -69,6 +69,7 @@ impl ChangelogWrites for SqliteUnit {
                     changelogs::id.eq(id),
                     changelogs::title.eq(changelog.title.as_str()),
                     changelogs::content.eq(changelog.content.as_str()),
+                    changelogs::category.eq(changelog.category.map(ChangelogCategory::name)),
                     changelogs::cover_attachment_id
                         .eq(changelog.cover.as_ref().map(|cover| Id(cover.attachment.uuid()))),
                     changelogs::published_at.eq(changelog.public_from.map(Timestamp::millis)),
@@ -113,6 +114,7 @@ impl ChangelogWrites for SqliteUnit {
                 .set((
                     changelogs::title.eq(changelog.title.as_str()),
                     changelogs::content.eq(changelog.content.as_str()),
+                    changelogs::category.eq(changelog.category.map(ChangelogCategory::name)),
                     changelogs::cover_attachment_id
                         .eq(changelog.cover.as_ref().map(|cover| Id(cover.attachment.uuid()))),
                     changelogs::published_at.eq(changelog.public_from.map(Timestamp::millis)),

@@ -3,7 +3,7 @@
 use diesel::Queryable;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
-use roadmap_domain::model::changelog::{Changelog, CoverImage};
+use roadmap_domain::model::changelog::{Changelog, ChangelogCategory, CoverImage};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
@@ -109,6 +109,7 @@ pub struct ChangelogRow {
     published_at: Option<TimestampColumn>,
     created_at: TimestampColumn,
     updated_at: TimestampColumn,
+    category: Option<String>,
     cover: Option<CoverRow>,
 }
 
@@ -120,6 +121,7 @@ impl TryFrom<ChangelogRow> for Changelog {
             id: ChangelogId::new(row.id.0),
             title: Title::from_stored(row.title),
             content: CleanHtml::from_stored(row.content),
+            category: row.category.as_deref().and_then(ChangelogCategory::from_name),
             cover: row.cover.map(Into::into),
             public_from: optional_timestamp(row.published_at, "changelogs", "published_at", row.id)?,
             created_at: row.created_at.into_timestamp("changelogs", "created_at", row.id)?,

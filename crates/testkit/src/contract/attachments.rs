@@ -141,6 +141,7 @@ impl Operation for Paused {
             id: context.new_id(ChangelogId::new),
             title: Title::parse("title", "1.0")?,
             content: CleanHtml::parse("content", "<p>New</p>")?,
+            category: None,
             cover,
             public_from: None,
             created_at: context.now,

@@ -3,7 +3,8 @@
 use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::Change;
 use roadmap_domain::model::changelog::{
-    Changelog, ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogFields, ChangelogState, CoverImage,
+    Changelog, ChangelogCategory, ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogFields, ChangelogState,
+    CoverImage,
 };
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
 use roadmap_domain::model::html::CleanHtml;
@@ -68,6 +69,7 @@ pub async fn a_changelog_is_scheduled_and_published(harness: Harness) {
         id: created.changelog.id,
         title: Title::parse("title", "1.0").unwrap(),
         content: CleanHtml::parse("content", "<p>New</p>").unwrap(),
+        category: None,
         cover: None,
         public_from: None,
         created_at: harness.now(),
@@ -138,6 +140,9 @@ pub async fn sent_fields_of_a_changelog_change(harness: Harness) {
     for change_of in [
         ChangelogChange { title: Some(title), ..none() },
         ChangelogChange { content: Some(content), ..none() },
+        ChangelogChange { category: Some(Some(ChangelogCategory::Fixed)), ..none() },
+        ChangelogChange { category: Some(Some(ChangelogCategory::New)), ..none() },
+        ChangelogChange { category: Some(None), ..none() },
         ChangelogChange { cover: Some(Some(two.id)), ..none() },
         ChangelogChange { cover: Some(None), ..none() },
         ChangelogChange { cover: Some(Some(one.id)), ..none() },
@@ -150,6 +155,9 @@ pub async fn sent_fields_of_a_changelog_change(harness: Harness) {
         }
         if let Some(content) = &change_of.content {
             changelog.content = content.clone();
+        }
+        if let Some(category) = change_of.category {
+            changelog.category = category;
         }
         if let Some(file) = change_of.cover {
             changelog.cover = file.and_then(|file| cover(if file == one.id { &one } else { &two }));

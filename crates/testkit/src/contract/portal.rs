@@ -5,7 +5,9 @@ use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::Audit;
-use roadmap_domain::model::changelog::{Changelog, ChangelogChange, ChangelogDraft, ChangelogFields, CoverImage};
+use roadmap_domain::model::changelog::{
+    Changelog, ChangelogCategory, ChangelogChange, ChangelogDraft, ChangelogFields, CoverImage,
+};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
@@ -214,6 +216,7 @@ async fn announce(
 ) -> Changelog {
     let ids = linked.iter().map(|request| request.id.to_string()).collect();
     let fields = ChangelogFields {
+        category: Some(cover.map(|_| "improved".to_owned())),
         cover_image_signed_id: cover.map(|_| Some("signed".to_owned())),
         feature_request_ids: Some(Some(ids)),
         publish_at: publish_at.map(|at| Some(at.to_string())),
@@ -234,9 +237,9 @@ async fn portal_changelog(
     for request in requests {
         feature_requests.push(harness.detail(workspace, *request).await.summary);
     }
-    let Changelog { id, title, content, cover, public_from, updated_at, .. } = changelog.clone();
+    let Changelog { id, title, content, category, cover, public_from, updated_at, .. } = changelog.clone();
     let published_at = public_from.expect("the changelog is public");
-    PublishedChangelog { id, title, content, cover, published_at, updated_at, feature_requests }
+    PublishedChangelog { id, title, content, category, cover, published_at, updated_at, feature_requests }
 }
 
 /// Lists all published changelogs, in pages of one, of two, and at once.
@@ -293,6 +296,7 @@ pub async fn changelogs_are_shown_once_they_are_public(harness: Harness) {
         expected.push(portal_changelog(&harness, acme, changelog, &[]).await);
     }
     assert_eq!(expected[1].cover, Some(cover(&image)));
+    assert_eq!(expected[1].category, Some(ChangelogCategory::Improved));
     harness.perform(acme, &UnpublishChangelog { changelog: gone.id }).await;
     assert_eq!(published(&harness, acme, harness.now()).await, expected);
     let pages = &harness.subject.reader;

@@ -111,7 +111,7 @@ const KINDS: [(&str, &str); 16] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 40] = [
+const FIELDS: [(&str, &str); 41] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -132,6 +132,7 @@ const FIELDS: [(&str, &str); 40] = [
     ("subscribed", "change-subscribed"),
     ("feature_request", "record-request"),
     ("feature_request_ids", "change-requests"),
+    ("category", "changelog-category"),
     ("cover_image", "change-cover"),
     ("public_from", "change-public-from"),
     ("notified", "change-notified"),

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::portal::parts::tests::{at, sample_summary};
     use roadmap_domain::model::attachment::Filename;
-    use roadmap_domain::model::changelog::{ChangelogDetail, CoverImage};
+    use roadmap_domain::model::changelog::{ChangelogCategory, ChangelogDetail, CoverImage};
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::AttachmentId;
@@ -71,6 +71,7 @@ mod tests {
             id: ChangelogId::new(Uuid::from_u128(1)),
             title: Title::parse("title", "Undo <send>").unwrap(),
             content: CleanHtml::from_stored(content.to_owned()),
+            category: Some(ChangelogCategory::Improved),
             cover: Some(CoverImage { attachment, filename: Filename::sanitize("a.png") }),
             public_from,
             created_at: at(0),

@@ -66,6 +66,8 @@ pub(crate) struct Entry {
     pub(crate) date: String,
     /// The date for programs.
     pub(crate) machine_date: String,
+    /// The category in words.
+    pub(crate) category: Option<String>,
     pub(crate) cover: Option<Cover>,
     /// The content.
     pub(crate) html: String,
@@ -100,6 +102,7 @@ impl Entry {
             path: path(changelog.id),
             date: t.date(changelog.published_at),
             machine_date: t.machine_date(changelog.published_at),
+            category: changelog.category.map(|category| t.category(category).into_owned()),
             cover: changelog.cover.as_ref().map(|cover| Cover { path: image_path(cover) }),
             html: prose::html(&changelog.content),
             closes: closes.collect(),
@@ -161,7 +164,7 @@ mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_summary};
     use roadmap_domain::model::attachment::Filename;
-    use roadmap_domain::model::changelog::CoverImage;
+    use roadmap_domain::model::changelog::{ChangelogCategory, CoverImage};
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::AttachmentId;
@@ -175,6 +178,7 @@ mod tests {
             id: ChangelogId::new(Uuid::from_u128(1)),
             title: Title::parse("title", "Undo <send>").unwrap(),
             content: CleanHtml::from_stored("<p>Ten <a href=\"https://a.example\">seconds</a></p>".to_owned()),
+            category: has_more.then_some(ChangelogCategory::Improved),
             cover: has_more.then_some(cover),
             published_at: at(0),
             updated_at: at(1),
@@ -204,6 +208,7 @@ mod tests {
                 for html in [list, single] {
                     assert_eq!(html.contains("/covers/00000000-0000-0000-0000-000000000002/a%20%22b%22.png"), has_more);
                     assert_eq!(html.contains("/feature_requests/7-undo"), has_more);
+                    assert_eq!(html.contains(&*t.category(ChangelogCategory::Improved)), has_more);
                 }
             }
             for is_past_end in [false, true] {

@@ -79,6 +79,7 @@ mod tests {
             path: String::new(),
             date: String::new(),
             machine_date: String::new(),
+            category: None,
             cover: None,
             html,
             closes: Vec::new(),

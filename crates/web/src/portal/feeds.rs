@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use atom_syndication::{Content, Entry, Feed, FixedDateTime, Generator, Link, Person, Text as AtomText};
+use atom_syndication::{Category, Content, Entry, Feed, FixedDateTime, Generator, Link, Person, Text as AtomText};
 use roadmap_domain::model::comment::{ListedComment, PublicAuthor};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::html::CleanHtml;
@@ -116,7 +116,7 @@ pub(crate) async fn changelogs(context: Rc<Context>) -> PageResult {
     let listed = context.run(&ListPublishedChangelogs { page }).await?.items;
     let writer = Writer::new(&context);
     let entry = |changelog: &PublishedChangelog| {
-        let PublishedChangelog { id, title, content, cover, published_at, updated_at, .. } = changelog;
+        let PublishedChangelog { id, title, content, category, cover, published_at, updated_at, .. } = changelog;
         let updated = (*updated_at).max(*published_at);
         let mut entry = writer.entry(
             &id.to_string(),
@@ -126,6 +126,11 @@ pub(crate) async fn changelogs(context: Rc<Context>) -> PageResult {
             updated,
             &html(content),
         );
+        entry.categories.extend(category.map(|category| Category {
+            term: category.name().to_owned(),
+            label: Some(writer.t.category(category).into_owned()),
+            ..Category::default()
+        }));
         let cover = cover.as_ref().map(|cover| context.links.page(&image_path(cover)));
         entry.links.extend(cover.map(|url| Link { rel: "enclosure".to_owned(), href: url, ..Link::default() }));
         entry

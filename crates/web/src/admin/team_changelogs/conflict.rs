@@ -17,6 +17,8 @@ use crate::reply::PageResult;
 pub(super) struct Stored {
     pub(super) title: Option<String>,
     pub(super) content: Option<String>,
+    /// The category in words, blank if it has none.
+    pub(super) category: Option<String>,
     pub(super) publish_at: Option<String>,
     /// The path of the cover. `Some(None)` if it has none.
     pub(super) cover: Option<Option<String>>,
@@ -25,7 +27,8 @@ pub(super) struct Stored {
 impl Stored {
     /// Whether it is what was typed.
     pub(super) fn is_same(&self) -> bool {
-        self.title.is_none() && self.content.is_none() && self.publish_at.is_none() && self.cover.is_none()
+        let Self { title, content, category, publish_at, cover } = self;
+        [title, content, category, publish_at].iter().all(|text| text.is_none()) && cover.is_none()
     }
 }
 
@@ -57,6 +60,10 @@ impl Draft {
         self.conflict = Some(Stored {
             title: differs(&self.form.title, &stored.title),
             content: differs(&self.form.content, &stored.content),
+            category: (self.form.category != stored.category).then(|| match stored.category {
+                Some(category) => t.category(category).into_owned(),
+                None => String::new(),
+            }),
             publish_at: differs(&self.form.publish_at, &stored.publish_at),
             cover: (cover.file_to_store() != self.cover.file_to_store()).then(|| cover.view(context).path),
         });

@@ -2,7 +2,7 @@
 
 use roadmap_domain::error::Validated;
 use roadmap_domain::model::admin::Fingerprint;
-use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogState};
+use roadmap_domain::model::changelog::{Changelog, ChangelogCategory, ChangelogDetail, ChangelogState};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{FeatureRequestId, parse_uuid};
 use roadmap_domain::model::markdown;
@@ -19,6 +19,7 @@ pub(super) struct ChangelogForm {
     pub(super) content: String,
     /// Whether the content is HTML, because Markdown cannot express it.
     pub(super) is_html: bool,
+    pub(super) category: Option<ChangelogCategory>,
     /// The time of publication in the workspace's time zone, as in a field of the type `datetime-local`.
     pub(super) publish_at: String,
     pub(super) linked: Vec<FeatureRequestId>,
@@ -41,6 +42,7 @@ impl ChangelogForm {
             title: changelog.title.as_str().to_owned(),
             content: content.as_str().to_owned(),
             is_html: content.is_html(),
+            category: changelog.category,
             publish_at: match changelog.state(now) {
                 ChangelogState::Scheduled(at) => write_local(zone.local(at)),
                 _ => String::new(),
@@ -59,6 +61,7 @@ impl ChangelogForm {
             title: fields.get("title").to_owned(),
             content: multiline_text(fields, "content"),
             is_html: fields.get("format") == "html",
+            category: ChangelogCategory::from_name(fields.get("category")),
             publish_at: fields.get("publish-at").trim().to_owned(),
             linked: parse_ids(fields.all("linked")),
             linked_before: fields
@@ -140,11 +143,14 @@ mod tests {
     #[test]
     fn what_was_typed_is_read_once() {
         let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let form = format!("title=+a+&content=b%0D%0Ac&linked={one}&linked=x&linked={two}&linked={one}&notify=1");
+        let form = format!(
+            "title=+a+&content=b%0D%0Ac&category=fixed&linked={one}&linked=x&linked={two}&linked={one}&notify=1"
+        );
         let form = ChangelogForm::of_form(&Fields::parse(form.as_bytes()));
         let expected = ChangelogForm {
             title: " a ".to_owned(),
             content: "b\nc".to_owned(),
+            category: Some(ChangelogCategory::Fixed),
             linked: [one, two].map(FeatureRequestId::new).to_vec(),
             notifies: true,
             ..ChangelogForm::default()

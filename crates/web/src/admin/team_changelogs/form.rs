@@ -10,7 +10,7 @@ use askama::Template;
 use roadmap_domain::error::{Budget, Conflict, FieldError, OverBudget, Resource, RoadmapError};
 use roadmap_domain::model::admin::{Fingerprint, InboxFilter, InboxRow, Selection, Triage};
 use roadmap_domain::model::changelog::{
-    self, ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogState, MAX_LINKED, Publication,
+    self, ChangelogCategory, ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogState, MAX_LINKED, Publication,
 };
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
 use roadmap_domain::model::id::{ChangelogId, FeatureRequestId};
@@ -35,6 +35,7 @@ use super::conflict::Stored;
 use super::fields::{ChangelogForm, is_same_time};
 use super::{State, path};
 use crate::admin::image_field::{ImageField, ImageView};
+use crate::admin::parts::Choice;
 use crate::admin::{self, Entry};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -60,6 +61,7 @@ struct FormTemplate {
     /// The state of the changelog. `None` for a new one.
     state: Option<State>,
     form: ChangelogForm,
+    categories: Vec<Choice>,
     cover: ImageView,
     /// The feature requests that are linked, or were offered before.
     linked: Vec<Linkable>,
@@ -165,10 +167,12 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
         (_, Some(at)) => Publication::At(at),
         (_, None) => Publication::Never,
     };
-    let (cover, feature_requests) = (draft.cover.file_to_store(), draft.form.linked.clone());
+    let (category, cover) = (draft.form.category, draft.cover.file_to_store());
+    let feature_requests = draft.form.linked.clone();
     let is_scheduled = matches!(publication, Publication::At(_));
     let notifies = draft.form.notifies && is_scheduled;
-    let draft_of_changelog = ChangelogDraft { title, content, cover, publication, notifies, feature_requests };
+    let draft_of_changelog =
+        ChangelogDraft { title, content, category, cover, publication, notifies, feature_requests };
     let create = CreateChangelog { draft: draft_of_changelog };
     let notify_subscribers = action == Action::Publish && draft.form.notifies;
     let moves = draft.moves(&context, action).await?;
@@ -228,6 +232,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let change = ChangelogChange {
         title: Some(title),
         content,
+        category: (form.category != stored.category).then_some(form.category),
         cover: (cover != stored_cover).then_some(cover),
         feature_requests: (form.linked != stored.linked).then(|| form.linked.clone()),
         publish_at,
@@ -481,6 +486,7 @@ impl Draft {
             action: stored.map_or_else(|| NEW_PATH.to_owned(), |detail| path(detail.changelog.id)),
             state: stored.map(|detail| State::new(t, &detail.changelog, now)),
             cover: cover.view(context),
+            categories: categories(t, form.category),
             form,
             linked,
             matches,
@@ -495,6 +501,14 @@ impl Draft {
         };
         Ok(Reply::page_with(status, &template))
     }
+}
+
+/// Returns the categories as options, after none.
+fn categories(t: Text, selection: Option<ChangelogCategory>) -> Vec<Choice> {
+    let selection = selection.map_or("", ChangelogCategory::name);
+    let none = Choice::new("", t.get("changelog-category-none"), selection);
+    let named = |category: ChangelogCategory| Choice::new(category.name(), t.category(category), selection);
+    [none].into_iter().chain(ChangelogCategory::ALL.map(named)).collect()
 }
 
 /// Returns the first track whose feature requests are done.
@@ -532,6 +546,7 @@ mod tests {
         let full = Stored {
             title: Some("<b>".to_owned()),
             content: Some("<b>".to_owned()),
+            category: Some(String::new()),
             publish_at: Some(String::new()),
             cover: Some(Some("/admin/covers/x/y.png".to_owned())),
         };
@@ -543,6 +558,7 @@ mod tests {
                 true => ImageView { path: Some("/admin/covers/a/b.png".to_owned()), ..ImageView::default() },
                 false => ImageView::default(),
             },
+            categories: categories(t, form.category),
             linked: if is_full { vec![linkable(1), linkable(2)] } else { Vec::new() },
             matches: is_full.then(|| vec![linkable(4)]),
             done_track: Some("Done <b>".to_owned()),

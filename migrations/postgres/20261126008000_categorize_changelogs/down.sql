@@ -1,0 +1,1 @@
+ALTER TABLE changelogs DROP COLUMN category;
