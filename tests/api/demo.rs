@@ -138,6 +138,8 @@ fn the_demo_is_filled_once_with_believable_content() {
         (counted("SELECT max(published_at) FROM changelogs"), counted("SELECT max(created_at) FROM api_keys"));
     assert!(future > now, "{future} {now}");
     assert_eq!(counted("SELECT count(*) FROM outbox"), "0", "nobody gets mail about the past");
+    let told_from = counted("SELECT min(told_until) FROM members");
+    assert!(told_from >= counted("SELECT max(created_at) FROM comments"), "members get no mail about the past");
     data.is_sound();
     drop(server);
     let (_server, again) = demo(&data);

@@ -27,6 +27,7 @@ use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::portal::{Color, PortalChange};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::sign_in::LocalPath;
+use roadmap_domain::model::team_mail::TeamMail;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::Track;
@@ -517,6 +518,10 @@ impl<'a> Filling<'a> {
             role: Some(Role::parse("role", &member.role)?),
         };
         let added = self.perform(&operation, AGE - 1, &self.founder, work).await?;
+        // Members who begin to get mail are told what comes, not what the demo says about the past.
+        for wanted in [TeamMail::Nothing, TeamMail::Daily] {
+            work.set_team_mail(added.id, wanted, self.now).await?;
+        }
         self.members.push(Actor::member(added.id, &added.name));
         Ok(())
     }
