@@ -46,6 +46,7 @@ export function views({ demo, links, acme, held, hostile }) {
   add("idea, similar", "/feature_requests/new?title=Export+conversations", { isWeighed: true });
   add("idea, nothing similar", "/feature_requests/new?title=Qqqq+zzzz");
   add("changelogs", "/changelogs", { isWeighed: true });
+  add("news", "/news", { isWeighed: true });
   add("changelog", demo.changelog, { isWeighed: true });
   add("sign-in", "/sign-in", { isWeighed: true });
   add("sign-in, sent", "/sign-in/sent", { isWeighed: true });
@@ -143,7 +144,7 @@ export const ACCOUNTS = {
 /** Views that stand for their pages: they have pictures, and are seen in all variants. */
 const MAIN = new Set([
   "roadmap", "list", "request", "vote",
-  "idea, title", "idea, similar", "changelogs", "changelog",
+  "idea, title", "idea, similar", "changelogs", "changelog", "news",
   "sign-in", "sign-in, sent", "sign-in by link", "stop mail", "mail stopped", "mail settings", "embedded roadmap",
   "embedded changelogs", "not found", "roadmap with a yellow accent", "changelog with a cover",
   "link that comments", "empty roadmap", "empty list", "empty changelogs",
