@@ -13,7 +13,7 @@ const MAX_DESCRIPTION: usize = 80;
 
 /// Shorter descriptions of fields that many operations have. An empty one means none.
 const DESCRIPTIONS: [(&str, &str); 14] = [
-    ("operation_key", "A new one for each change; the same one to repeat it safely."),
+    ("operation_key", "New for each change; the same to repeat it safely."),
     ("page", "From 1."),
     ("page_size", "At most 100."),
     ("cursor", "Empty, then next_cursor."),
@@ -61,8 +61,11 @@ impl Schemas<'_> {
                 argument.insert("type".to_owned(), "boolean".into());
             }
             Some("string") if choices.len() > 1 => {
-                argument.insert("type".to_owned(), "string".into());
-                argument.insert("enum".to_owned(), choices.into());
+                let with_null = nullable && allows_null(resolved);
+                let kind = if with_null { json!(["string", "null"]) } else { json!("string") };
+                let null = with_null.then_some(Value::Null);
+                argument.insert("type".to_owned(), kind);
+                argument.insert("enum".to_owned(), choices.into_iter().map(Value::from).chain(null).collect());
             }
             Some(kind) => {
                 let with_null = nullable && allows_null(resolved);
@@ -211,6 +214,16 @@ mod tests {
                     json!({ "type": "string", "pattern": r"^[\t ]*(?:(?:votes|newest)[\t ]*)?$" }),
                     false,
                     json!({ "type": "string", "enum": ["votes", "newest"] }),
+                ),
+                (
+                    json!({ "type": ["string", "null"], "pattern": "^(?:(?:votes|newest) *)?$" }),
+                    false,
+                    json!({ "type": "string", "enum": ["votes", "newest"] }),
+                ),
+                (
+                    json!({ "type": ["string", "null"], "pattern": "^(?:(?:votes|newest) *)?$" }),
+                    true,
+                    json!({ "type": ["string", "null"], "enum": ["votes", "newest", null] }),
                 ),
                 (
                     json!({ "type": "string", "pattern": "^(?:(?:7|30|365) *)?$" }),
