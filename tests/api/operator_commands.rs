@@ -168,8 +168,8 @@ fn members_get_roles_and_are_removed() {
 fn changelogs_are_listed_and_published() {
     let app = App::start();
     let target = app.acme.feature_request("Dark mode");
-    let body = json!({ "changelog": { "title": "Dark", "content": "<p>Done</p>", "feature_request_ids": [target["id"]],
-                                      "publish_at": "9000-01-01T00:00:00Z" } });
+    let body = json!({ "changelog": { "title": "Dark", "category": "new", "content": "<p>Done</p>",
+                                      "feature_request_ids": [target["id"]], "publish_at": "9000-01-01T00:00:00Z" } });
     let created = app.acme.post_changelog(&body).json()["changelog"].clone();
     let listed = json(&app, &["changelog", "list"]);
     assert_eq!((&listed[0]["id"], &listed[0]["status"]), (&created["id"], &json!("scheduled")));

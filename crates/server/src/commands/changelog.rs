@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::Subcommand;
 use roadmap_domain::error::{Resource, RoadmapError};
-use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogState};
+use roadmap_domain::model::changelog::{Changelog, ChangelogCategory, ChangelogDetail, ChangelogState};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{ChangelogId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::pagination::PageRequest;
@@ -47,6 +47,7 @@ struct OutputRow {
     id: String,
     title: String,
     content: String,
+    category: Option<&'static str>,
     status: &'static str,
     url: String,
     admin_url: String,
@@ -73,6 +74,7 @@ impl OutputRow {
         Self {
             title: changelog.title.to_string(),
             content: changelog.content.as_str().to_owned(),
+            category: changelog.category.map(ChangelogCategory::name),
             status: state.name(),
             url: links.changelog(&id),
             admin_url: links.admin_changelog(&id),
