@@ -212,17 +212,17 @@ pub(crate) fn lane_kind() -> Object {
 }
 
 pub(crate) fn new_lane_kind() -> Object {
-    sent_lane_kind("What the lane means; by default what its name says.")
+    sent_choice("What the lane means; by default what its name says.", &LaneKind::ALL.map(LaneKind::as_str))
 }
 
 pub(crate) fn changed_lane_kind() -> Object {
-    sent_lane_kind("What the lane means from now on.")
+    sent_choice("What the lane means from now on.", &LaneKind::ALL.map(LaneKind::as_str))
 }
 
-fn sent_lane_kind(what: &str) -> Object {
-    let kinds = LaneKind::ALL.map(LaneKind::as_str);
-    let what = format!("{what} One of {}.", kinds.join(", "));
-    let pattern = optional_value_pattern(&kinds.join("|"));
+/// A field with one of these names, a blank text or null.
+fn sent_choice(what: &str, names: &[&str]) -> Object {
+    let what = format!("{what} One of {}.", names.join(", "));
+    let pattern = optional_value_pattern(&names.join("|"));
     optional(ObjectBuilder::new().pattern(Some(pattern)).description(Some(what)), Type::String).build()
 }
 
@@ -236,18 +236,11 @@ pub(crate) fn changelog_category() -> Object {
 }
 
 pub(crate) fn new_changelog_category() -> Object {
-    sent_changelog_category("What kind of news it is; by default none.")
+    sent_choice("What kind of news it is; by default none.", &ChangelogCategory::ALL.map(ChangelogCategory::name))
 }
 
 pub(crate) fn changed_changelog_category() -> Object {
-    sent_changelog_category("What kind of news it is; null removes it.")
-}
-
-fn sent_changelog_category(what: &str) -> Object {
-    let names = ChangelogCategory::ALL.map(ChangelogCategory::name);
-    let what = format!("{what} One of {}.", names.join(", "));
-    let pattern = optional_value_pattern(&names.join("|"));
-    optional(ObjectBuilder::new().pattern(Some(pattern)).description(Some(what)), Type::String).build()
+    sent_choice("What kind of news it is; null removes it.", &ChangelogCategory::ALL.map(ChangelogCategory::name))
 }
 
 pub(crate) fn position() -> Object {
