@@ -41,6 +41,17 @@ macro_rules! page_of_listed {
 }
 pub(in crate::reads) use page_of_listed;
 
+/// SQL for the newest feature requests with the tag of a common table expression `scope (workspace, tag, scan_limit, …)`,
+/// at most `scan_limit`. IDs begin with the timestamp of the creation: the last ones are the newest.
+macro_rules! newest_with_tag {
+    () => {
+        "SELECT DISTINCT request_id FROM feature_request_tags
+         WHERE workspace_id = (SELECT workspace FROM scope) AND tag_folded = (SELECT tag FROM scope)
+         ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)"
+    };
+}
+pub(in crate::reads) use newest_with_tag;
+
 statement! {
     /// Selects the public feature requests of a JSON array, in its order.
     Rows { workspace: Id => Binary, requests: String => Text } -> RowSql,

@@ -2,7 +2,7 @@
 
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
-use super::rows::{RowSql, page_of_listed};
+use super::rows::{RowSql, newest_with_tag, page_of_listed};
 use crate::statement::statement;
 use roadmap_store::columns::Id;
 
@@ -10,7 +10,7 @@ use roadmap_store::columns::Id;
 /// of at most `scan_limit` are found, and which of them are shown. The parameters are the workspace, the lane, the tag,
 /// the customer and the limit.
 macro_rules! selected {
-    ($candidates:literal, $condition:literal) => {
+    ($candidates:expr, $condition:literal) => {
         concat!(
             "WITH scope (workspace, lane, tag, customer, scan_limit) AS (SELECT ?, ?, ?, ?, ?),
              candidates (request) AS (",
@@ -36,7 +36,7 @@ macro_rules! selected {
 
 /// Declares the statements of a filter with a tag or a person: a page, the total, and the total of each lane.
 macro_rules! selected_statements {
-    ($page:ident, $count:ident, $lanes:ident, $candidates:literal, $condition:literal) => {
+    ($page:ident, $count:ident, $lanes:ident, $candidates:expr, $condition:literal) => {
         statement! {
             /// Selects feature requests that a filter chooses, in an order.
             $page {
@@ -85,16 +85,7 @@ macro_rules! selected_statements {
     };
 }
 
-// Ids begin with the timestamp of the creation: the last ones are the newest.
-selected_statements!(
-    TaggedPage,
-    CountTagged,
-    TaggedLanes,
-    "SELECT DISTINCT request_id FROM feature_request_tags
-     WHERE workspace_id = (SELECT workspace FROM scope) AND tag_folded = (SELECT tag FROM scope)
-     ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)",
-    "NOT tally.private"
-);
+selected_statements!(TaggedPage, CountTagged, TaggedLanes, newest_with_tag!(), "NOT tally.private");
 selected_statements!(
     VotedPage,
     CountVoted,

@@ -5,6 +5,7 @@ use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::policy::trending;
 use roadmap_store::columns::Id;
 
+use super::rows::newest_with_tag;
 use crate::statement::statement;
 
 /// [`trending::MAX_NEW`], as in these statements.
@@ -78,11 +79,9 @@ macro_rules! listed_of_tag {
     () => {
         concat!(
             "listed (number, is_open) AS (
-                 SELECT tally.row_number, is_open FROM (
-                     SELECT DISTINCT request_id FROM feature_request_tags
-                     WHERE workspace_id = (SELECT workspace FROM scope) AND tag_folded = (SELECT tag FROM scope)
-                     ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
-                 ) AS tagged
+                 SELECT tally.row_number, is_open FROM (",
+            newest_with_tag!(),
+            ") AS tagged
                  CROSS JOIN vote_tallies tally ON tally.workspace_id = (SELECT workspace FROM scope)
                         AND tally.request_id = tagged.request_id
                  CROSS JOIN (",
