@@ -11,7 +11,7 @@ use crate::run::{metadata, root};
 
 /// Forbidden edges: a crate, the reason, and the only dependencies that it may have outside of tests. All others are
 /// forbidden. A new crate or dependency must be added here deliberately.
-const LAYERS: [(&str, &str, &str); 13] = [
+const LAYERS: [(&str, &str, &str); 14] = [
     (
         "roadmap-domain",
         "the rules have no I/O, runtime, framework or database",
@@ -40,6 +40,11 @@ const LAYERS: [(&str, &str, &str); 13] = [
         "roadmap-blobs",
         "the file storage knows the domain, folders and buckets",
         "async-trait bytes futures-util object_store reqwest roadmap-domain rustls thiserror tokio tracing url",
+    ),
+    (
+        "roadmap-pictures",
+        "the scaler of pictures knows the domain and the formats",
+        "async-trait bytes gif image roadmap-domain tokio",
     ),
     (
         "roadmap-http",
@@ -76,7 +81,7 @@ const LAYERS: [(&str, &str, &str); 13] = [
         "the binary connects the other crates, and has what the process and its operators need",
         "actix-web anyhow async-trait base64 bytes clap comfy-table humantime ipnet md-5 moka opentelemetry \
          opentelemetry-http opentelemetry-otlp opentelemetry_sdk prometheus-client rand reqwest roadmap-api \
-         roadmap-blobs roadmap-domain roadmap-http roadmap-mail roadmap-mcp roadmap-postgres roadmap-sqlite \
+         roadmap-blobs roadmap-domain roadmap-http roadmap-mail roadmap-mcp roadmap-pictures roadmap-postgres roadmap-sqlite \
          roadmap-web rustix rustls serde serde_json sha2 tar tempfile time tokio toml tracing tracing-opentelemetry \
          tracing-subscriber uuid",
     ),

@@ -27,6 +27,7 @@ pub mod message;
 pub mod note;
 pub mod operation_key;
 pub mod pagination;
+pub mod picture;
 pub mod portal;
 pub mod removal;
 pub mod search;

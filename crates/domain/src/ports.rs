@@ -17,6 +17,7 @@
 //! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments` | store |
 //! | [`UsageStore`] | `StorageBudgets`, operator commands | store |
 //! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
+//! | [`PictureScaler`] | `AddPicture` | `roadmap-pictures` |
 //! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | store |
 //! | [`MailReader`] | `DeliverMail` | store |
 //! | [`Mailer`] | `DeliverMail` | `roadmap-mail` |
@@ -39,6 +40,7 @@ mod environment;
 mod mail;
 mod maintenance;
 mod missed_searches;
+mod pictures;
 mod reads;
 mod search;
 mod sources;
@@ -55,6 +57,7 @@ pub use environment::{
 pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use maintenance::Maintenance;
 pub use missed_searches::{MissedSearchLog, MissedSearchStore};
+pub use pictures::PictureScaler;
 pub use reads::{
     AccountReader, AttachmentReader, AuditReader, ChangeReader, ChangelogReader, CommentReader, CustomerReader,
     FeatureRequestReader, InboxReader, MemberReader, OverviewReader, PortalListReader, Reads, RequestPageReader,
