@@ -4,7 +4,8 @@
 //
 // An input is an array of objects with `source`, `name` and `html`. The output has these and `lines`:
 // the element's innerText, split at line breaks, with each run of white space made one space, without
-// empty lines. The text of one line may still come from several cells of a table.
+// empty lines. The text of one line may still come from several cells of a table. A picture counts as what it
+// becomes: its alternative text, or its URL if it has no `alt`. One of a pixel or inside of a mail is nothing.
 //
 // Needs an installed Chromium or Chrome, and the package playwright-core where Node.js finds it from this file.
 
@@ -76,6 +77,14 @@ try {
     // Without an element, a text is plain: its line breaks stay.
     if (!/<[a-z/]/i.test(html)) element.style.whiteSpace = "pre-wrap";
     element.innerHTML = html;
+    for (const image of element.querySelectorAll("img")) {
+      const source = image.getAttribute("src") ?? "";
+      const size = ["width", "height"].map((name) => image.getAttribute(name)?.trim());
+      const isOnline = /^https?:/.test(source);
+      const isUnseen = size.some((length) => length === "0" || length === "1") || (/^[a-z]+:/.test(source) && !isOnline);
+      const text = image.getAttribute("alt")?.trim() ?? (isOnline ? source : "");
+      image.replaceWith(isUnseen ? "" : text);
+    }
     return element.innerText;
   }), fragments.map(({ html }) => html));
   write(output, fragments.map((fragment, index) => ({ ...fragment, lines: linesOf(texts[index]) })));

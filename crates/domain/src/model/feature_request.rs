@@ -86,6 +86,18 @@ impl Description {
         self.html.as_str()
     }
 
+    /// Returns the description as sanitized HTML.
+    #[must_use]
+    pub const fn clean(&self) -> &CleanHtml {
+        &self.html
+    }
+
+    /// Returns the same description with other HTML, which shows the same text.
+    #[must_use]
+    pub fn with_html(&self, html: CleanHtml) -> Self {
+        Self { html, text: self.text.clone() }
+    }
+
     /// Returns the description as plain text. That of a description that shows nothing is empty.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -15,21 +15,24 @@ use std::sync::LazyLock;
 use ammonia::Builder;
 
 use crate::error::{FieldError, FieldProblem, Validated};
+use crate::model::attachment::Dimensions;
 use crate::model::html::markup::Markup;
 use crate::model::html::simplify::simplify;
+use crate::model::id::AttachmentId;
+use crate::model::picture::{self, Picture};
 use crate::model::text;
 
 /// Sanitized HTML, which is safe to show.
 ///
 /// It shows what a browser would show of the input, on the same lines. Text without any HTML element is plain text, and
 /// keeps its line breaks. In HTML, an allow-list keeps text elements and links; other elements become those that look
-/// alike, and what only looks like an element stays as text. Scripts, styles, comments, hidden parts, forms, images and
-/// all other attributes are removed. Links keep `http`, `https` and `mailto` targets and get
-/// `rel="nofollow noopener"`.
+/// alike, and what only looks like an element stays as text. Scripts, styles, comments, hidden parts, forms and all other
+/// attributes are removed. Links keep `http`, `https` and `mailto` targets and get `rel="nofollow noopener"`. Pictures stay
+/// if their source is the path of one ([`picture::path`]); others become links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CleanHtml(String);
 
-const ALLOWED_ELEMENTS: [&str; 24] = [
+const ALLOWED_ELEMENTS: [&str; 25] = [
     "a",
     "b",
     "blockquote",
@@ -43,6 +46,7 @@ const ALLOWED_ELEMENTS: [&str; 24] = [
     "h4",
     "hr",
     "i",
+    "img",
     "li",
     "ol",
     "p",
@@ -61,13 +65,21 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     cleaner
         .tags(HashSet::from(ALLOWED_ELEMENTS))
         .clean_content_tags(HashSet::from(["script", "style"]))
-        .tag_attributes([("a", HashSet::from(["href"])), ("ol", HashSet::from(["start"]))].into())
+        .tag_attributes(
+            [("a", HashSet::from(["href"])), ("img", HashSet::from(["src", "alt"])), ("ol", HashSet::from(["start"]))]
+                .into(),
+        )
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
-        .url_relative(ammonia::UrlRelative::Deny)
+        .url_relative(ammonia::UrlRelative::Custom(Box::new(path_of_picture)))
         .link_rel(Some("nofollow noopener"))
         .strip_comments(true);
     cleaner
 });
+
+/// Returns a relative URL that may stay.
+fn path_of_picture(url: &str) -> Option<Cow<'_, str>> {
+    picture::parse_path(url).map(|_| Cow::Borrowed(url))
+}
 
 impl CleanHtml {
     /// Maximum number of characters of a note, a comment or a changelog before sanitization.
@@ -79,7 +91,7 @@ impl CleanHtml {
     /// Without text after sanitization, too long, with a NUL character, or with too much markup.
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         let clean = Self::parse_optional(field, raw, Self::MAX)?;
-        if clean.to_text().trim().is_empty() {
+        if clean.to_text().trim().is_empty() && !clean.has_pictures() {
             return Err(FieldError::missing(field));
         }
         Ok(clean)
@@ -128,7 +140,57 @@ impl CleanHtml {
         Cow::Borrowed(&self.0)
     }
 
-    /// Returns the text that the HTML shows, with its line breaks.
+    /// Whether there is a picture.
+    #[must_use]
+    pub fn has_pictures(&self) -> bool {
+        self.0.contains(PICTURE)
+    }
+
+    /// Returns the pictures in their order.
+    #[must_use]
+    pub fn pictures(&self) -> Vec<AttachmentId> {
+        let path = |tag: &str| picture::parse_path(PictureElement::parse(tag).source);
+        self.0.split(PICTURE).skip(1).filter_map(path).collect()
+    }
+
+    /// Writes the width and the height of these pictures to their elements, so that a page does not jump when they arrive.
+    #[must_use]
+    pub fn with_dimensions(&self, pictures: &[Picture]) -> Self {
+        Self(self.map_pictures(|element| {
+            let found = pictures.iter().find(|picture| picture::parse_path(element.source) == Some(picture.id));
+            let size = found.and_then(|picture| picture.dimensions);
+            PictureElement { dimensions: size, ..element }.to_string()
+        }))
+    }
+
+    /// Replaces the pictures by their alternative texts.
+    #[must_use]
+    pub fn without_pictures(&self) -> Self {
+        Self(self.map_pictures(|element| element.alternative.to_owned()))
+    }
+
+    /// Returns the HTML with what `replace` returns for each picture.
+    pub fn map_pictures(&self, replace: impl Fn(PictureElement<'_>) -> String) -> String {
+        let mut parts = self.0.split(PICTURE);
+        let mut html = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (tag, behind) = part.split_at(end_of_tag(part));
+            html.push_str(&replace(PictureElement::parse(tag)));
+            html.push_str(behind.strip_prefix('>').unwrap_or(behind));
+        }
+        html
+    }
+
+    /// Returns HTML in which the paths of pictures are URLs that begin with `base`, for mails, feeds and programs.
+    #[must_use]
+    pub fn with_absolute_pictures<'a>(html: &'a str, base: &str) -> Cow<'a, str> {
+        match html.contains(PICTURE) {
+            true => Cow::Owned(html.replace(PICTURE, &format!("{PICTURE}{base}"))),
+            false => Cow::Borrowed(html),
+        }
+    }
+
+    /// Returns the text that the HTML shows, with its line breaks. A picture is its alternative text.
     #[must_use]
     pub fn to_text(&self) -> String {
         visible::text(&self.0, usize::MAX).0
@@ -139,6 +201,55 @@ impl CleanHtml {
     pub fn beginning(&self, max: usize) -> (String, bool) {
         visible::text(&self.0, max)
     }
+}
+
+/// The beginning of a picture in sanitized HTML, before its path. A text or an attribute has no `<`.
+const PICTURE: &str = "<img src=\"";
+
+/// The element of a picture in sanitized HTML. Shown, it is HTML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PictureElement<'a> {
+    /// The path of the picture.
+    pub source: &'a str,
+    /// The alternative text, escaped.
+    pub alternative: &'a str,
+    /// Width and height as it is shown.
+    pub dimensions: Option<Dimensions>,
+}
+
+impl<'a> PictureElement<'a> {
+    /// Parses a tag without its [`PICTURE`].
+    fn parse(tag: &'a str) -> Self {
+        let value = |name: &str| tag.split_once(name).and_then(|(_, rest)| rest.split('"').next());
+        let length = |name: &str| value(name).and_then(|length| length.parse().ok());
+        let size = length(" width=\"").zip(length(" height=\""));
+        Self {
+            source: tag.split('"').next().unwrap_or_default(),
+            alternative: value(" alt=\"").unwrap_or_default(),
+            dimensions: size.map(|(width, height)| Dimensions { width, height }),
+        }
+    }
+}
+
+impl std::fmt::Display for PictureElement<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { source, alternative, dimensions } = self;
+        write!(f, "{PICTURE}{source}\" alt=\"{alternative}\"")?;
+        if let Some(Dimensions { width, height }) = dimensions {
+            write!(f, " width=\"{width}\" height=\"{height}\"")?;
+        }
+        f.write_str(">")
+    }
+}
+
+/// Returns the number of bytes until the `>` of a tag that begins inside of a quoted value.
+fn end_of_tag(html: &str) -> usize {
+    let mut is_quoted = true;
+    let end = html.bytes().position(|byte| {
+        is_quoted ^= byte == b'"';
+        byte == b'>' && !is_quoted
+    });
+    end.unwrap_or(html.len())
 }
 
 /// Maximum number of passes until sanitization must be stable.
@@ -256,6 +367,65 @@ mod tests {
             assert_eq!(clean(&format!("<b>{raw}</b>")), "<b>plain</b>", "{raw:?}");
         }
         assert_eq!(clean("<p>\u{1f468}\u{200d}\u{1f469}</p>"), "<p>\u{1f468}\u{200d}\u{1f469}</p>");
+    }
+
+    #[test]
+    fn pictures_of_the_workspace_stay_and_others_become_links() {
+        let path = "/pictures/00000000-0000-0000-0000-000000000007";
+        let own = format!("<img src=\"{path}\" alt=\"A &amp; &quot;b&quot; &lt;c&gt;\">");
+        for (raw, left) in [
+            (own.clone(), own.clone()),
+            (format!("<p>See {own} here</p>"), format!("<p>See {own} here</p>")),
+            (format!("<IMG onerror=x() width=9 src='{path}' class=x>"), format!("<img src=\"{path}\" alt=\"\">")),
+            (format!("<div>{own}</div><div>x</div>"), format!("<p>{own}</p><p>x</p>")),
+            (format!("<pre>{own}</pre>"), "<pre>A &amp; \"b\" &lt;c&gt;</pre>".to_owned()),
+            (format!("<span hidden>{own}</span>x"), "x".to_owned()),
+            (format!("<p style='visibility:hidden'>x{own}</p>y"), "y".to_owned()),
+            (
+                "<img src=https://x.example/a.png?b&c alt='a \"b\"'>".to_owned(),
+                "<a href=\"https://x.example/a.png?b&amp;c\" rel=\"nofollow noopener\">a \"b\"</a>".to_owned(),
+            ),
+            (
+                "<img src=https://x.example/a.png>".to_owned(),
+                "<a href=\"https://x.example/a.png\" rel=\"nofollow noopener\">https://x.example/a.png</a>".to_owned(),
+            ),
+            (
+                "<a href=https://b.example><img src=https://x.example/a.png alt=logo></a>".to_owned(),
+                "<a href=\"https://b.example\" rel=\"nofollow noopener\">logo</a>".to_owned(),
+            ),
+            ("<img src=https://x.example/a.png width=1 height=1>x".to_owned(), "x".to_owned()),
+            ("<img src=data:image/png;base64,AAAA alt=a>x".to_owned(), "x".to_owned()),
+            ("<img src=/a.png alt=a><img src=https://x.example/a.png alt=''>".to_owned(), "a".to_owned()),
+            (format!("<img src=//x.example{path} alt=a>"), "a".to_owned()),
+            (format!("<img src={path}/../x alt=a>"), "a".to_owned()),
+        ] {
+            assert_eq!(clean(&raw), left, "{raw}");
+            assert_eq!(clean(&left), left, "{raw}");
+        }
+    }
+
+    #[test]
+    fn pictures_are_found_sized_and_replaced() {
+        let id = |number| AttachmentId::new(uuid::Uuid::from_u128(number));
+        let element = |number, alt: &str| format!("<img src=\"{}\" alt=\"{alt}\">", picture::path(id(number)));
+        let text = CleanHtml(format!("<p>a{}b{}</p>", element(1, "x &gt; y &amp;"), element(2, "")));
+        assert!(text.has_pictures());
+        assert_eq!(text.pictures(), [id(1), id(2)]);
+        assert_eq!(text.without_pictures().as_str(), "<p>ax &gt; y &amp;b</p>");
+        assert_eq!(text.to_text(), "ax > y &b");
+        let known = Picture { id: id(2), dimensions: Some(Dimensions { width: 3, height: 4 }) };
+        let sized = element(2, "").replace('>', " width=\"3\" height=\"4\">");
+        let expected = format!("<p>a{}b{sized}</p>", element(1, "x &gt; y &amp;"));
+        assert_eq!(text.with_dimensions(&[known]).as_str(), expected);
+        // Saved again, it has the sizes of then.
+        assert_eq!(clean(&expected), text.as_str());
+        let absolute = CleanHtml::with_absolute_pictures(&expected, "https://a.example");
+        assert_eq!(absolute.matches("src=\"https://a.example/pictures/").count(), 2);
+        let none = CleanHtml("<p>no <b>picture</b></p>".to_owned());
+        assert!(!none.has_pictures() && none.pictures().is_empty());
+        assert_eq!((none.without_pictures(), none.with_dimensions(&[known])), (none.clone(), none));
+        // A picture is a content.
+        assert!(CleanHtml::parse("content", &element(1, "")).is_ok());
     }
 
     #[test]

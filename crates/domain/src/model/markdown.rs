@@ -2,10 +2,12 @@
 
 mod editable;
 
-use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
 use crate::error::Validated;
 use crate::model::html::CleanHtml;
+use crate::model::id::AttachmentId;
+use crate::model::picture;
 use crate::model::text;
 
 pub use editable::{Editable, to_editable};
@@ -13,8 +15,8 @@ pub use editable::{Editable, to_editable};
 /// Maximum number of characters of a typed text.
 pub const MAX: usize = 20_000;
 
-/// Converts Markdown into sanitized HTML. A single line break stays one. HTML is shown as it was typed. An image becomes
-/// a link.
+/// Converts Markdown into sanitized HTML. A single line break stays one. HTML is shown as it was typed. A picture of another
+/// site becomes a link.
 ///
 /// # Errors
 /// Blank, too long, with a NUL character, or with too much markup.
@@ -32,16 +34,49 @@ pub fn to_optional_html(field: &str, markdown: &str) -> Validated<String> {
     Ok(CleanHtml::parse_optional(field, &convert(markdown), CleanHtml::MAX)?.as_str().to_owned())
 }
 
+/// Returns how many pictures of a text are not those of the workspace, so that they become links.
+#[must_use]
+pub fn foreign_pictures(markdown: &str) -> usize {
+    // Most texts have none.
+    if !markdown.contains("![") {
+        return 0;
+    }
+    let is_foreign = |event: &Event<'_>| matches!(event, Event::Start(Tag::Image { dest_url, .. }) if picture::parse_path(dest_url).is_none());
+    parser(markdown).filter(is_foreign).count()
+}
+
+/// Returns Markdown for a picture with this name.
+#[must_use]
+pub fn of_picture(picture: AttachmentId, name: &str) -> String {
+    let is_kept = |character: &char| !matches!(character, '[' | ']' | '\\' | '`' | '<' | '>');
+    let name: String = name.chars().filter(is_kept).collect();
+    format!("![{}]({})", name.trim(), picture::path(picture))
+}
+
+fn parser(markdown: &str) -> Parser<'_> {
+    Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH)
+}
+
 fn convert(markdown: &str) -> String {
-    let events = Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH).map(|event| match event {
-        Event::SoftBreak => Event::HardBreak,
-        Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
-        // A picture of another server would be loaded from there by everybody who reads the text.
-        Event::Start(Tag::Image { dest_url, title, id, .. }) => {
-            Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, title, id })
-        }
-        Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
-        event => event,
+    // The URL of a picture without any text so far.
+    let mut unnamed = None;
+    let events = parser(markdown).flat_map(|event| {
+        let unnamed_before = unnamed.take();
+        let (first, second) = match event {
+            Event::SoftBreak => (Event::HardBreak, None),
+            Event::Html(raw) | Event::InlineHtml(raw) => (Event::Text(raw), None),
+            Event::Start(Tag::Image { ref dest_url, .. }) => {
+                unnamed = Some(dest_url.clone()).filter(|url| picture::parse_path(url).is_none());
+                (event, None)
+            }
+            // Without a text it would be a decoration, of which nothing stays.
+            Event::End(TagEnd::Image) => match unnamed_before {
+                Some(url) => (Event::Text(url), Some(event)),
+                None => (event, None),
+            },
+            event => (event, None),
+        };
+        std::iter::once(first).chain(second)
     });
     let mut converted = String::with_capacity(markdown.len() * 2);
     html::push_html(&mut converted, events);
@@ -58,6 +93,19 @@ mod tests {
     }
 
     #[test]
+    fn pictures_of_the_workspace_are_shown_and_others_counted() {
+        let id = AttachmentId::new(uuid::Uuid::from_u128(7));
+        let own = of_picture(id, " a [b] `c`\\ <d>");
+        assert_eq!(own, "![a b c d](/pictures/00000000-0000-0000-0000-000000000007)");
+        let shown = "<p><img src=\"/pictures/00000000-0000-0000-0000-000000000007\" alt=\"a b c d\"></p>";
+        assert_eq!(html(&own), shown);
+        let other = "![](https://x.example/pictures/00000000-0000-0000-0000-000000000007)";
+        for (text, foreign) in [(&*own, 0), (other, 1), ("![a](b) ![c][d]\n\n[d]: e", 2), ("\\![a](b) `![a](b)`", 0)] {
+            assert_eq!(foreign_pictures(&format!("{text}\n\n{own}")), foreign, "{text}");
+        }
+    }
+
+    #[test]
     fn markup_becomes_html_and_html_stays_text() {
         for (markdown, expected) in [
             ("**bold** and *it*", "<p><strong>bold</strong> and <em>it</em></p>"),
@@ -70,6 +118,10 @@ mod tests {
             (
                 "![i](https://x.example/i.png) text",
                 "<p><a href=\"https://x.example/i.png\" rel=\"nofollow noopener\">i</a> text</p>",
+            ),
+            (
+                "![](https://x.example/i.png)",
+                "<p><a href=\"https://x.example/i.png\" rel=\"nofollow noopener\">https://x.example/i.png</a></p>",
             ),
             ("57. foo\n58. bar", "<ol start=\"57\">\n<li>foo</li>\n<li>bar</li>\n</ol>"),
             (
@@ -88,7 +140,7 @@ mod tests {
     #[test]
     fn texts_are_bounded_as_they_were_typed() {
         assert_eq!(to_html("content", " \n "), Err(FieldError::missing("content")));
-        assert_eq!(to_html("content", "![](https://x.example/i.png)"), Err(FieldError::missing("content")));
+        assert_eq!(to_html("content", "![](javascript:x)"), Err(FieldError::missing("content")));
         let long = to_html("content", &"a".repeat(MAX + 1)).unwrap_err();
         assert_eq!(long.to_string(), "content must be at most 20000 characters long");
         assert_eq!(to_optional_html("description", "").unwrap(), "");

@@ -29,10 +29,10 @@ impl NoteDraft {
         })
     }
 
-    /// Returns the note to be stored with `id`.
+    /// Returns the note to be stored with `id`. Pictures become their alternative texts: they are for what customers see.
     #[must_use]
     pub fn to_new_note(&self, id: NoteId) -> NewNote {
-        NewNote { id, body: self.body.clone(), author: self.author.clone() }
+        NewNote { id, body: self.body.without_pictures(), author: self.author.clone() }
     }
 }
 

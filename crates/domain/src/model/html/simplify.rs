@@ -5,6 +5,7 @@ use url::Url;
 
 use super::plain::push_escaped;
 use super::tree::{self, Node, NodeData};
+use crate::model::picture;
 
 /// The inline elements that stay, and what others become that look alike.
 const INLINE: &[(&str, &str)] = &[
@@ -116,6 +117,7 @@ enum Role {
     Cell,
     LineBreak,
     Rule,
+    Picture,
 }
 
 /// Where inline content is.
@@ -263,6 +265,8 @@ impl Writer {
                 self.html.push_str("</pre>");
             }
             Role::LineBreak => self.write_line_break(context),
+            Role::Picture if context.is_invisible => {}
+            Role::Picture => self.write_picture(attributes, context),
             Role::Rule => {
                 self.end_lines();
                 self.html.push_str("<hr>");
@@ -315,6 +319,38 @@ impl Writer {
         }
         self.open_inline(context);
         self.html.push_str("<br>");
+    }
+
+    /// Writes a picture of the workspace. One of another site becomes a link: it would be loaded from there by everybody
+    /// who reads the text. Of others without a link, the alternative text stays. An empty one says that it is a decoration.
+    fn write_picture(&mut self, attributes: &[Attribute], context: Context) {
+        let (source, alternative) = (value_of(attributes, "src").trim(), value_of(attributes, "alt").trim());
+        let is_decoration =
+            alternative.is_empty() && attributes.iter().any(|attribute| &*attribute.name.local == "alt");
+        if picture::parse_path(source).is_some() && context.white_space != WhiteSpace::Preformatted {
+            self.open_inline(context);
+            let alternative = escape_attribute(alternative);
+            self.html.push_str(&format!("<img src=\"{source}\" alt=\"{alternative}\">"));
+            return;
+        }
+        let scheme = Url::parse(source).ok().map(|url| url.scheme().to_owned());
+        let is_link = scheme.as_deref().is_some_and(|scheme| matches!(scheme, "http" | "https"));
+        let is_in_link = self.inline.iter().any(|(name, _)| *name == "a");
+        let text = if alternative.is_empty() && is_link && !is_decoration { source } else { alternative };
+        // What is not on a site is a part of a mail, or inside of the text itself: mostly a logo or a sign.
+        if text.is_empty() || (scheme.is_some() && !is_link) || is_invisible_picture(attributes) {
+            return;
+        }
+        if is_link && !is_in_link {
+            self.inline.push(("a", target_attributes(source)));
+            self.open_inline(context);
+            push_escaped(&mut self.html, text);
+            self.close_inline(self.open_inline - 1);
+            self.inline.pop();
+        } else {
+            self.open_inline(context);
+            push_escaped(&mut self.html, text);
+        }
     }
 
     /// Writes the start tags that inline content needs.
@@ -376,6 +412,7 @@ fn role_of(name: &str, style: &Style, context: Context) -> Role {
     let role = match name {
         "br" => Role::LineBreak,
         "hr" => Role::Rule,
+        "img" => Role::Picture,
         "tr" => Role::Row,
         "td" | "th" => Role::Cell,
         "pre" => Role::Preformatted,
@@ -389,7 +426,7 @@ fn role_of(name: &str, style: &Style, context: Context) -> Role {
     };
     match (style.display, role) {
         _ if style.is_hidden || role == Role::Unseen => Role::Unseen,
-        (_, Role::LineBreak) => role,
+        (_, Role::LineBreak | Role::Picture) => role,
         (Some(Display::Inline), Role::Block | Role::Leaf(_) | Role::Row | Role::Cell) => Role::Transparent,
         (Some(Display::Block), Role::Inline(_) | Role::Transparent | Role::Cell | Role::Row) => Role::Block,
         (Some(Display::Row), Role::Inline(_) | Role::Transparent | Role::Block) => Role::Row,
@@ -469,13 +506,33 @@ impl Style {
 
 /// Returns the attribute of a link with its target, if that is allowed.
 fn link_target(attributes: &[Attribute]) -> String {
-    let target =
-        attributes.iter().find(|attribute| &*attribute.name.local == "href").map(|attribute| &*attribute.value);
-    let is_allowed =
-        |target: &&str| Url::parse(target).is_ok_and(|url| matches!(url.scheme(), "http" | "https" | "mailto"));
-    let Some(target) = target.filter(is_allowed) else { return " rel=\"nofollow noopener\"".to_owned() };
-    let mut escaped = String::with_capacity(target.len());
-    for character in target.chars() {
+    let target = value_of(attributes, "href");
+    match Url::parse(target).is_ok_and(|url| matches!(url.scheme(), "http" | "https" | "mailto")) {
+        true => target_attributes(target),
+        false => " rel=\"nofollow noopener\"".to_owned(),
+    }
+}
+
+/// Returns the attributes of a link to an allowed target.
+fn target_attributes(target: &str) -> String {
+    format!(" href=\"{}\" rel=\"nofollow noopener\"", escape_attribute(target))
+}
+
+/// Whether a picture has a size that nobody sees. Mails have such ones to find out who reads them.
+fn is_invisible_picture(attributes: &[Attribute]) -> bool {
+    ["width", "height"].iter().any(|name| matches!(value_of(attributes, name).trim(), "0" | "1"))
+}
+
+/// Returns the value of an attribute. A missing one is empty.
+fn value_of<'a>(attributes: &'a [Attribute], name: &str) -> &'a str {
+    let attribute = attributes.iter().find(|attribute| &*attribute.name.local == name);
+    attribute.map_or("", |attribute| &*attribute.value)
+}
+
+/// Escapes the value of an attribute as the HTML standard serializes it (section 13.3).
+fn escape_attribute(value: &str) -> String {
+    let mut escaped = String::with_capacity(value.len());
+    for character in value.chars() {
         match character {
             '&' => escaped.push_str("&amp;"),
             '"' => escaped.push_str("&quot;"),
@@ -485,7 +542,7 @@ fn link_target(attributes: &[Attribute]) -> String {
             other => escaped.push(other),
         }
     }
-    format!(" href=\"{escaped}\" rel=\"nofollow noopener\"")
+    escaped
 }
 
 /// Returns the attribute with the first number of an ordered list, unless that is 1.

@@ -22,17 +22,10 @@ pub(super) fn text(html: &str, max: usize) -> (String, bool) {
                 text.push_tag(tag);
                 behind
             }
-            '&' => {
-                let reference = CHARACTER_REFERENCES
-                    .iter()
-                    .find_map(|(name, character)| Some((rest.strip_prefix(name)?, *character)));
-                let (behind, character) = reference.unwrap_or((rest.get(1..).unwrap_or_default(), '&'));
+            _ => {
+                let (character, behind) = split_character(rest, next);
                 text.push(character);
                 behind
-            }
-            other => {
-                text.push(other);
-                rest.get(other.len_utf8()..).unwrap_or_default()
             }
         };
     }
@@ -41,6 +34,13 @@ pub(super) fn text(html: &str, max: usize) -> (String, bool) {
     visible.truncate(visible.floor_char_boundary(max));
     visible.truncate(visible.trim_end().len());
     (visible, is_cut)
+}
+
+/// Splits HTML that begins with a character, or with the reference to one, behind it.
+fn split_character(html: &str, first: char) -> (char, &str) {
+    let mut references = CHARACTER_REFERENCES.iter().filter(|_| first == '&');
+    let reference = references.find_map(|(name, character)| Some((*character, html.strip_prefix(name)?)));
+    reference.unwrap_or((first, html.get(first.len_utf8()..).unwrap_or_default()))
 }
 
 #[derive(Default)]
@@ -98,6 +98,16 @@ impl Text {
         let name = tag.split([' ', '\n']).next().unwrap_or_default();
         if name == "br" {
             self.push_line_break();
+            return;
+        }
+        if name == "img" {
+            let alternative = tag.split_once(" alt=\"").and_then(|(_, rest)| rest.split('"').next());
+            let mut rest = alternative.unwrap_or_default();
+            while let Some(first) = rest.chars().next() {
+                let (character, behind) = split_character(rest, first);
+                self.push(character);
+                rest = behind;
+            }
             return;
         }
         match name {

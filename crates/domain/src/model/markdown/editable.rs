@@ -56,7 +56,8 @@ pub fn to_editable(html: &CleanHtml) -> Editable {
 #[derive(Debug)]
 enum Node<'a> {
     Text(&'a str),
-    /// The value is that of the only attribute that matters: the target of a link, or the first number of a list.
+    /// The value is that of the only attribute that matters: the target of a link, the first number of a list, or the source
+    /// of a picture, whose child is its alternative text.
     Element {
         name: &'a str,
         value: Option<&'a str>,
@@ -90,13 +91,14 @@ fn parse(html: &str) -> Vec<Node<'_>> {
             {
                 siblings.push(Node::Element { name, value, children });
             }
-        } else if matches!(name, "br" | "hr") {
+        } else if matches!(name, "br" | "hr" | "img") {
+            let alternative = value_of(inner, " alt=\"").filter(|text| !text.is_empty()).map(Node::Text);
             if let Some((_, _, children)) = open.last_mut() {
-                children.push(Node::Element { name, value: None, children: Vec::new() });
+                let value = value_of(inner, " src=\"");
+                children.push(Node::Element { name, value, children: alternative.into_iter().collect() });
             }
         } else if !name.is_empty() {
-            let value = [" href=\"", " start=\""].iter().find_map(|attribute| inner.split_once(attribute));
-            let value = value.and_then(|(_, value)| value.split_once('"')).map(|(value, _)| value);
+            let value = [" href=\"", " start=\""].iter().find_map(|attribute| value_of(inner, attribute));
             open.push((name, value, Vec::new()));
         }
     }
@@ -108,6 +110,11 @@ fn parse(html: &str) -> Vec<Node<'_>> {
         }
     }
     open.pop().map(|(_, _, children)| children).unwrap_or_default()
+}
+
+/// Returns the value of an attribute of a tag.
+fn value_of<'a>(tag: &'a str, attribute: &str) -> Option<&'a str> {
+    tag.split_once(attribute)?.1.split_once('"').map(|(value, _)| value)
 }
 
 fn is_block(node: &Node<'_>) -> bool {
@@ -221,6 +228,7 @@ impl Writer {
                             [Node::Text(code)] => text.push_str(&format!("`{}`", decode(code))),
                             _ => return None,
                         },
+                        ("img", Some(source)) => text.push_str(&format!("![{inner}]({})", decode(source))),
                         ("a", Some(href)) if decode(href) == inner => text.push_str(&format!("<{inner}>")),
                         ("a", Some(href)) => text.push_str(&format!("[{inner}]({})", decode(href))),
                         _ => return None,
@@ -265,7 +273,8 @@ fn decode(html: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// Makes HTML comparable: without line breaks beside tags, and with one name for elements that mean the same.
+/// Makes HTML comparable: without line breaks beside tags, with one name for elements that mean the same, and without the
+/// sizes of pictures.
 fn normalize(html: &str) -> String {
     let mut normal = String::with_capacity(html.len());
     for (at, part) in html.split_inclusive('>').enumerate() {
@@ -280,6 +289,9 @@ fn normalize(html: &str) -> String {
                     "/i>" => "/em>",
                     "s>" => "del>",
                     "/s>" => "/del>",
+                    tag if tag.starts_with("img ") => {
+                        tag.split_once("\" width=\"").map_or(tag, |(before, _)| before).trim_end_matches("\">")
+                    }
                     tag => tag,
                 };
                 normal.push('<');
@@ -317,6 +329,12 @@ mod tests {
                 "[here](https://a.example/?b=1&c=2)",
             ),
             ("<p>snake_case &amp; 2 * 3 * 4</p>", "snake_case & 2 * 3 * 4"),
+            (
+                "<p>See <img src=\"/pictures/00000000-0000-0000-0000-000000000007\" alt=\"a &amp; b\" width=\"3\" height=\"4\">\
+                <br><img src=\"/pictures/00000000-0000-0000-0000-000000000008\" alt=\"\"></p>",
+                "See ![a & b](/pictures/00000000-0000-0000-0000-000000000007)\n\
+                ![](/pictures/00000000-0000-0000-0000-000000000008)",
+            ),
             ("<p>*not emphasis*</p>", "\\*not emphasis\\*"),
         ] {
             let stored = CleanHtml::from_stored(html.to_owned());
