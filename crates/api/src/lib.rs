@@ -21,6 +21,7 @@ pub mod fields;
 mod files;
 pub mod markup;
 pub mod openapi;
+mod pictures;
 mod routes;
 mod state;
 mod unsubscribe;

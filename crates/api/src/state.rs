@@ -1,6 +1,7 @@
 //! The dependencies of the handlers.
 
 use actix_web::web;
+use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::query::Queries;
@@ -20,6 +21,8 @@ pub struct State {
     pub queries: Queries,
     /// Stores uploaded files.
     pub upload: UploadAttachment,
+    /// Makes pictures for texts from uploaded files.
+    pub pictures: AddPicture,
     /// Deletes uploaded files.
     pub delete_attachment: DeleteAttachment,
     /// Keeps the overviews of workspaces.

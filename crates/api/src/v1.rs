@@ -41,6 +41,7 @@ use crate::extractors::{DeleteRequest, WriteRequest};
 use crate::fields::{self, Object, double_option};
 use crate::markup;
 use crate::openapi::fields as described;
+use crate::pictures;
 use crate::state::State;
 use crate::wire;
 
@@ -104,11 +105,15 @@ pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O:
     operation: impl FnOnce(T) -> O + Send + 'static,
     render: impl Fn(O::Output) -> SavedResponse + Send + Sync + 'static,
 ) -> Result<HttpResponse, ApiError> {
-    let WriteRequest { workspace, origin, body, key, memory, .. } = input;
+    let WriteRequest { workspace, links, origin, mut body, key, memory } = input;
     let executor = state.executor.acting_as(origin);
     let is_expensive = markup::is_expensive(&body);
+    let pictures = match key {
+        Ok(_) => pictures::prepare(state, workspace, &links, &mut body).await?,
+        Err(_) => Ok(()),
+    };
     let parse = move || {
-        let parsed = fields::body(body).and_then(parse).map(operation);
+        let parsed = pictures.and_then(|()| fields::body(body)).and_then(parse).map(operation);
         drop(memory);
         parsed
     };

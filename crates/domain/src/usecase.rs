@@ -9,6 +9,7 @@ pub mod decide_held_posts;
 pub mod executor;
 
 pub mod act_on_page;
+pub mod add_picture;
 pub mod approve_feature_request;
 pub mod cast_vote;
 pub mod change_board;

@@ -64,6 +64,14 @@ impl PostWeight {
 /// Number of quarters of a comment, in which posts are counted.
 const QUARTERS: u32 = 4;
 
+/// How many kilobytes of pictures one person adds in a day.
+const PICTURES_PER_DAY: u32 = 30 * 1_024;
+
+fn picture_rate() -> Option<Rate> {
+    let kilobytes = NonZeroU32::new(PICTURES_PER_DAY)?;
+    Rate::new(kilobytes, Duration::from_secs(24 * 3_600), kilobytes)
+}
+
 /// The configured limits. `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rates {
@@ -89,6 +97,8 @@ pub struct RateLimits {
     anonymous: Option<Networks>,
     sign_ins: Option<Networks>,
     posts: Option<Limiter<(WorkspaceId, FoldedEmail)>>,
+    /// Kilobytes of pictures. It goes with the limit of posts.
+    pictures: Option<Limiter<(WorkspaceId, FoldedEmail)>>,
 }
 
 impl RateLimits {
@@ -102,13 +112,22 @@ impl RateLimits {
             anonymous: rates.anonymous.map(|rate| Networks::new(rate, stopwatch)),
             sign_ins: rates.sign_in.map(|rate| Networks::new(rate, stopwatch)),
             posts: rates.posts.map(|rate| Limiter::new(rate.times(QUARTERS), stopwatch.clone())),
+            pictures: rates.posts.and(picture_rate()).map(|rate| Limiter::new(rate, stopwatch.clone())),
         }
     }
 
     /// Returns limits that admit everything.
     #[must_use]
     pub fn disabled() -> Self {
-        Self { keys: None, workspaces: None, failures: None, anonymous: None, sign_ins: None, posts: None }
+        Self {
+            keys: None,
+            workspaces: None,
+            failures: None,
+            anonymous: None,
+            sign_ins: None,
+            posts: None,
+            pictures: None,
+        }
     }
 
     /// Counts a failed authentication.
@@ -147,6 +166,17 @@ impl RateLimits {
     ) -> Result<(), HttpError> {
         let posts = self.posts.as_ref();
         let state = posts.map(|posts| posts.take_many((workspace, person.clone()), weight.in_quarters()));
+        check_bucket(state, HttpError::TooManyRequests)
+    }
+
+    /// Counts the bytes of a picture that somebody adds to a text. A rejected one is not counted.
+    ///
+    /// # Errors
+    /// 429 after too many bytes of this person in a day.
+    pub fn admit_picture(&self, workspace: WorkspaceId, person: &FoldedEmail, bytes: usize) -> Result<(), HttpError> {
+        let kilobytes = u32::try_from(bytes.div_ceil(1_024)).unwrap_or(u32::MAX);
+        let weight = NonZeroU32::new(kilobytes).unwrap_or(NonZeroU32::MIN);
+        let state = self.pictures.as_ref().map(|pictures| pictures.take_many((workspace, person.clone()), weight));
         check_bucket(state, HttpError::TooManyRequests)
     }
 

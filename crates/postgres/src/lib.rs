@@ -23,6 +23,7 @@ mod login;
 mod migrate;
 mod missed_searches;
 mod outbox_queue;
+mod pictures;
 mod pool;
 mod reads;
 mod roles;

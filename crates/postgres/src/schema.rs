@@ -243,7 +243,16 @@ diesel::table! {
         service_name -> Text,
         width -> Nullable<BigInt>,
         height -> Nullable<BigInt>,
+        picture_by -> Nullable<Text>,
         created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    text_pictures (workspace_id, record_id, attachment_id) {
+        workspace_id -> Uuid,
+        record_id -> Uuid,
+        attachment_id -> Uuid,
     }
 }
 

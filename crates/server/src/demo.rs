@@ -529,7 +529,7 @@ impl<'a> Filling<'a> {
     /// Stores the rows of the images, and gives the portal its logo and colour.
     async fn set_up_portal(&self, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         for image in self.images {
-            work.insert_attachment(image).await?;
+            work.insert_attachment(image, None).await?;
         }
         let change = PortalChange {
             accent: Some(Some(Color::parse("accent_color", &self.data.accent_color)?)),

@@ -13,8 +13,9 @@ use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
     Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance, MissedSearchStore,
-    OutboxQueue, Reads, Store, TextSearch, UsageStore, WorkspaceDirectory,
+    OutboxQueue, PictureScaler, Reads, Store, TextSearch, UsageStore, WorkspaceDirectory,
 };
+use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
@@ -38,6 +39,7 @@ use roadmap_http::limits::{RateLimits, Stopwatch};
 use roadmap_http::observer::Observer;
 use roadmap_http::overview::OverviewCache;
 use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
+use roadmap_pictures::Scaler;
 use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
@@ -215,6 +217,7 @@ impl Application {
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids).with_budgets(self.budgets.clone());
+        let scaler: Arc<dyn PictureScaler> = Arc::new(Scaler::new(tokio::runtime::Handle::current()));
         let health = Arc::new(CachedHealth::new(self.backend.health()));
         let limits = Arc::new(RateLimits::new(settings.rates, &stopwatch));
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
@@ -266,11 +269,13 @@ impl Application {
                 ids: self.ids.clone(),
                 clock: self.clock.clone(),
             });
+            let pictures = AddPicture::new(scaler.clone(), upload.clone(), queries.clone());
             let api = web::Data::new(State {
                 http: http.clone(),
                 executor: executor.clone(),
                 queries: queries.clone(),
                 upload: upload.clone(),
+                pictures: pictures.clone(),
                 delete_attachment: DeleteAttachment::new(blobs, self.budgets.clone()),
                 overviews: overviews.clone(),
                 markup: markup.clone(),
@@ -281,6 +286,7 @@ impl Application {
                 queries,
                 random: Arc::new(SystemRandom),
                 upload: upload.clone(),
+                pictures,
                 has_mail_server: matches!(settings.mail, Mail::Smtp(_)),
                 overviews: overviews.clone(),
                 cache: page_cache.clone(),

@@ -23,6 +23,7 @@ mod fixtures;
 mod migrate;
 mod missed_searches;
 mod outbox_queue;
+mod pictures;
 #[cfg(test)]
 mod plans;
 mod portal_settings;

@@ -402,7 +402,16 @@ table! {
         service_name -> Text,
         width -> Nullable<BigInt>,
         height -> Nullable<BigInt>,
+        picture_by -> Nullable<Text>,
         created_at -> BigInt,
+    }
+}
+
+table! {
+    text_pictures (workspace_id, record_id, attachment_id) {
+        workspace_id -> Binary,
+        record_id -> Binary,
+        attachment_id -> Binary,
     }
 }
 

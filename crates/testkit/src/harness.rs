@@ -26,6 +26,7 @@ use roadmap_domain::model::member::{Author, Member};
 use roadmap_domain::model::note::{Note, NoteDraft};
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::model::picture::PictureBy;
 use roadmap_domain::model::portal::{RequestPage, Viewer};
 use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::Setting;
@@ -343,7 +344,7 @@ impl Harness {
     /// Stores the row of an image.
     pub async fn attachment(&self, workspace: WorkspaceId, number: u128) -> Attachment {
         let attachment = attachment(workspace, number, self.now());
-        self.perform(workspace, &InsertAttachment(attachment.clone())).await;
+        self.perform(workspace, &InsertAttachment(attachment.clone(), None)).await;
         attachment
     }
 
@@ -700,8 +701,8 @@ pub fn largest_page() -> PageRequest {
     page(1, PageRequest::MAX_SIZE)
 }
 
-/// An operation that stores an attachment's row.
-pub struct InsertAttachment(pub Attachment);
+/// An operation that stores an attachment's row, perhaps as a picture for texts.
+pub struct InsertAttachment(pub Attachment, pub Option<PictureBy>);
 
 #[async_trait]
 impl Operation for InsertAttachment {
@@ -712,7 +713,7 @@ impl Operation for InsertAttachment {
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<()>, RoadmapError> {
-        work.insert_attachment(&self.0).await?;
+        work.insert_attachment(&self.0, self.1).await?;
         Ok(Performed::new((), Audit::Unchanged))
     }
 }

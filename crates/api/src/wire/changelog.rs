@@ -1,5 +1,7 @@
 //! Changelogs, contract section 2.8.
 
+use std::borrow::Cow;
+
 use roadmap_domain::model::changelog::{Changelog, ChangelogCategory, ChangelogDetail, ChangelogState};
 use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
@@ -41,7 +43,7 @@ pub(crate) struct Fields<'a> {
     title: &'a str,
     /// Sanitized HTML.
     #[schema(min_length = 1)]
-    content: &'a str,
+    content: Cow<'a, str>,
     #[schema(schema_with = described::changelog_category, required = true)]
     category: Option<&'static str>,
     #[schema(value_type = Status)]
@@ -122,7 +124,7 @@ fn fields<'a>(changelog: &'a Changelog, links: &Links, now: Timestamp) -> Fields
     };
     Fields {
         title: changelog.title.as_str(),
-        content: changelog.content.as_str(),
+        content: links.with_pictures(changelog.content.as_str()),
         category: changelog.category.map(ChangelogCategory::name),
         status: state.name(),
         url: links.changelog(&id),

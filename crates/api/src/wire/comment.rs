@@ -1,5 +1,7 @@
 //! Comments, contract sections 2.6 and 4.8.
 
+use std::borrow::Cow;
+
 use roadmap_domain::model::changes::{Changed, ChangedComment, ChangesListing};
 use roadmap_domain::model::comment::{self, ListedComment};
 use roadmap_domain::model::cursor::{CursorList, Placed};
@@ -28,7 +30,7 @@ pub(crate) struct Comment<'a> {
     id: String,
     /// Sanitized HTML.
     #[schema(min_length = 1)]
-    content: &'a str,
+    content: Cow<'a, str>,
     #[schema(format = DateTime)]
     created_at: String,
 }
@@ -59,7 +61,7 @@ pub(crate) struct Fields<'a> {
     id: String,
     /// Sanitized HTML.
     #[schema(min_length = 1)]
-    content: &'a str,
+    content: Cow<'a, str>,
     author: Author<'a>,
     #[schema(format = DateTime)]
     created_at: String,
@@ -123,16 +125,16 @@ enum AuthorKind {
 }
 
 /// Returns the fields of a comment that was just posted.
-pub(super) fn posted_comment(comment: &comment::Comment) -> Comment<'_> {
+pub(super) fn posted_comment<'a>(comment: &'a comment::Comment, links: &Links) -> Comment<'a> {
     Comment {
         id: comment.id.to_string(),
-        content: comment.content.as_str(),
+        content: links.with_pictures(comment.content.as_str()),
         created_at: comment.created_at.to_string(),
     }
 }
 
 pub(crate) fn posted(posted: &CommentPosted, links: &Links) -> SavedResponse {
-    let comment = posted_comment(&posted.comment);
+    let comment = posted_comment(&posted.comment, links);
     saved_created(&Posted { comment, feature_request: summary(&posted.request, links) })
 }
 
@@ -171,7 +173,7 @@ pub(crate) fn response<'a>(comment: &'a ListedComment, links: &Links) -> impl Se
 fn fields<'a>(listed: &'a ListedComment, links: &Links) -> Fields<'a> {
     Fields {
         id: listed.comment.id.to_string(),
-        content: listed.comment.content.as_str(),
+        content: links.with_pictures(listed.comment.content.as_str()),
         author: Author { kind: listed.author.kind(), name: listed.author.name() },
         created_at: listed.comment.created_at.to_string(),
         updated_at: listed.updated_at.to_string(),

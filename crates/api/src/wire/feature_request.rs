@@ -1,5 +1,7 @@
 //! The response shapes of a feature request: the three of contract section 2.2, and the one with all fields.
 
+use std::borrow::Cow;
+
 use roadmap_domain::model::changes::{Changed, ChangedRequest, ChangesListing};
 use roadmap_domain::model::cursor::{CursorList, Place};
 use roadmap_domain::model::feature_request::{
@@ -134,7 +136,7 @@ pub(crate) struct Detail<'a> {
     #[schema(minimum = 1)]
     tag_number: i64,
     /// Sanitized HTML; empty if it has no description.
-    description: &'a str,
+    description: Cow<'a, str>,
     #[schema(max_items = 20)]
     tags: Vec<&'a str>,
     /// Whether it is hidden from search and all public pages.
@@ -255,7 +257,7 @@ pub(crate) fn detail<'a>(request: &'a FeatureRequestDetail, links: &Links) -> De
     Detail {
         summary: summary(&request.summary, links),
         tag_number: request.summary.tag_number,
-        description: request.description.as_str(),
+        description: links.with_pictures(request.description.as_str()),
         tags: request.tags.iter().map(Tag::as_str).collect(),
         private: request.private,
         comments_count: request.comments_count,
@@ -313,7 +315,7 @@ pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedResponse {
 }
 
 pub(crate) fn moved(moved: &move_feature_request::Moved, links: &Links) -> SavedResponse {
-    let comment = moved.comment.as_ref().map(comment::posted_comment);
+    let comment = moved.comment.as_ref().map(|comment| comment::posted_comment(comment, links));
     saved_ok(&Moved { feature_request: summary(&moved.request, links), comment })
 }
 

@@ -1,5 +1,7 @@
 //! Feature requests and comments that wait for approval.
 
+use std::borrow::Cow;
+
 use roadmap_domain::model::cursor::{CursorList, Placed};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::operation_key::SavedResponse;
@@ -36,7 +38,7 @@ pub(crate) struct Fields<'a> {
     feature_request: Link<'a>,
     /// Sanitized HTML of the comment; null for a feature request.
     #[schema(min_length = 1, required = true)]
-    content: Option<&'a str>,
+    content: Option<Cow<'a, str>>,
     #[schema(required = true)]
     author: Option<CustomerReference<'a>>,
     #[schema(format = DateTime)]
@@ -69,7 +71,7 @@ fn fields<'a>(post: &'a HeldPost, links: &Links) -> Fields<'a> {
             kind: "comment",
             id: comment.id.to_string(),
             feature_request,
-            content: Some(comment.content.as_str()),
+            content: Some(links.with_pictures(comment.content.as_str())),
             author: Some(customer::reference(&comment.author)),
             created_at,
         },

@@ -1,9 +1,11 @@
 //! The URLs of a workspace's pages and files. All absolute URLs that the service writes are built here.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::model::attachment::Filename;
 use crate::model::base_url::BaseUrl;
+use crate::model::html::CleanHtml;
 use crate::model::id::{AttachmentId, CustomerId, FeatureRequestId, MemberId, SignInId, WorkspaceId, parse_uuid};
 use crate::model::mail::Unsubscription;
 use crate::model::timestamp::Timestamp;
@@ -113,6 +115,18 @@ impl Links {
     #[must_use]
     pub fn blob(&self, file: AttachmentId, filename: &Filename) -> String {
         format!("{}/blobs/{}/{}", self.base, self.signed_id(file), filename.percent_encoded())
+    }
+
+    /// Returns the file that a `signed_id` or a [`Self::blob`] URL refers to.
+    #[must_use]
+    pub fn file_of_reference(&self, reference: &str) -> Option<AttachmentId> {
+        self.references.verify_despite_expiry(Purpose::Blob, self.workspace, reference).map(AttachmentId::new)
+    }
+
+    /// Returns sanitized HTML whose pictures have absolute URLs, for mails, feeds and programs.
+    #[must_use]
+    pub fn with_pictures<'a>(&self, html: &'a str) -> Cow<'a, str> {
+        CleanHtml::with_absolute_pictures(html, &self.base)
     }
 
     /// Returns the URL of a file's bytes, which expires at `until`.

@@ -116,6 +116,13 @@ impl StorageLimits {
         fits(Budget::StoredFiles, self.files, used.files, added.files)
     }
 
+    /// Returns how many bytes the pictures of customers may take together: a tenth of all files, so that strangers cannot
+    /// fill the storage of a team.
+    #[must_use]
+    pub fn customer_pictures(&self) -> Option<u64> {
+        self.files.map(|files| files / 10)
+    }
+
     /// Returns the used part of the limit in percent, or `None` without a limit.
     #[must_use]
     pub fn percent_used(&self, budget: Budget, used: Usage) -> Option<u64> {

@@ -29,12 +29,24 @@ pub trait Maintenance: Send + Sync {
     /// Returns their number.
     async fn purge_deletions(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes the rows of up to `limit` files of a workspace that were stored before `before` and are no cover of a
-    /// changelog. Returns these files.
+    /// Deletes the rows of up to `limit` files of a workspace that were stored before `before` and are neither a picture of
+    /// texts nor the cover of a changelog nor the logo. Returns these files.
     ///
     /// Contract: a concurrent unit of work that looks up a file as a cover either prevents its deletion or does not
     /// find it.
     async fn delete_unused_attachments(
+        &self,
+        workspace: WorkspaceId,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<UnusedAttachment>, StoreError>;
+
+    /// Deletes the rows of up to `limit` pictures of a workspace that no text has any more, also none that can be restored,
+    /// or that none has ever had and that were stored before `before`. Returns these files.
+    ///
+    /// Contract: a concurrent unit of work that looks up a picture for a text either prevents its deletion or does not
+    /// find it.
+    async fn delete_unused_pictures(
         &self,
         workspace: WorkspaceId,
         before: Timestamp,

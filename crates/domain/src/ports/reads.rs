@@ -104,6 +104,15 @@ pub trait AttachmentReader: Send + Sync {
         image: AttachmentId,
         now: Timestamp,
     ) -> Result<Option<Attachment>, StoreError>;
+
+    /// Returns a picture that a text has, also one that is not public, or that was stored after `since` for a text that is
+    /// still written. A picture of a removed text is not returned. One statement.
+    async fn picture(
+        &self,
+        workspace: WorkspaceId,
+        picture: AttachmentId,
+        since: Timestamp,
+    ) -> Result<Option<Attachment>, StoreError>;
 }
 
 /// Reads the audit log.
@@ -550,6 +559,7 @@ mockall::mock! {
     impl AttachmentReader for Reads {
         async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
         async fn public_image(&self, workspace: WorkspaceId, image: AttachmentId, now: Timestamp) -> Result<Option<Attachment>, StoreError>;
+        async fn picture(&self, workspace: WorkspaceId, picture: AttachmentId, since: Timestamp) -> Result<Option<Attachment>, StoreError>;
     }
 
     #[async_trait]

@@ -28,6 +28,7 @@ use crate::model::mail::{MailSettingsChange, SenderName, SubscribeOutcome, Topic
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
 use crate::model::message::{MessageId, NewMessage};
+use crate::model::picture::{Picture, PictureBy};
 use crate::model::portal::{Language, PortalSettings};
 use crate::model::removal::MovedTexts;
 use crate::model::search::{SearchDocument, Synonyms};
@@ -549,8 +550,24 @@ pub trait ChangelogWrites {
 /// Writes of attachments.
 #[async_trait]
 pub trait AttachmentWrites {
-    /// Stores the row of a file after its bytes were stored.
-    async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
+    /// Stores the row of a file after its bytes were stored; of a picture for texts, with who has added it. Does nothing if
+    /// it is there.
+    async fn insert_attachment(
+        &mut self,
+        attachment: &Attachment,
+        picture_by: Option<PictureBy>,
+    ) -> Result<(), StoreError>;
+
+    /// Returns those of these files that are pictures for texts of this workspace.
+    ///
+    /// Contract: as [`Self::find_cover`], it prevents their deletion until the unit ends.
+    async fn find_pictures(&mut self, pictures: &[AttachmentId]) -> Result<Vec<Picture>, StoreError>;
+
+    /// Says that the text of a record, a feature request, a comment or a changelog, has these pictures and no others.
+    async fn set_pictures(&mut self, record: Uuid, pictures: &[AttachmentId]) -> Result<(), StoreError>;
+
+    /// Returns how many bytes the pictures take that customers have added.
+    async fn customer_picture_bytes(&mut self) -> Result<u64, StoreError>;
 
     /// Returns a file for use as a cover, with its media type, if it exists in this workspace.
     async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<(CoverImage, MediaType)>, StoreError>;
@@ -784,7 +801,10 @@ mockall::mock! {
 
     #[async_trait]
     impl AttachmentWrites for Unit {
-        async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
+        async fn insert_attachment(&mut self, attachment: &Attachment, picture_by: Option<PictureBy>) -> Result<(), StoreError>;
+        async fn find_pictures(&mut self, pictures: &[AttachmentId]) -> Result<Vec<Picture>, StoreError>;
+        async fn set_pictures(&mut self, record: Uuid, pictures: &[AttachmentId]) -> Result<(), StoreError>;
+        async fn customer_picture_bytes(&mut self) -> Result<u64, StoreError>;
         async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<(CoverImage, MediaType)>, StoreError>;
         async fn delete_attachment(&mut self, attachment: AttachmentId) -> Result<AttachmentDeletion, StoreError>;
     }

@@ -11,9 +11,11 @@ use crate::model::comment::{CommentAuthor, CommentDraft};
 use crate::model::customer::CustomerDraft;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{Description, FeatureRequestRef, RequestLink, Title};
+use crate::model::html::CleanHtml;
 use crate::model::id::FeatureRequestId;
 use crate::model::markdown;
 use crate::model::member::Author;
+use crate::model::picture;
 use crate::model::portal::Language;
 use crate::model::sign_in::PageAction;
 use crate::model::vote::VoteDraft;
@@ -152,10 +154,11 @@ impl ActOnPage {
     /// The first invalid field.
     pub fn check(action: &PageAction) -> Validated<()> {
         match action {
-            PageAction::Comment { content, .. } => markdown::to_html("content", content).map(drop),
+            PageAction::Comment { content, .. } => check_pictures("content", &markdown::to_html("content", content)?),
             PageAction::Submit { title, description } => {
                 Title::parse("title", title)?;
-                markdown::to_optional_html("description", description).map(drop)
+                let html = markdown::to_optional_html("description", description)?;
+                check_pictures("description", &CleanHtml::from_stored(html))
             }
             PageAction::Vote(_)
             | PageAction::RemoveVote(_)
@@ -164,6 +167,11 @@ impl ActOnPage {
             | PageAction::GetNews => Ok(()),
         }
     }
+}
+
+fn check_pictures(field: &str, text: &CleanHtml) -> Validated<()> {
+    let max = picture::MAX_IN_POST;
+    if text.pictures().len() > max { Err(picture::too_many(field, max)) } else { Ok(()) }
 }
 
 fn idea(title: &str, description: &str, customer: CustomerDraft, held: bool) -> Validated<FeatureRequestDraft> {

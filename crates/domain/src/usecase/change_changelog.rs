@@ -10,8 +10,10 @@ use crate::model::changelog::{self, Changelog, ChangelogChange, ChangelogDetail,
 use crate::model::id::ChangelogId;
 use crate::model::mail::Topic;
 use crate::model::message::MessageId;
+use crate::model::picture::MAX_IN_CHANGELOG;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
+use crate::usecase::add_picture::replace_pictures;
 use crate::usecase::create_changelog::{ensure_linked_exist, find_cover};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::notify::{notify_subscribers, notify_subscribers_later};
@@ -116,7 +118,9 @@ impl Operation for EditChangelog {
             new.changelog.title = title.clone();
         }
         if let Some(content) = &change.content {
-            new.changelog.content = content.clone();
+            let (old, id) = (&old.changelog.content, self.changelog.uuid());
+            let text = ("content", content);
+            new.changelog.content = replace_pictures(work, text, old, id, MAX_IN_CHANGELOG).await?;
         }
         if let Some(category) = change.category {
             new.changelog.category = category;

@@ -9,8 +9,10 @@ use crate::model::changelog::{
 };
 use crate::model::id::{AttachmentId, ChangelogId, FeatureRequestId};
 use crate::model::mail::Topic;
+use crate::model::picture::MAX_IN_CHANGELOG;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
+use crate::usecase::add_picture::keep_pictures;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::notify::notify_subscribers_later;
 use serde_json::Value;
@@ -66,10 +68,12 @@ impl Operation for CreateChangelog {
         };
         let cover = find_cover(work, draft.cover).await?;
         ensure_linked_exist(work, &draft.feature_requests).await?;
+        let id = context.new_id(ChangelogId::new);
+        let content = keep_pictures(work, ("content", &draft.content), id.uuid(), MAX_IN_CHANGELOG).await?;
         let changelog = Changelog {
-            id: context.new_id(ChangelogId::new),
+            id,
             title: draft.title.clone(),
-            content: draft.content.clone(),
+            content,
             category: draft.category,
             cover,
             public_from,

@@ -8,10 +8,12 @@ use crate::model::customer::CustomerDraft;
 use crate::model::feature_request::{Description, FeatureRequestRef, NewFeatureRequest, Tag, Title};
 use crate::model::id::{CustomerId, FeatureRequestId, NoteId, TrackId};
 use crate::model::note::NoteDraft;
+use crate::model::picture::MAX_IN_POST;
 use crate::model::search::SearchDocument;
 use crate::model::vote::{NewVote, VoteCast, VoteOutcome};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
+use crate::usecase::add_picture::keep_pictures;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Creates a feature request.
@@ -84,11 +86,14 @@ impl Operation for CreateFeatureRequest {
             Some(_) | None => first,
         };
         let author = draft.customer.as_ref().map(|customer| customer.to_new_customer(context.new_id(CustomerId::new)));
+        let id = context.new_id(FeatureRequestId::new);
+        let text = ("description", draft.description.clean());
+        let description = draft.description.with_html(keep_pictures(work, text, id.uuid(), MAX_IN_POST).await?);
         let request = work
             .insert_feature_request(&NewFeatureRequest {
-                id: context.new_id(FeatureRequestId::new),
+                id,
                 title: draft.title.clone(),
-                description: draft.description.clone(),
+                description,
                 tags: draft.tags.clone(),
                 track: track.id,
                 is_handled: track.id != first_id || track.kind().is_closed(),

@@ -7,8 +7,10 @@ use crate::model::audit::{Audit, Change};
 use crate::model::comment::ListedComment;
 use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, FeatureRequestId};
+use crate::model::picture;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
+use crate::usecase::add_picture::keep_pictures;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Replaces the content of a comment. Mail about it that was not sent yet has the new content.
@@ -44,7 +46,13 @@ impl Operation for EditComment {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<ListedComment>, RoadmapError> {
-        let edited = work.update_comment(self.comment, &self.content, context.now).await?.ok_or_else(missing)?;
+        let (id, max) = (self.comment.uuid(), picture::MAX_IN_POST);
+        let content = keep_pictures(work, ("content", &self.content), id, max).await?;
+        let edited = work.update_comment(self.comment, &content, context.now).await?.ok_or_else(missing)?;
+        if !content.has_pictures() {
+            // Those that it had are used no more.
+            work.set_pictures(id, &[]).await?;
+        }
         let changes = vec![Change::without_values("content")];
         let audit = Audit::with_changes("comment.update", "comment", Some(self.comment.uuid()), changes);
         Ok(Performed::new(edited, audit).storing(storage::row_bytes(&[self.content.as_str()])))

@@ -7,8 +7,10 @@ use crate::model::admin::Fingerprint;
 use crate::model::audit::{Audit, Change};
 use crate::model::event::EventContent;
 use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, Tag, Title};
+use crate::model::picture::MAX_IN_POST;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
+use crate::usecase::add_picture::replace_pictures;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
 use crate::usecase::records::{load_detail, record_event};
@@ -107,7 +109,12 @@ pub(crate) async fn edit(
     context: &OperationContext<'_>,
     work: &mut dyn UnitOfWork,
 ) -> Result<Performed<FeatureRequestEdited>, RoadmapError> {
-    let new = change.apply(old);
+    let mut new = change.apply(old);
+    if let Some(description) = &change.description {
+        let text = ("description", description.clean());
+        let html = replace_pictures(work, text, old.description.clean(), new.id.uuid(), MAX_IN_POST).await?;
+        new.description = description.with_html(html);
+    }
     let changes = changes(old, &new);
     let mut bytes = 0;
     if !changes.is_empty() {

@@ -172,8 +172,15 @@ impl<O: Operation> Operation for Checked<O> {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<O::Output>, RoadmapError> {
         match &self.operation {
-            // It finds the record itself, mostly with the statement that changes it.
-            Ok(operation) => operation.perform(context, work).await,
+            // It finds the record itself, mostly with the statement that changes it, perhaps after it has looked up what a
+            // field names.
+            Ok(operation) => match operation.perform(context, work).await {
+                Err(RoadmapError::Invalid(invalid)) => {
+                    self.target.locate(work).await?;
+                    Err(invalid.into())
+                }
+                performed => performed,
+            },
             Err(invalid) => {
                 self.target.locate(work).await?;
                 Err(invalid.clone().into())

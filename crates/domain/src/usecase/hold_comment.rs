@@ -9,8 +9,10 @@ use crate::model::customer::CustomerDraft;
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, CustomerId, FeatureRequestId};
+use crate::model::picture;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
+use crate::usecase::add_picture::keep_pictures;
 use crate::usecase::edit_comment::deletion;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 
@@ -44,10 +46,12 @@ impl Operation for HoldComment {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<FeatureRequestSummary>, RoadmapError> {
+        let id = context.new_id(CommentId::new);
+        let content = keep_pictures(work, ("content", &self.content), id.uuid(), picture::MAX_IN_POST).await?;
         let comment = NewComment {
-            id: context.new_id(CommentId::new),
+            id,
             request: self.request,
-            content: self.content.clone(),
+            content,
             author: CommentAuthor::Customer(self.customer.to_new_customer(context.new_id(CustomerId::new))),
             created_at: context.now,
         };

@@ -10,8 +10,10 @@ use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, CustomerId};
 use crate::model::mail::Topic;
+use crate::model::picture;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
+use crate::usecase::add_picture::keep_pictures;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::notify::notify_subscribers;
 
@@ -63,10 +65,12 @@ pub(crate) async fn insert_comment(
     (request, content, author): (FeatureRequestRef, &CleanHtml, CommentAuthor<CustomerDraft>),
     notify: Notify,
 ) -> Result<(CommentPosted, u64), RoadmapError> {
+    let id = context.new_id(CommentId::new);
+    let content = keep_pictures(work, ("content", content), id.uuid(), picture::MAX_IN_POST).await?;
     let comment = NewComment {
-        id: context.new_id(CommentId::new),
+        id,
         request,
-        content: content.clone(),
+        content,
         author: match &author {
             CommentAuthor::Member(author) => CommentAuthor::Member(author.clone()),
             CommentAuthor::Customer(customer) => {

@@ -64,6 +64,12 @@ impl StorageBudgets {
         Self { store, clock, limits, counters: Mutex::default() }
     }
 
+    /// Returns the limits.
+    #[must_use]
+    pub const fn limits(&self) -> &StorageLimits {
+        &self.limits
+    }
+
     /// Reads the workspace's total from the store, unless it was read before.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Deletes unused attachments, orphaned blobs and unfinished uploads.
+//! Deletes unused attachments and pictures, orphaned blobs and unfinished uploads.
 //!
 //! The row of an unused attachment is deleted before its blob. A crash in between leaves an orphaned blob, which the
 //! next sweep deletes.
@@ -17,6 +17,7 @@ use crate::model::id::WorkspaceId;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 use crate::ports::{Blobs, Clock, Maintenance, StoredBlob, WorkspaceDirectory};
+use crate::usecase::add_picture::UNUSED_FOR;
 use crate::usecase::storage_budgets::StorageBudgets;
 
 /// Minimum age of an orphaned blob. The row of a younger blob may not be committed yet.
@@ -41,13 +42,22 @@ pub struct SweepAttachments {
 pub struct SweepReport {
     pub orphaned_blobs: u64,
     pub unfinished_uploads: u64,
+    /// Uploaded files, and pictures of texts.
     pub unused_attachments: u64,
+}
+
+/// Which unused files are deleted.
+#[derive(Debug, Clone, Copy)]
+enum Unused {
+    Files,
+    Pictures,
 }
 
 impl SweepAttachments {
     /// Creates a sweep of `blobs` for the workspaces of `directory`.
     ///
-    /// Attachments that are unused for `unused_after` are deleted. `None` keeps them. Deleted files are subtracted from
+    /// Attachments that are unused for `unused_after` are deleted. `None` keeps them. Pictures that no text has are deleted
+    /// in any case. Deleted files are subtracted from
     /// `budgets`.
     #[must_use]
     pub fn new(
@@ -73,8 +83,12 @@ impl SweepAttachments {
         if let Some(unused_after) = self.unused_after {
             for workspace in &own {
                 report.unused_attachments +=
-                    self.delete_unused(*workspace, self.clock.now().plus(-unused_after)).await?;
+                    self.delete_unused(*workspace, Unused::Files, self.clock.now().plus(-unused_after)).await?;
             }
+        }
+        let pictures_before = self.clock.now().plus(-UNUSED_FOR);
+        for workspace in &own {
+            report.unused_attachments += self.delete_unused(*workspace, Unused::Pictures, pictures_before).await?;
         }
         report.unfinished_uploads = self.blobs.delete_unfinished_uploads(before).await?;
         let mut listing = self.blobs.list();
@@ -95,10 +109,18 @@ impl SweepAttachments {
         }
     }
 
-    async fn delete_unused(&self, workspace: WorkspaceId, before: Timestamp) -> Result<u64, RoadmapError> {
+    async fn delete_unused(
+        &self,
+        workspace: WorkspaceId,
+        unused: Unused,
+        before: Timestamp,
+    ) -> Result<u64, RoadmapError> {
         let mut deleted = 0;
         loop {
-            let batch = self.maintenance.delete_unused_attachments(workspace, before, BATCH).await?;
+            let batch = match unused {
+                Unused::Files => self.maintenance.delete_unused_attachments(workspace, before, BATCH).await?,
+                Unused::Pictures => self.maintenance.delete_unused_pictures(workspace, before, BATCH).await?,
+            };
             for file in &batch {
                 self.budgets.record(workspace, Usage::default().minus(Usage::from_files(file.byte_size)));
                 self.blobs.delete(file.key).await?;
@@ -202,16 +224,24 @@ mod tests {
                 .in_sequence(&mut order)
                 .returning(|_| Ok(()));
         }
+        // A picture without a text goes a day after it was added, whatever the setting is.
+        maintenance
+            .expect_delete_unused_pictures()
+            .withf(|of, before, limit| (*of, *before, *limit) == (workspace(), now().plus(-Duration::days(1)), 100))
+            .times(1)
+            .in_sequence(&mut order)
+            .return_once(|_, _, _| Ok(unused(200..201)));
+        blobs.expect_delete().withf(|deleted| *deleted == key(200)).times(1).returning(|_| Ok(()));
         let mut usage = MockUsageStore::new();
         usage
             .expect_add_usage()
-            .withf(|of, freed| (*of, *freed) == (workspace(), Usage { records: 0, files: -1_030 }))
+            .withf(|of, freed| (*of, *freed) == (workspace(), Usage { records: 0, files: -1_040 }))
             .times(1)
             .returning(|_, _| Ok(StoredUsage::default()));
         let sweep = sweep_with(blobs, maintenance, usage, Some(Duration::days(7)));
         assert_eq!(
             block_on(sweep.run()).unwrap(),
-            SweepReport { orphaned_blobs: 0, unfinished_uploads: 0, unused_attachments: 103 }
+            SweepReport { orphaned_blobs: 0, unfinished_uploads: 0, unused_attachments: 104 }
         );
         block_on(sweep.budgets.flush()).unwrap();
     }
@@ -242,8 +272,9 @@ mod tests {
             foreign.key.workspace = WorkspaceId::new(Uuid::from_u128(0xf0));
             Box::new(Batches(vec![vec![foreign]]))
         });
-        // Neither `MockMaintenance` nor `delete` expects a call.
-        let maintenance = MockMaintenance::new();
+        // No other call is expected, and no deletion.
+        let mut maintenance = MockMaintenance::new();
+        maintenance.expect_delete_unused_pictures().times(1).returning(|_, _, _| Ok(Vec::new()));
         let sweep = sweep(blobs, maintenance, None);
         assert_eq!(block_on(sweep.run()).unwrap(), SweepReport::default());
     }
@@ -269,6 +300,7 @@ mod tests {
             [only] if *only == key(5) => Ok(Vec::new()),
             other => Err(StoreError::Fatal(format!("{other:?}").into())),
         });
+        maintenance.expect_delete_unused_pictures().times(1).returning(|_, _, _| Ok(Vec::new()));
         let sweep = sweep(blobs, maintenance, None);
         assert_eq!(
             block_on(sweep.run()).unwrap(),

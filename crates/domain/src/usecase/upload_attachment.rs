@@ -6,11 +6,12 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use md5::{Digest, Md5};
 
-use crate::error::{ErrorChain, FieldError, FieldProblem, RoadmapError};
+use crate::error::{ErrorChain, FieldError, FieldProblem, RoadmapError, StoreError};
 use crate::model::attachment::{Attachment, BlobKey, Checksum, ContentHeaders, Filename, MAX_BYTES};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::media_type::{self, MediaType};
+use crate::model::picture::{PictureBy, PictureProblem};
 use crate::model::usage::Usage;
 use crate::policy::storage;
 use crate::ports::{BlobUpload, Blobs, Chunks, Clock, IdGenerator, UnitOfWork};
@@ -28,6 +29,16 @@ pub struct UploadAttachment {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     budgets: Option<Arc<StorageBudgets>>,
+}
+
+/// A file that is already in memory.
+pub struct InMemory(pub Option<Bytes>);
+
+#[async_trait]
+impl Chunks for InMemory {
+    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        Ok(self.0.take())
+    }
 }
 
 /// The description of a file by the client.
@@ -92,16 +103,42 @@ impl UploadAttachment {
         file: FileDescription,
         source: &mut dyn Chunks,
     ) -> Result<Attachment, RoadmapError> {
-        let attachment = AttachmentId::new(self.ids.next(self.clock.now()));
-        let (stored, reservation) = self.store(BlobKey { workspace, attachment }, file, source).await?;
-        let recorded = self.executor.run_without_key(workspace, &RecordAttachment { stored }).await?;
+        self.store(BlobKey { workspace, attachment: self.new_id() }, None, file, source).await
+    }
+
+    /// Returns the ID of a new file.
+    pub(crate) fn new_id(&self) -> AttachmentId {
+        AttachmentId::new(self.ids.next(self.clock.now()))
+    }
+
+    /// Stores a file with this ID, or a picture for texts with who has added it. Otherwise as [`Self::run`].
+    pub(crate) async fn store(
+        &self,
+        key: BlobKey,
+        picture_by: Option<PictureBy>,
+        file: FileDescription,
+        source: &mut dyn Chunks,
+    ) -> Result<Attachment, RoadmapError> {
+        let (stored, reservation) = self.store_content(key, file, source).await?;
+        let customer_share = match picture_by {
+            Some(PictureBy::Customer) => self.budgets.as_ref().and_then(|budgets| budgets.limits().customer_pictures()),
+            Some(PictureBy::Team) | None => None,
+        };
+        let record = RecordAttachment { stored, picture_by, customer_share };
+        let recorded = self.executor.run_without_key(key.workspace, &record).await;
+        if let Err(RoadmapError::Invalid(_)) = &recorded
+            && let Err(error) = self.blobs.delete(key).await
+        {
+            tracing::warn!(error = %ErrorChain::new(&error), "failed to remove a refused picture");
+        }
+        let recorded = recorded?;
         if let Some(reservation) = reservation {
             reservation.commit(Usage::default());
         }
         Ok(recorded)
     }
 
-    async fn store(
+    async fn store_content(
         &self,
         key: BlobKey,
         file: FileDescription,
@@ -196,6 +233,9 @@ impl UploadProgress {
 /// Stores the row of a file after its content was stored.
 struct RecordAttachment {
     stored: Attachment,
+    picture_by: Option<PictureBy>,
+    /// How many bytes the pictures of customers may take together.
+    customer_share: Option<u64>,
 }
 
 #[async_trait]
@@ -208,7 +248,12 @@ impl Operation for RecordAttachment {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Attachment>, RoadmapError> {
         let attachment = Attachment { created_at: context.now, ..self.stored.clone() };
-        work.insert_attachment(&attachment).await?;
+        if let Some(share) = self.customer_share
+            && work.customer_picture_bytes().await?.saturating_add(attachment.byte_size) > share
+        {
+            return Err(PictureProblem::ShareUsedUp.of_field("picture").into());
+        }
+        work.insert_attachment(&attachment, self.picture_by).await?;
         Ok(Performed::new(attachment, Audit::OwnRecord(OwnRecord::Upload)))
     }
 }
@@ -216,7 +261,7 @@ impl Operation for RecordAttachment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{Budget, OverBudget, StoreError};
+    use crate::error::{Budget, OverBudget};
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
     use crate::ports::mocks::{MockBlobs, MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore};
@@ -293,7 +338,7 @@ mod tests {
         let mut store = MockStore::new();
         store.expect_begin().return_once(move |_, _| {
             let mut unit = MockUnit::new();
-            unit.expect_insert_attachment().times(1).returning(move |_| outcome());
+            unit.expect_insert_attachment().times(1).returning(move |_, _| outcome());
             unit.expect_commit().returning(|_, _| Ok(EndOutcome::Applied));
             unit.expect_rollback().returning(|| Ok(EndOutcome::Applied));
             Ok(BeginOutcome::Started(Box::new(unit)))

@@ -1,7 +1,9 @@
 //! Attachments.
 
 use async_trait::async_trait;
+use diesel::dsl::sql;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl};
+use diesel::sql_types::Bool;
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::Attachment;
@@ -12,6 +14,7 @@ use roadmap_store::columns::TimestampColumn;
 use roadmap_store::rows::AttachmentRow;
 
 use crate::PostgresReader;
+use crate::pictures::{is_in_text, is_new_picture};
 use crate::rows::attachment_columns;
 use crate::schema::{attachments, changelogs as all_changelogs, portal_settings};
 
@@ -46,6 +49,24 @@ impl AttachmentReader for PostgresReader {
             .filter(attachments::workspace_id.eq(workspace))
             .filter(attachments::id.eq(image))
             .filter(diesel::dsl::exists(covers).or(diesel::dsl::exists(logo)))
+            .select(attachment_columns());
+        let row: Option<AttachmentRow> = session.run_optional(select.first(&mut session.connection()?)).await?;
+        row.map(Attachment::try_from).transpose()
+    }
+
+    async fn picture(
+        &self,
+        workspace: WorkspaceId,
+        picture: AttachmentId,
+        since: Timestamp,
+    ) -> Result<Option<Attachment>, StoreError> {
+        let session = self.session(workspace).await?;
+        let is_new = attachments::created_at.gt(TimestampColumn::from(since)).and(sql::<Bool>(is_new_picture!()));
+        let select = attachments::table
+            .filter(attachments::workspace_id.eq(workspace.uuid()))
+            .filter(attachments::id.eq(picture.uuid()))
+            .filter(attachments::picture_by.is_not_null())
+            .filter(sql::<Bool>(is_in_text!()).or(is_new))
             .select(attachment_columns());
         let row: Option<AttachmentRow> = session.run_optional(select.first(&mut session.connection()?)).await?;
         row.map(Attachment::try_from).transpose()

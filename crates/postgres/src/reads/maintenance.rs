@@ -16,6 +16,7 @@ use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::pictures::{is_kept_by_text, is_new_picture};
 use crate::reads::number_changes;
 use crate::schema::attachments;
 use crate::session::{LastStatement, NO_WORKSPACE, Session};
@@ -83,7 +84,8 @@ statement! {
 }
 
 /// The SQL condition of attachments that are neither the cover of a changelog nor the logo of the portal.
-macro_rules! is_unused {
+/// The file is neither a cover nor the logo.
+macro_rules! is_neither_cover_nor_logo {
     () => {
         "NOT EXISTS (
              SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
@@ -95,21 +97,60 @@ macro_rules! is_unused {
 }
 
 statement! {
-    /// Locks a workspace's oldest unused attachments from before a timestamp.
+    /// Locks a workspace's oldest attachments from before a timestamp that are neither covers nor the logo, nor pictures of
+    /// texts.
     LockUnusedAttachments {
         workspace: Uuid => SqlUuid,
         before: TimestampColumn => Timestamptz,
         limit: i64 => BigInt,
     } -> SqlUuid,
-    concat!("SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before} AND ", is_unused!(), "
-     ORDER BY created_at LIMIT {limit} FOR UPDATE SKIP LOCKED")
+    concat!("SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before}
+     AND picture_by IS NULL AND ", is_neither_cover_nor_logo!(), " ORDER BY created_at LIMIT {limit} FOR UPDATE SKIP LOCKED")
 }
 
 statement! {
     /// Deletes those of the given attachments that are unused.
     DeleteUnusedAttachments { workspace: Uuid => SqlUuid, ids: Vec<Uuid> => Array<SqlUuid> } -> (SqlUuid, BigInt),
-    concat!("DELETE FROM attachments WHERE workspace_id = {workspace} AND id = ANY ({ids}) AND ", is_unused!(), "
-     RETURNING id, byte_size")
+    concat!("DELETE FROM attachments WHERE workspace_id = {workspace} AND id = ANY ({ids})
+     AND ", is_neither_cover_nor_logo!(), " RETURNING id, byte_size")
+}
+
+/// No text has the picture any more, or none has ever had it and it was stored before a timestamp.
+macro_rules! is_unused_picture {
+    () => {
+        concat!(
+            "picture_by IS NOT NULL AND ",
+            is_neither_cover_nor_logo!(),
+            " AND CASE WHEN ",
+            is_new_picture!(),
+            "
+         THEN created_at < {before} ELSE NOT ",
+            is_kept_by_text!(),
+            " END"
+        )
+    };
+}
+
+statement! {
+    /// Locks a workspace's unused pictures.
+    LockUnusedPictures {
+        workspace: Uuid => SqlUuid,
+        before: TimestampColumn => Timestamptz,
+        limit: i64 => BigInt,
+    } -> SqlUuid,
+    concat!("SELECT id FROM attachments WHERE workspace_id = {workspace} AND ", is_unused_picture!(), "
+     LIMIT {limit} FOR UPDATE SKIP LOCKED")
+}
+
+statement! {
+    /// Deletes those of the given pictures that are unused.
+    DeleteUnusedPictures {
+        workspace: Uuid => SqlUuid,
+        before: TimestampColumn => Timestamptz,
+        ids: Vec<Uuid> => Array<SqlUuid>,
+    } -> (SqlUuid, BigInt),
+    concat!("DELETE FROM attachments WHERE workspace_id = {workspace} AND id = ANY ({ids}) AND ",
+        is_unused_picture!(), " RETURNING id, byte_size")
 }
 
 statement! {
@@ -151,6 +192,15 @@ impl PostgresStore {
         }
         Ok(purged.unsigned_abs())
     }
+}
+
+/// Returns deleted files by their ID and size.
+fn unused(workspace: WorkspaceId, deleted: Vec<(Uuid, i64)>) -> Vec<UnusedAttachment> {
+    let file = |(attachment, byte_size): (Uuid, i64)| UnusedAttachment {
+        key: BlobKey { workspace, attachment: AttachmentId::new(attachment) },
+        byte_size: byte_size.unsigned_abs(),
+    };
+    deleted.into_iter().map(file).collect()
 }
 
 #[async_trait]
@@ -235,11 +285,28 @@ impl Maintenance for PostgresStore {
         let delete = DeleteUnusedAttachments { workspace: id, ids };
         let deleted: Vec<(Uuid, i64)> = session.run(delete.load(&mut session.connection()?)).await?;
         session.commit(None::<(LastStatement, DeleteUnusedAttachments)>).await?;
-        let unused = |(attachment, byte_size): (Uuid, i64)| UnusedAttachment {
-            key: BlobKey { workspace, attachment: AttachmentId::new(attachment) },
-            byte_size: byte_size.unsigned_abs(),
-        };
-        Ok(deleted.into_iter().map(unused).collect())
+        Ok(unused(workspace, deleted))
+    }
+
+    /// As [`Self::delete_unused_attachments`].
+    async fn delete_unused_pictures(
+        &self,
+        workspace: WorkspaceId,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<UnusedAttachment>, StoreError> {
+        let session = Session::transaction(&self.auxiliary, workspace.uuid()).await?;
+        let id = workspace.uuid();
+        let lock = LockUnusedPictures { workspace: id, before: before.into(), limit: i64::from(limit) };
+        let ids: Vec<Uuid> = session.run(lock.load(&mut session.connection()?)).await?;
+        if ids.is_empty() {
+            session.roll_back().await?;
+            return Ok(Vec::new());
+        }
+        let delete = DeleteUnusedPictures { workspace: id, before: before.into(), ids };
+        let deleted: Vec<(Uuid, i64)> = session.run(delete.load(&mut session.connection()?)).await?;
+        session.commit(None::<(LastStatement, DeleteUnusedPictures)>).await?;
+        Ok(unused(workspace, deleted))
     }
 
     async fn outdated_documents(

@@ -73,7 +73,7 @@ impl OutputRow {
         let id = changelog.id.to_string();
         Self {
             title: changelog.title.to_string(),
-            content: changelog.content.as_str().to_owned(),
+            content: links.with_pictures(changelog.content.as_str()).into_owned(),
             category: changelog.category.map(ChangelogCategory::name),
             status: state.name(),
             url: links.changelog(&id),

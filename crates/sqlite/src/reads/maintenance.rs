@@ -14,6 +14,7 @@ use roadmap_domain::ports::{Health, Maintenance};
 use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
+use crate::pictures::{is_kept_by_text, is_new_picture};
 use crate::schema::{attachments, search_documents};
 use crate::statement::statement;
 
@@ -24,19 +25,39 @@ statement! {
      (SELECT rowid FROM operations WHERE created_at < ? ORDER BY created_at LIMIT ?)"
 }
 
-statement! {
-    /// Deletes a workspace's oldest attachments from before a timestamp that are neither the cover of a changelog nor
-    /// the logo of the portal.
-    DeleteUnusedAttachments { workspace: Id => Binary, before: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt),
-    "DELETE FROM attachments WHERE (workspace_id, id) IN (
-         SELECT workspace_id, id FROM attachments WHERE workspace_id = ? AND created_at < ? AND NOT EXISTS (
+/// The file is neither a cover nor the logo.
+macro_rules! is_neither_cover_nor_logo {
+    () => {
+        "NOT EXISTS (
              SELECT 1 FROM changelogs WHERE changelogs.workspace_id = attachments.workspace_id
              AND changelogs.cover_attachment_id = attachments.id
          ) AND NOT EXISTS (
              SELECT 1 FROM portal_settings WHERE portal_settings.workspace_id = attachments.workspace_id
              AND portal_settings.logo_attachment_id = attachments.id
-         ) ORDER BY created_at LIMIT ?
-     ) RETURNING id, byte_size"
+         )"
+    };
+}
+
+statement! {
+    /// Deletes a workspace's oldest attachments from before a timestamp that are neither the cover of a changelog nor
+    /// the logo of the portal, nor a picture of texts.
+    DeleteUnusedAttachments { workspace: Id => Binary, before: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt),
+    concat!("DELETE FROM attachments WHERE (workspace_id, id) IN (
+         SELECT workspace_id, id FROM attachments
+         WHERE workspace_id = ? AND created_at < ? AND picture_by IS NULL AND ", is_neither_cover_nor_logo!(), "
+         ORDER BY created_at LIMIT ?
+     ) RETURNING id, byte_size")
+}
+
+statement! {
+    /// Deletes a workspace's pictures that no text has any more, and those that none has ever had, from before a timestamp.
+    DeleteUnusedPictures { workspace: Id => Binary, before: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt),
+    concat!("DELETE FROM attachments WHERE (workspace_id, id) IN (
+         SELECT workspace_id, id FROM attachments
+         WHERE workspace_id = ? AND picture_by IS NOT NULL AND ", is_neither_cover_nor_logo!(), "
+         AND CASE WHEN ", is_new_picture!(), " THEN created_at < ? ELSE NOT ", is_kept_by_text!(), " END
+         LIMIT ?
+     ) RETURNING id, byte_size")
 }
 
 statement! {
@@ -73,6 +94,15 @@ statement! {
          SELECT rowid FROM removed_requests INDEXED BY removed_requests_by_removal
          WHERE removed_at < ? ORDER BY removed_at LIMIT ?
      )"
+}
+
+/// Returns deleted files by their ID and size.
+fn unused(workspace: WorkspaceId, deleted: Vec<(Id, i64)>) -> Vec<UnusedAttachment> {
+    let file = |(attachment, byte_size): (Id, i64)| UnusedAttachment {
+        key: BlobKey { workspace, attachment: AttachmentId::new(attachment.0) },
+        byte_size: byte_size.unsigned_abs(),
+    };
+    deleted.into_iter().map(file).collect()
 }
 
 #[async_trait]
@@ -129,12 +159,20 @@ impl Maintenance for SqliteStore {
     ) -> Result<Vec<UnusedAttachment>, StoreError> {
         let id = Id(workspace.uuid());
         let delete = DeleteUnusedAttachments { workspace: id, before: before.millis(), limit: i64::from(limit) };
-        let deleted: Vec<(Id, i64)> = self.write(move |connection| Ok(delete.load(connection)?)).await?;
-        let unused = |(attachment, byte_size): (Id, i64)| UnusedAttachment {
-            key: BlobKey { workspace, attachment: AttachmentId::new(attachment.0) },
-            byte_size: byte_size.unsigned_abs(),
-        };
-        Ok(deleted.into_iter().map(unused).collect())
+        let deleted = self.write(move |connection| Ok(delete.load(connection)?)).await?;
+        Ok(unused(workspace, deleted))
+    }
+
+    async fn delete_unused_pictures(
+        &self,
+        workspace: WorkspaceId,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<UnusedAttachment>, StoreError> {
+        let id = Id(workspace.uuid());
+        let delete = DeleteUnusedPictures { workspace: id, before: before.millis(), limit: i64::from(limit) };
+        let deleted = self.write(move |connection| Ok(delete.load(connection)?)).await?;
+        Ok(unused(workspace, deleted))
     }
 
     async fn outdated_documents(

@@ -21,6 +21,7 @@ use crate::model::sign_in::{PendingAction, SignIn};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::policy::trending::{self, WantedRanking};
+use crate::usecase::add_picture::UNUSED_FOR;
 use crate::usecase::query::feature_requests::SearchFeatureRequests;
 use crate::usecase::query::files::ReadableFile;
 use crate::usecase::query::{Query, QueryPorts};
@@ -425,6 +426,23 @@ impl Query for FindPublicImage {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ReadableFile, RoadmapError> {
         let attachment = ports.reader.public_image(workspace, self.image, ports.clock.now()).await?;
+        Ok(ReadableFile::new(attachment.ok_or(RoadmapError::NotFound(Resource::File))?, ports.blobs.clone()))
+    }
+}
+
+/// Finds a picture of a text, or one that was just added.
+#[derive(Debug, Clone, Copy)]
+pub struct FindPicture {
+    pub picture: AttachmentId,
+}
+
+#[async_trait]
+impl Query for FindPicture {
+    type Output = ReadableFile;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ReadableFile, RoadmapError> {
+        let since = ports.clock.now().plus(-UNUSED_FOR);
+        let attachment = ports.reader.picture(workspace, self.picture, since).await?;
         Ok(ReadableFile::new(attachment.ok_or(RoadmapError::NotFound(Resource::File))?, ports.blobs.clone()))
     }
 }
