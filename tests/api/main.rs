@@ -63,6 +63,7 @@ mod outages;
 mod overview;
 mod pages;
 mod permissions;
+mod pictures;
 mod portal_settings;
 #[cfg(target_os = "linux")]
 mod power_cuts;

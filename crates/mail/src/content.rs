@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::html::{CleanHtml, PictureElement};
 use roadmap_domain::model::mail::Topic;
 
 /// Maximum bytes of a comment or changelog in each part of a mail. Both parts with the frame and all encodings then have
@@ -30,11 +30,27 @@ impl ContentParts {
     /// Renders the parts of content in time linear in its length.
     pub(crate) fn render(content: &CleanHtml) -> Self {
         let (text, is_text_cut) = content.beginning(MAX_SHOWN_BYTES);
-        let html = content.to_display();
+        let html = match content.has_pictures() {
+            true => content.map_pictures(fitted),
+            false => content.to_display().into_owned(),
+        };
         let is_html_cut = html.len() > MAX_SHOWN_BYTES;
-        let html = if is_html_cut { escaped(&text, MAX_SHOWN_BYTES) } else { html.into_owned() };
+        let html = if is_html_cut { escaped(&text, MAX_SHOWN_BYTES) } else { html };
         Self { text, is_text_cut, html, is_html_cut }
     }
+}
+
+/// Widest picture in pixels: the frame without its margins. Outlook heeds only the attribute.
+const MAX_PICTURE_WIDTH: u32 = 510;
+
+/// Returns a picture that fits into the frame of a mail.
+fn fitted(element: PictureElement<'_>) -> String {
+    let PictureElement { source, alternative, dimensions } = element;
+    let width = dimensions.map_or(MAX_PICTURE_WIDTH, |size| size.width.min(MAX_PICTURE_WIDTH));
+    format!(
+        "<img src=\"{source}\" alt=\"{alternative}\" width=\"{width}\" \
+         style=\"width:100%;max-width:{width}px;height:auto;border:0;border-radius:8px\">"
+    )
 }
 
 /// Escapes text as HTML and truncates the result to `limit` bytes.

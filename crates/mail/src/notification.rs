@@ -2,6 +2,7 @@
 
 use askama::Template;
 use roadmap_domain::model::comment::PublicAuthor;
+use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::mail::{Brand, News, Notification, Unsubscription};
 
 use crate::content::ContentParts;
@@ -27,6 +28,8 @@ struct Html<'a> {
     frame: Frame<'a>,
     notification: &'a Notification,
     content: &'a ContentParts,
+    /// The HTML of the content, with the URLs of pictures.
+    text: &'a str,
     lead: &'a str,
     cover: Option<&'a str>,
     status: Option<&'a str>,
@@ -71,9 +74,22 @@ pub(crate) fn render(notification: &Notification, content: &ContentParts) -> Res
     let author = author.as_deref();
     let text = Text { notification, content, lead, author, button, reason, stop, stop_all }.render()?;
     let frame = Frame::new(*language, brand, title.as_str());
-    let html =
-        Html { frame, notification, content, lead, cover, status, author, button, reason, stop, stop_all }.render()?;
-    Ok(Rendered { subject: subject(words, brand, news, title.as_str()), text, html })
+    let html_content = &*CleanHtml::with_absolute_pictures(&content.html, &brand.portal_url);
+    let html = Html {
+        frame,
+        notification,
+        content,
+        text: html_content,
+        lead,
+        cover,
+        status,
+        author,
+        button,
+        reason,
+        stop,
+        stop_all,
+    };
+    Ok(Rendered { subject: subject(words, brand, news, title.as_str()), text, html: html.render()? })
 }
 
 fn subject(words: Words, brand: &Brand, news: &News, title: &str) -> String {

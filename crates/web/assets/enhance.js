@@ -141,3 +141,66 @@ function listenForKeys(help) {
     else if (action.startsWith("focus-")) document.querySelector(`[aria-keyshortcuts="${event.key}"]`)?.focus();
   });
 }
+
+// Pictures that are chosen, pasted or dropped are sent at once, and their links are put where the cursor is.
+const pictures = document.querySelector("[data-picture-of]");
+if (pictures) addPictures(pictures);
+
+function addPictures(field) {
+  const area = document.getElementById(field.dataset.pictureOf);
+  const hint = document.getElementById("picture-hint");
+  hint.append(" ", hint.dataset.dropping);
+  const status = document.createElement("p");
+  status.className = "hint";
+  status.setAttribute("role", "status");
+  hint.after(status);
+  let last = Promise.resolve();
+
+  field.addEventListener("change", () => {
+    add(field.files);
+    // The form does not send them once more.
+    field.value = "";
+  });
+  area.addEventListener("paste", (event) => take(event, event.clipboardData));
+  area.addEventListener("drop", (event) => take(event, event.dataTransfer));
+  area.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+
+  function take(event, data) {
+    const isPicture = (file) => file.type.startsWith("image/");
+    const files = Array.from(data?.files ?? []).filter(isPicture);
+    if (!files.length) return;
+    event.preventDefault();
+    add(files);
+  }
+
+  // One after another, in their order.
+  function add(files) {
+    for (const file of Array.from(files)) last = last.then(() => send(file));
+  }
+
+  async function send(file) {
+    const { sending, added, failed } = field.dataset;
+    status.textContent = sending;
+    const form = new FormData();
+    form.append("picture", file);
+    try {
+      const response = await fetch("/pictures", { method: "POST", body: form, redirect: "error" });
+      const isPlain = response.headers.get("content-type")?.startsWith("text/plain");
+      const text = await response.text();
+      if (response.status === 201) insert(text);
+      status.textContent = response.status === 201 ? added : isPlain ? text : failed;
+    } catch {
+      status.textContent = failed;
+    }
+  }
+
+  function insert(link) {
+    const before = area.value.slice(0, area.selectionStart);
+    const text = (before && !before.endsWith("\n") ? "\n" : "") + link + "\n";
+    area.focus();
+    // Unlike a change by the script alone, this one can be undone.
+    if (!document.execCommand("insertText", false, text)) area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+  }
+}

@@ -24,6 +24,7 @@ use crate::cookies::{self, LANGUAGE, Secret, THEME};
 use crate::form::Fields;
 use crate::notices;
 use crate::origin;
+use crate::pictures;
 use crate::state::State;
 use crate::text::{self, Text};
 use crate::theme::Theme;
@@ -164,6 +165,15 @@ impl Context {
     /// Returns the sentence about what the last action has done, by the parameter `done`. Anything unknown is ignored, and
     /// so are actions of the team unless a member looks.
     pub(crate) fn notice(&self) -> Option<String> {
+        let sentence = self.notice_of_action();
+        let linked = self.query.get(pictures::LINKED).parse::<i64>().ok().filter(|count| *count > 0);
+        match linked.map(|count| self.text().count("pictures-linked", count)) {
+            Some(linked) => Some(sentence.map_or(linked.clone(), |sentence| format!("{sentence} {linked}"))),
+            None => sentence,
+        }
+    }
+
+    fn notice_of_action(&self) -> Option<String> {
         let (text, done) = (self.text(), self.query.get("done"));
         if done == "signed-in" && self.session.is_none() {
             // The browser has not sent the cookie that it has just got.

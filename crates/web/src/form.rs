@@ -17,8 +17,9 @@ use crate::digest;
 /// Largest form in bytes: two texts of 20,000 characters, percent-encoded at worst.
 pub(crate) const LIMIT: usize = 512 * 1024;
 
-/// Largest form with a file in bytes. The file has at most [`MAX_IMAGE`].
-pub(crate) const FILE_LIMIT: usize = MAX_IMAGE + LIMIT;
+/// Largest form with files in bytes: a picture and a cover of [`MAX_IMAGE`] each. A larger file than that is read, too, so
+/// that the form can be shown again with a sentence about it.
+pub(crate) const FILE_LIMIT: usize = 2 * MAX_IMAGE + LIMIT;
 
 /// Largest image of a form in bytes.
 pub(crate) const MAX_IMAGE: usize = 5 * 1024 * 1024;
@@ -27,8 +28,8 @@ pub(crate) const MAX_IMAGE: usize = 5 * 1024 * 1024;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fields {
     values: Vec<(String, String)>,
-    /// The file that was chosen, if the form has one.
-    file: Option<UploadedFile>,
+    /// The files that were chosen.
+    files: Vec<UploadedFile>,
 }
 
 /// A file that was sent with a form.
@@ -48,11 +49,14 @@ impl Fields {
     /// Parses fields (`application/x-www-form-urlencoded`). Malformed parts become the replacement character.
     pub(crate) fn parse(encoded: &[u8]) -> Self {
         let fields = url::form_urlencoded::parse(encoded).take(MAX_FIELDS);
-        Self { values: fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect(), file: None }
+        Self {
+            values: fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect(),
+            files: Vec::new(),
+        }
     }
 
-    /// Reads the fields of a form with a file (`multipart/form-data`, RFC 7578). A part with a file name is the file, if
-    /// one was chosen.
+    /// Reads the fields of a form with files (`multipart/form-data`, RFC 7578). A part with a file name is a file, if one was
+    /// chosen.
     ///
     /// # Errors
     /// The body is malformed.
@@ -75,7 +79,7 @@ impl Fields {
                 Some(_) if content.is_empty() => {}
                 Some(filename) => {
                     let description = FileDescription { filename: Filename::sanitize(&filename), media_type };
-                    fields.file = Some(UploadedFile { field: name, description, content: content.freeze() });
+                    fields.files.push(UploadedFile { field: name, description, content: content.freeze() });
                 }
                 None => fields.values.push((name, String::from_utf8_lossy(&content).into_owned())),
             }
@@ -85,7 +89,7 @@ impl Fields {
 
     /// Returns the file of a field, if one was chosen.
     pub(crate) fn file(&self, field: &str) -> Option<&UploadedFile> {
-        self.file.as_ref().filter(|file| file.field == field)
+        self.files.iter().find(|file| file.field == field)
     }
 
     /// Returns all values of a field, in their order.
@@ -96,8 +100,8 @@ impl Fields {
     /// Returns a digest of everything that was sent.
     pub(crate) fn digest(&self) -> String {
         let mut digest = Sha256::new();
-        let content = self.file.as_ref().map_or(&[][..], |file| &file.content);
-        for part in self.values.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]).chain([content]) {
+        let values = self.values.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
+        for part in values.chain(self.files.iter().map(|file| &file.content[..])) {
             digest.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             digest.update(part);
         }

@@ -27,6 +27,7 @@ mod known_browser;
 mod notices;
 mod origin;
 mod page;
+mod pictures;
 mod portal;
 mod problem;
 mod prose;

@@ -155,6 +155,18 @@ impl Reply {
         Self::new(Content::Other(response))
     }
 
+    /// Adds a parameter to the path of a redirect.
+    pub(crate) fn with_parameter(mut self, parameter: &str) -> Self {
+        if let Content::Redirect { location, .. } = &mut self.content {
+            let (path, fragment) =
+                location.split_once('#').map_or((location.as_str(), None), |(path, of)| (path, Some(of)));
+            let separator = if path.contains('?') { '&' } else { '?' };
+            let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
+            *location = format!("{path}{separator}{parameter}{fragment}");
+        }
+        self
+    }
+
     /// Adds a `Set-Cookie` header.
     pub(crate) fn with_cookie(mut self, cookie: String) -> Self {
         self.cookies.push(cookie);

@@ -25,7 +25,7 @@ use crate::portal::{
 };
 use crate::reply::{CacheKey, PageResult, Reply};
 use crate::state::State;
-use crate::{assets, brand, problem};
+use crate::{assets, brand, pictures, problem};
 
 /// Longest path and query of a page in bytes. Pages repeat them in their forms and links.
 const MAX_TARGET: usize = 4 * 1024;
@@ -186,6 +186,8 @@ fn pages() -> Vec<Endpoint> {
         get("/sitemap-{part}.xml", Public, sitemap::part),
         get("/robots.txt", Everybody, sitemap::robots),
         get("/covers/{id}/{name}", Everybody, images::show),
+        get("/pictures/{id}", Everybody, pictures::show),
+        post("/pictures", SignedIn, pictures::add),
         Endpoint::new(Method::GET, "/assets/{file}", Access::Public, assets::show),
         Endpoint::new(Method::GET, "/brand/{file}", Access::Public, brand::show),
     ]
@@ -313,15 +315,14 @@ fn must_sign_in_again(context: &Context, who: Who) -> bool {
     }
 }
 
-/// Reads a form. Only those of members have room for a file. A member whose session has ended sends the form with the file
+/// Reads a form. Only those of people who are signed in have room for files. Somebody whose session has ended sends the form with the file
 /// nevertheless, so that the texts in it are read, too.
 async fn read_form(context: &Context, payload: Option<Payload>) -> Result<Fields, HttpError> {
     let Some(mut payload) = payload else { return Ok(Fields::default()) };
     let bodies = &context.state.http.bodies;
-    let is_member = context.session.as_ref().is_some_and(|session| session.member.is_some());
     let mime = context.request.mime_type().ok().flatten();
     let has_parts = mime.is_some_and(|mime| mime.essence_str() == "multipart/form-data");
-    let limit = if has_parts && is_member { form::FILE_LIMIT } else { form::LIMIT };
+    let limit = if has_parts && context.session.is_some() { form::FILE_LIMIT } else { form::LIMIT };
     let (body, _memory) = bodies.read_body(&mut payload, limit).await?;
     match has_parts {
         true => Fields::parse_multipart(context.request.headers(), body).await,

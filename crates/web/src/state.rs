@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix_web::web;
 use roadmap_domain::ports::Random;
+use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
@@ -24,6 +25,8 @@ pub struct State {
     pub random: Arc<dyn Random>,
     /// Stores images.
     pub upload: UploadAttachment,
+    /// Adds pictures to texts.
+    pub pictures: AddPicture,
     /// Whether mail goes to a mail server. Otherwise it is written to files, and nobody gets it.
     pub has_mail_server: bool,
     /// Keeps the overviews of workspaces.

@@ -9,6 +9,7 @@ use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
 use fluent_langneg::{NegotiationStrategy, accepted_languages, negotiate_languages};
 use roadmap_domain::error::{FieldError, FieldProblem};
 use roadmap_domain::model::changelog::ChangelogCategory;
+use roadmap_domain::model::picture::{self, PictureProblem};
 use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -189,6 +190,9 @@ impl Text {
 
     /// Returns the sentence about an invalid field of a form.
     pub(crate) fn problem(self, error: &FieldError) -> String {
+        if let Some(key) = picture_problem(error) {
+            return self.get(key).into_owned();
+        }
         let label = self.get(&format!("field-{}", error.field));
         let label = || ("field", FluentValue::from(label.clone()));
         match &error.problem {
@@ -208,6 +212,29 @@ impl Text {
             | FieldProblem::Custom { .. } => self.with("problem-invalid", &[label()]),
         }
     }
+}
+
+/// Returns the key of the sentence about a picture, or about the pictures of a text.
+fn picture_problem(error: &FieldError) -> Option<&'static str> {
+    use PictureProblem::{Animated, Busy, DayUsedUp, ShareUsedUp, TooLarge, TooManyPixels, Unreadable};
+    let FieldProblem::Custom { message } = error.problem else { return None };
+    let problems = [
+        (TooLarge, "problem-picture-large"),
+        (Unreadable, "problem-picture-unreadable"),
+        (TooManyPixels, "problem-picture-pixels"),
+        (Animated, "problem-picture-animated"),
+        (Busy, "problem-picture-busy"),
+        (DayUsedUp, "problem-picture-day"),
+        (ShareUsedUp, "problem-picture-share"),
+    ];
+    let of_file = problems.into_iter().find(|(problem, _)| problem.message() == message).map(|(_, key)| key);
+    let field = &error.field;
+    let of_text = [
+        (picture::missing(field), "problem-picture-gone"),
+        (picture::too_many(field, picture::MAX_IN_POST), "problem-pictures-post"),
+        (picture::too_many(field, picture::MAX_IN_CHANGELOG), "problem-pictures-changelog"),
+    ];
+    of_file.or_else(|| of_text.iter().find(|(of, _)| of == error).map(|(_, key)| *key))
 }
 
 /// Returns the number of the week, which begins on Monday (ISO 8601). UTC.

@@ -170,3 +170,26 @@ ask-name = Wie dürfen wir Sie nennen?
 ask-name-hint = Freiwillig. Ihr Name steht neben dem, was Sie schreiben. In Ihrem Konto können Sie ihn ändern.
 save-name = Namen speichern
 done-named = Danke. Ihr Name ist gespeichert.
+
+# Ein Bild in einem Text.
+add-picture = Bild hinzufügen
+picture-hint = JPEG, PNG, WebP oder GIF, bis 5 MB. Ohne Metadaten wie den Ort.
+picture-dropping = Sie können es auch in den Text einfügen oder hineinziehen.
+picture-sending = Das Bild wird hinzugefügt …
+picture-added = Das Bild ist im Text.
+picture-failed = Das Bild konnte nicht hinzugefügt werden. Versuchen Sie es noch einmal.
+pictures-linked = { $count ->
+    [one] Ein Bild einer anderen Website wurde zu einem Link. Um es zu zeigen, speichern Sie es und nehmen Sie „Bild hinzufügen“.
+   *[other] { $number } Bilder anderer Websites wurden zu Links. Um sie zu zeigen, speichern Sie sie und nehmen Sie „Bild hinzufügen“.
+}
+problem-picture-large = Dieses Bild ist zu groß. Es darf höchstens 5 MB haben.
+problem-picture-unreadable = Das ist kein Bild, das gelesen werden kann. Wählen Sie eine JPEG-, PNG-, WebP- oder GIF-Datei.
+problem-picture-pixels = Dieses Bild hat zu viele Pixel. Möglich sind höchstens 40 Megapixel.
+problem-picture-animated = Ein animiertes WebP kann nicht gezeigt werden. Nehmen Sie ein GIF.
+problem-picture-busy = Gerade werden viele Bilder hinzugefügt. Versuchen Sie es gleich noch einmal.
+problem-picture-day = Sie können am Tag 30 MB an Bildern hinzufügen, und dieses passt nicht mehr hinein. Ihr Text geht nicht verloren.
+problem-picture-share = Für Bilder von Kunden ist hier kein Platz mehr. Senden Sie den Text ohne das Bild.
+problem-picture-rate = Sie fügen viele Bilder hinzu. Warten Sie eine Weile vor dem nächsten.
+problem-picture-gone = Ein Bild Ihres Textes gibt es nicht mehr. Fügen Sie es noch einmal hinzu, oder entfernen Sie es aus dem Text.
+problem-pictures-post = Ein Text kann höchstens 3 Bilder haben.
+problem-pictures-changelog = Ein Changelog kann höchstens 20 Bilder haben.

@@ -170,3 +170,26 @@ ask-name = How shall we call you?
 ask-name-hint = Optional. Your name stands beside what you write. You can change it in your account.
 save-name = Save name
 done-named = Thank you. Your name is saved.
+
+# A picture of a text.
+add-picture = Add picture
+picture-hint = JPEG, PNG, WebP or GIF, up to 5 MB. Without metadata such as the place.
+picture-dropping = You can also paste or drop it into the text.
+picture-sending = Adding the picture …
+picture-added = The picture is in the text.
+picture-failed = The picture could not be added. Try again.
+pictures-linked = { $count ->
+    [one] A picture of another site became a link. To show it, save it and use “Add picture”.
+   *[other] { $number } pictures of other sites became links. To show them, save them and use “Add picture”.
+}
+problem-picture-large = This picture is too large. It may have at most 5 MB.
+problem-picture-unreadable = This is not a picture that can be read. Choose a JPEG, PNG, WebP or GIF file.
+problem-picture-pixels = This picture has too many pixels. At most 40 megapixels are possible.
+problem-picture-animated = An animated WebP cannot be shown. Use a GIF.
+problem-picture-busy = Many pictures are being added right now. Try again in a moment.
+problem-picture-day = You can add 30 MB of pictures in a day, and this one does not fit any more. Your text is not lost.
+problem-picture-share = There is no more space for pictures of customers here. Post without it.
+problem-picture-rate = You are adding many pictures. Wait a while before you add the next one.
+problem-picture-gone = A picture of your text does not exist any more. Add it again, or remove it from the text.
+problem-pictures-post = A text can have at most 3 pictures.
+problem-pictures-changelog = A changelog can have at most 20 pictures.

@@ -27,6 +27,7 @@ use crate::admin::{Entry, frame, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
+use crate::pictures;
 use crate::portal::request_links::{Place, place};
 use crate::prose;
 use crate::reply::{PageResult, Reply};
@@ -195,6 +196,9 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         // It was merged meanwhile. The text was not meant for what it was merged into.
         return Ok(show_unsaved_draft(&context, &HttpError::NotFound, draft, path(&slug)));
     }
+    if !draft.is_html {
+        pictures::append(&context, &fields, &mut draft.problems, &mut draft.description).await?;
+    }
     let change = draft.change(&Draft::of_stored(&detail), text);
     if fields.has("preview") && draft.problems.of("description").is_none() {
         let html = draft.html().map(|description| CleanHtml::from_stored(description.html().to_owned()));
@@ -209,7 +213,8 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let operation = EditUnchangedRequest { edit, read: Fingerprint::from_form(&draft.fingerprint) };
     let next = |edited: FeatureRequestEdited| landing(&edited.detail.summary.slug(), "request-saved");
     match run_once(&context, &fields, operation, next).await {
-        Ok(reply) => Ok(reply),
+        Ok(reply) if draft.is_html => Ok(reply),
+        Ok(reply) => Ok(pictures::tell_linked(reply, &draft.description)),
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::ChangedMeanwhile))) => conflict(&context, draft).await,
         Err(error) => match refusal(text, &error) {
             Some(sentence) => {

@@ -25,6 +25,7 @@ use crate::admin::{Entry, frame_with_counts, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
+use crate::pictures;
 use crate::portal::parts::Counted;
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
@@ -139,6 +140,7 @@ pub(crate) async fn similar(context: Rc<Context>) -> PageResult {
 /// `POST /admin/feature_requests/new`: creates it, or looks for similar ones.
 pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
     let mut draft = Draft::of_form(&fields);
+    pictures::append(&context, &fields, &mut draft.problems, &mut draft.description).await?;
     if fields.has("again") {
         draft.problems.check(Title::parse("title", &draft.title), context.text());
         let similar = similar_to(&context, &draft.title).await?;
@@ -147,7 +149,7 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
     let Some(checked) = draft.check(&context)? else { return page(&context, draft, None).await };
     let next = |cast: VoteCast| landing(&cast.request.slug(), "request-created");
     match run_once(&context, &fields, CreateFeatureRequest::new(checked), next).await {
-        Ok(reply) => Ok(reply),
+        Ok(reply) => Ok(pictures::tell_linked(reply, &draft.description)),
         Err(error) => match refusal(context.text(), &error) {
             Some(sentence) => {
                 let is_track = matches!(error, HttpError::Domain(RoadmapError::NotFound(Resource::Track)));

@@ -2,8 +2,6 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
-use async_trait::async_trait;
-use roadmap_domain::error::StoreError;
 use roadmap_domain::model::admin::InboxCounts;
 use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::{Actor, ActorKind};
@@ -13,10 +11,8 @@ use roadmap_domain::model::id::{CustomerId, TrackId};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::spreadsheet;
-use roadmap_domain::ports::Chunks;
+use roadmap_domain::usecase::upload_attachment::InMemory;
 use roadmap_http::error::HttpError;
-
-use actix_web::web::Bytes;
 
 use crate::context::Context;
 use crate::form::{MAX_IMAGE, Problems, UploadedFile};
@@ -143,16 +139,6 @@ impl CsvFile {
             .insert_header(NOSNIFF)
             .body(self.0);
         Reply::other(response)
-    }
-}
-
-/// The content of a file that is in memory.
-struct InMemory(Option<Bytes>);
-
-#[async_trait]
-impl Chunks for InMemory {
-    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
-        Ok(self.0.take())
     }
 }
 

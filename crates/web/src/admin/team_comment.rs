@@ -26,6 +26,7 @@ use crate::admin::{Entry, frame, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
+use crate::pictures;
 use crate::portal::comments::CommentView;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
@@ -126,14 +127,18 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let id = path_id(&context, CommentId::new)?;
     let (content, is_html) = (multiline_text(&fields, "content"), fields.get("format") == "html");
     let mut draft = Draft { content, is_html, ..Draft::default() };
-    let html = draft.problems.check(draft.html(), context.text());
+    if !is_html {
+        pictures::append(&context, &fields, &mut draft.problems, &mut draft.content).await?;
+    }
+    let html = draft.problems.check(draft.html(), context.text()).filter(|_| draft.problems.is_empty());
     match html {
         Some(html) if fields.has("preview") => draft.preview = Some(prose::html(&html)),
         Some(content) => {
             let next = next_path(&fields);
             let landing = move |_: ListedComment| after(next.as_ref(), "/admin", "comment-saved");
             match run_once(&context, &fields, EditComment { comment: id, content }, landing).await {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) if is_html => return Ok(reply),
+                Ok(reply) => return Ok(pictures::tell_linked(reply, &draft.content)),
                 Err(error) => match refusal(context.text(), &error) {
                     Some(sentence) => draft.problems.add("content", sentence),
                     None => return show_unsaved_text(&context, error, &draft.content),

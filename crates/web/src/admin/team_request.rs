@@ -35,6 +35,7 @@ use crate::admin::{Entry, frame_with_counts, path_id, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
+use crate::pictures;
 use crate::portal::comments::{CommentView, initials};
 use crate::portal::parts::{Day, Row, Status, Statuses};
 use crate::portal::request_links::{Place, place, with_notice, with_query};
@@ -242,19 +243,20 @@ pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult 
     if let Some(reply) = merged_meanwhile(&context, draft.clone()).await? {
         return Ok(reply);
     }
+    pictures::append(&context, &fields, &mut draft.problems, &mut draft.content).await?;
     let html = draft.problems.check(markdown::to_html("content", &draft.content), context.text());
     if fields.has("preview") {
         draft.preview = html.map(|html| prose::html(&html));
         return render(&context, draft).await;
     }
-    let Some(content) = html else { return render(&context, draft).await };
+    let Some(content) = html.filter(|_| draft.problems.is_empty()) else { return render(&context, draft).await };
     let author = CommentAuthor::Member(author(&context)?);
     let comment = CommentDraft { content, author, notify_all_voters };
     let operation = PostComment { request: reference(&context), draft: comment };
     let done = if notify_all_voters { "answered-mail" } else { "answered" };
     let next = move |posted: CommentPosted| landing(&posted.request.slug(), done);
     match run_once(&context, &fields, operation, next).await {
-        Ok(reply) => Ok(reply),
+        Ok(reply) => Ok(pictures::tell_linked(reply, &draft.content)),
         Err(error) => {
             let field = if is_about_mail(&error) { "notify_all_voters" } else { "content" };
             refused(&context, draft, field, error).await

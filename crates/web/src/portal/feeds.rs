@@ -9,6 +9,7 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::portal::{PortalRow, PortalSort, PublishedChangelog, Viewer};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::links::Links;
 use roadmap_domain::usecase::query::portal::{
     ListFeatureRequests, ListPublishedChangelogs, ShowRequestPage, image_path,
 };
@@ -124,7 +125,7 @@ pub(crate) async fn changelogs(context: Rc<Context>) -> PageResult {
             &changelogs::path(*id),
             *published_at,
             updated,
-            &html(content),
+            &html(content, &context.links),
         );
         entry.categories.extend(category.map(|category| Category {
             term: category.name().to_owned(),
@@ -167,7 +168,7 @@ pub(crate) async fn comments(context: Rc<Context>) -> PageResult {
         let author = author(writer.t, &listed.author);
         let path = format!("{}#comment-{}", request_links::path(&canonical), comment.id);
         let (id, title) = (comment.id.to_string(), writer.t.named("comment-by", &author));
-        let html = html(&comment.content);
+        let html = html(&comment.content, &writer.context.links);
         let mut entry = writer.entry(&id, &title, &path, comment.created_at, listed.updated_at, &html);
         entry.authors = vec![Person { name: xml_text(&author), ..Person::default() }];
         entry
@@ -187,8 +188,8 @@ fn author(t: Text, author: &PublicAuthor) -> String {
 }
 
 /// Returns the HTML of people as it stands in a feed.
-fn html(content: &CleanHtml) -> String {
-    crate::prose::html(content)
+fn html(content: &CleanHtml, links: &Links) -> String {
+    links.with_pictures(&crate::prose::html(content)).into_owned()
 }
 
 /// Returns a text as HTML. Some readers take all content for HTML, whatever its type.

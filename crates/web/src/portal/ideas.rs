@@ -15,6 +15,7 @@ use crate::actions::{act, check, check_honeypot, keep, multiline_text, read_emai
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
+use crate::pictures;
 use crate::portal::parts::{Row, Statuses};
 use crate::reply::{PageResult, Reply};
 
@@ -84,6 +85,7 @@ pub(crate) async fn submit(context: Rc<Context>, fields: Fields) -> PageResult {
         problems: Problems::default(),
     };
     draft.problems.check(Title::parse("title", &draft.title), text);
+    pictures::append(&context, &fields, &mut draft.problems, &mut draft.description).await?;
     if fields.has("again") {
         return Ok(second_step(&context, draft).await);
     }
@@ -94,7 +96,10 @@ pub(crate) async fn submit(context: Rc<Context>, fields: Fields) -> PageResult {
     }
     if let Some(session) = context.session.as_deref() {
         return match draft.problems.is_empty() {
-            true => act(&context, session, action, &fields, "/feature_requests".to_owned()).await,
+            true => {
+                let reply = act(&context, session, action, &fields, "/feature_requests".to_owned()).await;
+                reply.map(|reply| pictures::tell_linked(reply, &draft.description))
+            }
             false => Ok(second_step(&context, draft).await),
         };
     }

@@ -20,6 +20,7 @@ use crate::actions::{
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
+use crate::pictures;
 use crate::portal::comments::CommentDraft;
 use crate::portal::request;
 use crate::prose;
@@ -163,18 +164,21 @@ pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult 
         }
         Err(error) => return Err(error),
     };
-    let mut draft =
-        CommentDraft { content: content.clone(), email: fields.get("email").to_owned(), ..CommentDraft::default() };
+    let mut draft = CommentDraft { content, email: fields.get("email").to_owned(), ..CommentDraft::default() };
+    pictures::append(&context, &fields, &mut draft.problems, &mut draft.content).await?;
     if fields.has("preview") {
-        let html = draft.problems.check(markdown::to_html("content", &content), text);
+        let html = draft.problems.check(markdown::to_html("content", &draft.content), text);
         draft.preview = html.map(|html| prose::html(&html));
         return request::render(&context, draft).await;
     }
-    let action = PageAction::Comment { request: request.id, content };
+    let action = PageAction::Comment { request: request.id, content: draft.content.clone() };
     draft.problems.check(check(&action, context.session.is_none()), text);
     if let Some(session) = context.session.as_deref() {
         return match draft.problems.is_empty() {
-            true => act(&context, session, action, &fields, request_path(&request)).await,
+            true => {
+                let reply = act(&context, session, action, &fields, request_path(&request)).await;
+                reply.map(|reply| pictures::tell_linked(reply, &draft.content))
+            }
             false => request::render(&context, draft).await,
         };
     }

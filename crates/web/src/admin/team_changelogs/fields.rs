@@ -11,6 +11,8 @@ use roadmap_domain::model::timestamp::Timestamp;
 
 use crate::actions::multiline_text;
 use crate::form::Fields;
+use crate::pictures;
+use crate::reply::Reply;
 
 /// What was typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -94,6 +96,11 @@ impl ChangelogForm {
     pub(super) fn linked_before(&self) -> String {
         let ids: Vec<String> = self.linked_before.iter().flatten().map(ToString::to_string).collect();
         ids.join(" ")
+    }
+
+    /// Says on the next page how many pictures of other sites became links.
+    pub(super) fn tell_linked(&self, reply: Reply) -> Reply {
+        if self.is_html { reply } else { pictures::tell_linked(reply, &self.content) }
     }
 
     pub(super) fn parse_content(&self) -> Validated<CleanHtml> {

@@ -40,6 +40,7 @@ use crate::admin::{self, Entry};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
+use crate::pictures;
 use crate::portal::parts::Counted;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
@@ -188,6 +189,7 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
         }
     };
     match admin::run_once(&context, &fields, operation, landing).await {
+        Ok(reply) => Ok(draft.form.tell_linked(reply)),
         Err(HttpError::Domain(error)) if explain(context.text(), &error, &mut draft.problems) => {
             draft.render(&context, None, StatusCode::UNPROCESSABLE_ENTITY).await
         }
@@ -264,6 +266,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
         }
     };
     match admin::run_once(&context, &fields, SaveChangelog { edit, then, moves }, landing).await {
+        Ok(reply) => Ok(draft.form.tell_linked(reply)),
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::ChangedMeanwhile))) => {
             let detail = context.run(&ShowChangelog { changelog: Some(id) }).await?;
             draft.conflict(&context, &detail).await
@@ -311,6 +314,10 @@ fn explain(t: Text, error: &RoadmapError, problems: &mut Problems) -> bool {
         RoadmapError::NotFound(Resource::FeatureRequest) => ("linked", "changelog-linked-gone"),
         RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. }) => ("notify", "mails-used-up"),
         RoadmapError::OverBudget(_) => ("content", "storage-used-up"),
+        RoadmapError::Invalid(error) => {
+            problems.add(error.field.clone(), t.problem(error));
+            return true;
+        }
         _ => return false,
     };
     problems.add(field, t.get(key));
@@ -330,7 +337,10 @@ pub(super) struct Draft {
 
 impl Draft {
     async fn read(context: &Context, fields: &Fields) -> Result<Self, HttpError> {
-        let (form, mut problems) = (ChangelogForm::of_form(fields), Problems::default());
+        let (mut form, mut problems) = (ChangelogForm::of_form(fields), Problems::default());
+        if !form.is_html {
+            pictures::append(context, fields, &mut problems, &mut form.content).await?;
+        }
         let cover =
             ImageField::read(context, fields, "cover", MAX_COVER, "changelog-cover-gone", &mut problems).await?;
         Ok(Self { form, cover, problems, ..Self::default() })
