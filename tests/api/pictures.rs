@@ -108,7 +108,7 @@ fn a_file_of_the_workspace_is_shown_in_a_text() {
     // Pages have the path alone, feeds and mails the URL.
     let page = visitor.page(&path_of(app.acme.detail(&id)["url"].as_str().unwrap()));
     // The description, the comment, and once more as the answer of the team.
-    let count = page.matches(&format!("<img src=\"{}\" alt=\"A chart\" width=\"1600\"", shown[0])).count();
+    let count = page.matches(&format!("<img loading=lazy src=\"{}\" alt=\"A chart\" width=\"1600\"", shown[0])).count();
     assert_eq!(count, 3, "{:?}", page.lines().filter(|line| line.contains("<img")).collect::<Vec<_>>());
     let feed = visitor.page("/changelogs.atom");
     assert!(feed.contains(&format!("{BASE}{}", shown[0])), "{feed}");
@@ -177,13 +177,13 @@ fn people_who_are_signed_in_add_pictures() {
     // It is there before the text is posted, so that a preview can show it.
     assert_eq!(visitor.get(&shown).status, 200);
     let preview = ann.post(&format!("{path}/comments"), &[("content", &markdown), ("preview", "1")]).text();
-    assert!(preview.contains(&format!("<img src=\"{shown}\" alt=\"my chart\"")), "{preview}");
+    assert!(preview.contains(&format!("<img loading=lazy src=\"{shown}\" alt=\"my chart\"")), "{preview}");
     let content = format!("See\n{markdown}\n![](https://x.example/b.png)");
     let next = ann.submit(&format!("{path}/comments"), &[("content", &content)]);
     assert!(next.contains("done=commented") && next.contains("linked_pictures=1"), "{next}");
     let page = ann.page(&next);
     assert!(page.contains("A picture of another site became a link."), "{page}");
-    assert!(page.contains(&format!("<img src=\"{shown}\" alt=\"my chart\" width=\"20\" height=\"10\">")), "{page}");
+    assert!(page.contains(&format!("<img loading=lazy src=\"{shown}\" alt=\"my chart\" width=\"20\" height=\"10\">")), "{page}");
     // What cannot be shown is told in the language of the page.
     for (content, sentence) in [
         (bomb(), "This picture has too many pixels."),
@@ -233,7 +233,7 @@ fn a_picture_is_sent_with_a_form() {
     let idea = [("title", "Dark charts"), ("description", "")];
     let posted = post_file(&ann, "/feature_requests/new", &idea, "a.jpg", &jpeg);
     assert_eq!(posted.status, 303, "{}", posted.text());
-    assert!(ann.page(posted.header("location").unwrap()).contains("<img src=\"/pictures/"));
+    assert!(ann.page(posted.header("location").unwrap()).contains("<img loading=lazy src=\"/pictures/"));
     // The team does the same in the panel, where Markdown stays Markdown.
     let olga = Browser::signed_in(&app, "olga@acme.example");
     let news = [("title", "1.0"), ("content", "New **charts**"), ("do", "save")];

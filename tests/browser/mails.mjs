@@ -54,7 +54,7 @@ const ACCEPTED = {
   "padding": "of cells; of a link it is repeated for Outlook by `mso-padding-alt`",
   "text-decoration": "only `none`",
   "width attribute": "in px, or of tables",
-  "width property": "of the cover, which has an attribute, too",
+  "width property": "of the cover and of pictures, which have an attribute, too",
 };
 
 const failures = [];

@@ -142,6 +142,20 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_fits_into_a_mail() {
+        let path = "/pictures/00000000-0000-0000-0000-000000000002";
+        for (size, width) in [(" width=\"1600\" height=\"900\"", 510), (" width=\"20\" height=\"900\"", 20), ("", 510)]
+        {
+            let picture = format!("<p>x<img src=\"{path}\" alt=\"a &quot;\"{size}></p>");
+            let parts = ContentParts::render(&CleanHtml::from_stored(picture));
+            let shown =
+                format!("alt=\"a &quot;\" width=\"{width}\" style=\"width:100%;max-width:{width}px;height:auto;");
+            assert!(parts.html.contains(&shown) && parts.html.matches("<img").count() == 1, "{}", parts.html);
+            assert_eq!(parts.text, "xa \"");
+        }
+    }
+
+    #[test]
     fn a_text_without_markup_keeps_its_lines() {
         // As it was stored before such texts got elements for their line breaks, and as it is stored now.
         for stored in [CleanHtml::from_stored("one\ntwo".to_owned()), clean("one\ntwo")] {

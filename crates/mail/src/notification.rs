@@ -74,7 +74,8 @@ pub(crate) fn render(notification: &Notification, content: &ContentParts) -> Res
     let author = author.as_deref();
     let text = Text { notification, content, lead, author, button, reason, stop, stop_all }.render()?;
     let frame = Frame::new(*language, brand, title.as_str());
-    let html_content = &*CleanHtml::with_absolute_pictures(&content.html, &brand.portal_url);
+    let portal = brand.portal_url.trim_end_matches('/');
+    let html_content = &*CleanHtml::with_absolute_pictures(&content.html, portal);
     let html = Html {
         frame,
         notification,

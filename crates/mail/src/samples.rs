@@ -182,6 +182,8 @@ fn samples(language: Language) -> Vec<(&'static str, Rendered)> {
     let ines = || PublicAuthor::Member(Some(name("Ines")));
     let event = Topic::StatusChange(EventId::new(uuid));
     let status = || Some(name(texts.status));
+    // A picture is wider than a mail.
+    let picture = "<p><img src=\"/pictures/00000000-0000-0000-0000-000000000002\" alt=\"Snooze\" width=\"1600\" height=\"900\"></p>";
     let changelog = Notification {
         brand: branded.clone(),
         title: title(texts.changelog_title),
@@ -191,7 +193,7 @@ fn samples(language: Language) -> Vec<(&'static str, Rendered)> {
         ..of_topic(
             Topic::Changelog(ChangelogId::new(uuid)),
             News::Changelog { cover: Some(COVER.to_owned()) },
-            texts.changelog,
+            &format!("{}{picture}", texts.changelog),
         )
     };
     let news = Notification {

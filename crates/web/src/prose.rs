@@ -5,7 +5,8 @@ use roadmap_domain::model::html::CleanHtml;
 /// Returns HTML to be inserted into a page without escaping.
 ///
 /// Headings become bold paragraphs, because they would break the outline of the page. Links are marked as those of
-/// users (`rel=ugc`). The replacements contain no quotation marks: inside of an attribute they could not end it.
+/// users (`rel=ugc`), and pictures are loaded when they come into view. The replacements contain no quotation marks: inside
+/// of an attribute they could not end it.
 pub(crate) fn html(clean: &CleanHtml) -> String {
     let mut html = clean.to_display().into_owned();
     if html.contains("<h") {
@@ -14,7 +15,8 @@ pub(crate) fn html(clean: &CleanHtml) -> String {
             html = html.replace(&format!("</h{level}>"), "</strong></p>");
         }
     }
-    html.replace(" rel=\"nofollow noopener\"", " rel=\"nofollow ugc noopener\"")
+    let html = html.replace(" rel=\"nofollow noopener\"", " rel=\"nofollow ugc noopener\"");
+    if clean.has_pictures() { html.replace("<img src", "<img loading=lazy src") } else { html }
 }
 
 #[cfg(test)]

@@ -173,14 +173,14 @@ done-named = Danke. Ihr Name ist gespeichert.
 
 # Ein Bild in einem Text.
 add-picture = Bild hinzufügen
-picture-hint = JPEG, PNG, WebP oder GIF, bis 5 MB. Ohne Metadaten wie den Ort.
+picture-hint = JPEG, PNG, WebP oder GIF, bis 5 MB. Versteckte Daten wie der Ort werden entfernt.
 picture-dropping = Sie können es auch in den Text einfügen oder hineinziehen.
 picture-sending = Das Bild wird hinzugefügt …
 picture-added = Das Bild ist im Text.
 picture-failed = Das Bild konnte nicht hinzugefügt werden. Versuchen Sie es noch einmal.
 pictures-linked = { $count ->
-    [one] Ein Bild einer anderen Website wurde zu einem Link. Um es zu zeigen, speichern Sie es und nehmen Sie „Bild hinzufügen“.
-   *[other] { $number } Bilder anderer Websites wurden zu Links. Um sie zu zeigen, speichern Sie sie und nehmen Sie „Bild hinzufügen“.
+    [one] Ein Bild einer anderen Website wurde zu einem Link. Um es zu zeigen, laden Sie es herunter und nehmen Sie „Bild hinzufügen“.
+   *[other] { $number } Bilder anderer Websites wurden zu Links. Um sie zu zeigen, laden Sie sie herunter und nehmen Sie „Bild hinzufügen“.
 }
 problem-picture-large = Dieses Bild ist zu groß. Es darf höchstens 5 MB haben.
 problem-picture-unreadable = Das ist kein Bild, das gelesen werden kann. Wählen Sie eine JPEG-, PNG-, WebP- oder GIF-Datei.

@@ -173,14 +173,14 @@ done-named = Thank you. Your name is saved.
 
 # A picture of a text.
 add-picture = Add picture
-picture-hint = JPEG, PNG, WebP or GIF, up to 5 MB. Without metadata such as the place.
+picture-hint = JPEG, PNG, WebP or GIF, up to 5 MB. Hidden data such as the place are removed.
 picture-dropping = You can also paste or drop it into the text.
 picture-sending = Adding the picture …
 picture-added = The picture is in the text.
 picture-failed = The picture could not be added. Try again.
 pictures-linked = { $count ->
-    [one] A picture of another site became a link. To show it, save it and use “Add picture”.
-   *[other] { $number } pictures of other sites became links. To show them, save them and use “Add picture”.
+    [one] A picture of another site became a link. To show it, download it and use “Add picture”.
+   *[other] { $number } pictures of other sites became links. To show them, download them and use “Add picture”.
 }
 problem-picture-large = This picture is too large. It may have at most 5 MB.
 problem-picture-unreadable = This is not a picture that can be read. Choose a JPEG, PNG, WebP or GIF file.

@@ -189,7 +189,7 @@ fn author(t: Text, author: &PublicAuthor) -> String {
 
 /// Returns the HTML of people as it stands in a feed.
 fn html(content: &CleanHtml, links: &Links) -> String {
-    links.with_pictures(&crate::prose::html(content)).into_owned()
+    crate::prose::html(&CleanHtml::from_stored(links.with_pictures(content.as_str()).into_owned()))
 }
 
 /// Returns a text as HTML. Some readers take all content for HTML, whatever its type.
