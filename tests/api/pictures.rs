@@ -153,10 +153,12 @@ fn other_pictures_become_links_or_are_refused() {
     // A missing record is reported first.
     let missing = comment(&app, "00000000-0000-0000-0000-000000000009", gone);
     assert_eq!(missing.status, 404);
-    // A private note has none.
+    // A private note has none, but a link to the file.
     let note = json!({ "reference_note": { "body": element(&known) } });
     assert_eq!(app.acme.post_upvote(&id, &note).status, 201);
-    assert_eq!(app.acme.get_reference_notes(&id, "").json()["reference_notes"][0]["body"], "A chart");
+    let body = app.acme.get_reference_notes(&id, "").json()["reference_notes"][0]["body"].clone();
+    let url = known["blob_url"].as_str().unwrap();
+    assert_eq!(body, format!("<a href=\"{url}\" rel=\"nofollow noopener\">A chart</a>"));
 }
 
 /// The script sends a picture and gets its Markdown. Only people who are signed in may do so.
