@@ -233,7 +233,10 @@ fn created(client: &Client, fields: &Value) -> String {
 }
 
 fn changelog_of(client: &Client, id: &str) -> Value {
-    client.get_changelog(id).is_ok()["changelog"].clone()
+    let mut changelog = client.get_changelog(id).is_ok()["changelog"].clone();
+    // Changes do not have it.
+    changelog.as_object_mut().unwrap().remove("audience_count");
+    changelog
 }
 
 fn edit(fields: &Value) -> Value {
@@ -249,7 +252,8 @@ fn is_draft(changelog: &Value) -> bool {
     state(changelog) == ("draft".to_owned(), json!(null), json!(null))
 }
 
-/// Addition 5: `GET /changelogs/{id}` has the fields of the list and three more.
+/// Addition 5: `GET /changelogs/{id}` has the fields of the list and three more, and while it is not published, how many
+/// people would get mail.
 /// Addition 5: POST of a changelog takes `feature_request_ids` and `publish_at`, a time to come.
 #[test]
 fn a_changelog_is_shown_with_what_it_is_about() {
@@ -257,6 +261,7 @@ fn a_changelog_is_shown_with_what_it_is_about() {
     let ids = ["Dark mode", "Façade mode", "Merged"].map(|title| text(&app.acme.feature_request(title)["id"]));
     app.acme.patch_track("2", &json!({ "track_id": app.track("Done") })).is_ok();
     app.acme.merge("3", "1");
+    app.acme.post_upvote(&ids[0], &json!({ "customer": { "email": "ann@example.com" } }));
     let linked = [&ids[1], &ids[2], &ids[0], &ids[1]];
     let id = created(
         &app.acme,
@@ -289,6 +294,7 @@ fn a_changelog_is_shown_with_what_it_is_about() {
                 ],
                 "publish_at": null,
                 "updated_at": changelog["created_at"],
+                "audience_count": 1,
             },
         })
     );
@@ -298,8 +304,10 @@ fn a_changelog_is_shown_with_what_it_is_about() {
     expected
         .as_object_mut()
         .unwrap()
-        .retain(|key, _| !["feature_requests", "publish_at", "updated_at"].contains(&&**key));
+        .retain(|key, _| !["feature_requests", "publish_at", "updated_at", "audience_count"].contains(&&**key));
     assert_eq!(app.acme.get_changelogs("").is_ok()["changelogs"], json!([expected]));
+    app.acme.post_publish(&id, &json!({})).is_ok();
+    assert_eq!(app.acme.get_changelog(&id).is_ok()["changelog"]["audience_count"], json!(null));
 }
 
 /// Addition 5: `status` is `draft`, `scheduled` or `published` everywhere.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
-use roadmap_domain::model::changelog::{ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogFields};
+use roadmap_domain::model::changelog::{
+    ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogFields, ChangelogState,
+};
 use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::id::{AttachmentId, ChangelogId};
 use roadmap_domain::model::operation_key::SavedResponse;
@@ -13,6 +15,7 @@ use roadmap_domain::usecase::change_changelog::{
     ChangelogChanged, DeleteChangelog, EditChangelog, PublishChangelog, UnpublishChangelog,
 };
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
+use roadmap_domain::usecase::query::admin::CountChangelogAudience;
 use roadmap_domain::usecase::query::changelogs::{ListChangelogs, ShowChangelog};
 use roadmap_domain::usecase::target::Target;
 use serde::Deserialize;
@@ -173,8 +176,15 @@ pub(crate) async fn show(
     input: ReadRequest,
 ) -> Result<HttpResponse, ApiError> {
     let query = ShowChangelog { changelog: record_id(&request, ChangelogId::new) };
-    let detail = state.queries.run(input.workspace, &query).await?;
-    Ok(wire::ok(&wire::changelog::response(&detail, &input.links, state.http.clock.now())))
+    let (detail, now) = (state.queries.run(input.workspace, &query).await?, state.http.clock.now());
+    let audience = match detail.changelog.state(now) {
+        ChangelogState::Published(_) => None,
+        ChangelogState::Draft | ChangelogState::Scheduled(_) => {
+            let requests = detail.feature_requests.iter().map(|request| request.id).collect();
+            Some(state.queries.run(input.workspace, &CountChangelogAudience { requests }).await?)
+        }
+    };
+    Ok(wire::ok(&wire::changelog::response(&detail, &input.links, now, audience)))
 }
 
 /// Update a changelog
@@ -287,7 +297,7 @@ fn render_changed(
     input: &WriteRequest,
 ) -> impl Fn(ChangelogChanged) -> SavedResponse + Clone + Send + Sync + use<> {
     let (links, clock): (_, Arc<dyn Clock>) = (input.links.clone(), state.http.clock.clone());
-    move |changed| wire::saved_ok(&wire::changelog::response(&changed.detail, &links, clock.now()))
+    move |changed| wire::saved_ok(&wire::changelog::response(&changed.detail, &links, clock.now(), None))
 }
 
 fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Validated<ChangelogDraft> {

@@ -92,6 +92,10 @@ pub(crate) struct Detail<'a> {
     publish_at: Option<String>,
     #[schema(format = DateTime)]
     updated_at: String,
+    /// How many people would get mail about it now. Only when it is shown, and while it is not published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = i64, minimum = 0)]
+    audience_count: Option<i64>,
 }
 
 /// A feature request that a changelog is about.
@@ -162,8 +166,13 @@ pub(crate) fn created(changelog: &Changelog, links: &Links) -> SavedResponse {
     saved_created(&Created { changelog: fields(changelog, links, changelog.created_at) })
 }
 
-/// Renders a changelog with its state at `now`.
-pub(crate) fn response<'a>(detail: &'a ChangelogDetail, links: &Links, now: Timestamp) -> impl Serialize + use<'a> {
+/// Renders a changelog with its state at `now`, perhaps with the number of people who would get mail.
+pub(crate) fn response<'a>(
+    detail: &'a ChangelogDetail,
+    links: &Links,
+    now: Timestamp,
+    audience_count: Option<i64>,
+) -> impl Serialize + use<'a> {
     let ChangelogDetail { changelog, feature_requests } = detail;
     let publish_at = match state(changelog, now) {
         ChangelogState::Scheduled(at) => Some(at.to_string()),
@@ -175,6 +184,7 @@ pub(crate) fn response<'a>(detail: &'a ChangelogDetail, links: &Links, now: Time
             feature_requests: feature_requests.iter().map(|request| linked(request, links)).collect(),
             publish_at,
             updated_at: changelog.updated_at.to_string(),
+            audience_count,
         },
     }
 }
