@@ -269,6 +269,46 @@ fn filters_are_addresses() {
     }
 }
 
+/// A member saves a list under a name, which nobody else sees, and removes it.
+#[test]
+fn a_member_saves_views() {
+    let (app, olga) = started();
+    requests(&app, ["Dark mode"]);
+    let own = |browser: &Browser, path: &str| {
+        let page = browser.page(path);
+        let saved = page.split_once("class=\"tabs own-views\"").map(|(_, rest)| between(rest, ">", "</ul>").to_owned());
+        (saved.unwrap_or_default(), page.contains("Save this view"))
+    };
+    assert_eq!(own(&olga, "/admin?state=all"), (String::new(), false), "that view is a link already");
+    let list = "/admin?state=all&tag=a%26b&sort=votes";
+    assert_eq!(own(&olga, &format!("{list}&page=2")), (String::new(), true));
+    let save = |name: &str| olga.post("/admin/views", &[("name", name), ("next", &format!("{list}&page=2"))]);
+    let saved = save(" Bugs <b> ");
+    assert_eq!((saved.status, saved.header("location")), (303, Some(&*format!("{list}&done=view-saved"))));
+    let (views, can_save) = own(&olga, &format!("{list}&done=view-saved"));
+    assert!(views.contains("aria-current=\"true\"><bdi>Bugs &#60;b&#62;</bdi>"), "{views}");
+    assert!(views.contains("aria-label=\"Remove view Bugs &#60;b&#62;\"") && !can_save, "{views}");
+    let (views, _) = own(&olga, "/admin");
+    assert!(views.contains("href=\"/admin?state=all&#38;tag=a%26b&#38;sort=votes\"><bdi>"), "{views}");
+    for (name, sentence) in
+        [("Bugs <b>", "You have a view with this name."), ("", "Name is missing."), (&*"x".repeat(41), "40")]
+    {
+        let page = save(name);
+        assert_eq!(page.status, 422, "{name}");
+        let page = page.text();
+        assert!(between(&page, "id=\"view-name-error\">", "</p>").contains(sentence), "{page}");
+        assert!(page.contains(&format!("value=\"{}\"", name.replace('<', "&#60;").replace('>', "&#62;"))), "{page}");
+    }
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "ines@acme.example", "--name", "Ines"]).json();
+    let ines = Browser::signed_in(&app, "ines@acme.example");
+    assert_eq!(own(&ines, "/admin").0, "");
+    let remove = || olga.submit("/admin/views/remove", &[("name", "Bugs <b>"), ("next", list)]);
+    for _ in 0..2 {
+        assert_eq!(remove(), format!("{list}&done=view-removed"));
+    }
+    assert_eq!(own(&olga, list), (String::new(), true));
+}
+
 /// What is open, what has no answer, and what has a new reply; the number beside the inbox is that of the last two.
 #[test]
 fn what_is_done_is_not_open_and_thanks_are_no_question() {

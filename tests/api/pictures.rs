@@ -185,7 +185,10 @@ fn people_who_are_signed_in_add_pictures() {
     assert!(next.contains("done=commented") && next.contains("linked_pictures=1"), "{next}");
     let page = ann.page(&next);
     assert!(page.contains("A picture of another site became a link."), "{page}");
-    assert!(page.contains(&format!("<img loading=lazy src=\"{shown}\" alt=\"my chart\" width=\"20\" height=\"10\">")), "{page}");
+    assert!(
+        page.contains(&format!("<img loading=lazy src=\"{shown}\" alt=\"my chart\" width=\"20\" height=\"10\">")),
+        "{page}"
+    );
     // What cannot be shown is told in the language of the page.
     for (content, sentence) in [
         (bomb(), "This picture has too many pixels."),

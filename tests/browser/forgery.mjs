@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import http from "node:http";
-import { eventually } from "./service.mjs";
+import { PIXEL, eventually } from "./service.mjs";
 
 const FORM = "application/x-www-form-urlencoded";
 
@@ -112,10 +112,8 @@ function actions({ service, place, held }) {
       form: async (page, origin) => {
         await page.goto(`${origin}/feature_requests/new?title=Forged+picture`);
         await main(page).getByLabel("Add picture", { exact: true }).waitFor();
-        // A PNG of one pixel.
-        const pixel = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGOoBwAAgQCA05RTSgAAAABJRU5ErkJggg==", "base64");
         const head = '--x\r\nContent-Disposition: form-data; name="picture"; filename="a.png"\r\n\r\n';
-        const body = Buffer.concat([Buffer.from(head), pixel, Buffer.from("\r\n--x--\r\n")]);
+        const body = Buffer.concat([Buffer.from(head), PIXEL, Buffer.from("\r\n--x--\r\n")]);
         return { action: "/pictures", body, type: "multipart/form-data; boundary=x" };
       },
       effect: async ({ answer }) => (answer?.status === 201 ? "added" : "not added"),

@@ -1,6 +1,7 @@
 // What people do on the pages, by clicks without and with JavaScript, and by the keyboard alone.
 
 import assert from "node:assert/strict";
+import { PIXEL } from "./service.mjs";
 
 /** A person at a browser. Everything is found by its role and its name. */
 export class Person {
@@ -293,6 +294,18 @@ export async function travel({ browser, service, place, way: { way, options, byK
     await customer.page.getByRole("status").waitFor();
     await customer.page.waitForLoadState("load");
     assert.equal(await comments(requests.talk.id), before + 2, "two clicks post one comment");
+
+    // A picture is put into the text at once. Without a script it is sent with the comment.
+    await customer.open(requests.talk.path);
+    await customer.fill("textbox", "Your comment", `With a picture, ${mark}`);
+    const field = customer.page.getByLabel("Add picture", { exact: true });
+    await field.setInputFiles({ name: `pixel-${mark}.png`, mimeType: "image/png", buffer: PIXEL });
+    if (options.javaScriptEnabled !== false) await customer.page.getByText("The picture is in the text.", { exact: true }).waitFor();
+    await customer.press("button", "Post comment");
+    const shown = customer.page.getByRole("img", { name: `pixel-${mark}`, exact: true });
+    await shown.scrollIntoViewIfNeeded();
+    assert.equal(await shown.evaluate((image) => image.decode().then(() => image.naturalWidth)), 1);
+    assert.equal(await comments(requests.talk.id), before + 3);
 
     // The list knows the own vote.
     await customer.open("/feature_requests");

@@ -15,6 +15,9 @@ const LIMITS = [
   "RATE_LIMIT_POSTS", "MAIL_PER_ADDRESS",
 ];
 
+/** A PNG of one pixel. */
+export const PIXEL = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGOoBwAAgQCA05RTSgAAAABJRU5ErkJggg==", "base64");
+
 /** Options of the browser: it resolves no foreign host. */
 export const BROWSER_OPTIONS = [
   "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -30,6 +30,7 @@ pub mod pagination;
 pub mod picture;
 pub mod portal;
 pub mod removal;
+pub mod saved_view;
 pub mod search;
 pub mod session;
 pub mod setting;

@@ -39,6 +39,7 @@ pub mod rotate_api_key;
 pub mod save_account;
 pub mod save_changelog;
 pub mod save_settings;
+pub mod save_view;
 pub mod search;
 pub mod set_sender_name;
 pub mod sign_in;

@@ -56,6 +56,7 @@ diesel::table! {
         removed_at -> Nullable<Timestamptz>,
         team_mail -> Text,
         told_until -> Timestamptz,
+        saved_views -> Text,
     }
 }
 

@@ -59,6 +59,7 @@ table! {
         removed_at -> Nullable<BigInt>,
         team_mail -> Text,
         told_until -> BigInt,
+        saved_views -> Text,
     }
 }
 

@@ -152,7 +152,7 @@ function addPictures(field) {
   hint.append(" ", hint.dataset.dropping);
   const status = document.createElement("p");
   status.className = "hint";
-  status.setAttribute("role", "status");
+  status.setAttribute("aria-live", "polite");
   hint.after(status);
   let last = Promise.resolve();
 

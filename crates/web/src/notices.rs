@@ -34,13 +34,15 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 55] = [
+const TEAM: [(&str, &str); 57] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("no-answer-needed", "done-no-answer-needed"),
     ("no-answer-needed-here", "done-no-answer-needed-here"),
     ("made-private", "done-made-private"),
     ("made-public", "done-made-public"),
+    ("view-saved", "done-view-saved"),
+    ("view-removed", "done-view-removed"),
     ("merged", "done-merged"),
     ("unmerged", "done-unmerged"),
     ("requests-approved", "done-requests-approved"),

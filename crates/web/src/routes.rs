@@ -103,6 +103,8 @@ fn pages() -> Vec<Endpoint> {
         post("/preferences", Everybody, preferences::save),
         get("/admin", Member, inbox::show),
         post("/admin/triage", Member, inbox::triage),
+        post("/admin/views", Member, inbox::save_view),
+        post("/admin/views/remove", Member, inbox::remove_view),
         get("/admin/merge", Member, inbox::ask_merge),
         get("/admin/overview", Member, overview::show),
         get("/admin/feature_requests/new", Member, new_request::show),

@@ -11,6 +11,7 @@ use roadmap_domain::error::{FieldError, FieldProblem};
 use roadmap_domain::model::changelog::ChangelogCategory;
 use roadmap_domain::model::picture::{self, PictureProblem};
 use roadmap_domain::model::portal::Language;
+use roadmap_domain::model::saved_view;
 use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::timestamp::Timestamp;
 use unic_langid::LanguageIdentifier;
@@ -190,7 +191,7 @@ impl Text {
 
     /// Returns the sentence about an invalid field of a form.
     pub(crate) fn problem(self, error: &FieldError) -> String {
-        if let Some(key) = picture_problem(error) {
+        if let Some(key) = known_problem(error) {
             return self.get(key).into_owned();
         }
         let label = self.get(&format!("field-{}", error.field));
@@ -214,8 +215,8 @@ impl Text {
     }
 }
 
-/// Returns the key of the sentence about a picture, or about the pictures of a text.
-fn picture_problem(error: &FieldError) -> Option<&'static str> {
+/// Returns the key of the sentence about a picture, about the pictures of a text, or about a saved view.
+fn known_problem(error: &FieldError) -> Option<&'static str> {
     use PictureProblem::{Animated, Busy, DayUsedUp, ShareUsedUp, TooLarge, TooManyPixels, Unreadable};
     let FieldProblem::Custom { message } = error.problem else { return None };
     let problems = [
@@ -229,12 +230,14 @@ fn picture_problem(error: &FieldError) -> Option<&'static str> {
     ];
     let of_file = problems.into_iter().find(|(problem, _)| problem.message() == message).map(|(_, key)| key);
     let field = &error.field;
-    let of_text = [
+    let others = [
+        (saved_view::name_taken(), "problem-view-name"),
+        (saved_view::too_many(), "problem-views"),
         (picture::missing(field), "problem-picture-gone"),
         (picture::too_many(field, picture::MAX_IN_POST), "problem-pictures-post"),
         (picture::too_many(field, picture::MAX_IN_CHANGELOG), "problem-pictures-changelog"),
     ];
-    of_file.or_else(|| of_text.iter().find(|(of, _)| of == error).map(|(_, key)| *key))
+    of_file.or_else(|| others.iter().find(|(of, _)| of == error).map(|(_, key)| *key))
 }
 
 /// Returns the number of the week, which begins on Monday (ISO 8601). UTC.

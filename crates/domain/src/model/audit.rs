@@ -217,6 +217,8 @@ pub enum OwnRecord {
     Session,
     /// The own settings of a customer: name and language.
     OwnAccount,
+    /// A view of the inbox that a member has saved or removed.
+    SavedView,
 }
 
 /// The entry of an operation, before it has an ID and an origin.

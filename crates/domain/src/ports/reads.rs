@@ -34,6 +34,7 @@ use crate::model::portal::{
     RequestPage, ShippedIn, SitemapEntry, Viewer,
 };
 use crate::model::removal::CustomerTexts;
+use crate::model::saved_view::SavedViews;
 use crate::model::search::Synonyms;
 use crate::model::session::{SecretDigest, Session};
 use crate::model::setting::Setting;
@@ -370,6 +371,9 @@ pub trait MemberReader: Send + Sync {
         workspace: WorkspaceId,
         member: MemberId,
     ) -> Result<Option<(EmailAddress, TeamMail)>, StoreError>;
+
+    /// Returns the views that a member has saved. One statement.
+    async fn saved_views(&self, workspace: WorkspaceId, member: MemberId) -> Result<SavedViews, StoreError>;
 }
 
 /// Reads the overview of a workspace.
@@ -624,6 +628,7 @@ mockall::mock! {
     impl MemberReader for Reads {
         async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
         async fn team_mail(&self, workspace: WorkspaceId, member: MemberId) -> Result<Option<(EmailAddress, TeamMail)>, StoreError>;
+        async fn saved_views(&self, workspace: WorkspaceId, member: MemberId) -> Result<SavedViews, StoreError>;
     }
 
     #[async_trait]

@@ -31,6 +31,7 @@ use crate::model::message::{MessageId, NewMessage};
 use crate::model::picture::{Picture, PictureBy};
 use crate::model::portal::{Language, PortalSettings};
 use crate::model::removal::MovedTexts;
+use crate::model::saved_view::SavedViews;
 use crate::model::search::{SearchDocument, Synonyms};
 use crate::model::session::NewSession;
 use crate::model::setting::Setting;
@@ -287,7 +288,7 @@ pub trait Outbox {
     ) -> Result<u64, StoreError>;
 }
 
-/// Who gets mail.
+/// Who gets mail, and what else people choose for themselves.
 #[async_trait]
 pub trait SubscriptionWrites {
     /// Ends the subscription of a customer to a feature request and everything that is merged with it, and deletes the
@@ -318,6 +319,13 @@ pub trait SubscriptionWrites {
     /// Changes which mail a member gets about what customers write. Returns `false` if the workspace has no such member. If
     /// the member got none before, what was written until `at` is not told.
     async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Returns the views that a member has saved, or `None` if the workspace has no such member. Other units of work that
+    /// load them wait for this one.
+    async fn load_saved_views(&mut self, member: MemberId) -> Result<Option<SavedViews>, StoreError>;
+
+    /// Replaces the views that a member has saved.
+    async fn set_saved_views(&mut self, member: MemberId, views: &SavedViews) -> Result<(), StoreError>;
 
     /// Records until when a member was told what customers write. Returns the member's address, or `None` if the member was
     /// removed, wants no such mail, or was not told until `after` exactly.
@@ -763,6 +771,8 @@ mockall::mock! {
         async fn change_mail_settings(&mut self, customer: CustomerId, change: MailSettingsChange, at: Timestamp) -> Result<Option<bool>, StoreError>;
         async fn ask_for_news(&mut self, customer: &NewCustomer, at: Timestamp) -> Result<bool, StoreError>;
         async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError>;
+        async fn load_saved_views(&mut self, member: MemberId) -> Result<Option<SavedViews>, StoreError>;
+        async fn set_saved_views(&mut self, member: MemberId, views: &SavedViews) -> Result<(), StoreError>;
         async fn tell_until(&mut self, member: MemberId, after: Timestamp, until: Timestamp) -> Result<Option<EmailAddress>, StoreError>;
         async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<SubscribeOutcome>, StoreError>;
     }

@@ -7,6 +7,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::member::Member;
+use roadmap_domain::model::saved_view::SavedViews;
 use roadmap_domain::model::team_mail::TeamMail;
 use roadmap_domain::ports::MemberReader;
 use roadmap_store::columns::{Id, inconsistent};
@@ -44,5 +45,12 @@ impl MemberReader for PostgresReader {
         let wanted = TeamMail::from_name(&wanted);
         let wanted = wanted.ok_or_else(|| inconsistent("members", "team_mail", Id(member.uuid())))?;
         Ok(Some((EmailAddress::from_stored(email), wanted)))
+    }
+
+    async fn saved_views(&self, workspace: WorkspaceId, member: MemberId) -> Result<SavedViews, StoreError> {
+        let session = self.session(workspace).await?;
+        let select = members::table.find((workspace.uuid(), member.uuid())).select(members::saved_views);
+        let stored: Option<String> = session.run_optional(select.first(&mut session.connection()?)).await?;
+        Ok(SavedViews::from_stored(&stored.unwrap_or_default()))
     }
 }

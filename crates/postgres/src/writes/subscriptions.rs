@@ -10,6 +10,7 @@ use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, MemberId};
 use roadmap_domain::model::mail::{MailSettingsChange, SubscribeOutcome};
+use roadmap_domain::model::saved_view::SavedViews;
 use roadmap_domain::model::team_mail::TeamMail;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{CustomerWrites, SubscriptionWrites};
@@ -259,6 +260,24 @@ impl SubscriptionWrites for PostgresUnit {
             at: at.into(),
         };
         Ok(self.run(set.execute(&mut self.connection()?)).await? > 0)
+    }
+
+    async fn load_saved_views(&mut self, member: MemberId) -> Result<Option<SavedViews>, StoreError> {
+        let select = members::table
+            .filter(members::workspace_id.eq(self.workspace))
+            .filter(members::id.eq(member.uuid()))
+            .filter(members::removed_at.is_null())
+            .select(members::saved_views)
+            .for_update();
+        let stored: Option<String> = self.run_optional(select.first(&mut self.connection()?)).await?;
+        Ok(stored.map(|stored| SavedViews::from_stored(&stored)))
+    }
+
+    async fn set_saved_views(&mut self, member: MemberId, views: &SavedViews) -> Result<(), StoreError> {
+        let update = diesel::update(members::table.find((self.workspace, member.uuid())))
+            .set(members::saved_views.eq(views.to_json()));
+        self.run(update.execute(&mut self.connection()?)).await?;
+        Ok(())
     }
 
     async fn tell_until(

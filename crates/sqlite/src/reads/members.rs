@@ -6,6 +6,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::member::Member;
+use roadmap_domain::model::saved_view::SavedViews;
 use roadmap_domain::model::team_mail::TeamMail;
 use roadmap_domain::ports::MemberReader;
 use roadmap_store::columns::{Id, inconsistent};
@@ -41,5 +42,13 @@ impl MemberReader for SqliteStore {
         let Some((email, wanted)) = row else { return Ok(None) };
         let wanted = TeamMail::from_name(&wanted).ok_or_else(|| inconsistent("members", "team_mail", member))?;
         Ok(Some((EmailAddress::from_stored(email), wanted)))
+    }
+
+    async fn saved_views(&self, workspace: WorkspaceId, member: MemberId) -> Result<SavedViews, StoreError> {
+        let (workspace, member) = (Id(workspace.uuid()), Id(member.uuid()));
+        let select = members::table.find((workspace, member)).select(members::saved_views);
+        let stored: Option<String> =
+            self.readers.run(move |connection| Ok(select.first(connection).optional()?)).await?;
+        Ok(SavedViews::from_stored(&stored.unwrap_or_default()))
     }
 }

@@ -10,6 +10,7 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, MemberId};
 use roadmap_domain::model::mail::{MailSettingsChange, SubscribeOutcome};
+use roadmap_domain::model::saved_view::SavedViews;
 use roadmap_domain::model::team_mail::TeamMail;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SubscriptionWrites;
@@ -241,6 +242,27 @@ impl SubscriptionWrites for SqliteUnit {
                 .set(members::told_until.eq(at.millis()))
                 .execute(connection)?;
             Ok(update(present).set(members::team_mail.eq(wanted.name())).execute(connection)? > 0)
+        })
+        .await
+    }
+
+    async fn load_saved_views(&mut self, member: MemberId) -> Result<Option<SavedViews>, StoreError> {
+        let member = Id(member.uuid());
+        self.run(move |connection, workspace| {
+            let present = members::table.find((workspace, member)).filter(members::removed_at.is_null());
+            let stored: Option<String> = present.select(members::saved_views).first(connection).optional()?;
+            Ok(stored.map(|stored| SavedViews::from_stored(&stored)))
+        })
+        .await
+    }
+
+    async fn set_saved_views(&mut self, member: MemberId, views: &SavedViews) -> Result<(), StoreError> {
+        let (member, stored) = (Id(member.uuid()), views.to_json());
+        self.run(move |connection, workspace| {
+            update(members::table.find((workspace, member)))
+                .set(members::saved_views.eq(stored))
+                .execute(connection)?;
+            Ok(())
         })
         .await
     }

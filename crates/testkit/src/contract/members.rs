@@ -5,8 +5,10 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::member::{Member, MemberRef, Role};
+use roadmap_domain::model::saved_view::SavedView;
 use roadmap_domain::usecase::change_members::{AddMember, ChangeRole, RemoveMember, RoleChanged};
 use roadmap_domain::usecase::post_comment::PostComment;
+use roadmap_domain::usecase::save_view::{RemoveView, SaveView};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -162,8 +164,39 @@ pub async fn a_removed_member_leaves_its_name(harness: Harness) {
     assert_eq!(comments().await, by(&["Mia Muster", "Noa", "Noa", "Mia Muster"]));
 }
 
+/// Views belong to one member of one workspace. A removed member has none to change.
+pub async fn a_member_has_saved_views(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let omar = harness.member(acme, "omar@team.example", "Omar").await;
+    let ines = harness.member(acme, "ines@team.example", "Ines").await;
+    let view = |name: &str| SavedView::parse(name, "state=all&tag=%C3%BC").unwrap();
+    let save = |name: &str| SaveView { member: ines.id, view: view(name) };
+    harness.perform(acme, &save("\"Ünes\"")).await;
+    harness.failure(acme, &Failing(save("Lost"))).await;
+    harness.perform(acme, &save("Second")).await;
+    let names = async |workspace, member| {
+        let saved = harness.subject.reader.saved_views(workspace, member).await.unwrap();
+        saved.views().iter().map(|view| view.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(acme, ines.id).await, ["\"Ünes\"", "Second"]);
+    assert_eq!(harness.subject.reader.saved_views(acme, ines.id).await.unwrap().views()[0], view("\"Ünes\""));
+    assert!(names(acme, omar.id).await.is_empty() && names(bolt, ines.id).await.is_empty());
+    assert_eq!(harness.failure(bolt, &save("Foreign")).await, "Member does not exist.");
+    harness.perform(acme, &RemoveView { member: ines.id, name: "Second".to_owned() }).await;
+    // Two at once lose nothing.
+    let (one, other) = (save("One"), save("Other"));
+    let both =
+        tokio::join!(harness.executor.run_without_key(acme, &one), harness.executor.run_without_key(acme, &other));
+    both.0.unwrap();
+    both.1.unwrap();
+    assert_eq!(names(acme, ines.id).await.len(), 3);
+    harness.perform(acme, &remove(ines.id)).await;
+    assert_eq!(harness.failure(acme, &save("Late")).await, "Member does not exist.");
+}
+
 crate::contract::cases!($ members {
     members_have_roles,
     the_last_admin_stays,
     a_removed_member_leaves_its_name,
+    a_member_has_saved_views,
 });

@@ -309,3 +309,11 @@ done-no-answer-needed = { $count ->
     [many] { $number } طلبًا لا يحتاج إلى رد حتى يكتب عميل من جديد.
    *[other] { $number } طلب لا يحتاج إلى رد حتى يكتب عميل من جديد.
 }
+
+inbox-own-views = طرق العرض المحفوظة
+inbox-save-view = حفظ طريقة العرض هذه
+inbox-remove-view = إزالة طريقة العرض { $name }
+done-view-saved = حُفظت طريقة العرض. لا يراها سواك.
+done-view-removed = أُزيلت طريقة العرض.
+problem-view-name = لديك طريقة عرض بهذا الاسم. اختر اسمًا آخر أو أزل تلك أولًا.
+problem-views = لديك 20 طريقة عرض. أزل واحدة قبل حفظ التالية.

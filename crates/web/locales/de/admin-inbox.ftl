@@ -235,3 +235,11 @@ done-no-answer-needed = { $count ->
     [one] { $number } Wunsch braucht keine Antwort, bis ein Kunde wieder schreibt.
    *[other] { $number } Wünsche brauchen keine Antwort, bis ein Kunde wieder schreibt.
 }
+
+inbox-own-views = Gespeicherte Ansichten
+inbox-save-view = Diese Ansicht speichern
+inbox-remove-view = Ansicht { $name } entfernen
+done-view-saved = Die Ansicht wurde gespeichert. Nur Sie sehen sie.
+done-view-removed = Die Ansicht wurde entfernt.
+problem-view-name = Sie haben schon eine Ansicht mit diesem Namen. Wählen Sie einen anderen, oder entfernen Sie zuerst jene Ansicht.
+problem-views = Sie haben 20 Ansichten. Entfernen Sie eine, bevor Sie die nächste speichern.

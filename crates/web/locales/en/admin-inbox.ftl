@@ -235,3 +235,11 @@ done-no-answer-needed = { $count ->
     [one] { $number } feature request needs no answer until a customer writes again.
    *[other] { $number } feature requests need no answer until a customer writes again.
 }
+
+inbox-own-views = Saved views
+inbox-save-view = Save this view
+inbox-remove-view = Remove view { $name }
+done-view-saved = The view was saved. Only you see it.
+done-view-removed = The view was removed.
+problem-view-name = You have a view with this name. Choose another one, or remove that view first.
+problem-views = You have 20 views. Remove one before you save the next.

@@ -2,6 +2,7 @@
 
 mod merging;
 mod shortcuts;
+mod views;
 mod welcome;
 
 use std::rc::Rc;
@@ -27,6 +28,8 @@ use roadmap_http::error::HttpError;
 
 pub(crate) use self::merging::ask_merge;
 use self::shortcuts::{SHORTCUTS, Shortcut};
+use self::views::{OwnViews, ViewForm};
+pub(crate) use self::views::{remove as remove_view, save as save_view};
 use crate::actions::{with_done, without_parameter};
 use crate::admin::parts::{Choice, Person, track_choices};
 use crate::admin::{self, Entry, frame_with_counts, run_once};
@@ -59,6 +62,7 @@ struct InboxPage {
     page: Page,
     address: Address,
     views: Vec<View>,
+    own_views: OwnViews,
     /// The tracks, as check boxes.
     tracks: Vec<Choice>,
     lanes: Vec<Choice>,
@@ -451,7 +455,7 @@ async fn decide(
 
 /// `GET /admin`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
-    render(&context, Address::parse(&context.query), Bulk::default()).await
+    render(&context, Address::parse(&context.query), Bulk::default(), ViewForm::default()).await
 }
 
 /// `POST /admin/triage`.
@@ -464,7 +468,7 @@ pub(crate) async fn triage(context: Rc<Context>, fields: Fields) -> PageResult {
     if let decision @ ("approve" | "discard") = fields.get("action") {
         return match bulk.held_selection(t) {
             Some(posts) => decide(&context, &fields, &address, posts, decision == "approve").await,
-            None => render(&context, address, bulk).await,
+            None => render(&context, address, bulk, ViewForm::default()).await,
         };
     }
     let action = bulk.parse_action(t, fields.get("action"));
@@ -488,11 +492,11 @@ pub(crate) async fn triage(context: Rc<Context>, fields: Fields) -> PageResult {
         }
         _ => {}
     }
-    render(&context, address, bulk).await
+    render(&context, address, bulk, ViewForm::default()).await
 }
 
 /// Shows the list, with the form as it was sent.
-async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
+async fn render(context: &Context, address: Address, bulk: Bulk, view: ViewForm) -> PageResult {
     let t = context.text();
     let (page, counts) = frame_with_counts(context, Entry::Inbox, t.get("admin-inbox")).await?;
     let (_, member) = admin::member(context)?;
@@ -501,12 +505,15 @@ async fn render(context: &Context, address: Address, bulk: Bulk) -> PageResult {
         InboxState::Awaiting if !address.is_filtered() => Held::load(context, &counts, &bulk.comments).await?,
         _ => Held::default(),
     };
-    let status = if bulk.problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let page = page.with_problem(!bulk.problems.is_empty());
+    let has_problem = !bulk.problems.is_empty() || view.problem.is_some();
+    let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let page = page.with_problem(has_problem);
+    let own_views = OwnViews::load(context, &address, view).await?;
     let rows: Vec<Row> = listing.items.iter().map(|row| Row::new(t, row, &bulk.ids)).collect();
     let is_new = counts.of_state(InboxState::All) + counts.merged == 0;
     let template = InboxPage {
         views: views(t, &counts, &address),
+        own_views,
         tracks: tracks(t, &counts, &address),
         lanes: lanes(t, &counts, &address),
         sorts: sorts(t, &address),
@@ -834,6 +841,7 @@ pub(crate) mod tests {
         let mut page = InboxPage {
             page: sample_page(language, true, &t.get("admin-inbox")),
             views: views(t, &counts, &address),
+            own_views: views::sample(&address),
             tracks: tracks(t, &counts, &address),
             lanes: lanes(t, &counts, &address),
             sorts: sorts(t, &address),
@@ -880,7 +888,7 @@ pub(crate) mod tests {
             let bulk = Bulk { tag: "<b>".to_owned(), other: "tag".to_owned(), problems, ..Bulk::default() };
             let html = page(language, "", &rows, bulk, |page| page.page.has_shortcuts = true);
             assert_well_formed(&html);
-            assert_eq!(html.matches("aria-invalid").count(), 4, "{html}");
+            assert_eq!(html.matches("aria-invalid").count(), 5, "{html}");
             assert_eq!(html.matches("aria-keyshortcuts").count(), 3 + rows.len(), "{html}");
             assert_eq!(html.matches("<kbd>").count(), SHORTCUTS.len(), "{html}");
             // Merged ones cannot be ticked.

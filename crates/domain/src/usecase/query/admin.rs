@@ -13,11 +13,12 @@ use crate::model::api_key::ApiKey;
 use crate::model::changelog::ChangelogMail;
 use crate::model::customer::{Customer, CustomerName};
 use crate::model::feature_request::FeatureRequestRef;
-use crate::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, MemberId, WorkspaceId};
 use crate::model::mail::MailStatus;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::portal::{RequestPage, Viewer};
 use crate::model::removal::CustomerTexts;
+use crate::model::saved_view::SavedViews;
 use crate::model::search::SearchQuery;
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_requests::{COUNTED_FOR, MailCounter};
@@ -243,6 +244,21 @@ impl Query for CountChangelogAudience {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<i64, RoadmapError> {
         Ok(ports.reader.count_changelog_audience(workspace, &self.requests).await?)
+    }
+}
+
+/// Lists the views of the inbox that a member has saved.
+#[derive(Debug, Clone, Copy)]
+pub struct ListSavedViews {
+    pub member: MemberId,
+}
+
+#[async_trait]
+impl Query for ListSavedViews {
+    type Output = SavedViews;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<SavedViews, RoadmapError> {
+        Ok(ports.reader.saved_views(workspace, self.member).await?)
     }
 }
 
