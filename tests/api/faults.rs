@@ -14,8 +14,70 @@ use serde_json::{Value, json};
 use crate::app::{App, Client, FORM_TYPE, Response, eventually, form_with, in_parallel};
 use crate::database::ON_POSTGRES;
 use crate::effort::{SeededRng, rounds};
+use crate::mail::{files, header};
 
 const WRITERS: usize = 8;
+
+/// Beyond the contract: scheduled changelogs go out by themselves, each to each voter once, however often the service and
+/// a worker beside it are killed.
+#[test]
+fn scheduled_changelogs_are_mailed_once_despite_kills() {
+    const VOTERS: usize = 2;
+    let (workspaces, each) = (rounds(2, 100), rounds(20, 100));
+    let environment = [("ROADMAP_MAIL_PER_ADDRESS", "off")];
+    let mut app = App::with(&[], &environment);
+    let names: Vec<String> = (0..workspaces).map(|number| format!("team{number}")).collect();
+    let clients: Vec<Client> = names.iter().map(|name| app.workspace(name)).collect();
+    // As long as it takes to schedule all of them on a busy machine.
+    let lead = Duration::from_millis(100) * u32::try_from(workspaces * each).unwrap() + Duration::from_secs(4);
+    let at = time::OffsetDateTime::now_utc() + lead;
+    let publish_at = at.format(&time::format_description::well_known::Rfc3339).unwrap();
+    in_parallel(4, |thread| {
+        for (client, name) in clients.iter().zip(&names).skip(thread).step_by(4) {
+            let id = client.feature_request("Dark mode")["id"].clone();
+            for voter in 0..VOTERS {
+                let customer = json!({ "customer": { "email": format!("voter{voter}@{name}.example") } });
+                assert_eq!(client.post_upvote(id.as_str().unwrap(), &customer).status, 201);
+            }
+            for number in 0..each {
+                let (title, requests) = (format!("Release {number}"), json!([id]));
+                let fields = json!({
+                    "title": title, "content": "New", "feature_request_ids": requests,
+                    "publish_at": publish_at, "notify_subscribers": true
+                });
+                let response = client.post_changelog(&json!({ "changelog": fields }));
+                assert_eq!(response.status, 201, "{}", response.text());
+            }
+        }
+    });
+    assert_eq!(files(&app).len(), 0);
+    std::thread::sleep((at - time::OffsetDateTime::now_utc()).try_into().unwrap_or_default());
+    let mut random = SeededRng::from_env();
+    let kills = rounds(4, 60);
+    for _ in 0..kills {
+        let worker = app.worker(&environment);
+        std::thread::sleep(Duration::from_millis(random.below(700)));
+        app.kill();
+        // Without a word, as the service.
+        drop(worker);
+        app.restart();
+    }
+    let expected = usize::try_from(workspaces * each).unwrap() * VOTERS;
+    let began = Instant::now();
+    while files(&app).len() < expected && began.elapsed() < Duration::from_secs(rounds(60, 1_200)) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let is_settled = |status: &Value| status["waiting"] == 0 && status["audiences"] == 0;
+    eventually("all is settled", || app.roadmap(&["mail", "status"]).json().as_array().unwrap().iter().all(is_settled));
+    let mut mails: HashMap<(String, String), usize> = HashMap::new();
+    for path in files(&app) {
+        let mail = std::fs::read(path).unwrap();
+        *mails.entry((header(&mail, "To"), header(&mail, "Subject"))).or_default() += 1;
+    }
+    println!("{} changelogs of {workspaces} workspaces, {kills} kills, {} mails", workspaces * each, mails.len());
+    assert_eq!(mails.len(), expected);
+    assert!(mails.values().all(|count| *count == 1), "{mails:?}");
+}
 
 /// Decision 5: a response is saved in the same transaction as the effect.
 /// Beyond the contract: a killed service or database server loses no acknowledged write and duplicates none.
