@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -30,8 +30,9 @@ fn scheduled_changelogs_are_mailed_once_despite_kills() {
     let clients: Vec<Client> = names.iter().map(|name| app.workspace(name)).collect();
     // As long as it takes to schedule all of them on a busy machine.
     let lead = Duration::from_millis(100) * u32::try_from(workspaces * each).unwrap() + Duration::from_secs(4);
-    let at = time::OffsetDateTime::now_utc() + lead;
-    let publish_at = at.format(&time::format_description::well_known::Rfc3339).unwrap();
+    let at = UNIX_EPOCH.elapsed().unwrap() + lead;
+    let publish_at = time::OffsetDateTime::from(UNIX_EPOCH + at);
+    let publish_at = publish_at.format(&time::format_description::well_known::Rfc3339).unwrap();
     in_parallel(4, |thread| {
         for (client, name) in clients.iter().zip(&names).skip(thread).step_by(4) {
             let id = client.feature_request("Dark mode")["id"].clone();
@@ -51,7 +52,7 @@ fn scheduled_changelogs_are_mailed_once_despite_kills() {
         }
     });
     assert_eq!(files(&app).len(), 0);
-    std::thread::sleep((at - time::OffsetDateTime::now_utc()).try_into().unwrap_or_default());
+    std::thread::sleep(at.saturating_sub(UNIX_EPOCH.elapsed().unwrap()));
     let mut random = SeededRng::from_env();
     let kills = rounds(4, 60);
     for _ in 0..kills {

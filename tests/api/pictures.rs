@@ -146,6 +146,13 @@ fn other_pictures_become_links_or_are_refused() {
     let response = comment(&app, &id, &four);
     let sentence = "A description or a comment can have at most 3 pictures";
     assert_eq!((response.status, response.text().contains(sentence)), (422, true), "{}", response.text());
+    // Nothing is made for more than any text may have.
+    let before = app.count("SELECT count(*) FROM attachments");
+    let many = (0..21).map(|number| upload(&app.acme, &format!("{number}.txt"), b"text")).map(|file| element(&file));
+    let response = comment(&app, &id, &many.collect::<String>());
+    let sentence = "A changelog can have at most 20 pictures";
+    assert_eq!((response.status, response.text().contains(sentence)), (422, true), "{}", response.text());
+    assert_eq!(app.count("SELECT count(*) FROM attachments"), before + 21);
     let gone = "<img src=\"/pictures/00000000-0000-0000-0000-000000000009\">";
     let response = comment(&app, &id, gone);
     assert_eq!(response.status, 422);

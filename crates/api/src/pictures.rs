@@ -1,7 +1,10 @@
 //! Pictures in the texts of bodies.
 
+use std::collections::HashSet;
+
 use roadmap_domain::error::{FieldError, RoadmapError};
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::model::picture::{self, MAX_IN_CHANGELOG};
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::policy::own_pictures::localize;
 use serde_json::{Map, Value};
@@ -24,6 +27,12 @@ pub(crate) async fn prepare(
 ) -> Result<Result<(), FieldError>, ApiError> {
     let mut files = Vec::new();
     localize_fields(body, links, &mut files);
+    let mut seen = HashSet::new();
+    files.retain(|named| seen.insert(*named));
+    // No text may have more: nothing is made for those that are refused.
+    if let Some((field, _)) = files.get(MAX_IN_CHANGELOG) {
+        return Ok(Err(picture::too_many(field, MAX_IN_CHANGELOG)));
+    }
     for (field, file) in files {
         let (pictures, detached) = (state.pictures.clone(), &state.http.detached);
         let make = async move { pictures.make_from(workspace, field, &[file]).await };
