@@ -166,7 +166,7 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     tag = "Changelogs",
     params(described::RecordIdParameter),
     responses(
-        (status = 200, description = "The changelog.", body = wire::changelog::Response),
+        (status = 200, description = "The changelog.", body = wire::changelog::Shown),
         CommonErrors, ChangelogErrors
     )
 )]
@@ -184,7 +184,7 @@ pub(crate) async fn show(
             Some(state.queries.run(input.workspace, &CountChangelogAudience { requests }).await?)
         }
     };
-    Ok(wire::ok(&wire::changelog::response(&detail, &input.links, now, audience)))
+    Ok(wire::ok(&wire::changelog::shown(&detail, &input.links, now, audience)))
 }
 
 /// Update a changelog
@@ -297,7 +297,7 @@ fn render_changed(
     input: &WriteRequest,
 ) -> impl Fn(ChangelogChanged) -> SavedResponse + Clone + Send + Sync + use<> {
     let (links, clock): (_, Arc<dyn Clock>) = (input.links.clone(), state.http.clock.clone());
-    move |changed| wire::saved_ok(&wire::changelog::response(&changed.detail, &links, clock.now(), None))
+    move |changed| wire::saved_ok(&wire::changelog::response(&changed.detail, &links, clock.now()))
 }
 
 fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Validated<ChangelogDraft> {

@@ -124,7 +124,7 @@ pub(crate) async fn show(
 
 /// Delete a file
 ///
-/// A file that a changelog has as its cover cannot be deleted.
+/// A file that is in use cannot be deleted.
 #[utoipa::path(
     delete,
     path = "/api/external/v2/attachments/{id}",

@@ -92,7 +92,22 @@ pub(crate) struct Detail<'a> {
     publish_at: Option<String>,
     #[schema(format = DateTime)]
     updated_at: String,
-    /// How many people would get mail about it now. Only when it is shown, and while it is not published.
+}
+
+/// A changelog that is shown.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangelogWithAudience)]
+pub(crate) struct Shown<'a> {
+    changelog: WithAudience<'a>,
+}
+
+/// An announcement of the team, what it is about, and whom it would reach.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangelogDetailWithAudience)]
+pub(crate) struct WithAudience<'a> {
+    #[serde(flatten)]
+    detail: Detail<'a>,
+    /// How many people would get mail about it now. Only while it is not published.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = i64, minimum = 0)]
     audience_count: Option<i64>,
@@ -166,25 +181,31 @@ pub(crate) fn created(changelog: &Changelog, links: &Links) -> SavedResponse {
     saved_created(&Created { changelog: fields(changelog, links, changelog.created_at) })
 }
 
-/// Renders a changelog with its state at `now`, perhaps with the number of people who would get mail.
-pub(crate) fn response<'a>(
-    detail: &'a ChangelogDetail,
+/// Renders a changelog with its state at `now`, and while it is not published with the number of people who would get mail.
+pub(crate) fn shown<'a>(
+    changelog: &'a ChangelogDetail,
     links: &Links,
     now: Timestamp,
     audience_count: Option<i64>,
 ) -> impl Serialize + use<'a> {
+    Shown { changelog: WithAudience { detail: detail(changelog, links, now), audience_count } }
+}
+
+/// Renders a changelog with its state at `now`.
+pub(crate) fn response<'a>(changelog: &'a ChangelogDetail, links: &Links, now: Timestamp) -> impl Serialize + use<'a> {
+    Response { changelog: detail(changelog, links, now) }
+}
+
+fn detail<'a>(detail: &'a ChangelogDetail, links: &Links, now: Timestamp) -> Detail<'a> {
     let ChangelogDetail { changelog, feature_requests } = detail;
     let publish_at = match state(changelog, now) {
         ChangelogState::Scheduled(at) => Some(at.to_string()),
         ChangelogState::Draft | ChangelogState::Published(_) => None,
     };
-    Response {
-        changelog: Detail {
-            changelog: fields(changelog, links, now),
-            feature_requests: feature_requests.iter().map(|request| linked(request, links)).collect(),
-            publish_at,
-            updated_at: changelog.updated_at.to_string(),
-            audience_count,
-        },
+    Detail {
+        changelog: fields(changelog, links, now),
+        feature_requests: feature_requests.iter().map(|request| linked(request, links)).collect(),
+        publish_at,
+        updated_at: changelog.updated_at.to_string(),
     }
 }
