@@ -147,8 +147,9 @@ mod tests {
     fn file(id: &str, key: &str, byte_size: i64, checksum: &str) -> String {
         format!(
             "INSERT INTO attachments
+                 (workspace_id, id, filename, content_type, byte_size, checksum, key, service_name, created_at)
              VALUES (unhex('{WORKSPACE}', '-'), unhex('{id}', '-'), 'a.png', 'image/png', {byte_size}, unhex('{checksum}'),
-                     '{key}', 'local', NULL, NULL, 0);"
+                     '{key}', 'local', 0);"
         )
     }
 
