@@ -47,6 +47,7 @@ pub mod subscribe;
 pub mod target;
 pub mod tell_team;
 pub mod triage_feature_requests;
+pub mod undo_changes;
 pub mod unsubscribe;
 pub mod update_portal;
 pub mod update_setting;

@@ -167,10 +167,20 @@ pub struct InboxRow {
     pub comments_count: i64,
     /// Number of its comments that wait for approval.
     pub held_count: i64,
+    /// The first [`Self::EXCERPT`] characters of its description, as text.
+    pub excerpt: String,
+    pub tags: Vec<Tag>,
+    /// Number of its own private notes.
+    pub notes_count: i64,
     /// The customer who asked for it.
     pub author: Option<CustomerName>,
     /// What it is merged into, in the end.
     pub merged_into: Option<RequestLink>,
+}
+
+impl InboxRow {
+    /// Number of characters of a description that a row has.
+    pub const EXCERPT: usize = 160;
 }
 
 /// The numbers of feature requests on a track, without merged ones.
@@ -529,6 +539,8 @@ pub enum Triage {
     Move(TrackId),
     /// They get a tag, unless they have it.
     AddTag(Tag),
+    /// They lose a tag, if they have it.
+    RemoveTag(Tag),
     /// They are hidden from the portal, or shown there.
     SetPrivate(bool),
     /// They are merged into a feature request.
@@ -539,6 +551,8 @@ pub enum Triage {
     Decline,
     /// They need no answer, until a customer writes again.
     NoAnswerNeeded,
+    /// They are deleted. One into which others are merged fails all.
+    Delete,
 }
 
 fn each_once<T: Copy + Eq + Hash>(mut selected: Vec<T>) -> Vec<T> {

@@ -35,11 +35,17 @@ impl Tag {
         let mut tags: Vec<Self> = Vec::with_capacity(raw.len());
         for raw in raw {
             let tag = Self::parse(field, raw)?;
-            if !tags.iter().any(|seen| seen.0.to_lowercase() == tag.0.to_lowercase()) {
+            if !tags.iter().any(|seen| seen.equals(&tag)) {
                 tags.push(tag);
             }
         }
         Ok(tags)
+    }
+
+    /// Whether both are the same tag, regardless of case.
+    #[must_use]
+    pub fn equals(&self, other: &Self) -> bool {
+        self.0.to_lowercase() == other.0.to_lowercase()
     }
 }
 

@@ -8,9 +8,11 @@ use crate::model::audit::Audit;
 use crate::model::feature_request::{EditableFields, FeatureRequestRef, Tag};
 use crate::model::id::FeatureRequestId;
 use crate::model::member::Author;
+use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
 use crate::ports::UnitOfWork;
 use crate::usecase::approve_feature_request::{approve, decline};
+use crate::usecase::delete_feature_request::DeleteFeatureRequest;
 use crate::usecase::edit_feature_request::{FeatureRequestChange, edit};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::merge_feature_requests::MergeFeatureRequests;
@@ -31,6 +33,8 @@ pub struct TriageFeatureRequests {
 pub struct Triaged {
     /// How many have changed.
     pub changed: usize,
+    /// When: the timestamp of their entries in the audit log.
+    pub at: Timestamp,
 }
 
 impl TriageFeatureRequests {
@@ -61,6 +65,12 @@ impl TriageFeatureRequests {
                 let change = FeatureRequestChange { tags, ..FeatureRequestChange::default() };
                 edit(&fields, &change, context, work).await?.map(drop)
             }
+            Triage::RemoveTag(tag) => {
+                let Some(fields) = lock_fields(id, work).await? else { return Ok(None) };
+                let tags = fields.tags.iter().filter(|other| !other.equals(tag)).cloned().collect();
+                let change = FeatureRequestChange { tags: Some(tags), ..FeatureRequestChange::default() };
+                edit(&fields, &change, context, work).await?.never_refused().map(drop)
+            }
             Triage::SetPrivate(private) => {
                 let Some(fields) = lock_fields(id, work).await? else { return Ok(None) };
                 let change = FeatureRequestChange { private: Some(*private), ..FeatureRequestChange::default() };
@@ -85,6 +95,13 @@ impl TriageFeatureRequests {
                 let locked = work.lock_feature_request(&request).await?;
                 let Some(request) = locked.filter(|root| root.id == id) else { return Ok(None) };
                 need_no_answer(request.id, context, work).await?.map(drop)
+            }
+            Triage::Delete => {
+                let node = work.find_merge_node(&request).await?;
+                if node.is_none_or(|node| !node.ancestors.is_empty()) {
+                    return Ok(None);
+                }
+                DeleteFeatureRequest { request, with_merged: false }.perform(context, work).await?.map(drop)
             }
         }))
     }
@@ -111,7 +128,7 @@ impl Operation for TriageFeatureRequests {
             Triage::Move(track) => work.find_track(*track).await?,
             _ => None,
         };
-        let mut triaged = Performed::new(Triaged { changed: 0 }, Audit::Unchanged);
+        let mut triaged = Performed::new(Triaged { changed: 0, at: context.now }, Audit::Unchanged);
         for id in selected.iter().copied().filter(|id| existing.contains(id)) {
             if let Some(one) = self.change(id, track.as_ref(), context, work).await? {
                 triaged.output.changed += usize::from(one.has_changed());
@@ -127,6 +144,7 @@ mod tests {
     use super::*;
     use crate::model::feature_request::{Description, FeatureRequestDetail, FeatureRequestSummary, Title};
     use crate::model::id::TrackId;
+    use crate::policy::merging::MergeNode;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{detail, name, perform, summary};
     use uuid::Uuid;
@@ -209,8 +227,10 @@ mod tests {
     #[test]
     fn each_that_is_edited_is_locked_once_and_merged_ones_are_left_out() {
         let tag = Tag::parse("tag", "API").unwrap();
+        let had = Tag::parse("tag", "ui").unwrap();
         for (change, action) in [
             (Triage::AddTag(tag), "feature_request.update"),
+            (Triage::RemoveTag(had), "feature_request.update"),
             (Triage::SetPrivate(false), "feature_request.update"),
             (Triage::Approve, "feature_request.approve"),
             (Triage::Decline, "feature_request.decline"),
@@ -234,13 +254,32 @@ mod tests {
 
     #[test]
     fn what_is_so_already_is_not_changed() {
-        let tag = Tag::parse("tag", "ui").unwrap();
-        for change in [Triage::AddTag(tag), Triage::SetPrivate(true), Triage::Approve, Triage::Decline] {
+        let tag = |name| Tag::parse("tag", name).unwrap();
+        let (had, missing) = (Triage::AddTag(tag("ui")), Triage::RemoveTag(tag("API")));
+        for change in [had, missing, Triage::SetPrivate(true), Triage::Approve, Triage::Decline] {
             let mut unit = unit();
             expect_edits(&mut unit, 2);
             expect_details(&mut unit, false);
             let triaged = triage(&mut unit, &[1, 2], change).unwrap();
             assert_eq!((triaged.output.changed, triaged.audit), (0, Audit::Unchanged));
+        }
+    }
+
+    #[test]
+    fn what_is_deleted_is_neither_merged_nor_has_merged_ones() {
+        for (descendants, expected) in [(0, Ok(2)), (1, Err("FeatureRequest has merged requests.".to_owned()))] {
+            let mut unit = unit();
+            unit.expect_find_merge_node().returning(move |request| {
+                let FeatureRequestRef::Id(request) = *request else { panic!("an ID") };
+                let ancestors = if request == id(3) { vec![id(1)] } else { Vec::new() };
+                let request = FeatureRequestSummary { id: request, ..summary("Inbox", None, 1) };
+                Ok(Some(MergeNode { request, private: false, ancestors, descendants }))
+            });
+            unit.expect_delete_feature_request()
+                .withf(|deleted| [id(1), id(2)].contains(deleted))
+                .returning(|_| Ok(()));
+            let triaged = triage(&mut unit, &[1, 2, 3, 4], Triage::Delete);
+            assert_eq!(triaged.map(|done| done.output.changed).map_err(|error| error.to_string()), expected);
         }
     }
 

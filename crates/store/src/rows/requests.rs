@@ -10,14 +10,14 @@ use roadmap_domain::model::admin::{
 use roadmap_domain::model::audit::{Actor, ActorKind};
 use roadmap_domain::model::changes::{ChangeEntry, ChangePlace};
 use roadmap_domain::model::event::{Event, EventContent};
-use roadmap_domain::model::feature_request::{Attention, FeatureRequestSummary, RequestLink, Title};
+use roadmap_domain::model::feature_request::{Attention, FeatureRequestSummary, RequestLink, Tag, Title};
 use roadmap_domain::model::id::{EventId, FeatureRequestId, LaneId, TrackId};
 use roadmap_domain::model::portal::{PortalRow, SitemapEntry};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
 
 use super::CustomerNameRow;
-use crate::columns::{Id, TimestampColumn, inconsistent, optional_timestamp};
+use crate::columns::{Id, TextList, TimestampColumn, inconsistent, optional_timestamp};
 
 /// A feature request as another record names it.
 #[derive(Debug, Queryable)]
@@ -114,6 +114,9 @@ pub struct InboxListRow {
     comments_count: i64,
     /// The number of comments that wait for approval.
     held_count: i64,
+    excerpt: String,
+    tags: TextList,
+    notes_count: i64,
     author: Option<CustomerNameRow>,
     root: Option<LinkRow>,
 }
@@ -129,6 +132,9 @@ impl TryFrom<InboxListRow> for InboxRow {
             attention: row.attention.as_deref().and_then(Attention::from_stored),
             comments_count: row.comments_count,
             held_count: row.held_count,
+            excerpt: row.excerpt,
+            tags: row.tags.0.into_iter().map(Tag::from_stored).collect(),
+            notes_count: row.notes_count,
             author: row.author.map(Into::into),
             merged_into: row.root.map(Into::into),
         })

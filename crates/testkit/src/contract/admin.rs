@@ -69,7 +69,8 @@ struct Item {
     awaiting: bool,
     /// When the team last moved it or said that it needs no answer.
     handled_at: Option<Timestamp>,
-    tags: Vec<String>,
+    tags: Vec<Tag>,
+    excerpt: String,
     author: Option<String>,
     updated_at: Timestamp,
     /// Timestamp, ID and author of each comment; no author for a customer's.
@@ -116,7 +117,8 @@ impl<'a> Model<'a> {
         let (private, awaiting) = (draft.private, draft.awaiting_approval);
         let first = self.harness.track(self.workspace, "Inbox").await;
         let is_handled = draft.track.is_some_and(|track| track != first);
-        let tags = draft.tags.iter().map(|tag| tag.as_str().to_lowercase()).collect();
+        let tags = draft.tags.clone();
+        let excerpt = draft.description.text().chars().take(InboxRow::EXCERPT).collect();
         let created = self.harness.create(self.workspace, draft).await;
         self.items.push(Item {
             id: created.id,
@@ -124,6 +126,7 @@ impl<'a> Model<'a> {
             awaiting,
             handled_at: is_handled.then_some(created.created_at),
             tags,
+            excerpt,
             author,
             updated_at: created.created_at,
             comments: BTreeSet::new(),
@@ -224,7 +227,7 @@ impl<'a> Model<'a> {
         self.perform(&edit(self.reference(item), change)).await;
         let detail = self.harness.detail(self.workspace, self.items[root].id).await;
         assert_eq!(detail.tags, parsed);
-        self.items[root].tags = parsed.iter().map(|tag| tag.as_str().to_lowercase()).collect();
+        self.items[root].tags = parsed;
         self.items[root].updated_at = detail.updated_at;
     }
 
@@ -341,6 +344,9 @@ impl<'a> Model<'a> {
                 attention: self.attention(number),
                 comments_count: i64::try_from(item.comments.len()).unwrap(),
                 held_count: i64::try_from(item.held.len()).unwrap(),
+                excerpt: item.excerpt.clone(),
+                tags: item.tags.clone(),
+                notes_count: i64::try_from(item.noted.len()).unwrap(),
                 author: item.author.as_ref().map(|email| authors[email].clone()),
                 merged_into: (root != number).then(|| RequestLink::from(&nodes[root].request)),
                 summary: summary.clone(),
@@ -349,7 +355,7 @@ impl<'a> Model<'a> {
             all.push(Listed {
                 row,
                 track: summary.placement.track.to_string(),
-                tags: item.tags.clone(),
+                tags: item.tags.iter().map(|tag| tag.as_str().to_lowercase()).collect(),
                 members: commented.chain(item.noted.iter().copied()).collect(),
                 updated_at: item.updated_at,
             });

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
+use time::Duration;
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::admin::{
     CustomerRecords, InboxCounts, InboxFilter, InboxList, InboxRow, InboxSort, InboxState, MergePreview, Overview,
-    OverviewTimes, Period, TeamPage,
+    OverviewTimes, Period, Selection, TeamPage,
 };
 use crate::model::api_key::ApiKey;
+use crate::model::audit::{ActorFilter, AuditFilter, AuditPage};
 use crate::model::changelog::ChangelogMail;
 use crate::model::customer::{Customer, CustomerName};
 use crate::model::feature_request::FeatureRequestRef;
@@ -24,6 +26,7 @@ use crate::model::timestamp::Timestamp;
 use crate::policy::mail_requests::{COUNTED_FOR, MailCounter};
 use crate::usecase::query::feature_requests::SearchFeatureRequests;
 use crate::usecase::query::{Query, QueryPorts};
+use crate::usecase::undo_changes::{REVERSIBLE_FOR, ReversibleChange};
 
 /// Counts the feature requests by track and state.
 #[derive(Debug, Clone, Copy)]
@@ -195,6 +198,38 @@ impl Query for ListInboxRows {
             [] => Ok(Vec::new()),
             requests => Ok(ports.reader.inbox_rows(workspace, &self.filter, requests).await?),
         }
+    }
+}
+
+/// Finds what a member has done in one unit of work that [`UndoChanges`](crate::usecase::undo_changes::UndoChanges) can take
+/// back. After [`REVERSIBLE_FOR`] it is nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct FindReversibleChanges {
+    /// Who did it.
+    pub member: MemberId,
+    /// The timestamp of the unit of work.
+    pub at: Timestamp,
+}
+
+#[async_trait]
+impl Query for FindReversibleChanges {
+    type Output = Vec<ReversibleChange>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<ReversibleChange>, RoadmapError> {
+        let (now, from) = (ports.clock.now(), self.at);
+        if from > now || from.plus(REVERSIBLE_FOR) < now {
+            return Ok(Vec::new());
+        }
+        let actor = Some(ActorFilter::Id(self.member.uuid()));
+        let filter = AuditFilter {
+            actor,
+            from: Some(from),
+            to: Some(from.plus(Duration::MILLISECOND)),
+            ..AuditFilter::default()
+        };
+        let page = AuditPage { before: None, size: u32::try_from(Selection::MAX).unwrap_or(u32::MAX) };
+        let entries = ports.reader.audit_entries(workspace, &filter, page).await?.entries;
+        Ok(entries.iter().filter_map(ReversibleChange::of_entry).collect())
     }
 }
 

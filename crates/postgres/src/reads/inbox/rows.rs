@@ -1,7 +1,7 @@
 //! Rows of the inbox: the form that all lists share, and feature requests by their IDs.
 
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
-use roadmap_domain::model::admin::InboxFilter;
+use roadmap_domain::model::admin::{InboxFilter, InboxRow};
 use uuid::Uuid;
 
 use crate::rows::{CustomerNameColumns, LinkColumns, SummaryColumns};
@@ -9,9 +9,24 @@ use crate::statement::statement;
 use crate::writes::folded_tag;
 
 /// The types of a row of the inbox: the feature request; whether it is private, awaits approval and what it needs; its
-/// numbers of comments and of those that wait; its author; its root.
-pub(super) type InboxColumns =
-    (SummaryColumns, Bool, Bool, Nullable<Text>, BigInt, BigInt, Nullable<CustomerNameColumns>, Nullable<LinkColumns>);
+/// numbers of comments and of those that wait; the beginning of its description, its tags, its number of notes; its
+/// author; its root.
+pub(super) type InboxColumns = (
+    SummaryColumns,
+    Bool,
+    Bool,
+    Nullable<Text>,
+    BigInt,
+    BigInt,
+    Text,
+    Array<Text>,
+    BigInt,
+    Nullable<CustomerNameColumns>,
+    Nullable<LinkColumns>,
+);
+
+const _: () = assert!(InboxRow::EXCERPT == 160, "as in `inbox_columns!`");
+
 /// The SQL of the columns of [`InboxColumns`], of feature requests with [`inbox_joins`].
 macro_rules! inbox_columns {
     () => {
@@ -22,6 +37,12 @@ macro_rules! inbox_columns {
               WHERE comments.workspace_id = {workspace} AND comments.request_id = feature_requests.id) AS comments_count,
              (SELECT count(*) FROM held_comments AS held
               WHERE held.workspace_id = {workspace} AND held.request_id = feature_requests.id) AS held_count,
+             substr(feature_requests.description_text, 1, 160) AS excerpt,
+             ARRAY(SELECT tag FROM feature_request_tags AS tags
+                   WHERE tags.workspace_id = {workspace} AND tags.request_id = feature_requests.id
+                   ORDER BY position) AS tags,
+             (SELECT count(*) FROM notes
+              WHERE notes.workspace_id = {workspace} AND notes.request_id = feature_requests.id) AS notes_count,
              author.id AS author_id, author.name AS author_name, author.email AS author_email,
              root.id AS root_id, root.tag_number AS root_number, root.title AS root_title"
         )

@@ -68,7 +68,7 @@ statement! {
          ", inbox_joins!(), "
      )
      SELECT total, id, tag_number, title, track, lane, votes_count, created_at, private, awaiting_approval, attention,
-            comments_count, held_count, author_id, author_name, author_email, root_id, root_number, root_title
+            comments_count, held_count, excerpt, tags, notes_count, author_id, author_name, author_email, root_id, root_number, root_title
      FROM (SELECT count(*) AS total FROM selected) AS total LEFT JOIN listed ON true ORDER BY place")
 }
 

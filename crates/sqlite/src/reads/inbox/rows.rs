@@ -3,7 +3,7 @@
 use crate::records::CustomerNameSql;
 use crate::trees::LinkSql;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use roadmap_domain::model::admin::{InboxFilter, InboxState};
+use roadmap_domain::model::admin::{InboxFilter, InboxRow, InboxState};
 use roadmap_store::columns::Id;
 
 use crate::codec::json_ids;
@@ -21,6 +21,13 @@ macro_rules! inbox_sql {
               WHERE comments.workspace_id = feature_requests.workspace_id AND comments.request_id = feature_requests.id),
              (SELECT count(*) FROM held_comments held
               WHERE held.workspace_id = feature_requests.workspace_id AND held.request_id = feature_requests.id),
+             substr(feature_requests.description_text, 1, 160),
+             (SELECT group_concat(tag, char(10)) FROM (
+                  SELECT tag FROM feature_request_tags tags
+                  WHERE tags.workspace_id = feature_requests.workspace_id AND tags.request_id = feature_requests.id
+                  ORDER BY position)),
+             (SELECT count(*) FROM notes
+              WHERE notes.workspace_id = feature_requests.workspace_id AND notes.request_id = feature_requests.id),
              author.id, author.name, author.email, root.id, root.tag_number, root.title"
         )
     };
@@ -42,8 +49,21 @@ macro_rules! inbox_joins {
 pub(super) use inbox_joins;
 
 /// The types of the columns of [`inbox_sql!`].
-pub(super) type InboxSql =
-    (SummarySql, Bool, Bool, Nullable<Text>, BigInt, BigInt, Nullable<CustomerNameSql>, Nullable<LinkSql>);
+pub(super) type InboxSql = (
+    SummarySql,
+    Bool,
+    Bool,
+    Nullable<Text>,
+    BigInt,
+    BigInt,
+    Text,
+    Nullable<Text>,
+    BigInt,
+    Nullable<CustomerNameSql>,
+    Nullable<LinkSql>,
+);
+
+const _: () = assert!(InboxRow::EXCERPT == 160, "as in `inbox_sql!`");
 
 /// SQL for a page of the rows that a common table expression `listed (number, key)` has, the highest key first.
 macro_rules! page_of_listed {
