@@ -40,6 +40,7 @@ mod doctor;
 mod faults;
 mod feature_request_detail;
 mod feature_requests;
+mod first_day;
 mod hostile_http;
 mod ip_address;
 mod lanes;

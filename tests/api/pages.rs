@@ -389,6 +389,12 @@ fn a_roadmap_without_anything_says_where_the_ideas_are() {
     app.acme.feature_request_with(&json!({ "title": "Secret", "private": true }));
     std::thread::sleep(std::time::Duration::from_millis(1_200));
     assert!(visitor.page("/").contains(first));
+    // It leads to the changelogs if there are some.
+    let changelogs = "href=\"/changelogs\">See what is new";
+    assert!(!visitor.page("/").contains(changelogs));
+    let body = json!({ "changelog": { "title": "New", "content": "<p>Much</p>", "publish": true } });
+    app.acme.post_changelog(&body).is_ok();
+    eventually("the page leads to the changelogs", || visitor.page("/").contains(changelogs));
     app.acme.feature_request("Dark mode");
     eventually("the page is a new one", || !visitor.page("/").contains(first));
     let page = visitor.page("/");

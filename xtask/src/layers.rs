@@ -68,7 +68,8 @@ const LAYERS: [(&str, &str, &str); 14] = [
         "roadmap-web",
         "a surface knows the domain and the HTTP core only",
         "actix-multipart actix-web askama async-trait atom_syndication cookie flate2 fluent-bundle fluent-langneg \
-         futures-util moka roadmap-domain roadmap-http serde_json sha2 time tokio tracing unic-langid url uuid",
+         futures-util moka roadmap-domain roadmap-http serde_json sha2 time tokio tracing unic-langid \
+         unicode-segmentation url uuid",
     ),
     (
         "roadmap-mail",

@@ -36,6 +36,40 @@ pub async fn workspace_of_host(dependencies: &HttpDependencies, request: &HttpRe
     Ok(workspace)
 }
 
+/// Where a request to the base host leads, although no workspace is served there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BaseHost {
+    /// There is no workspace yet.
+    WithoutWorkspaces,
+    /// The only workspace, which has a host of its own.
+    OnlyWorkspace(Workspace),
+}
+
+/// Returns where a request leads for which [`workspace_of_host`] has found nothing. `None`: nowhere, because it is for
+/// another host, or there are several workspaces. The service caches what is read of the directory for this.
+///
+/// # Errors
+/// 400 when the proxies' headers contradict each other; 503 when the store fails.
+pub async fn resolve_base_host(
+    dependencies: &HttpDependencies,
+    request: &HttpRequest,
+) -> Result<Option<BaseHost>, HttpError> {
+    let HttpDependencies { base_url, default_workspace, directory, .. } = dependencies;
+    let origin = dependencies.proxies.origin(request.headers(), request.peer_addr())?;
+    if origin.host.is_none_or(|host| base_url.resolve_host(host) != HostTarget::Service) {
+        return Ok(None);
+    }
+    let mut first = directory.first_workspaces(2).await?.into_iter();
+    Ok(match (first.next(), first.next()) {
+        (None, _) => Some(BaseHost::WithoutWorkspaces),
+        // A default workspace that was found just now would lead to the base host again. Below an address there is none.
+        (Some(only), None) if default_workspace.as_ref() != Some(&only.subdomain) && !base_url.has_ip_address() => {
+            Some(BaseHost::OnlyWorkspace(only))
+        }
+        _ => None,
+    })
+}
+
 /// Returns the workspace of the host and the record of the path's `{reference}`, for a visitor without a key.
 ///
 /// Every invalid host or reference gets the same 404. A malformed reference causes no lookup.
@@ -63,6 +97,8 @@ mod tests {
 
     use super::*;
     use actix_web::test::TestRequest;
+    use roadmap_domain::model::base_url::BaseUrl;
+    use roadmap_domain::model::id::WorkspaceId;
     use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
     use roadmap_domain::ports::mocks::MockWorkspaceDirectory;
 
@@ -90,6 +126,62 @@ mod tests {
         lookups.load(Ordering::Relaxed)
     }
 
+    fn workspace(number: u128, label: &str) -> Workspace {
+        let id = WorkspaceId::new(Uuid::from_u128(number));
+        Workspace { id, subdomain: Subdomain::from_label(label).unwrap() }
+    }
+
+    /// Where a request to a host leads when there are these workspaces.
+    async fn resolved(base_url: &str, default: Option<&str>, host: &str, labels: &[&str]) -> Option<BaseHost> {
+        let workspaces: Vec<Workspace> = (1..).zip(labels).map(|(number, label)| workspace(number, label)).collect();
+        let mut directory = MockWorkspaceDirectory::new();
+        directory
+            .expect_first_workspaces()
+            .returning(move |limit| Ok(workspaces.iter().take(usize::try_from(limit).unwrap()).cloned().collect()));
+        let default_workspace = default.and_then(Subdomain::from_label);
+        let dependencies = HttpDependencies {
+            directory: Arc::new(directory),
+            base_url: BaseUrl::parse("base_url", base_url).unwrap().with_default_workspace(default_workspace.clone()),
+            default_workspace,
+            ..dependencies()
+        };
+        let request = TestRequest::get().insert_header(("host", host)).to_http_request();
+        resolve_base_host(&dependencies, &request).await.unwrap()
+    }
+
+    #[actix_web::test]
+    async fn the_base_host_leads_to_the_only_workspace() {
+        const BASE: &str = "https://roadmap.example.com";
+        let only = || Some(BaseHost::OnlyWorkspace(workspace(1, "acme")));
+        for host in ["roadmap.example.com", "ROADMAP.example.com.:8443"] {
+            assert_eq!(resolved(BASE, None, host, &[]).await, Some(BaseHost::WithoutWorkspaces), "{host}");
+            assert_eq!(resolved(BASE, None, host, &["acme"]).await, only(), "{host}");
+            assert_eq!(resolved(BASE, None, host, &["acme", "beta"]).await, None, "{host}");
+            assert_eq!(resolved(BASE, None, host, &["acme", "beta", "cog"]).await, None, "{host}");
+        }
+        // Other hosts lead nowhere.
+        for host in ["nobody.roadmap.example.com", "acme.roadmap.example.com", "elsewhere.example", ""] {
+            for labels in [&[][..], &["acme"], &["acme", "beta"]] {
+                assert_eq!(resolved(BASE, None, host, labels).await, None, "{host}");
+            }
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_default_workspace_that_does_not_exist_changes_nothing_but_never_leads_to_itself() {
+        const BASE: &str = "https://roadmap.example.com";
+        let host = "roadmap.example.com";
+        assert_eq!(resolved(BASE, Some("beta"), host, &[]).await, Some(BaseHost::WithoutWorkspaces));
+        let only = BaseHost::OnlyWorkspace(workspace(1, "acme"));
+        assert_eq!(resolved(BASE, Some("beta"), host, &["acme"]).await, Some(only));
+        assert_eq!(resolved(BASE, Some("acme"), host, &["acme"]).await, None);
+        // Below an address there are no workspaces.
+        let address = "http://192.0.2.7:8080";
+        assert_eq!(resolved(address, Some("beta"), "192.0.2.7:8080", &["acme"]).await, None);
+        let empty = resolved(address, Some("beta"), "192.0.2.7:8080", &[]).await;
+        assert_eq!(empty, Some(BaseHost::WithoutWorkspaces));
+    }
+
     /// Beyond the contract.
     #[actix_web::test]
     async fn malformed_references_cause_no_lookup() {
@@ -97,7 +189,7 @@ mod tests {
         assert_eq!(lookups("acme.localhost", &junk).await, 0);
         // Signed with the fixture's secret, for a workspace that does not exist.
         let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
-        let workspace = roadmap_domain::model::id::WorkspaceId::new(Uuid::from_u128(1));
+        let workspace = WorkspaceId::new(Uuid::from_u128(1));
         let signed = ReferenceSigner::new(secret, Vec::new()).sign(Purpose::Blob, workspace, Uuid::from_u128(2));
         assert_eq!(lookups("acme.localhost", std::slice::from_ref(&signed)).await, 3);
         assert_eq!(lookups("elsewhere.example", &[signed]).await, 0);

@@ -27,9 +27,7 @@ pub(crate) struct Assets {
     pub(crate) script: String,
     /// The icons: one SVG file with symbols.
     pub(crate) icons: String,
-    /// The icon of the browser's tab, for portals without a logo.
-    pub(crate) favicon: String,
-    files: [Asset; 4],
+    files: [Asset; 3],
 }
 
 struct Asset {
@@ -52,10 +50,9 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
         Asset::new("site", "css", "text/css; charset=utf-8", include_bytes!("../assets/site.css")),
         Asset::new("enhance", "js", "text/javascript; charset=utf-8", include_bytes!("../assets/enhance.js")),
         Asset::new("icons", "svg", "image/svg+xml", include_bytes!("../assets/icons.svg")),
-        Asset::new("favicon", "svg", "image/svg+xml", include_bytes!("../assets/favicon.svg")),
     ];
-    let [stylesheet, script, icons, favicon] = files.each_ref().map(|file| file.path.clone());
-    Assets { stylesheet, script, icons, favicon, files }
+    let [stylesheet, script, icons] = files.each_ref().map(|file| file.path.clone());
+    Assets { stylesheet, script, icons, files }
 });
 
 impl Assets {

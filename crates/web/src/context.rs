@@ -128,7 +128,7 @@ impl Context {
 
     /// Returns the path and the query of the request.
     pub(crate) fn path_and_query(&self) -> String {
-        self.request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned()
+        path_and_query(&self.request).to_owned()
     }
 
     /// Returns the path of the page whose form was sent: the `Referer` if it is a page of this workspace, or `/admin`.
@@ -165,12 +165,11 @@ impl Context {
     /// Returns the sentence about what the last action has done, by the parameter `done`. Anything unknown is ignored, and
     /// so are actions of the team unless a member looks.
     pub(crate) fn notice(&self) -> Option<String> {
-        let sentence = self.notice_of_action();
-        let linked = self.query.get(pictures::LINKED).parse::<i64>().ok().filter(|count| *count > 0);
-        match linked.map(|count| self.text().count("pictures-linked", count)) {
-            Some(linked) => Some(sentence.map_or(linked.clone(), |sentence| format!("{sentence} {linked}"))),
-            None => sentence,
-        }
+        let count = |name: &str| self.query.get(name).parse::<i64>().ok().filter(|count| *count > 0);
+        let linked = count(pictures::LINKED).map(|count| self.text().count("pictures-linked", count));
+        let kept = count("kept").filter(|_| self.viewer().is_member).map(|count| self.text().count("undo-kept", count));
+        let sentences: Vec<String> = self.notice_of_action().into_iter().chain(linked).chain(kept).collect();
+        (!sentences.is_empty()).then(|| sentences.join(" "))
     }
 
     fn notice_of_action(&self) -> Option<String> {
@@ -207,6 +206,11 @@ impl Context {
         };
         self.state.executor.acting_as(Origin { actor, channel: Channel::Page, request_id: id_of(&self.request) })
     }
+}
+
+/// Returns the path and the query of a request.
+pub(crate) fn path_and_query(request: &HttpRequest) -> &str {
+    request.uri().path_and_query().map_or("/", |target| target.as_str())
 }
 
 /// Runs a query for a page.

@@ -6,7 +6,8 @@
 //!
 //! 1. `routes`: the path and the method. The table of `routes` is the only list of pages.
 //! 2. `context`: the workspace of the host, the portal's settings, the session, the language and the theme. A request
-//!    to another host than the canonical one is redirected. A form from another origin is refused (`origin`).
+//!    to another host than the canonical one is redirected. A form from another origin is refused (`origin`). Without a
+//!    workspace, `base_host` decides.
 //! 3. A handler in `portal` or `admin` runs queries and commands, and returns a `Reply`.
 //! 4. `reply`: headers, `ETag` and compression. `problem` renders errors as pages.
 //!
@@ -16,6 +17,7 @@
 mod actions;
 mod admin;
 mod assets;
+mod base_host;
 mod brand;
 mod context;
 mod cookies;

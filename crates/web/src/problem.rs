@@ -11,6 +11,7 @@ use roadmap_domain::model::portal::Language;
 use roadmap_http::error::{ErrorFormat, ErrorMessage, HttpError};
 
 use crate::assets::Assets;
+use crate::brand::LetterLogo;
 use crate::context::Context;
 use crate::page::{Nav, Page};
 use crate::reply;
@@ -33,6 +34,18 @@ struct BarePage {
     title: String,
     sentence: String,
     assets: &'static Assets,
+    icon: String,
+}
+
+/// What a service without workspaces shows at its base host: the commands that create one.
+#[derive(Template)]
+#[template(path = "problem/no-workspace.html")]
+struct NoWorkspacePage {
+    t: Text,
+    title: String,
+    sentence: String,
+    assets: &'static Assets,
+    icon: String,
 }
 
 /// Returns the title and the sentence of an error.
@@ -77,14 +90,31 @@ pub(crate) fn page(context: &Context, error: &HttpError) -> HttpResponse {
 
 /// Returns the page of an error without a workspace.
 pub(crate) fn without_workspace(request: &HttpRequest, error: &HttpError) -> HttpResponse {
+    let t = text_of_browser(request);
+    reply::error_response(request, take_message(error.error_response()), bare_page(t, texts(t, error)))
+}
+
+/// Returns the page of a service that has no workspace yet.
+pub(crate) fn no_workspace(request: &HttpRequest) -> HttpResponse {
+    let html = no_workspace_page(text_of_browser(request));
+    reply::error_response(request, take_message(HttpError::NotFound.error_response()), html)
+}
+
+/// Returns the texts in the language of the browser.
+fn text_of_browser(request: &HttpRequest) -> Text {
     let header = request.headers().get(ACCEPT_LANGUAGE).and_then(|header| header.to_str().ok());
-    let language = header.and_then(|header| negotiate(header, &Language::ALL)).unwrap_or_default();
-    let html = bare_page(Text::utc(language), texts(Text::utc(language), error));
-    reply::error_response(request, take_message(error.error_response()), html)
+    Text::utc(header.and_then(|header| negotiate(header, &Language::ALL)).unwrap_or_default())
 }
 
 fn bare_page(t: Text, (title, sentence): (String, String)) -> String {
-    BarePage { t, title, sentence, assets: Assets::get() }.render().unwrap_or_default()
+    let (assets, icon) = (Assets::get(), LetterLogo::NEUTRAL.path());
+    BarePage { t, title, sentence, assets, icon }.render().unwrap_or_default()
+}
+
+fn no_workspace_page(t: Text) -> String {
+    let (title, sentence) = texts_of(t, "no-workspace-title", "no-workspace-text");
+    let (assets, icon) = (Assets::get(), LetterLogo::NEUTRAL.path());
+    NoWorkspacePage { t, title, sentence, assets, icon }.render().unwrap_or_default()
 }
 
 /// Removes the message, so that nobody else renders it.
@@ -111,4 +141,25 @@ fn render(status: StatusCode, _: &str) -> (HeaderValue, Bytes) {
     let text = Text::utc(Language::English);
     let html = bare_page(text, texts_of_status(text, status));
     (HeaderValue::from_static("text/html; charset=utf-8"), html.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::portal::parts::tests::assert_well_formed;
+
+    #[test]
+    fn pages_without_a_workspace_are_well_formed() {
+        for language in Language::ALL {
+            let t = Text::utc(language);
+            let pages = [bare_page(t, texts_of_status(t, StatusCode::NOT_FOUND)), no_workspace_page(t)];
+            for (page, has_commands) in pages.iter().zip([false, true]) {
+                assert_well_formed(page);
+                assert!(page.contains("<link rel=\"icon\" href=\"/brand/1-17694f-dot.svg\" "), "{page}");
+                for command in ["roadmap workspace create acme --product-name \"Acme\" ", "roadmap member add "] {
+                    assert_eq!(page.contains(command), has_commands, "{page}");
+                }
+            }
+        }
+    }
 }

@@ -24,6 +24,9 @@ pub trait WorkspaceDirectory: Send + Sync {
     /// Returns all workspaces, ordered by subdomain.
     async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError>;
 
+    /// Returns the first `limit` workspaces of [`Self::workspaces`].
+    async fn first_workspaces(&self, limit: u32) -> Result<Vec<Workspace>, StoreError>;
+
     /// Returns a workspace's keys, oldest first.
     async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError>;
 

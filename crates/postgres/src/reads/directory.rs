@@ -18,6 +18,15 @@ use crate::rows::api_key_columns;
 use crate::schema::{api_keys, workspaces};
 use crate::session::NO_WORKSPACE;
 
+/// Converts rows to workspaces.
+fn listed(rows: Vec<(Uuid, String)>) -> Vec<Workspace> {
+    let workspace = |(id, subdomain): (Uuid, String)| {
+        let id = WorkspaceId::new(id);
+        Workspace { id, subdomain: Subdomain::from_stored(subdomain) }
+    };
+    rows.into_iter().map(workspace).collect()
+}
+
 #[async_trait]
 impl WorkspaceDirectory for PostgresStore {
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError> {
@@ -54,11 +63,17 @@ impl WorkspaceDirectory for PostgresStore {
         let session = self.session(NO_WORKSPACE).await?;
         let all = workspaces::table.order(workspaces::subdomain).select((workspaces::id, workspaces::subdomain));
         let rows: Vec<(Uuid, String)> = session.run(all.load(&mut session.connection()?)).await?;
-        rows.into_iter()
-            .map(|(id, subdomain)| {
-                Ok(Workspace { id: WorkspaceId::new(id), subdomain: Subdomain::from_stored(subdomain) })
-            })
-            .collect()
+        Ok(listed(rows))
+    }
+
+    async fn first_workspaces(&self, limit: u32) -> Result<Vec<Workspace>, StoreError> {
+        let session = self.session(NO_WORKSPACE).await?;
+        let first = workspaces::table
+            .order(workspaces::subdomain)
+            .limit(limit.into())
+            .select((workspaces::id, workspaces::subdomain));
+        let rows: Vec<(Uuid, String)> = session.run(first.load(&mut session.connection()?)).await?;
+        Ok(listed(rows))
     }
 
     async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {

@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
@@ -9,8 +10,9 @@ use std::time::Duration;
 
 use actix_web::web::ServiceConfig;
 use anyhow::Context;
-use roadmap_domain::error::ErrorChain;
+use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Clock, MissedSearchStore};
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
@@ -29,6 +31,7 @@ use tokio::runtime::Handle;
 use super::output::print;
 use crate::demo::{self, DemoOptions};
 use crate::metrics::{Metrics, MetricsServer, Sources};
+use crate::report;
 use crate::secret;
 use crate::settings::Settings;
 use crate::shutdown::{ShutdownSignals, ShutdownState};
@@ -49,6 +52,9 @@ const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(3_600);
 
 /// The pause between two batches of feature requests that are indexed again, so that other writes are not delayed.
 const REINDEX_PAUSE: Duration = Duration::from_millis(20);
+
+/// Number of workspaces whose addresses are printed at the start.
+const LISTED_WORKSPACES: usize = 5;
 
 /// Number of workspaces that are checked for members at the start.
 const HINTED_WORKSPACES: usize = 3;
@@ -83,14 +89,10 @@ impl Serve {
         let references = Arc::new(secret::references(&settings)?);
         let blobs = Application::open_blobs(&settings)?;
 
-        let mut greeting = String::new();
+        let mut demo_usage = String::new();
         if self.demo {
             let options = DemoOptions { base_url: &base_url, references: &references, blobs: &*blobs };
-            greeting += &demo::prepare(&application, &options).await?;
-        } else if application.directory.workspaces().await?.is_empty() {
-            greeting += &first_steps(&settings);
-        } else {
-            greeting += &hints_without_members(&application, &settings).await?;
+            demo_usage = demo::prepare(&application, &options).await?;
         }
 
         if let Some(subdomain) = &settings.default_workspace
@@ -154,8 +156,15 @@ impl Serve {
             }
         };
 
-        print(&format!("{listening}{greeting}"))?;
-        server.await.context("the server stopped")?;
+        print(&format!("{listening}{demo_usage}"))?;
+        // Listing the workspaces delays no request, and requests are served if it fails.
+        let greeting = async {
+            if !self.demo {
+                print_greeting(&application, &settings, &base_url).await;
+            }
+        };
+        let (stopped, ()) = tokio::join!(server, greeting);
+        stopped.context("the server stopped")?;
         maintenance.abort();
         reindexing.abort();
         if let Some(worker) = worker
@@ -340,29 +349,63 @@ fn first_line(base_url: &BaseUrl, address: SocketAddr) -> String {
     format!("Serving {served}, listening on {address}")
 }
 
+/// Prints what comes next for somebody who has started the service: the addresses of its workspaces, or how to create the
+/// first one.
+async fn print_greeting(application: &Application, settings: &Settings, base_url: &BaseUrl) {
+    let printed = match greeting(application, settings, base_url).await {
+        Ok(greeting) => print(&greeting),
+        Err(error) => Err(error.into()),
+    };
+    if let Err(error) = printed {
+        tracing::warn!(error = %report::error_line(&error), "the workspaces could not be listed at the start");
+    }
+}
+
+async fn greeting(application: &Application, settings: &Settings, base_url: &BaseUrl) -> Result<String, StoreError> {
+    let workspaces = application.directory.workspaces().await?;
+    if workspaces.is_empty() {
+        return Ok(first_steps(settings));
+    }
+    let mut greeting = addresses(&workspaces, base_url, &settings.data_dir);
+    for workspace in workspaces.iter().take(HINTED_WORKSPACES) {
+        if application.reader.members(workspace.id).await?.is_empty() {
+            // Nobody can open its admin panel.
+            let subdomain = workspace.subdomain.as_str();
+            let add_member = add_member(subdomain, settings);
+            greeting += &format!("\nThe workspace {subdomain} has no members. Add the first one: {add_member}");
+        }
+    }
+    Ok(greeting)
+}
+
+/// The addresses of the portals and the admin panels of the first workspaces, beginning with the default one.
+fn addresses(workspaces: &[Workspace], base_url: &BaseUrl, data_dir: &Path) -> String {
+    let is_default = |workspace: &&Workspace| base_url.workspace_url(&workspace.subdomain) == base_url.to_string();
+    // Below an IP address there are no other workspaces.
+    let others = workspaces.iter().filter(|workspace| !is_default(workspace) && !base_url.has_ip_address());
+    let mut listed = workspaces.iter().filter(is_default).chain(others);
+    let mut lines = String::new();
+    for Workspace { subdomain, .. } in listed.by_ref().take(LISTED_WORKSPACES) {
+        let portal = base_url.workspace_url(subdomain);
+        lines += &format!("\nPortal of {subdomain}: {portal}\nAdmin panel of {subdomain}: {portal}/admin");
+    }
+    match listed.count() {
+        0 => lines,
+        more => format!("{lines}\n… and {more} more: roadmap workspace list --data-dir '{}'", data_dir.display()),
+    }
+}
+
 /// The commands that set up the first workspace.
 fn first_steps(settings: &Settings) -> String {
     let data = settings.data_dir.display();
     let add_member = add_member("acme", settings);
     format!(
-        "\n\nThere is no workspace yet. In another terminal:\n  \
-         roadmap workspace create acme --product-name 'Acme' --website-url https://acme.example --data-dir '{data}'\n  \
+        "\nThere is no workspace yet. In another terminal:\n  \
+         roadmap workspace create acme --product-name \"Acme\" --website-url https://acme.example \
+         --data-dir '{data}'\n  \
          {add_member}\n  \
          roadmap api-key create --workspace acme --name first --data-dir '{data}'"
     )
-}
-
-/// A line for each of the first workspaces that has no members, so that nobody can open its admin panel.
-async fn hints_without_members(application: &Application, settings: &Settings) -> anyhow::Result<String> {
-    let mut hints = String::new();
-    for workspace in application.directory.workspaces().await?.iter().take(HINTED_WORKSPACES) {
-        if application.reader.members(workspace.id).await?.is_empty() {
-            let subdomain = workspace.subdomain.as_str();
-            let add_member = add_member(subdomain, settings);
-            hints += &format!("\nThe workspace {subdomain} has no members. Add the first one: {add_member}");
-        }
-    }
-    Ok(hints)
 }
 
 /// The command that adds the first member to a workspace.
@@ -374,7 +417,9 @@ fn add_member(subdomain: &str, settings: &Settings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadmap_domain::model::id::WorkspaceId;
     use roadmap_domain::model::workspace::Subdomain;
+    use uuid::Uuid;
 
     #[test]
     fn the_first_line_has_the_url_that_works() {
@@ -390,5 +435,36 @@ mod tests {
         ] {
             assert_eq!(line(base_url, default), format!("Serving {url}, listening on 127.0.0.1:8080"));
         }
+    }
+
+    #[test]
+    fn the_addresses_of_at_most_five_workspaces_are_listed() {
+        let listed = |base_url: &str, default: Option<&str>, labels: &str| {
+            let base_url = BaseUrl::parse("base_url", base_url).unwrap();
+            let base_url = base_url.with_default_workspace(default.and_then(Subdomain::from_label));
+            let workspace = |label: &str| {
+                let id = WorkspaceId::new(Uuid::nil());
+                Workspace { id, subdomain: Subdomain::from_label(label).unwrap() }
+            };
+            let workspaces: Vec<Workspace> = labels.split_whitespace().map(workspace).collect();
+            let lines = addresses(&workspaces, &base_url, Path::new("/data"));
+            lines.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let of = |label: &str, url: &str| {
+            [format!("Portal of {label}: {url}"), format!("Admin panel of {label}: {url}/admin")]
+        };
+        let below = |label: &str| of(label, &format!("http://{label}.localhost:8080"));
+        let base = "http://localhost:8080";
+        assert_eq!(listed(base, None, "acme"), below("acme"));
+        let five = ["a", "b", "c", "d", "e"].map(below).concat();
+        assert_eq!(listed(base, None, "a b c d e"), five);
+        let more = |count: u32| vec![format!("… and {count} more: roadmap workspace list --data-dir '/data'")];
+        assert_eq!(listed(base, None, "a b c d e f g"), [five, more(2)].concat());
+        // The default workspace comes first.
+        let four = ["a", "b", "c", "d"].map(below).concat();
+        assert_eq!(listed(base, Some("f"), "a b c d e f"), [of("f", base).to_vec(), four, more(1)].concat());
+        // Below an address there are no others.
+        assert_eq!(listed("http://192.0.2.7:8080", Some("b"), "a b"), of("b", "http://192.0.2.7:8080"));
+        assert_eq!(listed("http://192.0.2.7:8080", Some("c"), "a b"), [] as [String; 0]);
     }
 }

@@ -50,6 +50,7 @@ pub(crate) struct CachedDirectory {
     recent_uses: Cache<uuid::Uuid, ()>,
     misses: MissBudget,
     all_workspaces: SharedCache<(), List<HashMap<Subdomain, Workspace>>>,
+    first_workspaces: SharedCache<u32, List<Vec<Workspace>>>,
     digests: SharedCache<WorkspaceId, List<HashSet<KeyDigest>>>,
     /// Held while a list of keys is read, so that one list is read at a time.
     listing: Semaphore,
@@ -67,6 +68,7 @@ impl CachedDirectory {
             recent_uses: short_lived(),
             misses: MissBudget::new(stopwatch),
             all_workspaces: SharedCache::new(1, LIFETIME),
+            first_workspaces: SharedCache::new(CAPACITY, LIFETIME),
             digests: SharedCache::new(CAPACITY, LIFETIME),
             listing: Semaphore::new(1),
         }
@@ -166,6 +168,12 @@ impl WorkspaceDirectory for CachedDirectory {
 
     async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError> {
         self.inner.workspaces().await
+    }
+
+    async fn first_workspaces(&self, limit: u32) -> Result<Vec<Workspace>, StoreError> {
+        let read = async { Ok(Arc::new(self.inner.first_workspaces(limit).await?)) };
+        let first = self.first_workspaces.get_outcome(limit, read).await?;
+        Ok(first.to_vec())
     }
 
     async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {
@@ -341,6 +349,11 @@ mod tests {
             Ok(["acme", "bolt"].map(workspace).to_vec())
         });
         let counted = reads.clone();
+        inner.expect_first_workspaces().returning(move |limit| {
+            count(&counted.lists);
+            Ok(["acme", "bolt"].into_iter().take(usize::try_from(limit).unwrap()).map(workspace).collect())
+        });
+        let counted = reads.clone();
         inner.expect_key_digests().returning(move |requested| {
             count(&counted.key_lists);
             let own = VALID_KEYS.iter().filter(|(label, _)| workspace(label).id == requested);
@@ -412,6 +425,35 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_first_workspaces_are_read_once_in_a_lifetime() {
+        let (directory, reads, _) = cached();
+        for _ in 0..10_000 {
+            assert_eq!(directory.first_workspaces(2).await.unwrap(), ["acme", "bolt"].map(workspace));
+        }
+        reads.assert([0, 0, 1, 0]);
+        assert_eq!(directory.first_workspaces(1).await.unwrap(), [workspace("acme")]);
+    }
+
+    #[tokio::test]
+    async fn a_failure_to_read_the_first_workspaces_is_shared_by_all_requests_of_a_second() {
+        let mut inner = MockWorkspaceDirectory::new();
+        let reads = Arc::new(AtomicU32::new(0));
+        let counted = reads.clone();
+        inner.expect_first_workspaces().returning(move |_| {
+            count(&counted);
+            Err(StoreError::Unavailable("no server".into()))
+        });
+        let started = std::time::Instant::now();
+        let directory = CachedDirectory::new(Arc::new(inner), Arc::new(ManualStopwatch::default()));
+        for _ in 0..10_000 {
+            assert!(matches!(directory.first_workspaces(2).await, Err(StoreError::Unavailable(_))));
+        }
+        let lifetimes = 1 + started.elapsed().as_secs();
+        let reads = u64::from(reads.load(Ordering::Relaxed));
+        assert!((1..=lifetimes).contains(&reads), "{reads} in {lifetimes} s");
+    }
+
+    #[tokio::test]
     async fn successful_lookups_are_not_limited() {
         let (mut directory, reads, _) = cached();
         directory.credentials = SharedCache::new(CAPACITY, Duration::from_nanos(1));
@@ -464,6 +506,10 @@ mod tests {
         }
 
         async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError> {
+            unreachable!("no list is read")
+        }
+
+        async fn first_workspaces(&self, _: u32) -> Result<Vec<Workspace>, StoreError> {
             unreachable!("no list is read")
         }
 

@@ -15,6 +15,15 @@ use crate::SqliteStore;
 use crate::rows::api_key_columns;
 use crate::schema::{api_keys, workspaces};
 
+/// Converts rows to workspaces.
+fn listed(rows: Vec<(Id, String)>) -> Vec<Workspace> {
+    let workspace = |(id, subdomain): (Id, String)| {
+        let id = WorkspaceId::new(id.0);
+        Workspace { id, subdomain: Subdomain::from_stored(subdomain) }
+    };
+    rows.into_iter().map(workspace).collect()
+}
+
 #[async_trait]
 impl WorkspaceDirectory for SqliteStore {
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError> {
@@ -79,11 +88,21 @@ impl WorkspaceDirectory for SqliteStore {
                     .load(connection)?)
             })
             .await?;
-        rows.into_iter()
-            .map(|(id, subdomain)| {
-                Ok(Workspace { id: WorkspaceId::new(id.0), subdomain: Subdomain::from_stored(subdomain) })
+        Ok(listed(rows))
+    }
+
+    async fn first_workspaces(&self, limit: u32) -> Result<Vec<Workspace>, StoreError> {
+        let rows: Vec<(Id, String)> = self
+            .readers
+            .run(move |connection| {
+                Ok(workspaces::table
+                    .order(workspaces::subdomain)
+                    .limit(limit.into())
+                    .select((workspaces::id, workspaces::subdomain))
+                    .load(connection)?)
             })
-            .collect()
+            .await?;
+        Ok(listed(rows))
     }
 
     async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {

@@ -68,6 +68,21 @@ pub async fn a_workspace_starts_with_its_lanes_and_tracks(harness: Harness) {
     assert_eq!(harness.subject.directory.workspaces().await.unwrap(), [known]);
 }
 
+/// The first workspaces are those of the list of all, which is in the order of the subdomains.
+pub async fn the_first_workspaces_are_listed_alone(harness: Harness) {
+    let directory = &harness.subject.directory;
+    assert_eq!(directory.first_workspaces(2).await.unwrap(), []);
+    for label in ["bolt", "acme", "cog"] {
+        harness.workspace(label).await;
+    }
+    let all = directory.workspaces().await.unwrap();
+    let labels: Vec<&str> = all.iter().map(|workspace| workspace.subdomain.as_str()).collect();
+    assert_eq!(labels, ["acme", "bolt", "cog"]);
+    for (limit, count) in [(0, 0), (1, 1), (2, 2), (3, 3), (u32::MAX, 3)] {
+        assert_eq!(directory.first_workspaces(limit).await.unwrap(), all[..count], "{limit}");
+    }
+}
+
 /// A taken name is an error that names it, and changes nothing. Other workspaces may use the name.
 ///
 /// Beyond the contract: names are unique in their workspace; the error for an unknown workspace shows how to list the
@@ -305,6 +320,7 @@ pub async fn a_key_is_not_rotated_while_it_is_revoked(harness: Harness) {
 
 crate::contract::cases!($ provisioning {
     a_workspace_starts_with_its_lanes_and_tracks,
+    the_first_workspaces_are_listed_alone,
     names_are_unique_in_their_scope,
     settings_are_replaced,
     synonyms_are_replaced,

@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use askama::Template;
 use roadmap_domain::model::board::RoadmapLane;
-use roadmap_domain::usecase::query::portal::ListFeatureRequests;
+use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::usecase::query::portal::{ListFeatureRequests, ListPublishedChangelogs};
 use roadmap_domain::usecase::query::tracks::ShowRoadmap;
+use roadmap_http::error::HttpError;
 
 use crate::context::Context;
 use crate::page::{Nav, Page};
@@ -24,6 +26,8 @@ struct RoadmapPage {
     lanes: Vec<LaneView>,
     /// What is shown instead of lanes without feature requests.
     empty: Option<Empty>,
+    /// Whether an empty roadmap leads to the changelogs, because there are some.
+    has_changelogs: bool,
 }
 
 /// Why no lane has a feature request.
@@ -89,15 +93,27 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     page.is_title_whole = true;
     page.description = Some(t.get("roadmap-lead").into_owned());
     page.feeds = vec![requests::feed(t)];
-    let empty = if lanes.iter().all(|lane| lane.feature_requests.is_empty()) {
-        let first = ListFeatureRequests { viewer: context.viewer(), ..ListFeatureRequests::default() };
-        let has_any = context.run(&first).await?.listing.total > 0;
-        Some(if has_any { Empty::InLanes } else { Empty::Everywhere })
-    } else {
-        None
+    let empty = match lanes.iter().all(|lane| lane.feature_requests.is_empty()) {
+        true => Some(empty(&context).await?),
+        false => None,
     };
+    let has_changelogs = empty == Some(Empty::Everywhere) && has_changelogs(&context).await?;
     let lanes = lanes.iter().map(|lane| LaneView::new(t, lane)).collect();
-    Ok(Reply::page(&RoadmapPage { page, lanes, empty }))
+    Ok(Reply::page(&RoadmapPage { page, lanes, empty, has_changelogs }))
+}
+
+/// Returns why no lane has a feature request. Those on tracks without a lane count, too.
+async fn empty(context: &Context) -> Result<Empty, HttpError> {
+    let first = PageRequest::first(1);
+    let list = ListFeatureRequests { page: first, viewer: context.viewer(), ..ListFeatureRequests::default() };
+    let has_any = context.run(&list).await?.listing.total > 0;
+    Ok(if has_any { Empty::InLanes } else { Empty::Everywhere })
+}
+
+/// Whether there is a published changelog.
+async fn has_changelogs(context: &Context) -> Result<bool, HttpError> {
+    let first = ListPublishedChangelogs { page: PageRequest::first(1) };
+    Ok(context.run(&first).await?.total > 0)
 }
 
 #[cfg(test)]
@@ -109,7 +125,12 @@ mod tests {
     #[test]
     fn the_roadmap_is_well_formed_with_and_without_feature_requests() {
         for language in Language::ALL {
-            for empty in [None, Some(Empty::InLanes), Some(Empty::Everywhere)] {
+            for (empty, has_changelogs) in [
+                (None, false),
+                (Some(Empty::InLanes), false),
+                (Some(Empty::Everywhere), false),
+                (Some(Empty::Everywhere), true),
+            ] {
                 let is_empty = empty.is_some();
                 let lane = |listed: &roadmap_domain::model::board::ListedLane| RoadmapLane {
                     lane: listed.clone(),
@@ -121,13 +142,14 @@ mod tests {
                 let lanes: Vec<LaneView> =
                     sample_lanes().iter().map(|listed| LaneView::new(Text::utc(language), &lane(listed))).collect();
                 let page = sample_page(language, false, "Roadmap");
-                let html = RoadmapPage { page, lanes, empty }.render().unwrap();
+                let html = RoadmapPage { page, lanes, empty, has_changelogs }.render().unwrap();
                 assert_well_formed(&html);
                 let regions = html.matches("<section ").count();
                 assert_eq!((regions, html.matches("class=\"card\"").count()), (4, if is_empty { 0 } else { 6 }));
                 assert!(!html.contains("/feature_requests?lane=In+progress"), "an empty lane has no link");
                 let main = html.split_once("<main").unwrap().1;
                 assert_eq!(main.contains("href=\"/feature_requests\""), empty == Some(Empty::InLanes), "{html}");
+                assert_eq!(main.contains("href=\"/changelogs\""), has_changelogs, "{html}");
             }
         }
     }
