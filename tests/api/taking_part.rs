@@ -24,7 +24,11 @@ fn a_visitor_s_vote_comes_along_with_the_sign_in() {
     let browser = Browser::new(&app);
     let response = browser.post(&format!("{path}/vote"), &[]);
     assert_eq!(response.status, 200);
-    assert!(response.text().contains("E-mail address") && response.text().contains("Send link"), "{}", response.text());
+    assert!(
+        response.text().contains("E-mail address") && response.text().contains("Send me a code"),
+        "{}",
+        response.text()
+    );
     assert!(response.text().contains("your vote counts when you confirm it there."), "{}", response.text());
     let response = browser.post(&format!("{path}/unvote"), &[]).text();
     assert!(response.contains("the vote is removed when you confirm it there."), "{response}");
@@ -55,9 +59,9 @@ fn a_visitor_s_vote_comes_along_with_the_sign_in() {
     assert!(!browser.has_cookie("__Host-session") && elsewhere.has_cookie("__Host-session"));
     // Who is signed in does not need a new one, and goes on.
     let (new, known) = (browser.get(&mail.path).text(), elsewhere.get(&mail.path).text());
-    assert!(new.contains("Send link") && !new.contains("You are signed in already"), "{new}");
+    assert!(new.contains("Send me a code") && !new.contains("You are signed in already"), "{new}");
     assert!(known.contains("You are signed in already") && known.contains("Ann@Example.com"), "{known}");
-    assert!(known.contains("href=\"/\">Go on</a>") && !known.contains("Send link"), "{known}");
+    assert!(known.contains("href=\"/\">Go on</a>") && !known.contains("Send me a code"), "{known}");
     // From now on one click is enough.
     assert_eq!(elsewhere.submit(&format!("{path}/unvote"), &[]), format!("{path}?done=unvoted"));
     assert_eq!(votes(&app, &id), 0);
@@ -150,7 +154,7 @@ fn a_slash_behind_a_link_leads_to_its_page() {
     browser.submit(&mail.path, &[("choice", "only")]);
     let gone = Browser::new(&app).get(&slashed);
     assert_eq!(gone.status, 404);
-    assert!(gone.text().contains("This link does not work any more") && gone.text().contains("Send link"));
+    assert!(gone.text().contains("This link does not work any more") && gone.text().contains("Send me a code"));
 }
 
 /// Portal: without cookies, the page after the sign-in says so.
@@ -206,7 +210,7 @@ fn links_that_are_expired_changed_denied_or_foreign_sign_nobody_in() {
     let refuses = |browser: &Browser, path: &str| {
         let page = browser.get(path);
         assert_eq!(page.status, 404, "{path}");
-        assert!(page.text().contains("Send link"), "{}", page.text());
+        assert!(page.text().contains("Send me a code"), "{}", page.text());
         assert_eq!(browser.post(path, &[("choice", "only")]).status, 404, "{path}");
         assert!(!browser.has_cookie("__Host-session"));
     };
@@ -592,4 +596,126 @@ fn secrets_are_in_no_row_log_or_backup() {
     }
     let sessions = app.sql("SELECT CAST(email AS text) FROM sessions");
     assert_eq!(sessions, ["ann@example.com"]);
+}
+
+/// Portal: the page of the code names the address and what the code does; nobody types the address twice in a browser.
+#[test]
+fn the_page_of_the_code_says_for_which_address_and_what_it_does() {
+    let app = App::start();
+    let (id, path) = request(&app, "Dark <mode>");
+    let browser = Browser::new(&app);
+    let none = browser.page("/sign-in/sent");
+    assert!(none.contains("We have sent you a mail.") && none.contains(">Sign in</button>"), "{none}");
+    let (vote, unvote, follow) = (format!("{path}/vote"), format!("{path}/unvote"), format!("{path}/subscription"));
+    let comment = format!("{path}/comments");
+    for (form, fields, sentence, button) in [
+        (vote.as_str(), vec![], "to vote for “Dark &#60;mode&#62;”.", "Vote"),
+        (&unvote, vec![], "to remove your vote for “Dark &#60;mode&#62;”.", "Remove vote"),
+        (&follow, vec![("state", "on")], "to follow “Dark &#60;mode&#62;”.", "Follow"),
+        (&follow, vec![("state", "off")], "to follow “Dark &#60;mode&#62;” no more.", "Unfollow"),
+        (&comment, vec![("content", "Yes")], "to post your comment on “Dark &#60;mode&#62;”.", "Post comment"),
+        ("/feature_requests/new", vec![("title", "A & B")], "to submit your idea “A &#38; B”.", "Submit idea"),
+        ("/news", vec![], "to get mail about news.", "Get mail about news"),
+        ("/sign-in", vec![], "in this browser, to sign in.", "Sign in"),
+    ] {
+        // Each has a browser and an address of its own, which is unknown here.
+        let browser = Browser::new(&app);
+        let email = format!("{}@example.com", button.to_lowercase().replace(' ', "-"));
+        let fields = [fields, vec![("email", email.as_str())]].concat();
+        assert_eq!(browser.submit(form, &fields), "/sign-in/sent");
+        let page = browser.page("/sign-in/sent");
+        for part in [&email, sentence, &format!(">{button}</button>"), "/sign-in?again=1"] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        // The next form of the same browser knows the address; that of another browser does not.
+        let known = format!("value=\"{email}\"");
+        for form in [&vote, &follow, "/sign-in", "/sign-in?again=1"] {
+            assert!(browser.page(form).contains(&known), "{form}");
+            assert!(!Browser::new(&app).page(form).contains("@example.com"), "{form}");
+        }
+    }
+    // A title that is not public any more is not named, whoever the address belongs to.
+    for email in ["ann@example.com", "olga@acme.example"] {
+        let browser = Browser::new(&app);
+        browser.submit(&vote, &[("email", email)]);
+        for (private, is_named) in [(false, true), (true, false)] {
+            let change = json!({ "feature_request": { "private": private } });
+            app.acme.patch_feature_request(&id, &change).is_ok();
+            let page = browser.page("/sign-in/sent");
+            assert_eq!(page.contains("Dark &#60;mode&#62;"), is_named, "{email} {private}");
+            assert!(page.contains(email) && page.contains(if is_named { ">Vote<" } else { ">Sign in<" }), "{page}");
+        }
+        app.acme.patch_feature_request(&id, &json!({ "feature_request": { "private": false } })).is_ok();
+        app.acme.patch_portal(&json!({ "portal": { "access": "team" } })).is_ok();
+        assert!(!browser.page("/sign-in/sent").contains("Dark"));
+        app.acme.patch_portal(&json!({ "portal": { "access": "public" } })).is_ok();
+    }
+}
+
+/// Portal: without script, a vote in a list leads back to its row, beside which the answer is; with it, the service returns
+/// the part of the page that has changed.
+#[test]
+fn a_vote_in_a_list_keeps_its_place() {
+    let app = App::start();
+    let (id, path) = request(&app, "Dark mode");
+    request(&app, "Undo send");
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    let list = ann.page("/feature_requests?sort=newest");
+    let next = "/feature_requests?sort=newest&#38;row=1#request-1";
+    assert!(
+        list.contains(&format!("name=\"next\" value=\"{next}\"")) && list.contains("<li id=\"request-1\">"),
+        "{list}"
+    );
+    let next = next.replace("&#38;", "&");
+    let landing = ann.submit(&format!("{path}/vote"), &[("next", &next)]);
+    assert_eq!(landing, "/feature_requests?sort=newest&row=1&done=voted#request-1");
+    let page = ann.page(&landing);
+    let (_, row) = page.split_once("<li id=\"request-1\">").unwrap();
+    let row = row.split_once("</li>").unwrap().0;
+    assert!(row.contains("role=\"status\">Your vote counts. Thank you.</p>"), "{row}");
+    assert_eq!(page.matches("role=\"status\"").count(), 1, "{page}");
+    // What was done before is not in the next address.
+    assert!(row.contains(&format!("value=\"{}\"", next.replace('&', "&#38;"))), "{row}");
+    // A list without the row says it above.
+    let gone = ann.page("/feature_requests?mine=written&row=1&done=unvoted#request-1");
+    assert!(gone.contains("<p class=\"notice\" role=\"status\">") && gone.contains("Your vote is removed."), "{gone}");
+
+    // The script asks for the changed part.
+    let part = |browser: &Browser, action: &str, fields: &[(&str, &str)]| {
+        browser.post(&format!("{path}/{action}"), &[&[("next", next.as_str())], fields].concat())
+    };
+    let removed = part(&ann, "unvote", &[("part", "row")]);
+    let html = removed.text();
+    assert_eq!((removed.status, votes(&app, &id)), (200, 0), "{html}");
+    for expected in ["<p>Your vote is removed.</p>", "data-part=\"row\"", "aria-pressed=\"false\"", "<b>0</b> votes"] {
+        assert!(html.contains(expected), "{expected}: {html}");
+    }
+    assert!(html.contains(&next.replace('&', "&#38;")) && !html.contains("<header"), "{html}");
+    assert!(html.len() <= 2_048, "{} bytes", html.len());
+    assert_eq!(removed.header("cache-control"), Some("private, no-store"));
+    let voted = part(&ann, "vote", &[("part", "page")]).text();
+    for expected in
+        ["Your vote counts.", "data-part=\"page\"", "Remove vote for Dark mode", ">Following<", "<b>1</b> vote<"]
+    {
+        assert!(voted.contains(expected), "{expected}: {voted}");
+    }
+    let unfollowed = part(&ann, "subscription", &[("part", "page"), ("state", "off")]).text();
+    assert!(unfollowed.contains("You do not follow this any more") && unfollowed.contains(">Follow<"), "{unfollowed}");
+    assert_eq!(votes(&app, &id), 1);
+    // Somebody who has never taken part is shown the own vote, too.
+    let olga = Browser::signed_in(&app, "olga@acme.example");
+    let first = part(&olga, "vote", &[("part", "row")]).text();
+    assert!(first.contains("Remove vote for Dark mode") && first.contains("<b>2</b> votes"), "{first}");
+    part(&olga, "unvote", &[("part", "row")]);
+    // Whoever is not signed in any more gets the form for the address.
+    let signed_out = part(&Browser::new(&app), "unvote", &[("part", "row")]);
+    assert!(signed_out.status == 200 && !signed_out.text().contains("data-part"), "{}", signed_out.text());
+    assert_eq!(votes(&app, &id), 1);
+
+    // What is done has a count alone.
+    app.acme.patch_track(&id, &json!({ "track_id": app.track("Done") })).is_ok();
+    for page in ["/feature_requests?sort=newest", &path] {
+        let html = ann.page(page);
+        assert!(!html.contains("vote for Dark mode") && html.contains("<b>1</b> vote"), "{page}: {html}");
+    }
 }

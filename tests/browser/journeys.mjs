@@ -45,6 +45,22 @@ export class Person {
     await this.page.waitForLoadState("load");
   }
 
+  /**
+   * Presses a button that is pressed or not, and waits for the button that is there then and for what is said about it. The
+   * script changes the page in place.
+   */
+  async toggle(name, then) {
+    const url = this.page.url();
+    await this.page.evaluate(() => addEventListener("submit", () => { globalThis.scrolledTo = scrollY; }, { capture: true }));
+    const button = this.main.getByRole("button", { name, exact: true, pressed: !then.pressed });
+    await button.waitFor();
+    await this.#press(button, "Space");
+    const changed = this.main.getByRole("button", { name: then.name ?? name, exact: true, pressed: then.pressed });
+    await changed.waitFor();
+    await this.page.getByRole("status").filter({ hasText: /\S/ }).waitFor();
+    return { url, changed };
+  }
+
   async fill(role, name, text, within = undefined) {
     const locator = this.find(role, name, within);
     if (!this.byKeyboard) return locator.fill(text);
@@ -127,7 +143,7 @@ export async function travel({ browser, service, place, way: { way, options, byK
     await visitor.open("/");
     await visitor.press("link", "Sign in", visitor.page.getByRole("navigation", { name: "Main" }));
     await visitor.fill("textbox", "E-mail address", email);
-    await visitor.press("button", "Send link");
+    await visitor.press("button", "Send me a code");
     assert.equal(new URL(visitor.page.url()).pathname, "/sign-in/sent");
     const { code } = await service.signInMail(email);
     assert.ok(code, "the mail has a code");
@@ -150,7 +166,7 @@ export async function travel({ browser, service, place, way: { way, options, byK
     assert.equal(await visitor.find("button", `Vote for ${title}`).getAttribute("aria-pressed"), "false");
     await visitor.press("button", `Vote for ${title}`);
     await visitor.fill("textbox", "E-mail address", email);
-    await visitor.press("button", "Send link");
+    await visitor.press("button", "Send me a code");
     assert.equal(await votes(id), before, "an unconfirmed vote does not count");
     const { link } = await service.signInMail(email);
     // Scanners open links, and change nothing.
@@ -164,12 +180,11 @@ export async function travel({ browser, service, place, way: { way, options, byK
     assert.equal(await votes(id), before + 1, "the confirmed vote counts");
     const remove = visitor.find("button", `Remove vote for ${title}`);
     assert.equal(await remove.getAttribute("aria-pressed"), "true");
-    assert.equal((await remove.innerText()).trim(), "Remove vote");
+    assert.equal(await remove.locator("[aria-hidden=true]").last().innerText(), "Voted");
     assert.match(await visitor.main.innerText(), new RegExp(`\\b${before + 1}\\s+votes`));
-    await visitor.press("button", `Remove vote for ${title}`);
+    await visitor.toggle(`Remove vote for ${title}`, { name: `Vote for ${title}`, pressed: false });
     assert.match(await visitor.status(), /\S/);
     assert.equal(await votes(id), before, "the vote is removed");
-    await visitor.find("button", `Vote for ${title}`).waitFor();
   });
 
   await step("comment as a visitor, and confirm", async (visitor) => {
@@ -230,19 +245,20 @@ export async function travel({ browser, service, place, way: { way, options, byK
     assert.match(await visitor.main.innerText(), /I forget everything\./);
   });
 
-  await step("subscribe as a visitor, and unsubscribe", async (visitor) => {
+  await step("follow as a visitor, and unfollow", async (visitor) => {
     const email = `${mark}-follower@example.org`;
     await visitor.open(requests.follow.path);
-    const form = visitor.main.locator("form", { has: visitor.page.getByRole("button", { name: "Subscribe", exact: true }) });
-    await visitor.fill("textbox", "E-mail address", email, form);
-    await visitor.press("button", "Subscribe");
+    await visitor.press("button", "Follow");
+    await visitor.fill("textbox", "E-mail address", email);
+    await visitor.press("button", "Send me a code");
     const { link } = await service.signInMail(email);
     await visitor.open(link);
-    await visitor.press("button", "Sign in and subscribe");
+    await visitor.press("button", "Sign in and follow");
     assert.match(await visitor.status(), /\S/);
-    await visitor.press("button", "Unsubscribe");
-    assert.match(await visitor.status(), /\S/);
-    await visitor.find("button", "Subscribe").waitFor();
+    const { changed } = await visitor.toggle("Follow", { pressed: false });
+    assert.equal((await changed.innerText()).trim(), "Follow");
+    const again = await visitor.toggle("Follow", { pressed: true });
+    assert.equal(await again.changed.locator("[aria-hidden=true]").last().innerText(), "Following");
   });
 
   await step("only sign in, and this was not me", async (visitor, browserContext) => {
@@ -253,7 +269,7 @@ export async function travel({ browser, service, place, way: { way, options, byK
       const email = `${mark}-${isSignedIn}@example.org`;
       await visitor.open(`${path}/vote`);
       await visitor.fill("textbox", "E-mail address", email);
-      await visitor.press("button", "Send link");
+      await visitor.press("button", "Send me a code");
       const { link } = await service.signInMail(email);
       await visitor.open(link);
       await visitor.press("button", name);
@@ -311,8 +327,22 @@ export async function travel({ browser, service, place, way: { way, options, byK
     await customer.open("/feature_requests");
     const { id, title } = requests.follow;
     const votesBefore = await votes(id);
-    await customer.press("button", `Vote for ${title}`);
+    const row = customer.page.getByRole("listitem").filter({ has: customer.page.getByRole("heading", { name: title, exact: true }) });
+    const requestsSent = [];
+    customer.page.on("request", (request) => requestsSent.push(request));
+    const { url, changed } = await customer.toggle(`Vote for ${title}`, { name: `Remove vote for ${title}`, pressed: true });
     assert.equal(await votes(id), votesBefore + 1);
+    assert.match(await row.getByRole("status").innerText(), /Your vote counts/, "the answer is beside the row");
+    if (options.javaScriptEnabled === false) {
+      assert.equal(new URL(customer.page.url()).hash, `#request-${requests.follow.path.match(/\d+/)[0]}`);
+    } else {
+      assert.equal(customer.page.url(), url, "the page stays");
+      assert.equal(await customer.page.evaluate(() => scrollY - globalThis.scrolledTo), 0, "and does not scroll");
+      assert.ok(await changed.evaluate((button) => button === document.activeElement), "the focus stays, too");
+      assert.equal(requestsSent.length, 1);
+      const { responseBodySize, responseHeadersSize } = await requestsSent[0].sizes();
+      assert.ok(responseBodySize + responseHeadersSize <= 2048, `${responseBodySize} and ${responseHeadersSize} bytes`);
+    }
     await customer.open("/feature_requests?mine=voted");
     await customer.find("button", `Remove vote for ${title}`).waitFor();
     await customer.choose("combobox", "Sort by", "oldest");

@@ -91,10 +91,10 @@ async function askForLinks(browser, service, { requests }) {
   };
   const nothing = async () => {};
   const words = "Could the list of keys be printed? I would hang it next to every screen.\n\n> And please keep `Esc`.";
-  await ask("vote", `${requests.vote.path}/vote`, nothing, "Send link");
+  await ask("vote", `${requests.vote.path}/vote`, nothing, "Send me a code");
   await ask("comment", requests.talk.path, (form) => form.getByRole("textbox", { name: "Your comment" }).fill(words), "Post comment");
   await ask("submit", "/feature_requests/new?title=Print+the+list+of+keys", (form) => form.getByRole("textbox", { name: "Description" }).fill(words), "Submit idea");
-  await ask("subscribe", requests.follow.path, nothing, "Subscribe");
+  await ask("follow", `${requests.follow.path}/subscription`, nothing, "Send me a code");
   await context.close();
   return links;
 }

@@ -75,7 +75,7 @@ export function views({ demo, links, acme, held, hostile }) {
   add("link that votes", links.vote, { workspace: "acme", showsAddress: true });
   add("link that comments", links.comment, { workspace: "acme", showsAddress: true });
   add("link that submits", links.submit, { workspace: "acme", showsAddress: true });
-  add("link that subscribes", links.subscribe, { workspace: "acme", showsAddress: true });
+  add("link that follows", links.follow, { workspace: "acme", showsAddress: true });
 
   // Empty.
   add("empty roadmap", "/", { workspace: "empty" });

@@ -30,6 +30,7 @@ votes = { $count ->
    *[other] { $number } صوت
 }
 vote = تصويت
+voted = صوّتَّ
 remove-vote = سحب الصوت
 vote-for = تصويت لـ { $name }
 remove-vote-for = سحب الصوت من { $name }
@@ -91,9 +92,11 @@ discard = حذف
 customer = عميل
 team = الفريق
 vote-and-follow = التصويت والمتابعة
-subscribe = اشتراك
-unsubscribe = إلغاء الاشتراك
-subscription-hint = نكتب إليك حين يجيب الفريق أو تتغيّر الحالة.
+follow = متابعة
+following = تتابعه
+unfollow = إلغاء المتابعة
+follow-hint = لتصلك رسالة حين يجيب الفريق أو تتغيّر الحالة.
+following-hint = تصلك رسائل حول هذا الطلب.
 tags = الوسوم
 no-description = لا وصف.
 team-answer = جواب الفريق

@@ -22,6 +22,7 @@ votes = { $count ->
    *[other] { $number } Stimmen
 }
 vote = Abstimmen
+voted = Abgestimmt
 remove-vote = Stimme zurückziehen
 vote-for = Abstimmen für { $name }
 remove-vote-for = Stimme zurückziehen für { $name }
@@ -79,9 +80,11 @@ discard = Verwerfen
 customer = Kundin oder Kunde
 team = Team
 vote-and-follow = Abstimmen und folgen
-subscribe = Abonnieren
-unsubscribe = Abbestellen
-subscription-hint = Wir schreiben Ihnen, wenn das Team antwortet oder sich der Stand ändert.
+follow = Folgen
+following = Sie folgen
+unfollow = Nicht mehr folgen
+follow-hint = E-Mails bekommen, wenn das Team antwortet oder sich der Stand ändert.
+following-hint = Sie bekommen hierzu E-Mails.
 tags = Schlagwörter
 no-description = Keine Beschreibung.
 team-answer = Antwort des Teams

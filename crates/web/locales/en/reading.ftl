@@ -22,6 +22,7 @@ votes = { $count ->
    *[other] { $number } votes
 }
 vote = Vote
+voted = Voted
 remove-vote = Remove vote
 vote-for = Vote for { $name }
 remove-vote-for = Remove vote for { $name }
@@ -79,9 +80,11 @@ discard = Discard
 customer = Customer
 team = Team
 vote-and-follow = Vote and follow
-subscribe = Subscribe
-unsubscribe = Unsubscribe
-subscription-hint = We write to you when the team answers or the status changes.
+follow = Follow
+following = Following
+unfollow = Unfollow
+follow-hint = Get mail when the team answers or the status changes.
+following-hint = You get mail about this.
 tags = Tags
 no-description = No description.
 team-answer = Team answer

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
 use crate::pictures;
-use crate::portal::parts::{Row, Statuses};
+use crate::portal::parts::{Row, Statuses, place_notice};
 use crate::reply::{PageResult, Reply};
 
 /// The path of the form.
@@ -134,13 +134,14 @@ async fn similar_to(context: &Context, title: &str) -> Result<Vec<Row>, HttpErro
 }
 
 /// Renders the form: 422 if it has problems.
-fn page(context: &Context, draft: Draft, similar: Option<Vec<Row>>) -> Reply {
+fn page(context: &Context, draft: Draft, mut similar: Option<Vec<Row>>) -> Reply {
     let (text, has_problem) = (context.text(), !draft.problems.is_empty());
     let page = Page::new(context, Nav::Requests, text.get("idea-title")).with_problem(has_problem);
-    let page = match similar.is_some() || has_problem {
+    let mut page = match similar.is_some() || has_problem {
         true => Page { here: here(&draft.title), ..page.not_indexed() },
         false => page.canonical(PATH),
     };
+    place_notice(&mut page, context, similar.as_deref_mut().unwrap_or_default());
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let reply = Reply::page_with(status, &IdeaPage { page, draft, similar });
     if has_problem { reply.not_indexed() } else { reply }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::pagination::Listing;
-use roadmap_domain::model::portal::PortalRow;
+use roadmap_domain::model::portal::{PortalRow, RequestPage};
 use roadmap_domain::model::text::{Name, truncate};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
@@ -12,6 +12,7 @@ use roadmap_domain::usecase::query::tracks::ListTracks;
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
+use crate::page::{Page, ROW};
 use crate::text::Text;
 
 /// Maximum number of characters of the beginning of a description in a row, of which two lines are shown.
@@ -30,6 +31,11 @@ impl Status {
     /// Returns the status of what is in a lane.
     pub(crate) fn of_lane(lane: &Lane) -> Self {
         Self { name: lane.name.as_str().to_owned(), sign: lane.kind.as_str() }
+    }
+
+    /// Whether it says that the feature request is done.
+    pub(crate) fn is_done(&self) -> bool {
+        self.sign == LaneKind::Done.as_str()
     }
 }
 
@@ -88,6 +94,8 @@ impl Day {
 /// A feature request in a list, with the button to vote.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
+    /// The tag number.
+    pub(crate) number: i64,
     pub(crate) title: String,
     pub(crate) slug: String,
     /// The public status.
@@ -98,6 +106,8 @@ pub(crate) struct Row {
     pub(crate) votes: Counted,
     /// Whether the viewer has voted for it.
     pub(crate) is_voted: bool,
+    /// Whether it is done, so that there is nothing to vote for.
+    pub(crate) is_done: bool,
     /// In words, since when it has its status, or when it was asked for.
     pub(crate) date: String,
     /// The date for programs.
@@ -106,6 +116,8 @@ pub(crate) struct Row {
     pub(crate) is_private: bool,
     /// Whether it waits for approval.
     pub(crate) is_awaiting: bool,
+    /// What has just been done with it.
+    pub(crate) notice: Option<String>,
 }
 
 impl Row {
@@ -121,8 +133,10 @@ impl Row {
             _ => (summary.created_at, "asked-on"),
         };
         Self {
+            number: summary.tag_number,
             title: summary.title.as_str().to_owned(),
             slug: summary.slug(),
+            is_done: status.as_ref().is_some_and(Status::is_done),
             status,
             excerpt: excerpt(text, EXCERPT),
             votes: Counted::votes(t, summary.votes_count),
@@ -131,6 +145,44 @@ impl Row {
             machine_date: t.machine_date(at),
             is_private: *private && !awaiting_approval,
             is_awaiting: *awaiting_approval,
+            notice: None,
+        }
+    }
+}
+
+/// Moves the notice of a page beside the row that it is about, if the page shows it.
+pub(crate) fn place_notice(page: &mut Page, context: &Context, rows: &mut [Row]) {
+    let number = context.query.get(ROW).parse::<i64>().ok();
+    if let Some(row) = rows.iter_mut().find(|row| Some(row.number) == number) {
+        row.notice = page.notice.take();
+    }
+}
+
+/// The votes of a feature request on its page, and whether the viewer follows it.
+pub(crate) struct VoteBox {
+    pub(crate) title: String,
+    pub(crate) slug: String,
+    pub(crate) votes: Counted,
+    pub(crate) has_voted: bool,
+    pub(crate) is_subscribed: bool,
+    /// Whether it is done, so that there is nothing to vote for.
+    pub(crate) is_done: bool,
+    /// Whether it waits for approval.
+    pub(crate) is_awaiting: bool,
+}
+
+impl VoteBox {
+    /// Creates the box of a feature request with this status.
+    pub(crate) fn new(t: Text, request: &RequestPage, status: Option<&Status>) -> Self {
+        let summary = &request.detail.summary;
+        Self {
+            title: summary.title.as_str().to_owned(),
+            slug: summary.slug(),
+            votes: Counted::votes(t, summary.votes_count),
+            has_voted: request.has_voted,
+            is_subscribed: request.is_subscribed,
+            is_done: status.is_some_and(Status::is_done),
+            is_awaiting: request.detail.awaiting_approval,
         }
     }
 }
@@ -302,6 +354,7 @@ pub(crate) mod tests {
             feeds: vec![Feed { title: "Feed".to_owned(), path: "/changelogs.atom".to_owned() }],
             lacks_mail_server: true,
             notice: Some("Done.".to_owned()),
+            undo: None,
             asks_name: true,
             assets: Assets::get(),
             operation_key: is_member.then(|| "web:1:2".to_owned()),

@@ -9,14 +9,13 @@ use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureReques
 use roadmap_domain::model::id::CommentId;
 use roadmap_domain::model::portal::{RequestPage, Viewer};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::model::track::LaneKind;
 use roadmap_domain::usecase::query::portal::{FindOwnComments, FindShippedIn, ListPublicRequests, ShowRequestPage};
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
 use crate::page::{Feed, Nav, Page};
 use crate::portal::comments::{CommentDraft, CommentView, customer};
-use crate::portal::parts::{Counted, Day, Row, Status, Statuses, excerpt};
+use crate::portal::parts::{Day, Row, Status, Statuses, VoteBox, excerpt};
 use crate::portal::request_links::{Place, path, place, with_notice, with_query};
 use crate::portal::requests;
 use crate::portal::similar::similar;
@@ -52,9 +51,7 @@ struct RequestTemplate {
     date: Day,
     description: String,
     tags: Vec<(String, String)>,
-    votes: Counted,
-    has_voted: bool,
-    is_subscribed: bool,
+    vote_box: VoteBox,
     answer: Option<CommentView>,
     comments: Vec<CommentView>,
     comments_count: i64,
@@ -118,7 +115,7 @@ async fn reply(context: &Context, request: RequestPage, draft: CommentDraft) -> 
     let is_indexed = page.is_indexed;
     let similar = rows.iter().map(|row| Row::new(&statuses, &[], row, false)).collect();
     let mut template = RequestTemplate::new(page, &request, &own, &statuses, similar, draft, context.viewer());
-    if template.status.as_ref().is_some_and(|status| status.sign == LaneKind::Done.as_str()) {
+    if template.status.as_ref().is_some_and(Status::is_done) {
         let found = context.run(&FindShippedIn { request: request.detail.summary.id }).await?;
         template.shipped = found.map(|shipped| Shipped {
             title: shipped.title.as_str().to_owned(),
@@ -146,13 +143,15 @@ impl RequestTemplate {
         let is_member = viewer.is_member;
         let is_own = detail.author.as_ref().is_some_and(|author| Some(author.id) == viewer.customer);
         let status = statuses.of(&detail.summary.placement, is_own || is_member);
+        let status = status.filter(|_| !detail.awaiting_approval);
+        let vote_box = VoteBox::new(t, request, status.as_ref());
         let comments_path = |number: u64| format!("{}?comments={number}#comments", path(&slug));
         let (size, last) = (request.comments.request.size(), request.comments.total_pages());
         // A page after the last one is empty. Before it is the last one.
         let current = request.comments.request.page().min(last + 1);
         let before = (current - 1).saturating_mul(size).min(request.comments.total);
         Self {
-            status: status.filter(|_| !detail.awaiting_approval),
+            status,
             shipped: None,
             is_private: detail.private && !detail.awaiting_approval,
             is_awaiting: detail.awaiting_approval,
@@ -165,9 +164,7 @@ impl RequestTemplate {
             date: Day::new(t, detail.summary.created_at),
             description: prose::html(&detail.description),
             tags: detail.tags.iter().map(|tag| (tag.as_str().to_owned(), requests::tag_path(tag.as_str()))).collect(),
-            votes: Counted::votes(t, detail.summary.votes_count),
-            has_voted: request.has_voted,
-            is_subscribed: request.is_subscribed,
+            vote_box,
             answer: request.answer.as_ref().map(|answer| CommentView::new(t, answer)),
             comments: request
                 .comments

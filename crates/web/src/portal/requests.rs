@@ -15,7 +15,7 @@ use roadmap_domain::usecase::query::tracks::ListLanes;
 use crate::context::Context;
 use crate::form::Fields;
 use crate::page::{Feed, Nav, Page, encoded, sign_in_path};
-use crate::portal::parts::{Pager, Row, Statuses};
+use crate::portal::parts::{Pager, Row, Statuses, place_notice};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
 
@@ -162,8 +162,9 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let t = context.text();
     let statuses = Statuses::load(&context).await?;
     let is_own = address.mine == "written" || context.viewer().is_member;
-    let rows: Vec<Row> = listing.items.iter().map(|row| Row::new(&statuses, &voted, row, is_own)).collect();
+    let mut rows: Vec<Row> = listing.items.iter().map(|row| Row::new(&statuses, &voted, row, is_own)).collect();
     let mut page = Page::new(&context, Nav::Requests, title(t, &address));
+    place_notice(&mut page, &context, &mut rows);
     page.description = Some(t.named("requests-description", context.portal.setting.product_name.as_str()));
     page.feeds = vec![feed(t)];
     let page = if address.is_plain() { page.canonical(PATH) } else { page.not_indexed() };
@@ -345,7 +346,11 @@ mod tests {
             let t = Text::utc(language);
             for (query, is_member, rows) in [
                 ("", false, vec![Row::similar_sample(t)]),
-                ("query=a%22b&tag=%3Cb%3E&sort=votes&lane=done", true, vec![Row::similar_sample(t); 2]),
+                (
+                    "query=a%22b&tag=%3Cb%3E&sort=votes&lane=done",
+                    true,
+                    vec![Row::similar_sample(t), Row { number: 4, ..Row::similar_sample(t) }],
+                ),
                 ("mine=voted", true, Vec::new()),
                 ("query=%3Cb%3E", false, Vec::new()),
             ] {

@@ -31,7 +31,7 @@ use crate::actions::{
     SENT, WAIT, admit, execute, keep, landing, new_secret, next_path, not_done, not_done_after, read_email,
     request_path, with_done,
 };
-use crate::context::Context;
+use crate::context::{Context, Entrance};
 use crate::cookies::Secret;
 use crate::form::{Fields, Problems};
 use crate::known_browser;
@@ -64,6 +64,12 @@ const AGAIN: &str = "again";
 #[template(path = "portal/sign-in-sent.html")]
 struct SentPage {
     page: Page,
+    /// The address that this browser has asked for.
+    email: Option<String>,
+    /// What the code does.
+    code_lead: String,
+    /// The words of the button that does it.
+    act: String,
     /// The sentence about the mails of the workspace that are used up.
     used_up: Option<String>,
     code: String,
@@ -116,16 +122,17 @@ struct Pending {
     act: String,
 }
 
-/// `GET /sign-in`: asks for the address.
+/// `GET /sign-in`: asks for the address, or shows the one that this browser has asked for.
 pub(crate) async fn ask(context: Rc<Context>) -> PageResult {
-    Ok(ask_page(&context, &context.query, Problems::default()))
+    let email = pending_email(&context).await?;
+    Ok(ask_page(&context, &context.query, email, Problems::default()).private())
 }
 
 /// `POST /sign-in`: sends the mail.
 pub(crate) async fn start(context: Rc<Context>, fields: Fields) -> PageResult {
     let mut problems = Problems::default();
     let Some(email) = read_email(&context, &fields, &mut problems) else {
-        return Ok(ask_page(&context, &fields, problems));
+        return Ok(ask_page(&context, &fields, fields.get("email").to_owned(), problems));
     };
     let (action, next) = if fields.has(AGAIN) { load_pending_action(&context).await? } else { (None, None) };
     keep(&context, email, action, next_path(&fields).or(next)).await
@@ -133,16 +140,32 @@ pub(crate) async fn start(context: Rc<Context>, fields: Fields) -> PageResult {
 
 /// Returns what was kept with the sign-in that this browser has asked for before, so that another mail does not lose it.
 async fn load_pending_action(context: &Context) -> Result<(Option<PageAction>, Option<LocalPath>), HttpError> {
-    let Some(browser) = Secret::SignIn.read(&context.request, context.is_https()) else { return Ok((None, None)) };
+    let sign_in = pending_sign_in(context).await?;
+    Ok(sign_in.map(|sign_in| (sign_in.action, sign_in.next)).unwrap_or_default())
+}
+
+/// Returns the address for which this browser has asked for a mail, so that nobody types it twice. Otherwise it is empty.
+///
+/// # Errors
+/// As [`Context::run`].
+pub(crate) async fn pending_email(context: &Context) -> Result<String, HttpError> {
+    let sign_in = pending_sign_in(context).await?;
+    Ok(sign_in.map(|sign_in| sign_in.email.as_str().to_owned()).unwrap_or_default())
+}
+
+/// Returns the latest sign-in that this browser has asked for, if it can be used or renewed. There is one for every address,
+/// whether it gets mail or not.
+async fn pending_sign_in(context: &Context) -> Result<Option<SignIn>, HttpError> {
+    let Some(browser) = Secret::SignIn.read(&context.request, context.is_https()) else { return Ok(None) };
     match context.run(&FindSignInOfBrowser { browser: browser.digest() }).await {
-        Ok(SignInDetail { sign_in, .. }) => Ok((sign_in.action, sign_in.next)),
-        Err(HttpError::NotFound) => Ok((None, None)),
+        Ok(SignInDetail { sign_in, .. }) => Ok(Some(sign_in)),
+        Err(HttpError::NotFound) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// Shows the form as it was filled in: 422 if it has problems.
-fn ask_page(context: &Context, fields: &Fields, problems: Problems) -> Reply {
+fn ask_page(context: &Context, fields: &Fields, email: String, problems: Problems) -> Reply {
     let text = context.text();
     let next = next_path(fields);
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
@@ -157,7 +180,7 @@ fn ask_page(context: &Context, fields: &Fields, problems: Problems) -> Reply {
         lead: text.get("sign-in-lead").into_owned(),
         next: next.as_ref().map(LocalPath::as_str).unwrap_or_default().to_owned(),
         keeps_action: fields.has(AGAIN),
-        email: fields.get("email").to_owned(),
+        email,
         problems,
     };
     Reply::page_with(status, &template).not_indexed()
@@ -210,19 +233,51 @@ async fn renew(context: &Context, detail: SignInDetail) -> PageResult {
     keep(context, email, action, next).await
 }
 
-/// `GET /sign-in/sent`: the same for every address.
+/// `GET /sign-in/sent`: the same for every address, which it names.
 pub(crate) async fn sent(context: Rc<Context>) -> PageResult {
-    Ok(sent_page(&context, String::new(), Problems::default()))
+    sent_page(&context, String::new(), Problems::default()).await
 }
 
-fn sent_page(context: &Context, code: String, problems: Problems) -> Reply {
+async fn sent_page(context: &Context, code: String, problems: Problems) -> PageResult {
+    let sign_in = pending_sign_in(context).await?;
+    let (code_lead, act) = code_words(context, sign_in.as_ref().and_then(|sign_in| sign_in.action.as_ref())).await?;
     let page = sign_in_frame(context, context.text().get("sign-in").into_owned()).with_problem(!problems.is_empty());
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = Page { here: SENT.to_owned(), ..page };
     // Anybody can write this parameter, but only as a number.
     let wait = context.query.get(WAIT).parse::<u64>().ok().filter(|minutes| (1..=60).contains(minutes));
     let used_up = wait.map(|minutes| context.text().count("sent-used-up", minutes));
-    Reply::page_with(status, &SentPage { page, used_up, code, problems }).not_indexed()
+    let email = sign_in.map(|sign_in| sign_in.email.as_str().to_owned());
+    let template = SentPage { page, email, code_lead, act, used_up, code, problems };
+    Ok(Reply::page_with(status, &template).not_indexed().private())
+}
+
+/// Returns what a code does, and the words of its button. Only the title of what everybody may see here is named: whoever
+/// typed the address may be anybody.
+async fn code_words(context: &Context, action: Option<&PageAction>) -> Result<(String, String), HttpError> {
+    let text = context.text();
+    let title = match action.and_then(PageAction::request) {
+        Some(request) if context.entrance() == Entrance::Open => {
+            let request = FeatureRequestRef::Id(request);
+            match context.run(&FindVisibleRequest { request, viewer: Viewer::default() }).await {
+                Ok(request) => Some(request.title.as_str().to_owned()),
+                Err(HttpError::NotFound) => None,
+                Err(error) => return Err(error),
+            }
+        }
+        _ => None,
+    };
+    let (lead, act, title) = match (action, title) {
+        (Some(PageAction::Vote(_)), Some(title)) => ("code-to-vote", "vote", title),
+        (Some(PageAction::RemoveVote(_)), Some(title)) => ("code-to-remove-vote", "remove-vote", title),
+        (Some(PageAction::Comment { .. }), Some(title)) => ("code-to-comment", "post-comment", title),
+        (Some(PageAction::Subscribe(_)), Some(title)) => ("code-to-follow", "follow", title),
+        (Some(PageAction::Unsubscribe(_)), Some(title)) => ("code-to-unfollow", "unfollow", title),
+        (Some(PageAction::Submit { title, .. }), _) => ("code-to-submit", "submit-idea", title.clone()),
+        (Some(PageAction::GetNews), _) => ("code-to-get-news", "get-news", String::new()),
+        _ => ("sent-code", "sign-in", String::new()),
+    };
+    Ok((text.named(lead, &title), text.get(act).into_owned()))
 }
 
 /// `POST /sign-in/sent`: signs in with the code that was typed in the browser that asked, and does the kept action at
@@ -247,7 +302,7 @@ pub(crate) async fn redeem_code(context: Rc<Context>, fields: Fields) -> PageRes
             context.state.http.observer.sign_in(SignInStep::Refused);
             let mut problems = Problems::default();
             problems.add("code", context.text().get(problem));
-            Ok(sent_page(&context, code.to_owned(), problems))
+            sent_page(&context, code.to_owned(), problems).await
         }
     }
 }
@@ -372,8 +427,8 @@ impl Pending {
             PageAction::RemoveVote(_) => ("pending-remove-vote", "sign-in-and-remove-vote"),
             PageAction::Comment { .. } => ("pending-comment", "sign-in-and-post"),
             PageAction::Submit { .. } => ("pending-submit", "sign-in-and-submit"),
-            PageAction::Subscribe(_) => ("pending-subscribe", "sign-in-and-subscribe"),
-            PageAction::Unsubscribe(_) => ("pending-unsubscribe", "sign-in-and-unsubscribe"),
+            PageAction::Subscribe(_) => ("pending-follow", "sign-in-and-follow"),
+            PageAction::Unsubscribe(_) => ("pending-unfollow", "sign-in-and-unfollow"),
             PageAction::GetNews => ("pending-news", "sign-in-and-get-news"),
         };
         let text_of_action = match action {

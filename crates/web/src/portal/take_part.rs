@@ -7,10 +7,11 @@ use askama::Template;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, RequestLink};
 use roadmap_domain::model::id::{CommentId, FeatureRequestId, parse_uuid};
 use roadmap_domain::model::markdown;
+use roadmap_domain::model::portal::PortalRow;
 use roadmap_domain::model::sign_in::{LocalPath, PageAction};
 use roadmap_domain::usecase::approve_feature_request::ApproveFeatureRequest;
 use roadmap_domain::usecase::hold_comment::{ApproveComment, DiscardComment};
-use roadmap_domain::usecase::query::portal::FindVisibleRequest;
+use roadmap_domain::usecase::query::portal::{FindSession, FindVisibleRequest, ShowRequestPage};
 use roadmap_http::error::HttpError;
 
 use crate::actions::{
@@ -18,13 +19,16 @@ use crate::actions::{
     request_path, with_done,
 };
 use crate::context::Context;
+use crate::cookies::Secret;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
-use crate::pictures;
 use crate::portal::comments::CommentDraft;
+use crate::portal::parts::{Row, Statuses, VoteBox};
 use crate::portal::request;
+use crate::portal::sign_in::pending_email;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
+use crate::{notices, pictures};
 
 /// What a visitor does with an address alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +54,18 @@ impl Toggle {
         match self {
             Self::Vote => ("vote", "ask-vote"),
             Self::RemoveVote => ("unvote", "ask-remove-vote"),
-            Self::Subscribe => ("subscription", "ask-subscribe"),
-            Self::Unsubscribe => ("subscription", "ask-unsubscribe"),
+            Self::Subscribe => ("subscription", "ask-follow"),
+            Self::Unsubscribe => ("subscription", "ask-unfollow"),
+        }
+    }
+
+    /// Returns what was done, for the notice.
+    const fn done(self) -> &'static str {
+        match self {
+            Self::Vote => "voted",
+            Self::RemoveVote => "unvoted",
+            Self::Subscribe => "subscribed",
+            Self::Unsubscribe => "unsubscribed",
         }
     }
 
@@ -81,14 +95,45 @@ struct AddressPage {
     problems: Problems,
 }
 
+/// The part of a page that the script puts in place after a vote: that of a row.
+#[derive(Template)]
+#[template(path = "portal/part-row.html")]
+struct RowPart {
+    page: Page,
+    /// What was done.
+    notice: String,
+    row: Row,
+}
+
+/// The same of the page of a feature request.
+#[derive(Template)]
+#[template(path = "portal/part-page.html")]
+struct PagePart {
+    page: Page,
+    /// What was done.
+    notice: String,
+    vote_box: VoteBox,
+}
+
 /// `GET /feature_requests/{slug}/vote`: asks a visitor for an address.
 pub(crate) async fn ask_vote(context: Rc<Context>) -> PageResult {
-    let request = find_request(&context).await?;
+    ask(&context, Toggle::Vote).await
+}
+
+/// `GET /feature_requests/{slug}/subscription`: asks a visitor for an address.
+pub(crate) async fn ask_subscription(context: Rc<Context>) -> PageResult {
+    ask(&context, Toggle::Subscribe).await
+}
+
+async fn ask(context: &Context, toggle: Toggle) -> PageResult {
+    let request = find_request(context).await?;
     if context.session.is_some() {
         return Ok(Reply::see_other(request_path(&request)));
     }
+    // Who has just asked for a mail need not type the address again.
+    let email = pending_email(context).await?;
     let next = next_path(&context.query);
-    Ok(address_page(&context, Toggle::Vote, &request, next.as_ref(), String::new(), Problems::default()))
+    Ok(address_page(context, toggle, &request, next.as_ref(), email, Problems::default()).private())
 }
 
 /// `POST /feature_requests/{slug}/vote`.
@@ -101,7 +146,8 @@ pub(crate) async fn remove_vote(context: Rc<Context>, fields: Fields) -> PageRes
     toggle(&context, &fields, Toggle::RemoveVote).await
 }
 
-/// `POST /feature_requests/{slug}/subscription`: the field `state` is `on` or `off`.
+/// `POST /feature_requests/{slug}/subscription`: the field `state` is `on` or `off`. As for votes, the field `part` asks for
+/// the changed part of the page in place of a redirect.
 pub(crate) async fn subscription(context: Rc<Context>, fields: Fields) -> PageResult {
     let toggled = if fields.get("state") == "off" { Toggle::Unsubscribe } else { Toggle::Subscribe };
     toggle(&context, &fields, toggled).await
@@ -112,7 +158,11 @@ async fn toggle(context: &Context, fields: &Fields, toggle: Toggle) -> PageResul
     let (action, next) = (toggle.action(request.id), next_path(fields));
     if let Some(session) = context.session.as_deref() {
         let next = next.map_or_else(|| request_path(&request), |next| next.as_str().to_owned());
-        return act(context, session, action, fields, next).await;
+        let reply = act(context, session, action, fields, next.clone()).await?;
+        return match fields.get("part") {
+            "" => Ok(reply),
+            part => changed_part(context, &request, toggle, part, next).await,
+        };
     }
     let mut problems = Problems::default();
     check_honeypot(context, fields, &mut problems);
@@ -122,6 +172,44 @@ async fn toggle(context: &Context, fields: &Fields, toggle: Toggle) -> PageResul
         Some(email) => keep(context, email, Some(action), next).await,
         None => Ok(address_page(context, toggle, &request, next.as_ref(), fields.get("email").to_owned(), problems)),
     }
+}
+
+/// Returns the part of the page at `next` that an action has changed, for the script.
+async fn changed_part(
+    context: &Context,
+    request: &RequestLink,
+    toggle: Toggle,
+    part: &str,
+    next: String,
+) -> PageResult {
+    // Whoever has never taken part before has become a customer just now.
+    let viewer = match Secret::Session.read(&context.request, context.is_https()) {
+        Some(secret) => context.run(&FindSession { digest: secret.digest() }).await?,
+        None => None,
+    };
+    let viewer = viewer.map(|session| session.viewer()).unwrap_or_default();
+    let query = ShowRequestPage { request: FeatureRequestRef::Id(request.id), viewer, comments: None };
+    let request = context.run(&query).await?;
+    let statuses = Statuses::load(context).await?;
+    let notice = notices::of_portal(context.text(), toggle.done()).unwrap_or_default().into_owned();
+    // The fragment is added again.
+    let here = next.split('#').next().unwrap_or_default().to_owned();
+    let page = Page { here, notice: None, ..Page::new(context, Nav::Requests, String::new()) };
+    let reply = if part == "row" {
+        let row = PortalRow {
+            summary: request.detail.summary,
+            status_since: request.detail.updated_at,
+            excerpt: String::new(),
+            private: request.detail.private,
+            awaiting_approval: request.detail.awaiting_approval,
+        };
+        let voted = if request.has_voted { vec![row.summary.id] } else { Vec::new() };
+        Reply::page(&RowPart { page, notice, row: Row::new(&statuses, &voted, &row, false) })
+    } else {
+        let status = statuses.of(&request.detail.summary.placement, false);
+        Reply::page(&PagePart { notice, vote_box: VoteBox::new(page.t, &request, status.as_ref()), page })
+    };
+    Ok(reply.not_indexed())
 }
 
 /// Shows the form: 422 if it has problems.
