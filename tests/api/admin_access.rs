@@ -190,8 +190,7 @@ fn no_form_of_the_panel_can_be_sent_from_elsewhere() {
             let track = app.track("Planned");
             let fields = [
                 ("id", "1"),
-                ("track", track.as_str()),
-                ("action", "move"),
+                ("change", track.as_str()),
                 ("name", "Forged"),
                 ("title", "Forged"),
                 ("content", "Forged"),

@@ -108,8 +108,9 @@ fn audited(app: &App, count: usize) -> Vec<Value> {
 
 /// The latest notice of a page.
 fn notice(page: &str) -> &str {
-    let rest = between(page, "role=\"status\">", "</p>");
-    rest.rsplit_once('>').expect("an icon").1
+    let rest = page.split_once("role=\"status\">").unwrap_or_else(|| panic!("no notice: {page}")).1;
+    let rest = if rest.starts_with("<svg") { rest.split_once("</svg>").expect("an icon").1 } else { rest };
+    rest.split('<').next().expect("a sentence")
 }
 
 /// The first steps tick themselves, and are shown until all are done.
@@ -200,7 +201,7 @@ fn views_and_rows_say_what_waits() {
             && of_night.contains(&link("/admin/feature_requests/1-dark-mode", "Dark mode"))
     );
     assert!(of_night.contains("href=\"/admin/feature_requests/2-night-mode/merge\""), "{page}");
-    assert!(!page.contains("type=\"checkbox\" id=\"select-") && !page.contains("Move selected to"), "{page}");
+    assert!(!page.contains("type=\"checkbox\" id=\"select-") && !page.contains("Change selected"), "{page}");
     // Comments wait beside ideas.
     let page = olga.page("/admin?state=awaiting");
     assert_eq!(titles(&page), ["Spam"]);
@@ -335,7 +336,7 @@ fn what_is_done_is_not_open_and_thanks_are_no_question() {
     let page = olga.page(&path);
     assert_eq!(notice(&page), "It needs no answer until a customer writes again.");
     assert!(!page.contains("New reply") && !page.contains(action) && page.contains("No answer needed"), "{page}");
-    let path = triage(&olga, &[&pdf, &dark], &[("other", "no-answer-needed"), ("action", "other")]);
+    let path = triage(&olga, &[&pdf, &dark], &[("change", "no-answer-needed")]);
     assert_eq!(notice(&olga.page(&path)), "1 feature request needs no answer until a customer writes again.");
     let said = "feature_request.no_answer_needed";
     assert_eq!(audited(&app, 2), [said, said]);
@@ -425,11 +426,11 @@ fn the_selected_are_moved() {
     let (app, olga) = started();
     let [dark, night, pdf] = requests(&app, ["Dark mode", "Night mode", "Export as PDF"]);
     let planned = app.track("Planned");
-    let fields = form(&olga, &[&dark, &night], &[("track", &planned), ("action", "move")], "/admin?sort=oldest");
+    let fields = form(&olga, &[&dark, &night], &[("change", &planned)], "/admin?sort=oldest");
     let fields: Vec<_> = fields.iter().map(pair).collect();
     let path = olga.submit("/admin/triage", &fields);
-    assert_eq!(path, "/admin?sort=oldest&done=moved&count=2");
-    assert_eq!(notice(&olga.page(&path)), "2 feature requests were moved.");
+    assert_eq!(without_undo(&path), format!("/admin?sort=oldest&done=moved&count=2&to={planned}"));
+    assert_eq!(notice(&olga.page(&path)), "2 feature requests were moved to “Planned”. Nobody got mail.");
     let track = |id: &str| app.acme.detail(id)["track"].clone();
     let placed = [track(&dark), track(&night), track(&pdf)].map(|track| track.to_string().contains("Planned"));
     assert_eq!(placed, [true, true, false]);
@@ -438,12 +439,13 @@ fn the_selected_are_moved() {
     assert_eq!(olga.submit("/admin/triage", &fields), path);
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'feature_request.move'"), 2);
     // What is there already is not counted.
-    assert_eq!(triage(&olga, &[&dark, &pdf], &[("track", &planned), ("action", "move")]), "/admin?done=moved&count=1");
-    let path = triage(&olga, &[&dark], &[("track", &planned), ("action", "move")]);
+    let path = triage(&olga, &[&dark, &pdf], &[("change", &planned)]);
+    assert_eq!(without_undo(&path), format!("/admin?done=moved&count=1&to={planned}"));
+    let path = triage(&olga, &[&dark], &[("change", &planned)]);
     assert_eq!(path, "/admin?done=unchanged");
     assert_eq!(notice(&olga.page(&path)), "Nothing had to be changed.");
     // A foreign path is not followed.
-    let fields = [("id", dark.as_str()), ("track", &planned), ("action", "move"), ("next", "//evil.example/admin")];
+    let fields = [("id", dark.as_str()), ("change", &planned), ("next", "//evil.example/admin")];
     assert_eq!(olga.submit("/admin/triage", &fields), "/admin?done=unchanged");
 }
 
@@ -451,23 +453,171 @@ fn the_selected_are_moved() {
 fn the_selected_are_tagged_hidden_and_shown() {
     let (app, olga) = started();
     let [dark, night] = requests(&app, ["Dark mode", "Night mode"]);
-    let path = triage(&olga, &[&dark, &night], &[("tag", " Design "), ("other", "tag"), ("action", "other")]);
-    assert_eq!(path, "/admin?done=tagged&count=2");
+    let path = triage(&olga, &[&dark, &night], &[("tag", " Design "), ("change", "add-tag")]);
+    assert_eq!(without_undo(&path), "/admin?done=tagged&count=2");
     assert_eq!(notice(&olga.page(&path)), "2 feature requests were tagged.");
     assert_eq!(app.acme.detail(&night)["tags"], json!(["Design"]));
     // Whoever has a tag does not get it again.
-    let path = triage(&olga, &[&dark], &[("tag", "design"), ("other", "tag"), ("action", "other")]);
+    let path = triage(&olga, &[&dark], &[("tag", "design"), ("change", "add-tag")]);
     assert_eq!(path, "/admin?done=unchanged");
-    let path = triage(&olga, &[&dark, &night], &[("other", "private"), ("action", "other")]);
+    let path = triage(&olga, &[&dark, &night], &[("change", "private")]);
     assert_eq!(notice(&olga.page(&path)), "2 feature requests are private now.");
     assert_eq!(app.acme.detail(&dark)["private"], json!(true));
-    let path = triage(&olga, &[&night], &[("other", "public"), ("action", "other")]);
+    let path = triage(&olga, &[&night], &[("change", "public")]);
     assert_eq!(notice(&olga.page(&path)), "1 feature request is public now.");
     assert_eq!(
         (&app.acme.detail(&dark)["private"], &app.acme.detail(&night)["private"]),
         (&json!(true), &json!(false))
     );
     assert_eq!(audited(&app, 5), ["feature_request.update"; 5]);
+}
+
+/// Returns a path without the time of what can be undone.
+fn without_undo(path: &str) -> &str {
+    path.split_once("&undo=").map_or(path, |(path, _)| path)
+}
+
+/// Presses *Undo* beside the notice of a page.
+fn undo(olga: &Browser, path: &str) -> String {
+    let page = olga.page(path);
+    let form = between(&page, "action=\"/admin/undo\"", "</form>");
+    let fields = ["at", "next", "operation_key"].map(|name| (name, hidden(&form, name)));
+    let next = olga.submit("/admin/undo", &fields.each_ref().map(|(name, value)| (*name, value.as_str())));
+    // The same form once more does nothing more, and says the same.
+    assert_eq!(olga.submit("/admin/undo", &fields.each_ref().map(|(name, value)| (*name, value.as_str()))), next);
+    next
+}
+
+/// Moves, tags and visibility can be undone; what others have changed since stays, and so does what is older than an hour.
+#[test]
+fn what_was_done_with_the_selected_is_undone() {
+    let (app, olga) = started();
+    let [dark, night, pdf] = requests(&app, ["Dark mode", "Night mode", "Export as PDF"]);
+    let (planned, inbox) = (app.track("Planned"), app.track("Inbox"));
+    let track = |id: &str| app.acme.detail(id)["track"]["name"].clone();
+    // A move, of which one was moved elsewhere since.
+    let path = triage(&olga, &[&dark, &night, &pdf], &[("change", &planned)]);
+    app.acme.patch_track(&pdf, &json!({ "track_id": app.track("Done") })).is_ok();
+    let path = undo(&olga, &path);
+    assert_eq!(path, "/admin?done=undone&count=2&kept=1");
+    let page = olga.page(&path);
+    assert!(page.contains("2 changes were undone. 1 stays as it is, because somebody has changed it since."), "{page}");
+    assert_eq!([&dark, &night, &pdf].map(|id| track(id)), ["Inbox", "Inbox", "Done"].map(|name| json!(name)));
+    assert_eq!(audited(&app, 2), ["feature_request.move", "feature_request.move"]);
+    // Tags: what somebody has added since stays.
+    let path = triage(&olga, &[&dark, &night], &[("tag", "Design"), ("change", "add-tag")]);
+    let tags = json!({ "feature_request": { "tags": ["Design", "API"] } });
+    app.acme.patch_feature_request(&dark, &tags).is_ok();
+    assert_eq!(undo(&olga, &path), "/admin?done=undone&count=2");
+    assert_eq!((&app.acme.detail(&dark)["tags"], &app.acme.detail(&night)["tags"]), (&json!(["API"]), &json!([])));
+    let path = triage(&olga, &[&dark, &night], &[("tag", "api"), ("change", "remove-tag")]);
+    assert_eq!(without_undo(&path), "/admin?done=untagged&count=1");
+    assert_eq!(app.acme.detail(&dark)["tags"], json!([]));
+    assert_eq!(undo(&olga, &path), "/admin?done=undone&count=1");
+    assert_eq!(app.acme.detail(&dark)["tags"], json!(["API"]));
+    // Visibility; what somebody has undone already is nothing to undo.
+    let path = triage(&olga, &[&dark], &[("change", "private")]);
+    assert_eq!(undo(&olga, &path), "/admin?done=undone&count=1");
+    assert_eq!(app.acme.detail(&dark)["private"], json!(false));
+    let page = olga.page(&path);
+    let at = hidden(&between(&page, "action=\"/admin/undo\"", "</form>"), "at");
+    let again = olga.submit("/admin/undo", &[("at", &at), ("next", "/admin?tag=a")]);
+    assert_eq!(again, "/admin?tag=a&done=undone-none");
+    assert_eq!(notice(&olga.page(&again)), "Nothing was undone: somebody has changed it since.");
+    // Only one's own changes, and only of late.
+    let path = triage(&olga, &[&night], &[("change", &planned)]);
+    let at = hidden(&between(&olga.page(&path), "action=\"/admin/undo\"", "</form>"), "at");
+    let mia = Browser::signed_in(&app, "mia@acme.example");
+    for (browser, at) in [(&mia, at.as_str()), (&olga, ""), (&olga, "x"), (&olga, "1"), (&olga, "99999999999999")] {
+        assert_eq!(browser.submit("/admin/undo", &[("at", at)]), "/admin?done=undo-late", "{at}");
+    }
+    assert_eq!(track(&night), json!("Planned"));
+    assert!(!olga.page("/admin?done=moved&count=1&undo=1").contains("/admin/undo"));
+    // What cannot be undone has no button.
+    for change in ["no-answer-needed", inbox.as_str()] {
+        let path = triage(&olga, &[&dark], &[("change", change)]);
+        assert!(!olga.page(&path).contains("/admin/undo"), "{change}");
+    }
+}
+
+/// Deleting asks first; one with others merged into it is deleted on its own page.
+#[test]
+fn the_selected_are_deleted() {
+    let (app, olga) = started();
+    let [dark, night, pdf, spam] = requests(&app, ["Dark <mode>", "Night mode", "Export as PDF", "Spam"]);
+    let path = triage(&olga, &[&dark, &spam], &[("change", "delete")]);
+    assert_eq!(path, format!("/admin/delete?id={dark}&id={spam}&next=%2Fadmin"));
+    let page = olga.page(&path);
+    for part in ["Delete 2 feature requests?", "Dark &#60;mode&#62;", "Spam", "This cannot be undone."] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert_eq!(app.acme.get_feature_request(&dark).status, 200);
+    app.acme.merge(&night, &pdf);
+    let refused = olga.post("/admin/delete", &[("id", &spam), ("id", &pdf)]);
+    assert_eq!(refused.status, 422);
+    assert!(refused.text().contains("Nothing was deleted."), "{}", refused.text());
+    assert_eq!(app.acme.get_feature_request(&spam).status, 200);
+    let fields = [("id", dark.as_str()), ("id", &spam), ("id", &night), ("next", "/admin?sort=oldest")];
+    let path = olga.submit("/admin/delete", &fields);
+    // The merged one is left out.
+    assert_eq!(path, "/admin?sort=oldest&done=requests-deleted&count=2");
+    assert_eq!(notice(&olga.page(&path)), "2 feature requests were deleted.");
+    for (id, status) in [(&dark, 404), (&spam, 404), (&night, 200), (&pdf, 200)] {
+        assert_eq!(app.acme.get_feature_request(id).status, status);
+    }
+    assert_eq!(audited(&app, 2), ["feature_request.delete", "feature_request.delete"]);
+    assert!(olga.page("/admin/delete").contains("Select feature requests in the inbox"));
+}
+
+/// A row has the beginning of the text, tags and notes; its page leads to the ones before and after in the list.
+#[test]
+fn pages_lead_through_the_list_from_which_they_were_opened() {
+    let (app, olga) = started();
+    let [dark, night, pdf] = requests(&app, ["Dark mode", "Night mode", "Export as PDF"]);
+    let edit = json!({ "feature_request": { "description": "Less <b>light</b>", "tags": ["UI"] } });
+    app.acme.patch_feature_request(&night, &edit).is_ok();
+    olga.submit(&format!("/admin/feature_requests/{night}/notes"), &[("note", "Renews in May")]);
+    let list = olga.page("/admin?sort=oldest&state=unanswered");
+    for part in ["<span class=\"line\" dir=\"auto\">Less light</span>", "<bdi>#UI</bdi>", "<span>1 note</span>"] {
+        assert!(list.contains(part), "{part}: {list}");
+    }
+    let at = |place: u32| format!("?list=state%3Dunanswered%26sort%3Doldest&#38;at={place}");
+    assert!(list.contains(&format!("/admin/feature_requests/1-dark-mode{}", at(0))), "{list}");
+    let links = |page: &str| {
+        ["prev", "next"].map(|rel| {
+            let links = page.split("<a class=\"button button--small\" href=\"").skip(1);
+            let link = links.filter(|link| link.contains(&format!("rel=\"{rel}\""))).next();
+            link.and_then(|link| link.split('"').next()).unwrap_or_default().to_owned()
+        })
+    };
+    let path = |slug: &str, place: u32| format!("/admin/feature_requests/{slug}{}", at(place));
+    let open = |slug: &str, place: u32| olga.page(&path(slug, place).replace("&#38;", "&"));
+    assert_eq!(links(&open("1-dark-mode", 0)), [String::new(), path("2-night-mode", 1)]);
+    assert_eq!(links(&open("2-night-mode", 1)), [path("1-dark-mode", 0), path("3-export-as-pdf", 2)]);
+    assert_eq!(links(&open("3-export-as-pdf", 2)), [path("2-night-mode", 1), String::new()]);
+    assert_eq!(links(&olga.page("/admin/feature_requests/2-night-mode")), [String::new(), String::new()]);
+    // What is done on a page keeps the place: the answered one is not in the list any more, and the next one has its place.
+    let page = open("2-night-mode", 1);
+    let action = between(&page, "method=\"post\" action=\"", "\"").replace("&#38;", "&");
+    assert!(action.contains("/track?list="), "{action}");
+    let comments = action.replace("/track?", "/comments?");
+    let next = olga.submit(&comments, &[("content", "Soon")]);
+    assert_eq!(next, format!("{}&done=answered", path("2-night-mode", 1).replace("&#38;", "&")));
+    assert_eq!(links(&olga.page(&next)), [path("1-dark-mode", 0), path("3-export-as-pdf", 1)]);
+    // *Move and next* leads to it, and at the end back to the list.
+    let planned = app.track("Planned");
+    let next = olga.submit(&action, &[("track", &planned), ("then", "next")]);
+    assert_eq!(next, format!("{}&done=moved", path("3-export-as-pdf", 1).replace("&#38;", "&")));
+    let action = action.replace("2-night-mode", "3-export-as-pdf");
+    let next = olga.submit(&action, &[("track", &planned), ("then", "next")]);
+    assert_eq!(next, "/admin?state=unanswered&sort=oldest&done=moved");
+    for id in [&night, &pdf] {
+        assert_eq!(app.acme.detail(id)["track"]["name"], json!("Planned"));
+    }
+    // Without a list there is no next one.
+    let path = format!("/admin/feature_requests/{dark}/track");
+    let next = olga.submit(&path, &[("track", &planned), ("then", "next")]);
+    assert_eq!(next, "/admin/feature_requests/1-dark-mode?done=moved");
 }
 
 #[test]
@@ -480,9 +630,9 @@ fn the_selected_are_approved_and_declined() {
     };
     let (dark, spam) = (hold("Dark mode"), hold("Spam"));
     let [public] = requests(&app, ["Public"]);
-    let path = triage(&olga, &[&dark, &public], &[("other", "approve"), ("action", "other")]);
+    let path = triage(&olga, &[&dark, &public], &[("change", "approve")]);
     assert_eq!(notice(&olga.page(&path)), "1 feature request was approved.");
-    let path = triage(&olga, &[&spam], &[("other", "decline"), ("action", "other")]);
+    let path = triage(&olga, &[&spam], &[("change", "decline")]);
     assert_eq!(notice(&olga.page(&path)), "1 feature request was declined and stays private.");
     assert_eq!((&app.acme.detail(&dark)["private"], &app.acme.detail(&spam)["private"]), (&json!(false), &json!(true)));
     assert_eq!(audited(&app, 2), ["feature_request.decline", "feature_request.approve"]);
@@ -496,48 +646,46 @@ fn a_form_with_a_problem_changes_nothing_and_keeps_everything() {
     let planned = app.track("Planned");
     let gone = "01890a5d-ac96-774b-bcce-b302099a8057";
     let before = app.count("SELECT count(*) FROM audit_entries");
-    let page = refused(&olga, &[], &[("track", &planned), ("action", "move")]);
+    let page = refused(&olga, &[], &[("change", &planned)]);
     assert!(page.contains("<a href=\"#select-1\">Nothing is selected."), "{page}");
     assert!(page.contains(&format!("<option value=\"{planned}\" selected>")), "{page}");
-    let page = refused(&olga, &[&night], &[("track", ""), ("action", "move")]);
-    assert!(page.contains("<a href=\"#track\">Choose the track"), "{page}");
+    let page = refused(&olga, &[&night], &[("change", "")]);
+    assert!(page.contains("<a href=\"#change\">Choose what is done"), "{page}");
     assert!(
         page.contains(&format!("value=\"{night}\" checked")) && page.matches("\" checked aria").count() == 1,
         "{page}"
     );
-    let page = refused(&olga, &[&night], &[("track", gone), ("action", "move")]);
+    let page = refused(&olga, &[&night], &[("change", gone)]);
     assert!(page.contains("This track does not exist any more."), "{page}");
-    let page = refused(&olga, &[&night], &[("other", ""), ("action", "other")]);
-    assert!(page.contains("<a href=\"#other\">Choose what is done"), "{page}");
     refused(&olga, &[&night], &[]);
-    let page = refused(&olga, &[&night], &[("other", "tag"), ("tag", " "), ("action", "other")]);
+    let page = refused(&olga, &[&night], &[("change", "add-tag"), ("tag", " ")]);
     assert!(page.contains("<a href=\"#tag\">Tag is missing."), "{page}");
     let long = "a".repeat(300);
-    let page = refused(&olga, &[&dark, &night], &[("other", "tag"), ("tag", &long), ("action", "other")]);
+    let page = refused(&olga, &[&dark, &night], &[("change", "add-tag"), ("tag", &long)]);
     assert!(page.contains("Tag is too long.") && page.contains(&long), "{page}");
-    let page = refused(&olga, &[&night], &[("other", "merge"), ("action", "other")]);
+    let page = refused(&olga, &[&night], &[("change", "merge")]);
     assert!(page.contains("select at least two feature requests"), "{page}");
     let many: Vec<String> = (0..101).map(|number| format!("01890a5d-ac96-774b-bcce-b302099a8{number:03}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let page = refused(&olga, &many, &[("other", "private"), ("action", "other")]);
+    let page = refused(&olga, &many, &[("change", "private")]);
     assert!(page.contains("Select at most 100 feature requests."), "{page}");
     assert_eq!(app.count("SELECT count(*) FROM audit_entries"), before);
     // Nobody has more than 20 tags, and then none of them is changed.
     let tags: Vec<String> = (0..20).map(|number| format!("tag {number}")).collect();
     let full = request(&app, "Full", &json!({ "tags": tags }), "ann@example.com");
-    let page = refused(&olga, &[&dark, &full], &[("other", "tag"), ("tag", "one more"), ("action", "other")]);
+    let page = refused(&olga, &[&dark, &full], &[("change", "add-tag"), ("tag", "one more")]);
     assert!(page.contains("has 20 tags already") && page.contains("value=\"one more\""), "{page}");
     assert_eq!(app.acme.detail(&dark)["tags"], json!([]));
     // What was merged since the page was opened is not changed in place of its target.
     app.acme.merge(&night, &dark);
-    let page = refused(&olga, &[&night], &[("other", "private"), ("action", "other")]);
+    let page = refused(&olga, &[&night], &[("change", "private")]);
     assert!(page.contains("was merged into another one meanwhile"), "{page}");
     assert_eq!(app.acme.detail(&dark)["private"], json!(false));
     // What was deleted is left out.
     app.acme.delete_feature_request(&full, "");
-    assert_eq!(triage(&olga, &[&full], &[("other", "private"), ("action", "other")]), "/admin?done=unchanged");
+    assert_eq!(triage(&olga, &[&full], &[("change", "private")]), "/admin?done=unchanged");
     // The list is the one from which the form was sent.
-    let fields = form(&olga, &[], &[("action", "move")], "/admin?sort=oldest");
+    let fields = form(&olga, &[], &[("action", "apply")], "/admin?sort=oldest");
     let page = olga.post("/admin/triage", &fields.iter().map(pair).collect::<Vec<_>>()).text();
     assert!(page.contains("<option value=\"oldest\" selected>"), "{page}");
 }
@@ -547,7 +695,7 @@ fn the_selected_are_merged_after_a_question() {
     let (app, olga) = started();
     let [dark, night, pdf] = requests(&app, ["Dark mode", "Night mode", "Export as PDF"]);
     app.acme.vote(&night, "bob@example.com");
-    let path = triage(&olga, &[&dark, &night], &[("other", "merge"), ("action", "other")]);
+    let path = triage(&olga, &[&dark, &night], &[("change", "merge")]);
     let query = encode(&[("id", &dark), ("id", &night), ("next", "/admin")]);
     assert_eq!(path, format!("/admin/merge?{query}"));
     let page = olga.page(&path);
@@ -581,7 +729,7 @@ fn the_selected_are_merged_after_a_question() {
     assert_eq!(audited(&app, 1), ["feature_request.merge"]);
     // Of more than two, the page says how they are counted.
     let [one, two] = requests(&app, ["One", "Two"]);
-    let path = triage(&olga, &[&one, &two, &pdf], &[("other", "merge"), ("action", "other")]);
+    let path = triage(&olga, &[&one, &two, &pdf], &[("change", "merge")]);
     assert!(olga.page(&path).contains("Each customer counts once, also who voted for several of them."));
     let page = olga.page("/admin/merge");
     assert!(page.contains("Select at least two feature requests") && !page.contains("name=\"target\""), "{page}");

@@ -149,9 +149,10 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
     for (const { title } of created.slice(1)) await team.check(`Select ${title}`);
     const { tracks } = await api("GET", "/tracks");
     const planned = tracks.find(({ name }) => name === "Planned");
-    await team.choose("combobox", "Move selected to", planned.id);
-    await team.press("button", "Apply");
-    assert.match(await team.status(), /5/);
+    await team.choose("combobox", "Change selected", planned.id);
+    await team.press("button", options.javaScriptEnabled === false ? "Apply" : "Apply to 5");
+    assert.match(await team.status(), /^5 .* moved to “Planned”\. Nobody got mail\.$/);
+    await team.page.getByRole("button", { name: "Undo", exact: true }).waitFor();
     const { feature_requests: moved } = await api("GET", `/tracks/${planned.id}/feature_requests?sort=newest`);
     for (const { id } of created.slice(1)) assert.ok(moved.some((request) => request.id === id), "it was moved");
   });

@@ -50,8 +50,8 @@ function actions({ service, place, held }) {
     { route: "/feature_requests/{slug}/vote", form: onRequest(`Vote for ${forged.title}`), effect: shows(forged.path) },
     { route: "/feature_requests/{slug}/unvote", form: onRequest(`Remove vote for ${forged.title}`), effect: shows(forged.path) },
     { route: "/feature_requests/{slug}/comments", form: onRequest("Post comment", comment), effect: shows(forged.path) },
-    { route: "/feature_requests/{slug}/subscription", form: onRequest("Unsubscribe"), before: onRequest("Subscribe"), effect: shows(forged.path) },
-    { route: "/feature_requests/{slug}/subscription", form: onRequest("Subscribe", undefined, follow), effect: shows(follow.path) },
+    { route: "/feature_requests/{slug}/subscription", form: onRequest("Follow"), before: onRequest("Follow"), effect: shows(forged.path) },
+    { route: "/feature_requests/{slug}/subscription", form: onRequest("Follow", undefined, follow), effect: shows(follow.path) },
     {
       route: "/feature_requests/new",
       form: async (page, origin) => {
@@ -146,7 +146,7 @@ function actions({ service, place, held }) {
       form: async (page, origin) => {
         await page.goto(`${origin}/sign-in`);
         await main(page).getByRole("textbox", { name: "E-mail address", exact: true }).fill("forged@example.org");
-        return formOf(button(page, "Send link"));
+        return formOf(button(page, "Send me a code"));
       },
       effect: inAnswer("signin"),
     },
@@ -156,7 +156,7 @@ function actions({ service, place, held }) {
       form: async (page, origin) => {
         await page.goto(`${origin}/sign-in`);
         await main(page).getByRole("textbox", { name: "E-mail address", exact: true }).fill("forged-code@example.org");
-        await button(page, "Send link").click();
+        await button(page, "Send me a code").click();
         const { code } = await service.signInMail("forged-code@example.org");
         await main(page).getByRole("textbox", { name: "Code", exact: true }).fill(code);
         return formOf(button(page, "Sign in"));
@@ -379,7 +379,7 @@ export async function race({ browser, service, place }) {
     await page.context().clearCookies();
     await page.goto(`${origin}/sign-in`);
     await page.getByRole("main").getByRole("textbox", { name: "E-mail address", exact: true }).fill("guesser@example.org");
-    await page.getByRole("main").getByRole("button", { name: "Send link", exact: true }).click();
+    await page.getByRole("main").getByRole("button", { name: "Send me a code", exact: true }).click();
     const { code } = await service.signInMail("guesser@example.org");
     for (const typed of ["AAAA-2222", "BBBB-2222", "CCCC-2222", "DDDD-2222", "EEEE-2222", code]) {
       await page.getByRole("textbox", { name: "Code", exact: true }).fill(typed);

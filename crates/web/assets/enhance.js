@@ -30,6 +30,54 @@ if (ticked) countTicked(ticked);
 const shortcuts = document.querySelector("[data-shortcuts]");
 if (shortcuts) listenForKeys(shortcuts);
 
+// Votes and subscriptions of somebody who is signed in change the page in place.
+const { failed } = document.currentScript.dataset;
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const part = form.closest("[data-part]");
+  if (!part || form.method !== "post") return;
+  event.preventDefault();
+  if (!part.ariaBusy) change(part, form);
+});
+
+function change(part, form) {
+  const button = form.querySelector("button");
+  const forms = Array.from(part.querySelectorAll("form"));
+  const before = button.ariaPressed;
+  // One sentence is shown, about the last action.
+  for (const old of document.querySelectorAll("main [role=status]")) old.remove();
+  const sentence = document.createElement("p");
+  sentence.className = "beside";
+  sentence.role = "status";
+  part.after(sentence);
+  part.ariaBusy = "true";
+  button.ariaPressed = before !== "true";
+  const data = new URLSearchParams(new FormData(form));
+  data.set("part", part.dataset.part);
+  const request = new XMLHttpRequest();
+  request.open("POST", form.action);
+  request.responseType = "document";
+  request.timeout = 30000;
+  request.addEventListener("loadend", () => {
+    const { status, response } = request;
+    const changed = status === 200 && response?.querySelector("[data-part]");
+    // Whoever is not signed in any more goes on as without this script.
+    if (!changed && status === 200) return form.submit();
+    if (!changed) {
+      part.ariaBusy = null;
+      button.ariaPressed = before;
+      sentence.textContent = response?.querySelector(".lead")?.textContent ?? failed;
+      return;
+    }
+    const hadFocus = part.contains(document.activeElement);
+    const shown = document.importNode(changed, true);
+    part.replaceWith(shown);
+    if (hadFocus) shown.querySelectorAll("form")[forms.indexOf(form)]?.querySelector("button").focus();
+    sentence.textContent = response.querySelector("p").textContent;
+  });
+  request.send(data);
+}
+
 // Similar feature requests, while the title of an idea is typed.
 const title = document.querySelector('form[action="/feature_requests/new"][method="get"] #title, #title[data-similar]');
 if (title) showSimilar(title);
@@ -66,22 +114,41 @@ function showSimilar(title) {
       show([]);
       return;
     }
-    // The policy of the page forbids to parse text as HTML. A response that is a document needs no parsing here.
-    request = new XMLHttpRequest();
-    request.open("GET", (title.dataset.similar || "/feature_requests/similar") + "?title=" + encodeURIComponent(typed));
-    request.responseType = "document";
-    request.addEventListener("load", (event) => {
-      const { status, response } = event.target;
-      show(status === 200 && response?.body ? Array.from(response.body.children) : []);
-    });
-    request.send();
+    request = load((title.dataset.similar || "/feature_requests/similar") + "?title=" + encodeURIComponent(typed), show);
   }
 
-  function show(parts) {
-    const [first, ...rest] = parts.map((part) => document.importNode(part, true));
+  function show([first, ...rest]) {
     sentence.replaceChildren(...(first ? [first] : []));
     list.replaceChildren(...rest);
   }
+}
+
+// Loads a part of a page. The policy of pages forbids to parse text as HTML; a response that is a document needs no parsing.
+function load(path, show) {
+  const request = new XMLHttpRequest();
+  request.open("GET", path);
+  request.responseType = "document";
+  request.addEventListener("load", () => {
+    const parts = request.status === 200 ? Array.from(request.response?.body?.children ?? []) : [];
+    show(parts.map((part) => document.importNode(part, true)));
+  });
+  request.send();
+  return request;
+}
+
+// Known customers, while an address is typed.
+const person = document.querySelector("[data-suggest]");
+if (person) suggestPeople(person);
+
+function suggestPeople(person) {
+  let timer = 0;
+  person.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const path = person.dataset.suggest + "?query=" + encodeURIComponent(person.value);
+      if (person.value) load(path, ([people]) => person.list.replaceChildren(...(people?.children ?? [])));
+    }, 200);
+  });
 }
 
 function countTicked(sentence) {
@@ -89,6 +156,8 @@ function countTicked(sentence) {
   const form = sentence.closest("form");
   const boxes = Array.from(form.querySelectorAll("tbody [type=checkbox]"));
   const all = form.querySelector("[data-tick-all]");
+  const apply = form.querySelector("[data-apply]");
+  const words = apply.textContent;
   all.parentElement.hidden = false;
 
   function show() {
@@ -96,6 +165,7 @@ function countTicked(sentence) {
     all.checked = count === boxes.length;
     all.indeterminate = count > 0 && !all.checked;
     sentence.textContent = count ? sentence.dataset.ticked.replace("#", count) : hint;
+    apply.textContent = count ? apply.dataset.apply.replace("#", count) : words;
   }
 
   form.addEventListener("change", (event) => {
@@ -138,7 +208,8 @@ function listenForKeys(help) {
     else if (action === "previous") go(-1);
     else if (action === "tick") row?.querySelector("[type=checkbox]")?.click();
     else if (action === "help") help.open = !help.open;
-    else if (action.startsWith("focus-")) document.querySelector(`[aria-keyshortcuts="${event.key}"]`)?.focus();
+    else if (action.startsWith("focus-")) document.getElementById(action.slice(6))?.focus();
+    else if (action.startsWith("press-")) document.querySelector(`[aria-keyshortcuts="${event.key}"]`)?.click();
   });
 }
 

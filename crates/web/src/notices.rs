@@ -34,9 +34,14 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 57] = [
+const TEAM: [(&str, &str); 62] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
+    ("untagged", "done-untagged"),
+    ("requests-deleted", "done-requests-deleted"),
+    ("undone", "done-undone"),
+    ("undone-none", "done-undone-none"),
+    ("undo-late", "done-undo-late"),
     ("no-answer-needed", "done-no-answer-needed"),
     ("no-answer-needed-here", "done-no-answer-needed-here"),
     ("made-private", "done-made-private"),

@@ -7,8 +7,9 @@ use roadmap_domain::model::session::Session;
 use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::query::portal::image_path;
 
+use crate::actions::without_parameter;
 use crate::assets::Assets;
-use crate::brand;
+use crate::brand::{self, LetterLogo};
 use crate::context::Context;
 use crate::cookies::{self, ON, SHORTCUTS};
 use crate::text::Text;
@@ -48,6 +49,15 @@ pub(crate) struct NavEntry {
     pub(crate) begins_group: bool,
     /// What waits there: a number, and the same in words.
     pub(crate) count: Option<(String, String)>,
+}
+
+/// The form that takes back what a member has just done, beside the notice about it.
+#[derive(Debug, Clone)]
+pub(crate) struct Undo {
+    /// When it was done, in milliseconds since 1970.
+    pub(crate) at: String,
+    /// The path to which the form leads back.
+    pub(crate) next: String,
 }
 
 /// An Atom feed of a page.
@@ -95,6 +105,8 @@ pub(crate) struct Page {
     pub(crate) lacks_mail_server: bool,
     /// What the last action has done.
     pub(crate) notice: Option<String>,
+    /// How that can be taken back.
+    pub(crate) undo: Option<Undo>,
     /// Whether it asks for the name of somebody who has just taken part without one.
     pub(crate) asks_name: bool,
     /// The paths of the assets.
@@ -102,6 +114,9 @@ pub(crate) struct Page {
     /// The operation key of the page's forms, if somebody is signed in: a form that is sent twice does one thing.
     pub(crate) operation_key: Option<String>,
 }
+
+/// The parameter with the tag number of the feature request in a list that the last action was about.
+pub(crate) const ROW: &str = "row";
 
 /// What somebody has done before a page asks for the name.
 const TAKING_PART: [&str; 6] = ["voted", "commented", "comment-held", "submitted", "idea-held", "subscribed"];
@@ -139,6 +154,7 @@ impl Page {
             admin: None,
             lacks_mail_server: false,
             notice: context.notice(),
+            undo: None,
             asks_name: asks_name(context),
             assets: Assets::get(),
             operation_key: context.new_operation_key(),
@@ -159,6 +175,13 @@ impl Page {
     /// Marks that a form of the page has problems.
     pub(crate) fn with_problem(self, has_problem: bool) -> Self {
         Self { has_problem, ..self }
+    }
+
+    /// Returns the path of this page that leads back to a row of its list, beside which it says what was done.
+    pub(crate) fn row_path(&self, number: i64) -> String {
+        let path = without_parameter(&without_parameter(&self.here, "done"), ROW);
+        let separator = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{separator}{ROW}={number}#request-{number}")
     }
 
     /// Returns the text of the `title` element.
@@ -197,9 +220,14 @@ impl Page {
         self.portal.settings.accent.map(brand::path)
     }
 
-    /// Returns the path of the logo.
+    /// Returns the path of the logo, if the workspace has uploaded one.
     pub(crate) fn logo(&self) -> Option<String> {
         self.portal.logo.as_ref().map(image_path)
+    }
+
+    /// Returns the path of the image that is shown if there is no logo.
+    pub(crate) fn letter_logo(&self) -> String {
+        LetterLogo::of_portal(&self.portal).path()
     }
 
     /// Returns the languages of the portal.

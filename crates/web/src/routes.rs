@@ -14,7 +14,7 @@ use roadmap_http::routing::{Access, Endpoint, register};
 use crate::actions::signed_out;
 use crate::admin::{
     api_keys, audit, customer_texts, customers, delete_request, edit_request, inbox, mail, members, merge, new_request,
-    overview, settings, team_changelogs, team_comment, team_request, tracks, voters,
+    overview, record_vote, settings, team_changelogs, team_comment, team_request, tracks, voters,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
@@ -25,7 +25,7 @@ use crate::portal::{
 };
 use crate::reply::{CacheKey, PageResult, Reply};
 use crate::state::State;
-use crate::{assets, brand, pictures, problem};
+use crate::{assets, base_host, brand, pictures, problem};
 
 /// Longest path and query of a page in bytes. Pages repeat them in their forms and links.
 const MAX_TARGET: usize = 4 * 1024;
@@ -73,6 +73,7 @@ fn pages() -> Vec<Endpoint> {
         post("/feature_requests/{slug}/vote", Audience, take_part::vote),
         post("/feature_requests/{slug}/unvote", Audience, take_part::remove_vote),
         post("/feature_requests/{slug}/comments", Audience, take_part::comment),
+        get("/feature_requests/{slug}/subscription", Audience, take_part::ask_subscription),
         post("/feature_requests/{slug}/subscription", Audience, take_part::subscription),
         post("/feature_requests/{slug}/approve", SignedIn, take_part::approve),
         post("/comments/{id}/approve", SignedIn, take_part::approve_comment),
@@ -105,7 +106,13 @@ fn pages() -> Vec<Endpoint> {
         post("/admin/triage", Member, inbox::triage),
         post("/admin/views", Member, inbox::save_view),
         post("/admin/views/remove", Member, inbox::remove_view),
+        post("/admin/undo", Member, inbox::undo),
         get("/admin/merge", Member, inbox::ask_merge),
+        get("/admin/delete", Member, inbox::ask_delete),
+        post("/admin/delete", FreshMember, inbox::delete),
+        get("/admin/record-vote", Member, record_vote::show),
+        post("/admin/record-vote", Member, record_vote::save),
+        get("/admin/record-vote/customers", Member, record_vote::customers),
         get("/admin/overview", Member, overview::show),
         get("/admin/feature_requests/new", Member, new_request::show),
         post("/admin/feature_requests/new", Member, new_request::create),
@@ -256,7 +263,7 @@ where
     }
     let context = match Context::load(state.clone(), request.clone()).await {
         Ok(context) => Rc::new(context),
-        Err(error) => return problem::without_workspace(&request, &error),
+        Err(error) => return base_host::respond(&state, &request, &error).await,
     };
     if let Some(canonical) = context.canonical_redirect() {
         return Reply::moved(canonical).into_response(&request, &state.cache, None);

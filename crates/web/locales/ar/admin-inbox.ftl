@@ -15,6 +15,48 @@ done-tagged = { $count ->
     [many] وُسم { $number } طلبًا.
    *[other] وُسم { $number } طلب.
 }
+done-moved-to = { $count ->
+    [zero] نُقل { $number } طلب ميزة إلى «{ $name }». لم تصل رسالة إلى أحد.
+    [one] نُقل طلب ميزة واحد إلى «{ $name }». لم تصل رسالة إلى أحد.
+    [two] نُقل طلبا ميزة إلى «{ $name }». لم تصل رسالة إلى أحد.
+    [few] نُقلت { $number } طلبات ميزات إلى «{ $name }». لم تصل رسالة إلى أحد.
+    [many] نُقل { $number } طلب ميزة إلى «{ $name }». لم تصل رسالة إلى أحد.
+   *[other] نُقل { $number } طلب ميزة إلى «{ $name }». لم تصل رسالة إلى أحد.
+}
+done-untagged = { $count ->
+    [zero] أُزيل الوسم من { $number } طلب ميزة.
+    [one] أُزيل الوسم من طلب ميزة واحد.
+    [two] أُزيل الوسم من طلبي ميزة.
+    [few] أُزيل الوسم من { $number } طلبات ميزات.
+    [many] أُزيل الوسم من { $number } طلب ميزة.
+   *[other] أُزيل الوسم من { $number } طلب ميزة.
+}
+done-requests-deleted = { $count ->
+    [zero] حُذف { $number } طلب ميزة.
+    [one] حُذف طلب ميزة واحد.
+    [two] حُذف طلبا ميزة.
+    [few] حُذفت { $number } طلبات ميزات.
+    [many] حُذف { $number } طلب ميزة.
+   *[other] حُذف { $number } طلب ميزة.
+}
+done-undone = { $count ->
+    [zero] تم التراجع عن { $number } تغييرًا.
+    [one] تم التراجع عن تغيير واحد.
+    [two] تم التراجع عن تغييرين.
+    [few] تم التراجع عن { $number } تغييرات.
+    [many] تم التراجع عن { $number } تغييرًا.
+   *[other] تم التراجع عن { $number } تغييرًا.
+}
+done-undone-none = لم يُتراجع عن شيء: غيّره أحدهم منذ ذلك الحين.
+done-undo-late = لم يعد التراجع عن هذا ممكنًا.
+undo-kept = { $count ->
+    [zero] بقي { $number } كما هو لأن أحدهم غيّره منذ ذلك الحين.
+    [one] بقي واحد كما هو لأن أحدهم غيّره منذ ذلك الحين.
+    [two] بقي اثنان كما هما لأن أحدهم غيّرهما منذ ذلك الحين.
+    [few] بقيت { $number } كما هي لأن أحدهم غيّرها منذ ذلك الحين.
+    [many] بقي { $number } كما هو لأن أحدهم غيّره منذ ذلك الحين.
+   *[other] بقي { $number } كما هو لأن أحدهم غيّره منذ ذلك الحين.
+}
 done-made-private = { $count ->
     [zero] لم يصر أي طلب خاصًا.
     [one] صار طلب واحد خاصًا.
@@ -91,28 +133,29 @@ inbox-held = { $count ->
 }
 
 # ما يُفعل بالصفوف المحددة.
-inbox-move = نقل المحدد إلى
-inbox-or = أو
+inbox-change = تغيير المحدد
+inbox-move-to = نقل إلى { $name }
+inbox-apply-to = تطبيق على #
 inbox-choose = اختر…
-inbox-tag-to-add = الوسم المراد إضافته
-inbox-do = نفّذ
 inbox-tick-hint = حدّد صفوفًا أدناه، ثم طبّق.
 # يستبدل البرنامج النصي العلامة برقم.
 inbox-ticked = المحدد: #
 inbox-add-tag = إضافة وسم
+inbox-remove-tag = إزالة وسم
 inbox-make-private = جعلها خاصة
 inbox-make-public = جعلها عامة
 inbox-merge = دمج
+inbox-delete = حذف
 inbox-approve = موافقة
 inbox-decline = رفض
 inbox-problem-none = لم يُحدَّد شيء. حدّد طلبًا واحدًا على الأقل.
 inbox-problem-two = للدمج حدّد طلبين على الأقل.
 inbox-problem-many = هذا كثير دفعة واحدة. الحد الأقصى لعدد الطلبات المحددة: { $number }.
-inbox-problem-track = اختر المرحلة التي تُنقل إليها الطلبات المحددة.
 inbox-problem-track-gone = لم تعد هذه المرحلة موجودة. اختر غيرها.
 inbox-problem-action = اختر ما يُفعل بالطلبات المحددة.
 inbox-problem-tags = أحد الطلبات المحددة بلغ الحد الأقصى لعدد الوسوم، وهو { $number }. لم يتغيّر شيء.
 inbox-problem-merged = دُمج أحد الطلبات المحددة في طلب آخر في هذه الأثناء. لم يتغيّر شيء، والقائمة أدناه محدَّثة.
+inbox-problem-has-merged = أحد الطلبات المحددة دُمجت فيه طلبات أخرى. احذفه من صفحته. لم يُحذف شيء.
 field-tag = الوسم
 
 # دمج الطلبات المحددة.
@@ -141,6 +184,17 @@ inbox-merge-private = تبقى كلمات الطلبات الخاصة مخفية
 inbox-merge-button = دمج
 inbox-merge-few = حدّد في الوارد طلبين على الأقل لم يُدمجا بعد.
 inbox-back = العودة إلى الوارد
+inbox-delete-title = { $count ->
+    [zero] حذف { $number } طلب ميزة؟
+    [one] حذف طلب ميزة واحد؟
+    [two] حذف طلبي ميزة؟
+    [few] حذف { $number } طلبات ميزات؟
+    [many] حذف { $number } طلب ميزة؟
+   *[other] حذف { $number } طلب ميزة؟
+}
+inbox-delete-text = تُحذف مع أصواتها وتعليقاتها وملاحظاتها الخاصة. لا يمكن التراجع عن هذا.
+inbox-delete-none = حدّد في الوارد طلبات لم تُدمج.
+inbox-delete-button = حذف
 inbox-problem-target = اختر الطلب الذي تُدمج فيه الطلبات الأخرى.
 inbox-problem-target-gone = لم يعد هذا الطلب موجودًا. اختر غيره.
 inbox-problem-already-merged = دُمج أحدها في طلب آخر في هذه الأثناء ولم يعد مدرجًا هنا. لم يتغيّر شيء.
@@ -193,7 +247,7 @@ shortcuts-list = قائمة المفاتيح
 shortcut-next = الصف التالي
 shortcut-previous = الصف السابق
 shortcut-tick = تحديد الصف أو إلغاء تحديده
-shortcut-move = إلى «نقل المحدد إلى»
+shortcut-change = إلى «تغيير المحدد»
 shortcut-search = إلى البحث
 shortcut-help = إظهار هذه القائمة أو إخفاؤها
 

@@ -7,6 +7,28 @@ done-tagged = { $count ->
     [one] { $number } Wunsch hat das Schlagwort bekommen.
    *[other] { $number } Wünsche haben das Schlagwort bekommen.
 }
+done-moved-to = { $count ->
+    [one] { $number } Wunsch wurde nach „{ $name }“ verschoben. Niemand bekam eine E-Mail.
+   *[other] { $number } Wünsche wurden nach „{ $name }“ verschoben. Niemand bekam eine E-Mail.
+}
+done-untagged = { $count ->
+    [one] { $number } Wunsch hat das Schlagwort nicht mehr.
+   *[other] { $number } Wünsche haben das Schlagwort nicht mehr.
+}
+done-requests-deleted = { $count ->
+    [one] { $number } Wunsch wurde gelöscht.
+   *[other] { $number } Wünsche wurden gelöscht.
+}
+done-undone = { $count ->
+    [one] { $number } Änderung wurde rückgängig gemacht.
+   *[other] { $number } Änderungen wurden rückgängig gemacht.
+}
+done-undone-none = Nichts wurde rückgängig gemacht: Jemand hat es inzwischen geändert.
+done-undo-late = Das lässt sich nicht mehr rückgängig machen.
+undo-kept = { $count ->
+    [one] { $number } bleibt, wie sie ist, weil jemand sie inzwischen geändert hat.
+   *[other] { $number } bleiben, wie sie sind, weil jemand sie inzwischen geändert hat.
+}
 done-made-private = { $count ->
     [one] { $number } Wunsch ist jetzt privat.
    *[other] { $number } Wünsche sind jetzt privat.
@@ -59,28 +81,29 @@ inbox-held = { $count ->
 }
 
 # Was mit den ausgewählten Zeilen geschieht.
-inbox-move = Ausgewählte verschieben nach
-inbox-or = Oder
+inbox-change = Ausgewählte ändern
+inbox-move-to = Nach { $name } verschieben
+inbox-apply-to = Auf # anwenden
 inbox-choose = Bitte wählen …
-inbox-tag-to-add = Neues Schlagwort
-inbox-do = Ausführen
 inbox-tick-hint = Unten Zeilen auswählen, dann anwenden.
 # Das Skript ersetzt das Zeichen durch eine Zahl.
 inbox-ticked = Ausgewählt: #
 inbox-add-tag = Schlagwort hinzufügen
-inbox-make-private = privat machen
-inbox-make-public = öffentlich machen
-inbox-merge = zusammenführen
-inbox-approve = freigeben
-inbox-decline = ablehnen
+inbox-remove-tag = Schlagwort entfernen
+inbox-make-private = Privat machen
+inbox-make-public = Öffentlich machen
+inbox-merge = Zusammenführen
+inbox-delete = Löschen
+inbox-approve = Freigeben
+inbox-decline = Ablehnen
 inbox-problem-none = Es ist nichts ausgewählt. Wählen Sie mindestens einen Wunsch aus.
 inbox-problem-two = Zum Zusammenführen wählen Sie mindestens zwei Wünsche aus.
 inbox-problem-many = Das ist zu viel auf einmal. Wählen Sie höchstens { $number } Wünsche aus.
-inbox-problem-track = Wählen Sie die Spur, auf die die ausgewählten Wünsche verschoben werden.
 inbox-problem-track-gone = Diese Spur gibt es nicht mehr. Wählen Sie eine andere.
 inbox-problem-action = Wählen Sie, was mit den ausgewählten Wünschen geschieht.
 inbox-problem-tags = Einer der ausgewählten Wünsche hat schon { $number } Schlagwörter und kann nicht mehr haben. Es wurde nichts geändert.
 inbox-problem-merged = Einer der ausgewählten Wünsche wurde inzwischen mit einem anderen zusammengeführt. Es wurde nichts geändert. Die Liste unten ist aktuell.
+inbox-problem-has-merged = Mit einem der ausgewählten Wünsche sind andere zusammengeführt. Löschen Sie ihn auf seiner eigenen Seite. Nichts wurde gelöscht.
 field-tag = Schlagwort
 
 # Die ausgewählten Wünsche zusammenführen.
@@ -101,6 +124,13 @@ inbox-merge-private = Was in privaten Wünschen steht, bleibt für Kunden verbor
 inbox-merge-button = Zusammenführen
 inbox-merge-few = Wählen Sie im Eingang mindestens zwei Wünsche aus, die noch nicht zusammengeführt sind.
 inbox-back = Zurück zum Eingang
+inbox-delete-title = { $count ->
+    [one] { $number } Wunsch löschen?
+   *[other] { $number } Wünsche löschen?
+}
+inbox-delete-text = Sie werden mit ihren Stimmen, Kommentaren und privaten Notizen gelöscht. Das lässt sich nicht rückgängig machen.
+inbox-delete-none = Wählen Sie im Eingang Wünsche aus, die nicht zusammengeführt sind.
+inbox-delete-button = Löschen
 inbox-problem-target = Wählen Sie den Wunsch, mit dem die anderen zusammengeführt werden.
 inbox-problem-target-gone = Diesen Wunsch gibt es nicht mehr. Wählen Sie einen anderen.
 inbox-problem-already-merged = Einer von ihnen wurde inzwischen mit einem anderen Wunsch zusammengeführt und steht hier nicht mehr. Es wurde nichts geändert.
@@ -149,7 +179,7 @@ shortcuts-list = Liste der Tasten
 shortcut-next = Nächste Zeile
 shortcut-previous = Vorige Zeile
 shortcut-tick = Zeile auswählen oder abwählen
-shortcut-move = Zu „Ausgewählte verschieben nach“
+shortcut-change = Zu „Ausgewählte ändern“
 shortcut-search = Zur Suche
 shortcut-help = Diese Liste zeigen oder verbergen
 
@@ -222,7 +252,7 @@ inbox-problem-no-posts = Es ist nichts ausgewählt. Wählen Sie mindestens einen
 inbox-problem-many-posts = Das ist zu viel auf einmal. Wählen Sie höchstens { $number } Beiträge aus.
 inbox-open = Offen
 inbox-replied = Neue Antwort
-inbox-no-answer-needed = keine Antwort nötig
+inbox-no-answer-needed = Keine Antwort nötig
 inbox-empty-open-title = Nichts ist offen
 inbox-empty-open = Erledigtes und Abgelehntes steht unter „Alle“.
 inbox-empty-replied-title = Keine neuen Antworten

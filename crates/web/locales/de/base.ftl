@@ -1,5 +1,6 @@
 # Der Rahmen aller Seiten, Fehler in Formularen und Fehlerseiten.
 skip-to-content = Zum Inhalt springen
+request-failed = Das hat uns nicht erreicht. Bitte versuchen Sie es noch einmal.
 nav-main = Hauptnavigation
 nav-roadmap = Roadmap
 nav-requests = Wünsche
@@ -49,6 +50,8 @@ month-12 = Dezember
 
 not-found-title = Diese Seite gibt es nicht
 not-found-text = Vielleicht ist die Adresse falsch geschrieben, oder was hier war, wurde entfernt.
+no-workspace-title = Es gibt noch keinen Arbeitsbereich
+no-workspace-text = Der Dienst läuft. Wer ihn betreibt, legt mit diesen Befehlen den ersten Arbeitsbereich an. Der zweite gibt einen Link in die Verwaltung aus.
 forbidden-title = Sie können diese Seite nicht sehen
 forbidden-text = Sie sind mit einer Adresse angemeldet, die hier keinen Zugang hat. Melden Sie sich ab und nehmen Sie eine andere Adresse, oder fragen Sie das Team.
 origin-title = Dieses Formular kam von anderswo

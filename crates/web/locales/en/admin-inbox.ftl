@@ -7,6 +7,28 @@ done-tagged = { $count ->
     [one] { $number } feature request was tagged.
    *[other] { $number } feature requests were tagged.
 }
+done-moved-to = { $count ->
+    [one] { $number } feature request was moved to “{ $name }”. Nobody got mail.
+   *[other] { $number } feature requests were moved to “{ $name }”. Nobody got mail.
+}
+done-untagged = { $count ->
+    [one] { $number } feature request lost the tag.
+   *[other] { $number } feature requests lost the tag.
+}
+done-requests-deleted = { $count ->
+    [one] { $number } feature request was deleted.
+   *[other] { $number } feature requests were deleted.
+}
+done-undone = { $count ->
+    [one] { $number } change was undone.
+   *[other] { $number } changes were undone.
+}
+done-undone-none = Nothing was undone: somebody has changed it since.
+done-undo-late = This cannot be undone any more.
+undo-kept = { $count ->
+    [one] { $number } stays as it is, because somebody has changed it since.
+   *[other] { $number } stay as they are, because somebody has changed them since.
+}
 done-made-private = { $count ->
     [one] { $number } feature request is private now.
    *[other] { $number } feature requests are private now.
@@ -59,28 +81,29 @@ inbox-held = { $count ->
 }
 
 # What is done with the ticked rows.
-inbox-move = Move selected to
-inbox-or = Or
+inbox-change = Change selected
+inbox-move-to = Move to { $name }
+inbox-apply-to = Apply to #
 inbox-choose = Choose…
-inbox-tag-to-add = Tag to add
-inbox-do = Do it
 inbox-tick-hint = Tick rows below, then apply.
 # The script replaces the sign by a number.
 inbox-ticked = Selected: #
-inbox-add-tag = add tag
-inbox-make-private = make private
-inbox-make-public = make public
-inbox-merge = merge
-inbox-approve = approve
-inbox-decline = decline
+inbox-add-tag = Add tag
+inbox-remove-tag = Remove tag
+inbox-make-private = Make private
+inbox-make-public = Make public
+inbox-merge = Merge
+inbox-delete = Delete
+inbox-approve = Approve
+inbox-decline = Decline
 inbox-problem-none = Nothing is selected. Tick at least one feature request.
 inbox-problem-two = To merge, select at least two feature requests.
 inbox-problem-many = That is too much at once. Select at most { $number } feature requests.
-inbox-problem-track = Choose the track to which the selected feature requests are moved.
 inbox-problem-track-gone = This track does not exist any more. Choose another one.
 inbox-problem-action = Choose what is done with the selected feature requests.
 inbox-problem-tags = One of the selected feature requests has { $number } tags already, and cannot have more. Nothing was changed.
 inbox-problem-merged = One of the selected feature requests was merged into another one meanwhile. Nothing was changed. The list below is up to date.
+inbox-problem-has-merged = One of the selected feature requests has others merged into it. Delete it on its own page. Nothing was deleted.
 field-tag = Tag
 
 # Merging the selected ones.
@@ -101,6 +124,13 @@ inbox-merge-private = The words of private ones stay hidden from customers. A pu
 inbox-merge-button = Merge
 inbox-merge-few = Select at least two feature requests in the inbox that are not merged yet.
 inbox-back = Back to the inbox
+inbox-delete-title = { $count ->
+    [one] Delete { $number } feature request?
+   *[other] Delete { $number } feature requests?
+}
+inbox-delete-text = They are deleted with their votes, comments and private notes. This cannot be undone.
+inbox-delete-none = Select feature requests in the inbox that are not merged.
+inbox-delete-button = Delete
 inbox-problem-target = Choose the feature request into which the others are merged.
 inbox-problem-target-gone = This feature request does not exist any more. Choose another one.
 inbox-problem-already-merged = One of them was merged into another feature request meanwhile, and is not listed here any more. Nothing was changed.
@@ -149,7 +179,7 @@ shortcuts-list = List of keys
 shortcut-next = Next row
 shortcut-previous = Previous row
 shortcut-tick = Tick the row, or untick it
-shortcut-move = Go to “Move selected to”
+shortcut-change = Go to “Change selected”
 shortcut-search = Go to the search
 shortcut-help = Show or hide this list
 
@@ -222,7 +252,7 @@ inbox-problem-no-posts = Nothing is selected. Tick at least one post.
 inbox-problem-many-posts = That is too much at once. Select at most { $number } posts.
 inbox-open = Open
 inbox-replied = New reply
-inbox-no-answer-needed = no answer needed
+inbox-no-answer-needed = No answer needed
 inbox-empty-open-title = Nothing is open
 inbox-empty-open = What is done or declined is under “All”.
 inbox-empty-replied-title = No new replies

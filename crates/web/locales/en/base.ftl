@@ -1,5 +1,6 @@
 # The frame of all pages, problems of forms, and error pages.
 skip-to-content = Skip to content
+request-failed = That did not reach us. Please try again.
 nav-main = Main
 nav-roadmap = Roadmap
 nav-requests = Feature requests
@@ -50,6 +51,8 @@ month-12 = December
 
 not-found-title = This page does not exist
 not-found-text = The address may have a typing error, or what was here has been removed.
+no-workspace-title = There is no workspace yet
+no-workspace-text = The service runs. Whoever operates it creates the first workspace with these commands. The second one prints a link to the admin panel.
 forbidden-title = You cannot see this page
 forbidden-text = You are signed in with an address that has no access here. Sign out and use another address, or ask the team.
 origin-title = This form came from somewhere else

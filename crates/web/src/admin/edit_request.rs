@@ -22,7 +22,7 @@ use roadmap_http::error::HttpError;
 
 use crate::actions::{multiline_text, not_done};
 use crate::admin::parts::actor_name;
-use crate::admin::request_form::{editable, landing, path, reference, refusal};
+use crate::admin::request_form::{editable, landing, path, place_query, reference, refusal};
 use crate::admin::{Entry, frame, run_once};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -39,6 +39,8 @@ struct EditPage {
     page: Page,
     /// The path of the feature request.
     back: String,
+    /// The query of the place in a list from which it was opened.
+    place: String,
     draft: Draft,
     /// What somebody else has changed meanwhile.
     stored: Option<Stored>,
@@ -211,7 +213,8 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let request = FeatureRequestRef::Id(detail.summary.id);
     let edit = EditFeatureRequest { request, change };
     let operation = EditUnchangedRequest { edit, read: Fingerprint::from_form(&draft.fingerprint) };
-    let next = |edited: FeatureRequestEdited| landing(&edited.detail.summary.slug(), "request-saved");
+    let place = place_query(&context);
+    let next = move |edited: FeatureRequestEdited| landing(&edited.detail.summary.slug(), &place, "request-saved");
     match run_once(&context, &fields, operation, next).await {
         Ok(reply) if draft.is_html => Ok(reply),
         Ok(reply) => Ok(pictures::tell_linked(reply, &draft.description)),
@@ -276,7 +279,7 @@ async fn page(
     let back = path(&detail.summary.slug());
     let has_problem = !draft.problems.is_empty() || stored.is_some();
     let page = Page { here: format!("{back}/edit"), ..page.with_problem(has_problem) };
-    Ok(Reply::page_with(status, &EditPage { page, back, draft, stored }).not_indexed())
+    Ok(Reply::page_with(status, &EditPage { page, back, place: place_query(context), draft, stored }).not_indexed())
 }
 
 #[cfg(test)]
@@ -295,7 +298,10 @@ mod tests {
         for language in Language::ALL {
             let render = |draft: Draft, stored: Option<Stored>| {
                 let page = sample_page(language, true, "Edit: <b>");
-                EditPage { page, back: "/admin/feature_requests/7-x".to_owned(), draft, stored }.render().unwrap()
+                {
+                    let (back, place) = ("/admin/feature_requests/7-x".to_owned(), "?list=&at=3".to_owned());
+                    EditPage { page, back, place, draft, stored }.render().unwrap()
+                }
             };
             let mut draft = Draft::of_stored(&sample("1").detail);
             assert_well_formed(&render(draft.clone(), None));

@@ -1,7 +1,9 @@
 //! The inbox: the feature requests of the team, by views and filters, and what is done with many of them at once.
 
+mod deleting;
 mod merging;
-mod shortcuts;
+pub(crate) mod place;
+mod undo;
 mod views;
 mod welcome;
 
@@ -23,20 +25,22 @@ use roadmap_domain::model::track::Track;
 use roadmap_domain::usecase::decide_held_posts::{DecideHeldPosts, HeldPostsDecided};
 use roadmap_domain::usecase::query::admin::{ListInbox, ListInboxRows};
 use roadmap_domain::usecase::query::portal::ListHeldPosts;
-use roadmap_domain::usecase::triage_feature_requests::TriageFeatureRequests;
+use roadmap_domain::usecase::triage_feature_requests::{TriageFeatureRequests, Triaged};
 use roadmap_http::error::HttpError;
 
+pub(crate) use self::deleting::{ask_delete, delete};
 pub(crate) use self::merging::ask_merge;
-use self::shortcuts::{SHORTCUTS, Shortcut};
+use self::place::ListPlace;
+pub(crate) use self::undo::undo;
 use self::views::{OwnViews, ViewForm};
 pub(crate) use self::views::{remove as remove_view, save as save_view};
 use crate::actions::{with_done, without_parameter};
-use crate::admin::parts::{Choice, Person, track_choices};
-use crate::admin::{self, Entry, frame_with_counts, run_once};
+use crate::admin::parts::{Choice, Person};
+use crate::admin::{self, Entry, frame_with_counts, run_once, shortcuts};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
-use crate::portal::parts::Pager;
+use crate::portal::parts::{Pager, excerpt};
 use crate::prose;
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
@@ -52,6 +56,9 @@ const MAX_ID: usize = 50;
 
 /// Maximum number of tracks in the address. Further ones are left out.
 const MAX_TRACKS: usize = 100;
+
+/// Maximum number of characters of the beginning of a description in a row, of which one line is shown.
+const EXCERPT: usize = 120;
 
 /// The ID of the first check box, to which problems of the selection lead.
 const FIRST: &str = "select-1";
@@ -81,13 +88,12 @@ struct InboxPage {
     welcome: Option<Welcome>,
     /// Whether there is no feature request.
     is_new: bool,
-    shortcuts: &'static [Shortcut],
 }
 
 impl InboxPage {
     /// Returns the key of a shortcut, if shortcuts are switched on.
     fn key(&self, action: &str) -> Option<&'static str> {
-        self.page.has_shortcuts.then(|| shortcuts::key(action)).flatten()
+        self.page.has_shortcuts.then(|| shortcuts::key(shortcuts::INBOX, action)).flatten()
     }
 }
 
@@ -101,8 +107,7 @@ struct View {
 
 /// What is done with the ticked rows.
 struct BulkBar {
-    tracks: Vec<Choice>,
-    others: Vec<Choice>,
+    changes: Vec<Choice>,
     tag: String,
     problems: Problems,
 }
@@ -113,6 +118,13 @@ struct Row {
     id: String,
     title: String,
     path: String,
+    /// The parameters of its place in the list.
+    place: String,
+    /// The beginning of the description. It may be empty.
+    excerpt: String,
+    tags: Vec<String>,
+    /// How many private notes it has.
+    notes: Option<String>,
     number: String,
     is_ticked: bool,
     /// What it needs from the team, in words.
@@ -261,8 +273,8 @@ struct Bulk {
     ids: Vec<FeatureRequestId>,
     /// The ticked comments that wait for approval.
     comments: Vec<CommentId>,
-    track: String,
-    other: String,
+    /// The chosen change: one of [`CHANGES`], or the ID of a track.
+    change: String,
     tag: String,
     problems: Problems,
 }
@@ -274,17 +286,21 @@ enum BulkAction {
     Triage(Triage),
     /// The page that asks for the target.
     Merge,
+    /// The page that asks whether they are deleted.
+    Delete,
 }
 
-/// The values of the second choice, with the keys of their names.
-const OTHERS: [(&str, &str); 7] = [
-    ("tag", "inbox-add-tag"),
+/// What can be chosen apart from a move to a track, with the keys of the names.
+const CHANGES: [(&str, &str); 9] = [
+    ("add-tag", "inbox-add-tag"),
+    ("remove-tag", "inbox-remove-tag"),
     ("private", "inbox-make-private"),
     ("public", "inbox-make-public"),
-    ("merge", "inbox-merge"),
+    ("no-answer-needed", "inbox-no-answer-needed"),
     ("approve", "inbox-approve"),
     ("decline", "inbox-decline"),
-    ("no-answer-needed", "inbox-no-answer-needed"),
+    ("merge", "inbox-merge"),
+    ("delete", "inbox-delete"),
 ];
 
 impl Bulk {
@@ -296,8 +312,7 @@ impl Bulk {
                 .filter_map(|id| parse_uuid("comment", id).ok())
                 .map(CommentId::new)
                 .collect(),
-            track: fields.get("track").to_owned(),
-            other: fields.get("other").to_owned(),
+            change: fields.get("change").to_owned(),
             tag: fields.get("tag").to_owned(),
             problems: Problems::default(),
         }
@@ -307,41 +322,32 @@ impl Bulk {
     ///
     /// # Errors
     /// Adds the problem of a field.
-    fn parse_action(&mut self, t: Text, action: &str) -> Option<BulkAction> {
-        let has_other = !self.other.is_empty() || !self.tag.trim().is_empty();
-        match action {
-            // Enter in a text field presses the first button of a form, also when the second choice is made.
-            "move" if !self.track.is_empty() || !has_other => {
-                let track = parse_uuid("track", &self.track).map(TrackId::new).ok();
-                if track.is_none() {
-                    self.problems.add("track", t.get("inbox-problem-track"));
-                }
-                track.map(|track| BulkAction::Triage(Triage::Move(track)))
-            }
-            "move" | "other" => self.other(t),
-            _ => {
-                self.problems.add("other", t.get("inbox-problem-action"));
-                None
-            }
-        }
-    }
-
-    fn other(&mut self, t: Text) -> Option<BulkAction> {
-        let other = if self.other.is_empty() && !self.tag.trim().is_empty() { "tag" } else { self.other.as_str() };
-        let triage = match other {
-            "tag" => Triage::AddTag(self.problems.check(Tag::parse("tag", &self.tag), t)?),
+    fn parse_action(&mut self, t: Text) -> Option<BulkAction> {
+        // Enter in the field of the tag presses the button, also when nothing is chosen.
+        let is_tag_alone = self.change.is_empty() && !self.tag.trim().is_empty();
+        let triage = match if is_tag_alone { "add-tag" } else { self.change.as_str() } {
+            "add-tag" => Triage::AddTag(self.parse_tag(t)?),
+            "remove-tag" => Triage::RemoveTag(self.parse_tag(t)?),
             "private" => Triage::SetPrivate(true),
             "public" => Triage::SetPrivate(false),
             "approve" => Triage::Approve,
             "decline" => Triage::Decline,
             "no-answer-needed" => Triage::NoAnswerNeeded,
             "merge" => return Some(BulkAction::Merge),
-            _ => {
-                self.problems.add("other", t.get("inbox-problem-action"));
-                return None;
-            }
+            "delete" => return Some(BulkAction::Delete),
+            track => match parse_uuid("change", track) {
+                Ok(track) => Triage::Move(TrackId::new(track)),
+                Err(_) => {
+                    self.problems.add("change", t.get("inbox-problem-action"));
+                    return None;
+                }
+            },
         };
         Some(BulkAction::Triage(triage))
+    }
+
+    fn parse_tag(&mut self, t: Text) -> Option<Tag> {
+        self.problems.check(Tag::parse("tag", &self.tag), t)
     }
 
     /// Returns the ticked rows, of which there must be some.
@@ -384,7 +390,7 @@ impl Bulk {
     fn explain(&mut self, t: Text, triage: &Triage, error: HttpError) -> Result<(), HttpError> {
         match (triage, &error) {
             (Triage::Move(_), HttpError::Domain(RoadmapError::NotFound(_))) => {
-                self.problems.add("track", t.get("inbox-problem-track-gone"));
+                self.problems.add("change", t.get("inbox-problem-track-gone"));
             }
             (Triage::AddTag(_), HttpError::Domain(RoadmapError::Invalid(invalid))) => match invalid.problem {
                 FieldProblem::TooMany { max } => {
@@ -408,13 +414,42 @@ const fn done_name(triage: &Triage) -> &'static str {
     match triage {
         Triage::Move(_) => "moved",
         Triage::AddTag(_) => "tagged",
+        Triage::RemoveTag(_) => "untagged",
         Triage::SetPrivate(true) => "made-private",
         Triage::SetPrivate(false) => "made-public",
         Triage::MergeInto(_) => "merged",
         Triage::Approve => "requests-approved",
         Triage::Decline => "requests-declined",
         Triage::NoAnswerNeeded => "no-answer-needed",
+        Triage::Delete => "requests-deleted",
     }
+}
+
+/// The parameter with the ID of the track to which feature requests were moved.
+const TO: &str = "to";
+
+/// Returns the path after a change of this number of feature requests at once.
+fn landing_of(path: &str, triage: &Triage, done: Triaged) -> String {
+    let path = landing(path, done_name(triage), done.changed);
+    let at = done.at.millis();
+    match triage {
+        _ if done.changed == 0 => path,
+        Triage::Move(track) => format!("{path}&{TO}={track}&{}={at}", undo::PARAMETER),
+        Triage::AddTag(_) | Triage::RemoveTag(_) | Triage::SetPrivate(_) => format!("{path}&{}={at}", undo::PARAMETER),
+        _ => path,
+    }
+}
+
+/// Returns the notice after a move, which names the track.
+fn moved_notice(context: &Context, counts: &InboxCounts) -> Option<String> {
+    let (t, to) = (context.text(), context.query.get(TO));
+    if context.query.get("done") != "moved" {
+        return None;
+    }
+    let track = counts.tracks.iter().find(|counts| counts.track.id.to_string() == to)?.track.name.as_str();
+    let count: i64 = context.query.get("count").parse().ok()?;
+    let number = t.number(count);
+    Some(t.with("done-moved-to", &[("count", count.into()), ("number", number.into()), ("name", track.into())]))
 }
 
 /// Adds what was done with how many feature requests to a path.
@@ -434,9 +469,9 @@ async fn run(
     selection: Selection,
     triage: &Triage,
 ) -> Result<Reply, HttpError> {
-    let (path, done) = (address.path(), done_name(triage));
+    let (path, triage) = (address.path(), triage.clone());
     let operation = TriageFeatureRequests { selection, triage: triage.clone() };
-    run_once(context, fields, operation, move |triaged| landing(&path, done, triaged.changed)).await
+    run_once(context, fields, operation, move |triaged| landing_of(&path, &triage, triaged)).await
 }
 
 /// Approves or discards the selected posts, and leads back to the list.
@@ -471,11 +506,14 @@ pub(crate) async fn triage(context: Rc<Context>, fields: Fields) -> PageResult {
             None => render(&context, address, bulk, ViewForm::default()).await,
         };
     }
-    let action = bulk.parse_action(t, fields.get("action"));
+    let action = bulk.parse_action(t);
     let selection = bulk.selection(t, if action == Some(BulkAction::Merge) { 2 } else { 1 });
     match (action, selection) {
         (Some(BulkAction::Merge), Some(selection)) => {
             return Ok(Reply::see_other(merging::path(&address, selection.requests())));
+        }
+        (Some(BulkAction::Delete), Some(selection)) => {
+            return Ok(Reply::see_other(deleting::path(&address, selection.requests())));
         }
         (Some(BulkAction::Triage(triage)), Some(selection)) => {
             // A change of one that somebody has merged meanwhile would be one of its target, which nobody has ticked.
@@ -507,9 +545,13 @@ async fn render(context: &Context, address: Address, bulk: Bulk, view: ViewForm)
     };
     let has_problem = !bulk.problems.is_empty() || view.problem.is_some();
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let page = page.with_problem(has_problem);
+    let mut page = page.with_problem(has_problem);
+    page.notice = moved_notice(context, &counts).or(page.notice);
+    page.undo = undo::form(context, &address);
     let own_views = OwnViews::load(context, &address, view).await?;
-    let rows: Vec<Row> = listing.items.iter().map(|row| Row::new(t, row, &bulk.ids)).collect();
+    let place = ListPlace::of_page(&address);
+    let rows = listing.items.iter().enumerate().map(|(at, row)| Row::new(t, row, &bulk.ids, &place.plus(at)));
+    let rows: Vec<Row> = rows.collect();
     let is_new = counts.of_state(InboxState::All) + counts.merged == 0;
     let template = InboxPage {
         views: views(t, &counts, &address),
@@ -524,7 +566,6 @@ async fn render(context: &Context, address: Address, bulk: Bulk, view: ViewForm)
         bulk: (address.state != InboxState::Merged).then(|| BulkBar::new(t, &counts, bulk)),
         welcome: Welcome::load(context, &counts, member).await?,
         is_new,
-        shortcuts: &SHORTCUTS,
         // The page of a form that was not accepted is the list.
         page: Page { here: if status.is_success() { page.here.clone() } else { address.path() }, ..page },
         rows,
@@ -577,12 +618,16 @@ async fn list_of_address(
 }
 
 impl Row {
-    fn new(t: Text, row: &InboxRow, ticked: &[FeatureRequestId]) -> Self {
+    fn new(t: Text, row: &InboxRow, ticked: &[FeatureRequestId], place: &ListPlace) -> Self {
         let InboxRow { summary, author, merged_into, .. } = row;
         Self {
             id: summary.id.to_string(),
             title: summary.title.as_str().to_owned(),
             path: team_path(&RequestLink::from(summary)),
+            place: place.query(),
+            excerpt: excerpt(&row.excerpt, EXCERPT),
+            tags: row.tags.iter().map(|tag| tag.as_str().to_owned()).collect(),
+            notes: (row.notes_count > 0).then(|| t.count("team-notes-count", row.notes_count)),
             number: summary.tag_number.to_string(),
             is_ticked: ticked.contains(&summary.id),
             attention: row.attention.map(|attention| t.get(attention_key(attention)).into_owned()),
@@ -648,16 +693,14 @@ impl Held {
 
 impl BulkBar {
     fn new(t: Text, counts: &InboxCounts, bulk: Bulk) -> Self {
-        let Bulk { track, other, tag, problems, .. } = bulk;
-        let none = || Choice::new("", t.get("inbox-choose"), "none");
-        let selection = parse_uuid("track", &track).map(TrackId::new).ok();
-        let others = OTHERS.into_iter().map(|(value, key)| Choice::new(value, t.get(key), &other));
-        Self {
-            tracks: std::iter::once(none()).chain(track_choices(counts, selection)).collect(),
-            others: std::iter::once(none()).chain(others).collect(),
-            tag,
-            problems,
-        }
+        let Bulk { change, tag, problems, .. } = bulk;
+        let moves = counts.tracks.iter().map(|counts| {
+            let label = t.named("inbox-move-to", counts.track.name.as_str());
+            Choice::new(counts.track.id.to_string(), label, &change)
+        });
+        let none = Choice::new("", t.get("inbox-choose"), "none");
+        let others = CHANGES.into_iter().map(|(value, key)| Choice::new(value, t.get(key), &change));
+        Self { changes: std::iter::once(none).chain(moves).chain(others).collect(), tag, problems }
     }
 }
 
@@ -762,6 +805,7 @@ pub(crate) mod tests {
     use super::welcome::Progress;
     use super::*;
     use crate::notices;
+    use crate::page::Undo;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_summary};
     use roadmap_domain::error::{FieldError, Resource};
     use roadmap_domain::model::customer::CustomerName;
@@ -790,6 +834,9 @@ pub(crate) mod tests {
             attention: None,
             comments_count: 1_204,
             held_count: 0,
+            excerpt: "Less light\n\nin the <evening>".to_owned(),
+            tags: vec![Tag::parse("tag", "a & b").unwrap()],
+            notes_count: number,
             author: Some(customer()),
             merged_into: None,
         }
@@ -846,7 +893,7 @@ pub(crate) mod tests {
             lanes: lanes(t, &counts, &address),
             sorts: sorts(t, &address),
             results_count: address.is_filtered().then(|| t.count("results", 3)),
-            rows: rows.iter().map(|row| Row::new(t, row, &bulk.ids)).collect(),
+            rows: rows.iter().map(|row| Row::new(t, row, &bulk.ids, &ListPlace::of_page(&address))).collect(),
             bulk: (address.state != InboxState::Merged).then(|| BulkBar::new(t, &counts, bulk)),
             held: Held::default(),
             is_awaiting: address.state == InboxState::Awaiting,
@@ -854,7 +901,6 @@ pub(crate) mod tests {
             pager: Some(Pager { previous: None, next: Some("/a".to_owned()), position: "1".to_owned() }),
             welcome: None,
             is_new: false,
-            shortcuts: &SHORTCUTS,
             address,
         };
         change(&mut page);
@@ -882,15 +928,19 @@ pub(crate) mod tests {
             }
             // Every field has its problem.
             let mut problems = Problems::default();
-            for field in ["track", "other", "tag", FIRST] {
+            for field in ["change", "tag", FIRST] {
                 problems.add(field, "A <problem>");
             }
-            let bulk = Bulk { tag: "<b>".to_owned(), other: "tag".to_owned(), problems, ..Bulk::default() };
-            let html = page(language, "", &rows, bulk, |page| page.page.has_shortcuts = true);
+            let bulk = Bulk { tag: "<b>".to_owned(), change: "add-tag".to_owned(), problems, ..Bulk::default() };
+            let html = page(language, "", &rows, bulk, |page| {
+                page.page.has_shortcuts = true;
+                page.page.undo = Some(Undo { at: "1".to_owned(), next: "/admin?tag=a".to_owned() });
+            });
             assert_well_formed(&html);
-            assert_eq!(html.matches("aria-invalid").count(), 5, "{html}");
+            assert_eq!(html.matches("aria-invalid").count(), 4, "{html}");
             assert_eq!(html.matches("aria-keyshortcuts").count(), 3 + rows.len(), "{html}");
-            assert_eq!(html.matches("<kbd>").count(), SHORTCUTS.len(), "{html}");
+            assert_eq!(html.matches("action=\"/admin/undo\"").count(), 1, "{html}");
+            assert_eq!(html.matches("<kbd>").count(), shortcuts::INBOX.len(), "{html}");
             // Merged ones cannot be ticked.
             let html = page(language, "state=merged", std::slice::from_ref(&merged), Bulk::default(), |_| {});
             assert_well_formed(&html);
@@ -1024,30 +1074,30 @@ pub(crate) mod tests {
     #[test]
     fn forms_say_what_is_wanted() {
         let track = Uuid::from_u128(7).hyphenated().to_string();
-        let moved = || Some(BulkAction::Triage(Triage::Move(TrackId::new(Uuid::from_u128(7)))));
-        let tag = || Some(BulkAction::Triage(Triage::AddTag(Tag::parse("tag", "a").unwrap())));
+        let triage = |triage| Some(BulkAction::Triage(triage));
+        let tag = || Tag::parse("tag", "a").unwrap();
         for (form, expected, problem) in [
-            (format!("action=move&track={track}"), moved(), None),
-            (format!("action=move&track={track}&other=private&tag=a"), moved(), None),
-            ("action=move&track=".to_owned(), None, Some("track")),
-            ("action=move&track=nonsense".to_owned(), None, Some("track")),
+            (format!("change={track}&tag=a"), triage(Triage::Move(TrackId::new(Uuid::from_u128(7)))), None),
+            ("change=nonsense".to_owned(), None, Some("change")),
+            ("change=".to_owned(), None, Some("change")),
+            (String::new(), None, Some("change")),
             // Enter in the field of the tag.
-            ("action=move&track=&tag=a".to_owned(), tag(), None),
-            (format!("action=other&track={track}&tag=+a+"), tag(), None),
-            ("action=other&other=tag&tag=a".to_owned(), tag(), None),
-            ("action=other&other=tag&tag=+".to_owned(), None, Some("tag")),
-            ("action=other&other=private&tag=a".to_owned(), Some(BulkAction::Triage(Triage::SetPrivate(true))), None),
-            ("action=other&other=public".to_owned(), Some(BulkAction::Triage(Triage::SetPrivate(false))), None),
-            ("action=other&other=approve".to_owned(), Some(BulkAction::Triage(Triage::Approve)), None),
-            ("action=other&other=decline".to_owned(), Some(BulkAction::Triage(Triage::Decline)), None),
-            ("action=other&other=merge".to_owned(), Some(BulkAction::Merge), None),
-            ("action=other&other=".to_owned(), None, Some("other")),
-            ("action=other&other=delete".to_owned(), None, Some("other")),
-            ("other=private".to_owned(), None, Some("other")),
+            ("change=&tag=+a+".to_owned(), triage(Triage::AddTag(tag())), None),
+            ("change=add-tag&tag=a".to_owned(), triage(Triage::AddTag(tag())), None),
+            ("change=add-tag&tag=+".to_owned(), None, Some("tag")),
+            ("change=remove-tag&tag=a".to_owned(), triage(Triage::RemoveTag(tag())), None),
+            ("change=remove-tag".to_owned(), None, Some("tag")),
+            ("change=private&tag=a".to_owned(), triage(Triage::SetPrivate(true)), None),
+            ("change=public".to_owned(), triage(Triage::SetPrivate(false)), None),
+            ("change=approve".to_owned(), triage(Triage::Approve), None),
+            ("change=decline".to_owned(), triage(Triage::Decline), None),
+            ("change=no-answer-needed".to_owned(), triage(Triage::NoAnswerNeeded), None),
+            ("change=merge".to_owned(), Some(BulkAction::Merge), None),
+            ("change=delete".to_owned(), Some(BulkAction::Delete), None),
         ] {
             let fields = Fields::parse(form.as_bytes());
             let mut bulk = Bulk::parse(&fields);
-            assert_eq!(bulk.parse_action(ENGLISH, fields.get("action")), expected, "{form}");
+            assert_eq!(bulk.parse_action(ENGLISH), expected, "{form}");
             let fields_with_problems: Vec<&str> = bulk.problems.iter().map(|(field, _)| field.as_str()).collect();
             assert_eq!(fields_with_problems, problem.into_iter().collect::<Vec<_>>(), "{form}");
         }
@@ -1082,7 +1132,7 @@ pub(crate) mod tests {
         let track = Triage::Move(TrackId::new(Uuid::nil()));
         let tag = || Triage::AddTag(Tag::parse("tag", "a").unwrap());
         let full = || RoadmapError::from(FieldError::new("tag", FieldProblem::TooMany { max: 20 }));
-        assert_eq!(explain(track, RoadmapError::NotFound(Resource::Track)).map(field).as_deref(), Some("track"));
+        assert_eq!(explain(track, RoadmapError::NotFound(Resource::Track)).map(field).as_deref(), Some("change"));
         let (field, sentence) = explain(tag(), full()).unwrap();
         assert_eq!(field, "tag");
         assert!(sentence.contains("has 20 tags already"), "{sentence}");
@@ -1118,9 +1168,20 @@ pub(crate) mod tests {
         ] {
             assert_eq!(landing(path, "moved", changed), expected);
         }
+        let track = TrackId::new(Uuid::nil());
+        for (triage, changed, expected) in [
+            (Triage::Move(track), 3, format!("/admin?done=moved&count=3&to={track}&undo=1772622120000")),
+            (Triage::Move(track), 0, "/admin?done=unchanged".to_owned()),
+            (Triage::SetPrivate(true), 1, "/admin?done=made-private&count=1&undo=1772622120000".to_owned()),
+            (Triage::Approve, 1, "/admin?done=requests-approved&count=1".to_owned()),
+        ] {
+            assert_eq!(landing_of("/admin", &triage, Triaged { changed, at: at(0) }), expected);
+        }
         let names = [
             Triage::Move(TrackId::new(Uuid::nil())),
             Triage::AddTag(Tag::parse("tag", "a").unwrap()),
+            Triage::RemoveTag(Tag::parse("tag", "a").unwrap()),
+            Triage::Delete,
             Triage::SetPrivate(true),
             Triage::SetPrivate(false),
             Triage::MergeInto(FeatureRequestId::new(Uuid::nil())),

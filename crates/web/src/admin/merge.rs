@@ -18,7 +18,7 @@ use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
 
 use crate::actions::{execute, next_path, with_done};
-use crate::admin::request_form::{landing, path, reference};
+use crate::admin::request_form::{landing, path, place_query, reference};
 use crate::admin::{Entry, frame};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
@@ -33,6 +33,8 @@ struct MergePage {
     page: Page,
     /// The path of the feature request.
     back: String,
+    /// The query of the place in a list from which it was opened.
+    place: String,
     step: Step,
     problems: Problems,
 }
@@ -130,7 +132,7 @@ pub(crate) async fn merge(context: Rc<Context>, fields: Fields) -> PageResult {
                 (false, true) => "merged-mail",
                 (false, false) => "merged",
             };
-            return Ok(Reply::see_other(landing(&merged.target.summary.slug(), done)));
+            return Ok(Reply::see_other(landing(&merged.target.summary.slug(), &place_query(&context), done)));
         }
         Err(error) => error,
     };
@@ -232,7 +234,7 @@ async fn page(context: &Context, title: &str, back: String, step: Step, problems
         page.here = format!("{back}/merge");
     }
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    Ok(Reply::page_with(status, &MergePage { page, back, step, problems }).not_indexed())
+    Ok(Reply::page_with(status, &MergePage { page, place: place_query(context), back, step, problems }).not_indexed())
 }
 
 impl Hit {
@@ -287,6 +289,9 @@ mod tests {
             attention: None,
             comments_count: 0,
             held_count: 0,
+            excerpt: String::new(),
+            tags: Vec::new(),
+            notes_count: 0,
             author: None,
             merged_into: None,
         }
@@ -317,7 +322,8 @@ mod tests {
                 }
                 let page = sample_page(language, true, "Merge <b>");
                 let back = "/admin/feature_requests/7-x".to_owned();
-                assert_well_formed(&MergePage { page, back, step, problems }.render().unwrap());
+                let place = "?list=&at=3".to_owned();
+                assert_well_formed(&MergePage { page, back, place, step, problems }.render().unwrap());
             }
         }
     }

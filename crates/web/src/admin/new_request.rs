@@ -147,7 +147,7 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
         return page(&context, draft, Some(similar)).await;
     }
     let Some(checked) = draft.check(&context)? else { return page(&context, draft, None).await };
-    let next = |cast: VoteCast| landing(&cast.request.slug(), "request-created");
+    let next = |cast: VoteCast| landing(&cast.request.slug(), "", "request-created");
     match run_once(&context, &fields, CreateFeatureRequest::new(checked), next).await {
         Ok(reply) => Ok(pictures::tell_linked(reply, &draft.description)),
         Err(error) => match refusal(context.text(), &error) {

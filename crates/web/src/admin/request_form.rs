@@ -11,6 +11,7 @@ use roadmap_http::error::HttpError;
 use uuid::Uuid;
 
 use crate::actions::{not_done, with_done};
+use crate::admin::inbox::place::ListPlace;
 use crate::admin::member;
 use crate::context::Context;
 use crate::reply::PageResult;
@@ -21,9 +22,14 @@ pub(crate) fn path(slug: &str) -> String {
     format!("/admin/feature_requests/{slug}")
 }
 
-/// Returns the path of the page after an action.
-pub(crate) fn landing(slug: &str, done: &str) -> String {
-    with_done(&path(slug), done)
+/// Returns the query of the place in a list of the inbox from which the page of the form was opened. Empty without one.
+pub(crate) fn place_query(context: &Context) -> String {
+    ListPlace::parse(&context.query).map(|place| format!("?{}", place.query())).unwrap_or_default()
+}
+
+/// Returns the path of the page after an action, with the place that it had.
+pub(crate) fn landing(slug: &str, place: &str, done: &str) -> String {
+    with_done(&format!("{}{place}", path(slug)), done)
 }
 
 /// Returns the reference in the path.

@@ -22,22 +22,23 @@ use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureR
 use roadmap_domain::usecase::move_feature_request::{MoveComment, MoveDraft, MoveFeatureRequest, Moved};
 use roadmap_domain::usecase::need_no_answer::NeedNoAnswer;
 use roadmap_domain::usecase::post_comment::{CommentPosted, PostComment};
-use roadmap_domain::usecase::query::admin::{ListInboxRows, ShowTeamRequest, TeamRequest};
+use roadmap_domain::usecase::query::admin::{CountInbox, ListInboxRows, ShowTeamRequest, TeamRequest};
 use roadmap_domain::usecase::query::portal::ListPublicRequests;
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
 
 use crate::actions::{execute, multiline_text, next_path, with_done};
 use crate::admin::inbox::attention_key;
+use crate::admin::inbox::place::{ListPlace, Neighbours};
 use crate::admin::parts::{Choice, Person, actor_name, person, track_choices};
-use crate::admin::request_form::{author, landing, path, reference, refusal, show_unsaved_text};
-use crate::admin::{Entry, frame_with_counts, path_id, run_once};
+use crate::admin::request_form::{author, landing, path, place_query, reference, refusal, show_unsaved_text};
+use crate::admin::{Entry, frame_with_counts, path_id, run_once, run_step, shortcuts};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page, encoded};
 use crate::pictures;
 use crate::portal::comments::{CommentView, initials};
-use crate::portal::parts::{Day, Row, Status, Statuses};
+use crate::portal::parts::{Counted, Day, Status, Statuses, excerpt};
 use crate::portal::request_links::{Place, place, with_notice, with_query};
 use crate::portal::similar::similar;
 use crate::prose;
@@ -49,6 +50,11 @@ use crate::text::Text;
 struct RequestTemplate {
     page: Page,
     path: String,
+    /// The query of the place in a list from which it was opened. Empty without one.
+    place: String,
+    /// The path of that list, or of the inbox.
+    list_path: String,
+    neighbours: Neighbours,
     /// The path on the portal.
     public_path: String,
     number: String,
@@ -78,8 +84,27 @@ struct RequestTemplate {
     history: Vec<HistoryEntry>,
     /// Titles and paths of what is merged into it.
     merged: Vec<(String, String)>,
-    similar: Vec<Row>,
+    similar: Vec<Similar>,
     draft: Draft,
+}
+
+impl RequestTemplate {
+    /// Returns the key of a shortcut, if shortcuts are switched on.
+    fn key(&self, action: &str) -> Option<&'static str> {
+        self.page.has_shortcuts.then(|| shortcuts::key(shortcuts::REQUEST, action)).flatten()
+    }
+}
+
+/// A feature request into which this one may be merged.
+struct Similar {
+    title: String,
+    path: String,
+    status: Option<Status>,
+    votes: Counted,
+    /// The beginning of the description. It may be empty.
+    excerpt: String,
+    /// The path of the page that merges this one into it.
+    merge_path: String,
 }
 
 /// A private note.
@@ -141,6 +166,9 @@ impl Draft {
     }
 }
 
+/// Maximum number of characters of the beginning of the description of a similar one, of which one line is shown.
+const EXCERPT: usize = 100;
+
 /// `GET /admin/feature_requests/{slug}`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let (slug, team_request) = (context.parameter("slug"), load(&context).await?);
@@ -153,7 +181,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
 }
 
 /// `POST /admin/feature_requests/{slug}/track`: moves it to the track of the field `track`, with the comment of the field
-/// `why` if there is one.
+/// `why` if there is one. The field `then` with `next` leads to the next one of the list.
 pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageResult {
     let track = parse_uuid("track", fields.get("track")).map(TrackId::new).ok();
     let why = multiline_text(&fields, "why");
@@ -178,6 +206,7 @@ pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageR
         request: reference(&context),
         draft: MoveDraft { track, author, notify_all_voters: mails_status, comment },
     };
+    let place = place_query(&context);
     let landing = move |moved: Moved| {
         let done = match (&moved.moved, &moved.comment) {
             (None, None) => "unchanged",
@@ -186,15 +215,27 @@ pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageR
             (Some(change), comment) if mails_status && (change.changes_status() || comment.is_some()) => "moved-mail",
             (Some(_), _) => "moved",
         };
-        landing(&moved.request.slug(), done)
+        landing(&moved.request.slug(), &place, done)
     };
-    match run_once(&context, &fields, operation, landing).await {
+    match run_step(&context, &fields, "", operation, landing).await {
         Err(error) => {
             let field = if is_about_mail(&error) { "notify" } else { "track" };
             refused(&context, draft, field, error).await
         }
-        reply => reply,
+        Ok(location) if fields.get("then") == "next" => go_on(&context, &location).await,
+        Ok(location) => Ok(Reply::see_other(location)),
     }
+}
+
+/// Leads to the next feature request of the list, or back to the list, with what was done with the one of the path.
+async fn go_on(context: &Context, location: &str) -> PageResult {
+    let query = location.split_once('?').map_or("", |(_, query)| query);
+    let query = Fields::parse(query.as_bytes());
+    let Some(place) = ListPlace::parse(&context.query) else { return Ok(Reply::see_other(location)) };
+    let counts = context.run(&CountInbox).await?;
+    let next = place.neighbours(context, &counts, reference(context)).await?.next;
+    let next = next.unwrap_or_else(|| place.list_path());
+    Ok(Reply::see_other(with_done(&next, query.get("done"))))
 }
 
 /// `POST /admin/feature_requests/{slug}/no_answer_needed`.
@@ -203,7 +244,7 @@ pub(crate) async fn need_no_answer(context: Rc<Context>, _: Fields) -> PageResul
         return Ok(reply);
     }
     let detail = execute(&context, NeedNoAnswer { request: reference(&context) }).await?;
-    Ok(Reply::see_other(landing(&detail.summary.slug(), "no-answer-needed-here")))
+    Ok(Reply::see_other(landing(&detail.summary.slug(), &place_query(&context), "no-answer-needed-here")))
 }
 
 /// `POST /admin/feature_requests/{slug}/visibility`: hides it from the portal if the field `private` is `true`.
@@ -214,7 +255,7 @@ pub(crate) async fn set_visibility(context: Rc<Context>, fields: Fields) -> Page
     let private = fields.get("private") == "true";
     let change = FeatureRequestChange { private: Some(private), ..FeatureRequestChange::default() };
     let edited = execute(&context, EditFeatureRequest { request: reference(&context), change }).await?;
-    Ok(after_edit(&edited, if private { "made-private" } else { "made-public" }))
+    Ok(after_edit(&context, &edited, if private { "made-private" } else { "made-public" }))
 }
 
 /// `POST /admin/feature_requests/{slug}/approve`: makes an idea public that waits.
@@ -223,7 +264,7 @@ pub(crate) async fn approve(context: Rc<Context>, _: Fields) -> PageResult {
         return Ok(reply);
     }
     let edited = execute(&context, ApproveFeatureRequest { request: reference(&context) }).await?;
-    Ok(after_edit(&edited, "requests-approved"))
+    Ok(after_edit(&context, &edited, "requests-approved"))
 }
 
 /// `POST /admin/feature_requests/{slug}/decline`: ends the wait of an idea, which stays private.
@@ -232,7 +273,7 @@ pub(crate) async fn decline(context: Rc<Context>, _: Fields) -> PageResult {
         return Ok(reply);
     }
     let edited = execute(&context, DeclineFeatureRequest { request: reference(&context) }).await?;
-    Ok(after_edit(&edited, "requests-declined"))
+    Ok(after_edit(&context, &edited, "requests-declined"))
 }
 
 /// `POST /admin/feature_requests/{slug}/comments`: posts a comment of the team, or shows a preview of it.
@@ -254,7 +295,8 @@ pub(crate) async fn comment(context: Rc<Context>, fields: Fields) -> PageResult 
     let comment = CommentDraft { content, author, notify_all_voters };
     let operation = PostComment { request: reference(&context), draft: comment };
     let done = if notify_all_voters { "answered-mail" } else { "answered" };
-    let next = move |posted: CommentPosted| landing(&posted.request.slug(), done);
+    let place = place_query(&context);
+    let next = move |posted: CommentPosted| landing(&posted.request.slug(), &place, done);
     match run_once(&context, &fields, operation, next).await {
         Ok(reply) => Ok(pictures::tell_linked(reply, &draft.content)),
         Err(error) => {
@@ -274,7 +316,8 @@ pub(crate) async fn add_note(context: Rc<Context>, fields: Fields) -> PageResult
     let Some(body) = body else { return render(&context, draft).await };
     let note = NoteDraft { body, author: author(&context)? };
     let operation = CastVote { request: reference(&context), draft: VoteDraft::new(None, Some(note))? };
-    let next = |cast: VoteCast| landing(&cast.request.slug(), "noted");
+    let place = place_query(&context);
+    let next = move |cast: VoteCast| landing(&cast.request.slug(), &place, "noted");
     match run_once(&context, &fields, operation, next).await {
         Ok(reply) => Ok(reply),
         Err(error) => refused(&context, draft, "note", error).await,
@@ -299,9 +342,10 @@ pub(crate) async fn add_vote(context: Rc<Context>, fields: Fields) -> PageResult
     }
     let author = author(&context)?;
     let vote = VoteDraft::new(customer, note.map(|body| NoteDraft { body, author }))?;
-    let next = |cast: VoteCast| {
+    let place = place_query(&context);
+    let next = move |cast: VoteCast| {
         let done = if cast.already_voted() { "vote-known" } else { "vote-added" };
-        landing(&cast.request.slug(), done)
+        landing(&cast.request.slug(), &place, done)
     };
     match run_once(&context, &fields, CastVote { request: reference(&context), draft: vote }, next).await {
         Ok(reply) => Ok(reply),
@@ -320,9 +364,9 @@ pub(crate) async fn delete_note(context: Rc<Context>, fields: Fields) -> PageRes
     run_once(&context, &fields, DeleteNote { note }, landing).await
 }
 
-fn after_edit(edited: &FeatureRequestEdited, done: &str) -> Reply {
+fn after_edit(context: &Context, edited: &FeatureRequestEdited, done: &str) -> Reply {
     let done = if edited.changes.is_empty() { "unchanged" } else { done };
-    Reply::see_other(landing(&edited.detail.summary.slug(), done))
+    Reply::see_other(landing(&edited.detail.summary.slug(), &place_query(context), done))
 }
 
 fn is_about_mail(error: &HttpError) -> bool {
@@ -374,14 +418,35 @@ async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> Pa
     let statuses = Statuses::load(context).await?;
     let row = ListInboxRows { filter: InboxFilter::default(), requests: vec![detail.summary.id] };
     let attention = context.run(&row).await?.first().and_then(|row| row.attention);
-    let similar = rows.iter().map(|row| Row::new(&statuses, &[], row, true)).collect();
+    let (place, own_path) = (ListPlace::parse(&context.query), path(&detail.summary.slug()));
+    let neighbours = match &place {
+        Some(place) => place.neighbours(context, &counts, reference(context)).await?,
+        None => Neighbours::default(),
+    };
+    let similar = rows.iter().map(|row| Similar {
+        title: row.summary.title.as_str().to_owned(),
+        path: path(&row.summary.slug()),
+        status: statuses.of(&row.summary.placement, true),
+        votes: Counted::votes(context.text(), row.summary.votes_count),
+        excerpt: excerpt(&row.excerpt, EXCERPT),
+        merge_path: match &place {
+            Some(place) => format!("{own_path}/merge?into={}&{}", row.summary.id, place.query()),
+            None => format!("{own_path}/merge?into={}", row.summary.id),
+        },
+    });
+    let similar = similar.collect();
     let has_problem = !draft.problems.is_empty();
     let mut page = page.with_problem(has_problem);
     if context.request.method() == Method::POST {
         // The path of a form is no page to come back to.
-        page.here = path(&detail.summary.slug());
+        page.here = own_path;
     }
-    let template = RequestTemplate::new(page, &team_request, &counts, (&statuses, attention), similar, draft);
+    let mut template = RequestTemplate::new(page, &team_request, &counts, (&statuses, attention), similar, draft);
+    if let Some(place) = place {
+        template.place = format!("?{}", place.query());
+        template.list_path = place.list_path();
+        template.neighbours = neighbours;
+    }
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(Reply::page_with(status, &template).not_indexed())
 }
@@ -392,7 +457,7 @@ impl RequestTemplate {
         team_request: &TeamRequest,
         counts: &InboxCounts,
         (statuses, attention): (&Statuses, Option<Attention>),
-        similar: Vec<Row>,
+        similar: Vec<Similar>,
         draft: Draft,
     ) -> Self {
         let (t, detail, team) = (page.t, &team_request.page.detail, &team_request.team);
@@ -407,6 +472,9 @@ impl RequestTemplate {
         let comments_path = |number: u64| format!("{path}?comments={number}#comments");
         let more_notes = team.notes_count - i64::try_from(team.notes.len()).unwrap_or(i64::MAX);
         Self {
+            place: String::new(),
+            list_path: "/admin".to_owned(),
+            neighbours: Neighbours::default(),
             number: detail.summary.tag_number.to_string(),
             public_path: format!("/feature_requests/{slug}"),
             status: statuses.of(&detail.summary.placement, true),
@@ -581,10 +649,24 @@ mod tests {
     fn render(language: Language, team_request: &TeamRequest, draft: Draft) -> String {
         let title = team_request.page.detail.summary.title.as_str();
         let page = sample_page(language, true, title).with_problem(!draft.problems.is_empty());
-        let similar = vec![Row::similar_sample(page.t)];
+        let status = sample_statuses(language).of_lane(&Name::from_stored("Done".to_owned()));
+        let similar = Similar {
+            title: "Night <colours>".to_owned(),
+            path: "/admin/feature_requests/3-night-colours".to_owned(),
+            status,
+            votes: Counted::votes(page.t, 3),
+            excerpt: "Less <light>".to_owned(),
+            merge_path: "/admin/feature_requests/7-x/merge?into=3&list=&at=3".to_owned(),
+        };
         let counts = InboxCounts::default();
         let context = (&sample_statuses(language), Some(Attention::Replied));
-        RequestTemplate::new(page, team_request, &counts, context, similar, draft).render().unwrap()
+        let mut template = RequestTemplate::new(page, team_request, &counts, context, vec![similar], draft);
+        if team_request.page.detail.private {
+            let next = Some("/admin/feature_requests/8-x?list=&at=4".to_owned());
+            template.neighbours = Neighbours { previous: None, next };
+            template.place = "?list=&at=3".to_owned();
+        }
+        template.render().unwrap()
     }
 
     #[test]
