@@ -178,7 +178,7 @@ fn views_and_rows_say_what_waits() {
     for part in [
         "aria-label=\"Select Dark mode\"",
         &format!("value=\"{dark}\""),
-        &link("/admin/feature_requests/1-dark-mode", "Dark mode"),
+        &link("/admin/feature_requests/1-dark-mode?list=&#38;at=3", "Dark mode"),
         "<span class=\"warn\">No answer yet</span>",
         "<span class=\"warn\">1 comment waiting</span>",
         "<td class=\"num\">2</td>",
@@ -494,7 +494,7 @@ fn what_was_done_with_the_selected_is_undone() {
     let (app, olga) = started();
     let [dark, night, pdf] = requests(&app, ["Dark mode", "Night mode", "Export as PDF"]);
     let (planned, inbox) = (app.track("Planned"), app.track("Inbox"));
-    let track = |id: &str| app.acme.detail(id)["track"]["name"].clone();
+    let track = |id: &str| app.acme.detail(id)["track"].clone();
     // A move, of which one was moved elsewhere since.
     let path = triage(&olga, &[&dark, &night, &pdf], &[("change", &planned)]);
     app.acme.patch_track(&pdf, &json!({ "track_id": app.track("Done") })).is_ok();
@@ -578,7 +578,7 @@ fn pages_lead_through_the_list_from_which_they_were_opened() {
     app.acme.patch_feature_request(&night, &edit).is_ok();
     olga.submit(&format!("/admin/feature_requests/{night}/notes"), &[("note", "Renews in May")]);
     let list = olga.page("/admin?sort=oldest&state=unanswered");
-    for part in ["<span class=\"line\" dir=\"auto\">Less light</span>", "<bdi>#UI</bdi>", "<span>1 note</span>"] {
+    for part in ["<span class=\"line\" dir=\"auto\">Less light</span>", "<bdi>#UI</bdi>", "<span>1 private note</span>"] {
         assert!(list.contains(part), "{part}: {list}");
     }
     let at = |place: u32| format!("?list=state%3Dunanswered%26sort%3Doldest&#38;at={place}");
@@ -612,7 +612,7 @@ fn pages_lead_through_the_list_from_which_they_were_opened() {
     let next = olga.submit(&action, &[("track", &planned), ("then", "next")]);
     assert_eq!(next, "/admin?state=unanswered&sort=oldest&done=moved");
     for id in [&night, &pdf] {
-        assert_eq!(app.acme.detail(id)["track"]["name"], json!("Planned"));
+        assert_eq!(app.acme.detail(id)["track"], json!("Planned"));
     }
     // Without a list there is no next one.
     let path = format!("/admin/feature_requests/{dark}/track");
@@ -776,9 +776,9 @@ fn keyboard_shortcuts_are_off_until_they_are_switched_on() {
     let page = olga.page(&path);
     for part in [
         "Keyboard shortcuts: on</button>",
-        "data-shortcuts=\"j next k previous x tick m focus-move / focus-search ? help\"",
+        "data-shortcuts=\"j next k previous x tick m focus-change / focus-query v press-record-vote ? help\"",
         "placeholder=\"Search feature requests\" dir=\"auto\" aria-keyshortcuts=\"/\"",
-        "name=\"track\" aria-keyshortcuts=\"m\"",
+        "name=\"change\" aria-keyshortcuts=\"m\"",
         "<kbd>j</kbd>",
     ] {
         assert!(page.contains(part), "{part}: {page}");

@@ -69,6 +69,7 @@ mod portal_settings;
 #[cfg(target_os = "linux")]
 mod power_cuts;
 mod rate_limits;
+mod record_vote;
 mod reference_notes;
 mod roadmap;
 mod scopes;

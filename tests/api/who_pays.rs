@@ -27,12 +27,17 @@ fn request(app: &App) -> (String, String) {
     (request["id"].as_str().unwrap().to_owned(), path_of(request["url"].as_str().unwrap()))
 }
 
-/// Asks for a sign-in from a browser that nobody knows. Returns the status, where it leads, and what the page says.
+/// Asks for a sign-in from a browser that nobody knows. Returns the status, where it leads, and what the page says, with
+/// the typed address as `{email}`.
 fn ask(app: &App, email: &str) -> (u16, String, String) {
     let browser = Browser::new(app);
     let response = browser.post("/sign-in", &[("email", email)]);
     match response.header("location") {
-        Some(location) => (response.status, location.to_owned(), browser.page(location)),
+        Some(location) => {
+            let page = browser.page(location);
+            assert!(page.contains(email), "{page}");
+            (response.status, location.to_owned(), page.replace(email, "{email}"))
+        }
         None => (response.status, String::new(), response.text()),
     }
 }

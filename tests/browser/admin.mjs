@@ -174,6 +174,75 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
     assert.deepEqual((await api("GET", `/feature_requests/${created[0].id}`)).feature_request.merged, []);
   });
 
+  if (!byKeyboard) {
+    await step("read and move twenty", async () => {
+      const titles = Array.from({ length: 20 }, (_, number) => `Wish ${number + 1} of twenty, ${way}`);
+      for (const title of titles) await api("POST", "/feature_requests", { feature_request: { title, description: `<p>${title}.</p>` } });
+      const planned = (await api("GET", "/tracks")).tracks.find(({ name }) => name === "Planned");
+      let clicks = 0;
+      let pages = 0;
+      const count = () => { pages += 1; };
+      page.on("load", count);
+      await team.open("/admin");
+      await team.press("link", titles.at(-1), team.main);
+      clicks += 1;
+      for (const title of titles.toReversed()) {
+        assert.equal(await team.heading(), title);
+        await team.choose("combobox", "Track", planned.id);
+        await team.press("button", "Move and next");
+        clicks += 2;
+      }
+      page.off("load", count);
+      console.log(`${way}: 20 feature requests read and moved: ${clicks} clicks, ${pages} pages`);
+      assert.ok(clicks <= 45 && pages <= 25, `${clicks} clicks, ${pages} pages`);
+      const { feature_requests: moved } = await api("GET", `/tracks/${planned.id}/feature_requests?sort=newest`);
+      for (const title of titles) assert.ok(moved.some((request) => request.title === title), `${title} was moved`);
+    });
+  } else {
+    await step("record a vote with few keys", async () => {
+      await team.open("/admin");
+      await team.press("button", "Keyboard shortcuts: off");
+      let keys = 0;
+      const press = async (key) => {
+        keys += key.split("+").length;
+        await page.keyboard.press(key);
+      };
+      const before = (await api("GET", `/feature_requests/${created[2].id}`)).feature_request.votes_count;
+      await Promise.all([page.waitForURL("**/admin/record-vote"), press("v")]);
+      await page.keyboard.type("phoned@example.org");
+      await press("Tab");
+      await page.keyboard.type(created[2].title);
+      await Promise.all([page.waitForResponse((response) => response.request().method() === "POST"), press("Enter")]);
+      const first = page.getByRole("radio", { name: created[2].title, exact: true });
+      await first.waitFor();
+      assert.ok(await first.evaluate((radio) => radio === document.activeElement), "the first one has the focus");
+      await press("Space");
+      await press("Tab");
+      await page.keyboard.type("Said so on the telephone.");
+      await Promise.all([page.waitForURL("**/admin/feature_requests/**"), press("Control+Enter")]);
+      console.log(`${way}: a vote is recorded with ${keys} keys besides the text`);
+      assert.ok(keys <= 25, `${keys} keys`);
+      assert.equal((await api("GET", `/feature_requests/${created[2].id}`)).feature_request.votes_count, before + 1);
+      assert.match(await region("Private notes").innerText(), /Said so on the telephone/);
+      await team.open("/admin");
+      await team.press("button", "Keyboard shortcuts: on");
+    });
+  }
+
+  await step("record votes", async () => {
+    await team.open("/admin");
+    await team.press("link", "Record a vote");
+    await team.fill("textbox", "E-mail address", "called@example.org");
+    await team.fill("textbox", "Words", `A new wish, ${way}`);
+    await team.press("button", "Find");
+    const made = team.find("radio", "New feature request");
+    if (!(await made.isChecked())) await made.check();
+    await team.fill("textbox", "Private note", "By mail.");
+    await team.press("button", "Record vote");
+    assert.equal(await team.heading(), `A new wish, ${way}`);
+    assert.match(await team.status(), /\S/);
+  });
+
   await step("answer with mail to the voters", async () => {
     const before = service.mailNames().length;
     await team.open(await pathOf(created[0]));
