@@ -527,6 +527,7 @@ fn what_was_done_with_the_selected_is_undone() {
     // Only one's own changes, and only of late.
     let path = triage(&olga, &[&night], &[("change", &planned)]);
     let at = hidden(&between(&olga.page(&path), "action=\"/admin/undo\"", "</form>"), "at");
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "mia@acme.example", "--name", "Mia"]);
     let mia = Browser::signed_in(&app, "mia@acme.example");
     for (browser, at) in [(&mia, at.as_str()), (&olga, ""), (&olga, "x"), (&olga, "1"), (&olga, "99999999999999")] {
         assert_eq!(browser.submit("/admin/undo", &[("at", at)]), "/admin?done=undo-late", "{at}");
@@ -598,7 +599,7 @@ fn pages_lead_through_the_list_from_which_they_were_opened() {
     assert_eq!(links(&olga.page("/admin/feature_requests/2-night-mode")), [String::new(), String::new()]);
     // What is done on a page keeps the place: the answered one is not in the list any more, and the next one has its place.
     let page = open("2-night-mode", 1);
-    let action = between(&page, "method=\"post\" action=\"", "\"").replace("&#38;", "&");
+    let action = between(&page, "stack\" method=\"post\" action=\"", "\"").replace("&#38;", "&");
     assert!(action.contains("/track?list="), "{action}");
     let comments = action.replace("/track?", "/comments?");
     let next = olga.submit(&comments, &[("content", "Soon")]);
@@ -813,7 +814,7 @@ fn the_overview_shows_what_has_happened() {
     for part in [
         "<h1>Overview</h1>",
         "href=\"/admin/overview?days=30\" aria-current=\"true\">30 days</a>",
-        "role=\"img\" aria-label=\"Votes by week, the last 12 weeks: 0 in week ",
+        "role=\"img\" aria-label=\"Votes by week, the last 12 weeks: 0 in the week from ",
         "role=\"img\" aria-label=\"New requests by week, ",
         "<tr><th scope=\"row\">This week so far</th><td class=\"num\">3</td></tr>",
         "<a href=\"/admin/feature_requests/1-dark-mode\"><bdi>Dark mode</bdi></a><span class=\"count\">2 votes</span>",

@@ -646,9 +646,9 @@ fn the_page_of_the_code_says_for_which_address_and_what_it_does() {
             assert!(page.contains(email) && page.contains(if is_named { ">Vote<" } else { ">Sign in<" }), "{page}");
         }
         app.acme.patch_feature_request(&id, &json!({ "feature_request": { "private": false } })).is_ok();
-        app.acme.patch_portal(&json!({ "portal": { "access": "team" } })).is_ok();
+        app.acme.patch_portal(&json!({ "portal": { "visibility": "off" } })).is_ok();
         assert!(!browser.page("/sign-in/sent").contains("Dark &#60;"));
-        app.acme.patch_portal(&json!({ "portal": { "access": "public" } })).is_ok();
+        app.acme.patch_portal(&json!({ "portal": { "visibility": "public" } })).is_ok();
     }
 }
 

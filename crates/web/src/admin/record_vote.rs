@@ -173,7 +173,7 @@ pub(crate) async fn customers(context: Rc<Context>) -> PageResult {
 pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     let mut draft = Draft::of_form(&fields);
     if fields.has("find") {
-        draft.problems.check(SearchQuery::parse("words", &draft.words), context.text());
+        draft.problems.check(Title::parse("words", &draft.words), context.text());
         return page(&context, draft).await;
     }
     let recorded = match draft.check(&context)? {
@@ -227,7 +227,8 @@ impl Hit {
 /// Renders the form with what the words find: 422 if it has problems.
 async fn page(context: &Context, draft: Draft) -> PageResult {
     let t = context.text();
-    let hits = match SearchQuery::parse("words", &draft.words) {
+    let words = Title::parse("words", &draft.words).and_then(|words| SearchQuery::parse("words", words.as_str()));
+    let hits = match words {
         Ok(words) => {
             let list = ListInbox { query: Some(words), list: InboxList::default(), is_sorted: false };
             let rows = context.run(&list).await?.items;
