@@ -213,7 +213,8 @@ fn a_done_request_says_what_it_was_shipped_in() {
 }
 
 /// Decision 3: a private request is hidden from all public pages.
-/// Portal: a private request is 404 for everybody but members and the author, who see it marked.
+/// Portal: a private request is 404 for everybody but members and the author, who see it marked. A page leads members to
+/// the same one of the panel.
 #[test]
 fn private_feature_requests_are_for_members_and_their_author() {
     let app = App::start();
@@ -231,6 +232,11 @@ fn private_feature_requests_are_for_members_and_their_author() {
     }
     let public = page_of(&app.acme.feature_request("Dark mode"));
     assert!(visitor.page(&public).contains("Everybody can read it."));
+    let panel = format!("href=\"/admin{public}\">Open in the admin panel</a>");
+    for (browser, leads_on) in [(&visitor, false), (&author, false), (&member, true)] {
+        assert_eq!(browser.page(&public).contains(&panel), leads_on);
+    }
+    assert_eq!(member.get(&format!("/admin{public}")).status, 200);
     for list in ["/", "/feature_requests", "/feature_requests?query=secret", "/feature_requests.atom", "/sitemap-1.xml"]
     {
         for browser in [&visitor, &other] {
@@ -332,7 +338,8 @@ fn bad_parameters_show_the_default_and_pages_past_the_end_are_empty() {
     assert!(matches!(browser.get(&format!("/feature_requests/new?title={long}")).status, 422));
 }
 
-/// Portal: the numbers beside the lanes are those of the search and of the other filters.
+/// Portal: the numbers beside the lanes are those of the search and of the other filters. The field of the search says how
+/// many feature requests it searches.
 #[test]
 fn lanes_are_counted_within_the_filter() {
     let app = App::start();
@@ -375,6 +382,18 @@ fn lanes_are_counted_within_the_filter() {
             assert!(page.contains(&tab), "{query}: {lane} {count}\n{page}");
         }
     }
+    // What is private is not counted, not even for members.
+    app.acme.feature_request_with(&json!({ "title": "Secret", "private": true }));
+    for browser in [Browser::new(&app), ann, Browser::signed_in(&app, "olga@acme.example")] {
+        for (query, hint) in [
+            ("", "Search 5 feature requests"),
+            ("sort=oldest&lane=Planned", "Search 3 feature requests"),
+            ("query=dark", "Search feature requests"),
+        ] {
+            let page = browser.page(&format!("/feature_requests?{query}"));
+            assert!(page.contains(&format!(" placeholder=\"{hint}\"")), "{query}: {page}");
+        }
+    }
 }
 
 /// Portal: an empty roadmap leads to the ideas that there are.
@@ -402,6 +421,54 @@ fn a_roadmap_without_anything_says_where_the_ideas_are() {
         page.contains(elsewhere) && page.contains("href=\"/feature_requests\">Show all feature requests"),
         "{page}"
     );
+}
+
+/// Portal: a card of the roadmap says how much was said about it, since when it has its status, and two tags. A done lane
+/// begins with what was done last. A link leads to all where cards are hidden. More than five lanes can be scrolled.
+#[test]
+fn the_roadmap_says_what_cards_are_about_and_begins_with_what_was_done_last() {
+    let app = App::start();
+    let dark = app.acme.feature_request_with(&json!({ "title": "Dark mode", "tags": ["ui", "night", "eyes"] }));
+    let undo = app.acme.feature_request_with(&json!({ "title": "Undo send" }));
+    let merged = app.acme.feature_request_with(&json!({ "title": "Night theme", "description": "<p>Please</p>" }));
+    app.acme.vote(&dark, "ann@example.com");
+    app.acme.comment(&dark, "<p>Soon</p>");
+    app.acme.merge(&merged, &dark);
+    let (done, planned) = (json!({ "track_id": app.track("Done") }), json!({ "track_id": app.track("Planned") }));
+    for request in [&dark, &undo] {
+        app.acme.patch_track(request, &done).is_ok();
+    }
+    for number in 1..=6 {
+        let request = app.acme.feature_request_with(&json!({ "title": format!("Idea {number}") }));
+        app.acme.patch_track(&request, &planned).is_ok();
+    }
+    // The API still begins with the most voted.
+    let lanes = app.acme.get_roadmap("").is_ok();
+    assert_eq!(lanes["lanes"][3]["feature_requests"][0]["title"], "Dark mode");
+    let visitor = Browser::new(&app);
+    let page = visitor.page("/");
+    let place = |title: &str| page.find(&format!("<bdi>{title}</bdi>")).expect("the card");
+    assert!(place("Undo send") < place("Dark mode"), "{page}");
+    let (_, card) = page.split_at(place("Dark mode"));
+    let (card, _) = card.split_once("</li>").unwrap();
+    for part in [
+        "<b>1</b> vote</p>",
+        "<span aria-hidden=\"true\">2</span><span class=\"hidden\">2 comments</span>",
+        "\">since ",
+        "</time><bdi>#ui</bdi><bdi>#night</bdi></div>",
+    ] {
+        assert!(card.contains(part), "{part}\n{card}");
+    }
+    let all = "<p class=\"lane__more lane__more--phone\"><a href=\"/feature_requests?lane=Planned\">\
+               Show all 6<span class=\"hidden\">: <bdi>Planned</bdi></span></a></p>";
+    assert!(page.contains(all) && page.matches("lane__more ").count() == 1, "{page}");
+    assert!(!page.contains("lanes--many"), "{page}");
+    for name in ["Beta", "Later"] {
+        app.acme.post_lane(&json!({ "lane": { "name": name } })).is_ok();
+    }
+    let region = "<section class=\"lanes lanes--many\" aria-label=\"Lanes\" tabindex=\"0\">";
+    eventually("six lanes are scrolled", || visitor.page("/").contains(region));
+    app.has_logged_no_failure();
 }
 
 /// Portal: a private request that was merged leads only those on who may see both.
@@ -455,6 +522,47 @@ fn sentences_of_the_team_are_for_the_team() {
             assert!(!browser.page(&address).contains(sentence), "{done}");
         }
     }
+}
+
+/// Portal: the account is one list of what somebody follows and voted for, the latest status first, with a switch for mail.
+#[test]
+fn the_account_has_a_switch_for_what_is_followed_or_voted_for() {
+    let app = App::start();
+    let [voted, followed] = ["Dark mode", "Undo send"].map(|title| page_of(&app.acme.feature_request(title)));
+    let ann = Browser::signed_in(&app, "ann@example.com");
+    assert!(ann.page("/account").contains("You neither follow nor voted for anything yet."));
+    ann.submit(&format!("{voted}/vote"), &[]);
+    ann.submit(&format!("{followed}/subscription"), &[("state", "on")]);
+    app.acme.patch_track("1", &json!({ "track_id": app.track("Planned") })).is_ok();
+    let entries = || -> Vec<String> {
+        let page = ann.page("/account");
+        let (_, list) = page.split_once("id=\"followed\"").expect("the list");
+        let (list, _) = list.split_once("</section>").expect("its end");
+        list.split("<li>").skip(1).map(str::to_owned).collect()
+    };
+    let shown = entries();
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    for (entry, parts) in [
+        (&shown[0], ["<bdi>Dark mode</bdi>", "<bdi>Planned</bdi>", "\">since ", "Voted</span>", "<b>1</b> vote"]),
+        (
+            &shown[1],
+            ["<bdi>Undo send</bdi>", "<bdi>Not reviewed yet</bdi>", "\">Asked ", "Following<", "<b>0</b> votes"],
+        ),
+    ] {
+        assert!(parts.iter().all(|part| entry.contains(part)), "{entry}");
+        assert!(entry.contains("aria-pressed=\"true\"") && entry.contains("value=\"off\""), "{entry}");
+    }
+    // What was voted for stays in the list.
+    let off = [("state", "off"), ("next", "/account")];
+    for path in [&voted, &followed] {
+        assert_eq!(ann.submit(&format!("{path}/subscription"), &off), "/account?done=unsubscribed");
+    }
+    let shown = entries();
+    assert!(shown.len() == 1 && shown[0].contains("Dark mode"), "{shown:?}");
+    assert!(shown[0].contains("aria-pressed=\"false\"") && shown[0].contains("value=\"on\""), "{shown:?}");
+    let on = [("state", "on"), ("next", "/account")];
+    assert_eq!(ann.submit(&format!("{voted}/subscription"), &on), "/account?done=subscribed");
+    assert!(entries()[0].contains("Following</button>"));
 }
 
 /// Portal: addresses above 4 KB are 414, and no parameter is multiplied into a page.

@@ -25,7 +25,9 @@ fn a_vote_is_recorded_for_what_was_found() {
     let found = olga.post(PATH, &[&typed[..], &[("find", "1")]].concat());
     assert_eq!(found.status, 200);
     let page = found.text();
-    for part in [&*format!("value=\"{id}\""), "Dark &#60;mode&#62;", "value=\"new\"", "ann@example.com", "Renews in May"] {
+    for part in
+        [&*format!("value=\"{id}\""), "Dark &#60;mode&#62;", "value=\"new\"", "ann@example.com", "Renews in May"]
+    {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert_eq!(app.acme.detail(&id)["votes_count"], json!(0));

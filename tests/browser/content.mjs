@@ -136,6 +136,11 @@ const isShownAlone = (number) => number % 4 === 0;
 /** Posts hostile content everywhere where people write. Returns the pages that show it. */
 export async function fillHostile(service, payloads) {
   const paths = new Set(["/", "/feature_requests"]);
+  // The roadmap shows them, too, in one of more lanes than fit side by side.
+  const { lane } = await service.must("hostile", "POST", "/lanes", { lane: { name: "Later" } });
+  await service.must("hostile", "POST", "/lanes", { lane: { name: "Never" } });
+  const { tracks } = await service.must("hostile", "GET", "/tracks");
+  await service.must("hostile", "PATCH", `/tracks/${tracks[0].id}`, { track: { lane_id: lane.id } });
   const thread = await createRequest(service, "hostile", { title: "Thread" });
   const threadPath = new URL(thread.url).pathname;
   let comments = 0;

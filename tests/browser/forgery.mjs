@@ -65,7 +65,7 @@ function actions({ service, place, held }) {
       form: async (page, origin) => {
         await page.goto(`${origin}/`);
         await page.getByRole("contentinfo").locator("select[name=theme]").selectOption("dark");
-        return formOf(page.getByRole("contentinfo").getByRole("button", { name: "Change" }));
+        return formOf(page.getByRole("contentinfo").getByRole("button", { name: "Save" }));
       },
       effect: inAnswer("theme"),
     },

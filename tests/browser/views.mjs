@@ -130,6 +130,7 @@ export function views({ demo, links, acme, held, hostile }) {
   add("held idea for the team", held.idea, { workspace: "held", account: "member" });
   add("held idea for its author", held.idea, { workspace: "held", account: "author" });
   add("hostile thread", hostile.threadPath, { workspace: "hostile" });
+  add("roadmap to scroll", "/", { workspace: "hostile" });
   return views;
 }
 

@@ -21,7 +21,7 @@ pub(crate) mod requests;
 pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod settings;
-mod tracks;
+pub(crate) mod tracks;
 mod votes;
 
 use roadmap_domain::ports::Reads;

@@ -20,8 +20,8 @@ pub use people::{
     SessionEntryRow, SessionRow, SignInRow, VoterRow,
 };
 pub use requests::{
-    ChangeRow, EventRow, InboxCountsRow, InboxListRow, LaneRow, LinkRow, MergePreviewRow, OverviewRows, PortalListRow,
-    SitemapRow, SummaryRow, TrackRow, inbox_counts, limits, merge_preview,
+    CardRow, ChangeRow, EventRow, FollowedRow, InboxCountsRow, InboxListRow, LaneRow, LinkRow, MergePreviewRow,
+    OverviewRows, PortalListRow, SitemapRow, SummaryRow, TrackRow, inbox_counts, limits, merge_preview,
 };
 pub use workspaces::{
     AttachmentRow, ChangelogRow, CoverRow, NeighbourRow, PortalSettingsRow, SettingRow, ShippedInRow, UsageRow,

@@ -22,6 +22,17 @@ document.querySelector("#accent")?.addEventListener("input", () => {
   document.querySelector("#accent-default").checked = false;
 });
 
+// Sends a choice at once; the keyboard has a button.
+for (const select of document.querySelectorAll("[data-submit]")) {
+  select.form.classList.add("at-once");
+  select.onchange = () => select.matches(":focus-visible") || select.form.submit();
+}
+
+for (const copy of document.querySelectorAll("[data-copied]")) copy.onclick = () => {
+  copy.previousSibling.select();
+  if (document.execCommand("copy")) copy.textContent = copy.dataset.copied;
+};
+
 // Ticked rows: their number, and a box that ticks all.
 const ticked = document.querySelector("[data-ticked]");
 if (ticked) countTicked(ticked);

@@ -118,7 +118,8 @@ impl Context {
 
     /// Returns the texts of the page.
     pub(crate) fn text(&self) -> Text {
-        Text { language: self.language, zone: self.portal.settings.time_zone }
+        let zone = self.portal.settings.time_zone;
+        Text { language: self.language, zone, year: zone.local(self.state.http.clock.now()).date().year() }
     }
 
     /// Returns what the request may see.

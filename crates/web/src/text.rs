@@ -70,12 +70,14 @@ fn bundle(language: Language) -> FluentBundle<FluentResource> {
 pub(crate) struct Text {
     pub(crate) language: Language,
     pub(crate) zone: TimeZone,
+    /// The year that short dates leave out: the current one.
+    pub(crate) year: i32,
 }
 
 impl Text {
-    /// Returns the texts with times in UTC.
+    /// Returns the texts with times in UTC, and the year in all dates.
     pub(crate) const fn utc(language: Language) -> Self {
-        Self { language, zone: TimeZone::UTC }
+        Self { language, zone: TimeZone::UTC, year: 0 }
     }
 
     fn bundle(self) -> &'static FluentBundle<FluentResource> {
@@ -174,6 +176,18 @@ impl Text {
         )
     }
 
+    /// Returns a date for a table: `4 Mar`, or of another year `4 Mar 2025`.
+    pub(crate) fn short_date(self, at: Timestamp) -> String {
+        let date = self.zone.local(at).date();
+        let month = self.get(&format!("month-short-{}", u8::from(date.month())));
+        let day = ("day", FluentValue::from(date.day().to_string()));
+        let month = ("month", FluentValue::from(month));
+        if date.year() == self.year {
+            return self.with("date-short", &[day, month]);
+        }
+        self.with("date", &[day, month, ("year", FluentValue::from(date.year().to_string()))])
+    }
+
     /// Returns a date with the time: `4 March 2026, 11:02`.
     pub(crate) fn date_time(self, at: Timestamp) -> String {
         let time = self.zone.local(at).time();
@@ -238,11 +252,6 @@ fn known_problem(error: &FieldError) -> Option<&'static str> {
         (picture::too_many(field, picture::MAX_IN_CHANGELOG), "problem-pictures-changelog"),
     ];
     of_file.or_else(|| others.iter().find(|(of, _)| of == error).map(|(_, key)| *key))
-}
-
-/// Returns the number of the week, which begins on Monday (ISO 8601). UTC.
-pub(crate) fn week_number(at: Timestamp) -> u8 {
-    at.to_utc().iso_week()
 }
 
 /// Returns the offered language that an `Accept-Language` header (RFC 9110 section 12.5.4) prefers.
@@ -323,7 +332,14 @@ mod tests {
         assert_eq!(Text::utc(Language::English).date(at), "4 March 2026");
         assert_eq!(Text::utc(Language::German).date(at), "4. März 2026");
         assert_eq!(Text::utc(Language::English).date_time(at), "4 March 2026, 11:02");
-        assert_eq!(week_number(at), 10);
+        for (language, same_year, other_year) in [
+            (Language::English, "4 Mar", "4 Mar 2026"),
+            (Language::German, "4. März", "4. März 2026"),
+            (Language::Arabic, "4 مارس", "4 مارس 2026"),
+        ] {
+            let of = |year| Text { year, ..Text::utc(language) }.short_date(at);
+            assert_eq!((of(2026).as_str(), of(2027).as_str()), (same_year, other_year));
+        }
         let evening = Timestamp::from_millis(1_772_665_200_000).unwrap();
         for (zone, expected, machine) in [
             ("UTC", "4 March 2026, 23:00", "2026-03-04"),

@@ -2,9 +2,10 @@
 
 use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::audit::Change;
-use crate::model::feature_request::FeatureRequestSummary;
+use crate::model::feature_request::{FeatureRequestSummary, Tag};
 use crate::model::id::{LaneId, TrackId};
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, LaneKind, Track};
 use serde_json::Value;
 
@@ -53,6 +54,31 @@ pub struct RoadmapLane {
     pub lane: ListedLane,
     /// Public feature requests, most voted first.
     pub feature_requests: Vec<FeatureRequestSummary>,
+}
+
+/// A lane of the portal's roadmap with its first feature requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortalLane {
+    pub lane: ListedLane,
+    /// Public feature requests, in the order of the lane: see [`LaneKind::is_latest_first`].
+    pub cards: Vec<RoadmapCard>,
+}
+
+/// A public feature request on the portal's roadmap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoadmapCard {
+    pub summary: FeatureRequestSummary,
+    /// Since when it has its public status.
+    pub status_since: Timestamp,
+    /// The number of comments on its page, with those of what is merged into it.
+    pub comments_count: i64,
+    /// Its first tags, at most [`Self::MAX_TAGS`].
+    pub tags: Vec<Tag>,
+}
+
+impl RoadmapCard {
+    /// Maximum number of tags.
+    pub const MAX_TAGS: u32 = 2;
 }
 
 impl Board {

@@ -588,14 +588,22 @@ pub struct ShippedIn {
 /// The lists of somebody's account, each with its latest entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccountLists {
-    /// What the person voted for, latest vote first.
-    pub votes: Vec<FeatureRequestSummary>,
+    /// What the person voted for or gets mail about, the one that has its status for the shortest time first.
+    pub followed: Vec<FollowedRequest>,
     /// What the person submitted, newest first.
     pub ideas: Vec<PortalRow>,
-    /// What the person gets mail about, with a vote or without, newest feature request first.
-    pub subscriptions: Vec<RequestLink>,
     /// The person's sessions, latest use first.
     pub sessions: Vec<SessionEntry>,
+}
+
+/// A feature request that somebody voted for or gets mail about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FollowedRequest {
+    pub row: PortalRow,
+    /// Whether the person voted for it, or for what is merged into it.
+    pub has_voted: bool,
+    /// Whether the person gets mail about it.
+    pub is_followed: bool,
 }
 
 /// A public feature request in the sitemap.

@@ -81,6 +81,13 @@ impl LaneKind {
     pub const fn is_closed(self) -> bool {
         matches!(self, Self::Done | Self::Declined)
     }
+
+    /// Whether such a lane of the portal's roadmap begins with what came to it last, instead of with the most voted: what
+    /// is done has nothing to vote for.
+    #[must_use]
+    pub const fn is_latest_first(self) -> bool {
+        matches!(self, Self::Done)
+    }
 }
 
 /// A track: an internal stage of feature requests, optionally mapped to a lane of the public roadmap.

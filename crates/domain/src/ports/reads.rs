@@ -11,7 +11,7 @@ use crate::model::admin::{
 };
 use crate::model::attachment::Attachment;
 use crate::model::audit::{AuditFilter, AuditListing, AuditPage};
-use crate::model::board::{ListedLane, RoadmapLane};
+use crate::model::board::{ListedLane, PortalLane, RoadmapLane};
 use crate::model::changelog::{Changelog, ChangelogDetail, ChangelogMail};
 use crate::model::changes::{ChangedComment, ChangedRequest, ChangesFilter, ChangesListing, ChangesPage};
 use crate::model::comment::ListedComment;
@@ -42,7 +42,7 @@ use crate::model::sign_in::SignIn;
 use crate::model::team_mail::TeamMail;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::track::Track;
+use crate::model::track::{LaneKind, Track};
 use crate::model::vote::Voter;
 use crate::policy::mail_requests::CounterKey;
 use crate::policy::trending::{Ranking, WantedRanking};
@@ -72,9 +72,8 @@ pub trait Reads:
 /// Reads what people see of their own account.
 #[async_trait]
 pub trait AccountReader: Send + Sync {
-    /// Returns the lists of an account, each with at most `limit` entries. Sessions are those of the address. The latest
-    /// vote in a tree counts for the order of the votes. Private feature requests of others are left out, and there are no
-    /// subscriptions if all mail to the customer is stopped. Four statements.
+    /// Returns the lists of an account, each with at most `limit` entries. Sessions are those of the address. Private feature
+    /// requests of others are left out, and nothing is followed if all mail to the customer is stopped. Three statements.
     async fn account_lists(
         &self,
         workspace: WorkspaceId,
@@ -513,6 +512,16 @@ pub trait TrackReader: Send + Sync {
     /// are left out.
     async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError>;
 
+    /// Returns the lanes in the team's order, each with at most `per_lane` public feature requests, without merged ones: in
+    /// lanes of the kinds `latest_first` those that have their status for the shortest time, in others the most voted ones;
+    /// among equals the newest. Two statements.
+    async fn portal_roadmap(
+        &self,
+        workspace: WorkspaceId,
+        per_lane: u32,
+        latest_first: &[LaneKind],
+    ) -> Result<Vec<PortalLane>, StoreError>;
+
     /// Returns the feature requests of a track, private ones included, without merged ones. `None` when the track does
     /// not exist.
     async fn track_requests(
@@ -673,6 +682,7 @@ mockall::mock! {
         async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
         async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError>;
         async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError>;
+        async fn portal_roadmap(&self, workspace: WorkspaceId, per_lane: u32, latest_first: &[LaneKind]) -> Result<Vec<PortalLane>, StoreError>;
         async fn track_requests(&self, workspace: WorkspaceId, track: TrackId, sort: Sort, page: PageRequest) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError>;
     }
 

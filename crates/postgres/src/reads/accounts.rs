@@ -6,78 +6,59 @@ use diesel::sql_types::{BigInt, Bool, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{CustomerId, WorkspaceId};
 use roadmap_domain::model::mail::MailSettings;
-use roadmap_domain::model::portal::{AccountLists, PortalList, PortalRow};
+use roadmap_domain::model::portal::{AccountLists, FollowedRequest, PortalList, PortalRow};
 use roadmap_domain::model::session::SessionEntry;
 use roadmap_domain::ports::AccountReader;
-use roadmap_store::rows::{LinkRow, PortalListRow, SessionEntryRow, SummaryRow};
+use roadmap_store::rows::{FollowedRow, PortalListRow, SessionEntryRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::reads::portal_lists::{RowColumns, row};
-use crate::rows::{LinkColumns, SummaryColumns};
 use crate::schema::sessions;
 use crate::session::Session;
-use crate::statement::{placed, statement, subscribed, summary};
+use crate::statement::{placed, statement};
 
 statement! {
-    /// Selects what a customer voted for, latest vote first. Of very many votes, those for the newest feature requests are
-    /// read.
-    LatestVotes {
+    /// Selects what a customer voted for or gets mail about, the one that has its status for the shortest time first. Of very
+    /// many, those for the newest feature requests are read.
+    Followed {
         workspace: Uuid => SqlUuid,
         customer: Uuid => SqlUuid,
         scan_limit: i64 => BigInt,
         limit: i64 => BigInt,
-    } -> SummaryColumns,
-    concat!("WITH voted AS MATERIALIZED (
-         SELECT coalesce(root_id, votes.request_id) AS request_id, max(votes.created_at) AS voted_at FROM (
-             SELECT request_id, created_at FROM votes WHERE workspace_id = {workspace} AND customer_id = {customer}
-             ORDER BY request_id DESC LIMIT {scan_limit}
-         ) AS votes
-         CROSS JOIN LATERAL (
+    } -> (RowColumns, Bool, Bool),
+    concat!("WITH own AS MATERIALIZED (
+         (SELECT request_id, true AS is_vote, subscribed FROM votes
+          WHERE workspace_id = {workspace} AND customer_id = {customer}
+          ORDER BY request_id DESC LIMIT {scan_limit})
+         UNION ALL
+         (SELECT request_id, false, true FROM followers
+          WHERE workspace_id = {workspace} AND customer_id = {customer}
+          ORDER BY request_id DESC LIMIT {scan_limit})
+     ), roots AS MATERIALIZED (
+         SELECT coalesce(root_id, own.request_id) AS request_id, bool_or(is_vote) AS has_voted,
+                bool_or(subscribed) AND (
+                    SELECT mail_stopped_at IS NULL FROM customers WHERE workspace_id = {workspace} AND id = {customer}
+                ) AS is_followed
+         FROM own CROSS JOIN LATERAL (
              SELECT root_id FROM vote_tallies
-             WHERE workspace_id = {workspace} AND request_id = votes.request_id OFFSET 0
+             WHERE workspace_id = {workspace} AND request_id = own.request_id OFFSET 0
          ) AS tallies
-         GROUP BY coalesce(root_id, votes.request_id)
+         GROUP BY coalesce(root_id, own.request_id)
      )
-     SELECT ", summary!(), " FROM (
-         SELECT voted.request_id, voted_at FROM voted CROSS JOIN LATERAL (
-             SELECT FROM feature_requests
-             WHERE workspace_id = {workspace} AND id = voted.request_id AND (NOT private OR author_id = {customer})
+     SELECT ", row!(), ", has_voted, is_followed FROM (
+         SELECT roots.request_id, has_voted, is_followed, shown.since, shown.number FROM roots CROSS JOIN LATERAL (
+             SELECT status_since AS since, tag_number AS number FROM feature_requests
+             WHERE workspace_id = {workspace} AND id = roots.request_id AND (NOT private OR author_id = {customer})
              OFFSET 0
          ) AS shown
-         ORDER BY voted_at DESC, voted.request_id DESC LIMIT {limit}
+         WHERE has_voted OR is_followed ORDER BY shown.since DESC, shown.number DESC LIMIT {limit}
      ) AS latest
      JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = latest.request_id
      ", placed!(), "
-     ORDER BY voted_at DESC, latest.request_id DESC")
-}
-
-statement! {
-    /// Selects what a customer gets mail about, newest first. Of very many, the newest ones are read.
-    Subscriptions {
-        workspace: Uuid => SqlUuid,
-        customer: Uuid => SqlUuid,
-        scan_limit: i64 => BigInt,
-        limit: i64 => BigInt,
-    } -> LinkColumns,
-    concat!("WITH ", subscribed!(), ", roots AS MATERIALIZED (
-         SELECT DISTINCT coalesce(root_id, subscribed.request_id) AS request_id FROM subscribed
-         CROSS JOIN LATERAL (
-             SELECT root_id FROM vote_tallies
-             WHERE workspace_id = {workspace} AND request_id = subscribed.request_id OFFSET 0
-         ) AS tallies
-     )
-     SELECT id, tag_number, title FROM roots
-     CROSS JOIN LATERAL (
-         SELECT id, tag_number, title FROM feature_requests
-         WHERE workspace_id = {workspace} AND id = roots.request_id AND (NOT private OR author_id = {customer}) OFFSET 0
-     ) AS requests
-     WHERE EXISTS (
-         SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer} AND mail_stopped_at IS NULL)
-     ORDER BY tag_number DESC LIMIT {limit}")
+     ORDER BY latest.since DESC, latest.number DESC")
 }
 
 statement! {
@@ -110,16 +91,13 @@ async fn customer_lists(
     limit: i64,
 ) -> Result<AccountLists, StoreError> {
     let (customer, scan_limit) = (id.uuid(), i64::from(PortalList::TAG_LIMIT));
-    let votes = LatestVotes { workspace, customer, scan_limit, limit };
-    let votes: Vec<SummaryRow> = session.run(votes.load(&mut session.connection()?)).await?;
+    let followed = Followed { workspace, customer, scan_limit, limit };
+    let followed: Vec<FollowedRow> = session.run(followed.load(&mut session.connection()?)).await?;
     let ideas = LatestIdeas { workspace, customer, limit };
     let ideas: Vec<PortalListRow> = session.run(ideas.load(&mut session.connection()?)).await?;
-    let subscriptions = Subscriptions { workspace, customer, scan_limit, limit };
-    let subscriptions: Vec<LinkRow> = session.run(subscriptions.load(&mut session.connection()?)).await?;
     Ok(AccountLists {
-        votes: votes.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<_, _>>()?,
+        followed: followed.into_iter().map(FollowedRequest::try_from).collect::<Result<_, _>>()?,
         ideas: ideas.into_iter().map(PortalRow::try_from).collect::<Result<_, _>>()?,
-        subscriptions: subscriptions.into_iter().map(RequestLink::from).collect(),
         sessions: Vec::new(),
     })
 }

@@ -2,23 +2,23 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{BigInt, Nullable, Text, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::board::{ListedLane, RoadmapLane};
+use roadmap_domain::model::board::{ListedLane, PortalLane, RoadmapCard, RoadmapLane};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Sort};
 use roadmap_domain::model::id::{TrackId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::track::Track;
+use roadmap_domain::model::track::{LaneKind, Track};
 use roadmap_domain::ports::TrackReader;
-use roadmap_store::rows::{LaneRow, SummaryRow, TrackRow};
+use roadmap_store::rows::{CardRow, LaneRow, SummaryRow, TrackRow};
 use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::reads::listing::{BEYOND, existing_listing};
 use crate::rows::{SummaryColumns, mapped_tracks};
 use crate::schema::tracks;
-use crate::statement::statement;
+use crate::statement::{placed, statement, summary};
 
 /// The SQL of the common table expression `board`: the lanes with their positions and their numbers of feature requests.
 macro_rules! board {
@@ -94,6 +94,63 @@ statement! {
 }
 
 type LaneColumns = ((SqlUuid, Text, Text), BigInt, BigInt);
+
+const _: () = assert!(RoadmapCard::MAX_TAGS == 2, "as in `PortalRoadmap`");
+
+/// The types of a feature request on the portal's roadmap: since when it has its status, its number of comments, its tags.
+type CardColumns = (SummaryColumns, Timestamptz, BigInt, Array<Text>);
+
+statement! {
+    /// Selects the lanes, each with its first public feature requests as the portal shows them. A lane without one is a
+    /// single row. Of each track, at most as many are read as a lane shows. Because of the offset, each card is looked up.
+    PortalRoadmap {
+        workspace: Uuid => SqlUuid,
+        per_lane: i64 => BigInt,
+        latest_first: Vec<String> => Array<Text>,
+    } -> (LaneColumns, Nullable<CardColumns>),
+    concat!(board!(), ", of_lanes AS MATERIALIZED (
+         SELECT board.id AS lane_id, tracks.id AS track_id, board.kind = ANY ({latest_first}) AS is_latest_first
+         FROM board JOIN tracks ON tracks.workspace_id = {workspace} AND tracks.lane_id = board.id
+     ), candidates AS (
+         SELECT lane_id, request_id, tag_number, votes_count, NULL::timestamptz AS since FROM of_lanes
+         CROSS JOIN LATERAL (", most_voted!("of_lanes.track_id", " AND NOT private", "{per_lane}"), ") AS top
+         WHERE NOT is_latest_first
+         UNION ALL
+         SELECT lane_id, request_id, tag_number, 0, status_since FROM of_lanes
+         CROSS JOIN LATERAL (
+             SELECT id AS request_id, tag_number, status_since FROM feature_requests
+             WHERE workspace_id = {workspace} AND track_id = of_lanes.track_id AND root_id IS NULL AND NOT private
+             ORDER BY status_since DESC, tag_number DESC LIMIT {per_lane}
+         ) AS latest
+         WHERE is_latest_first
+     ), ranked AS (
+         SELECT lane_id, request_id, row_number() OVER (
+             PARTITION BY lane_id ORDER BY since DESC, votes_count DESC, tag_number DESC
+         ) AS rank FROM candidates
+     ), best AS MATERIALIZED (
+         SELECT lane_id, request_id, rank FROM ranked WHERE rank <= {per_lane}
+     ), cards AS (
+         SELECT lane_id, rank, card.* FROM best CROSS JOIN LATERAL (
+             SELECT ", summary!(), ", status_since,
+                    (SELECT count(*) FROM comments
+                     WHERE comments.workspace_id = {workspace} AND comments.request_id = feature_requests.id)
+                    + (SELECT coalesce(sum((merged.description_text <> '')::integer + (
+                           SELECT count(*) FROM comments
+                           WHERE comments.workspace_id = {workspace} AND comments.request_id = merged.id
+                       )), 0)::bigint FROM feature_requests AS merged
+                       WHERE merged.workspace_id = {workspace} AND merged.root_id = feature_requests.id
+                         AND NOT merged.private) AS comments_count,
+                    ARRAY(SELECT tag FROM feature_request_tags AS tags
+                          WHERE tags.workspace_id = {workspace} AND tags.request_id = feature_requests.id
+                          ORDER BY position LIMIT 2) AS tags
+             FROM feature_requests ", placed!(), "
+             WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = best.request_id OFFSET 0
+         ) AS card
+     )
+     SELECT board.id, board.name, board.kind, number, shown, cards.id, tag_number, title, track, lane, votes_count,
+            created_at, status_since, comments_count, tags
+     FROM board LEFT JOIN cards ON cards.lane_id = board.id ORDER BY number, rank")
+}
 
 /// The SQL of a page of a track's feature requests, with the total. The parameter is the common table expression `page`,
 /// with the ID and the place of each. Returns no row if the track does not exist.
@@ -203,6 +260,32 @@ impl TrackReader for PostgresReader {
             match lanes.last_mut() {
                 Some(last) if last.lane.lane.id == lane.lane.id => last.feature_requests.extend(request),
                 _ => lanes.push(RoadmapLane { lane, feature_requests: request.into_iter().collect() }),
+            }
+        }
+        Ok(lanes)
+    }
+
+    async fn portal_roadmap(
+        &self,
+        workspace: WorkspaceId,
+        per_lane: u32,
+        latest_first: &[LaneKind],
+    ) -> Result<Vec<PortalLane>, StoreError> {
+        let session = self.session(workspace).await?;
+        let roadmap = PortalRoadmap {
+            workspace: workspace.uuid(),
+            per_lane: i64::from(per_lane),
+            latest_first: latest_first.iter().map(|kind| kind.as_str().to_owned()).collect(),
+        };
+        let rows: Vec<((LaneRow, i64, i64), Option<CardRow>)> =
+            session.run(roadmap.load(&mut session.connection()?)).await?;
+        let mut lanes: Vec<PortalLane> = Vec::new();
+        for (lane, card) in rows {
+            let lane = listed_lane(lane);
+            let card = card.map(RoadmapCard::try_from).transpose()?;
+            match lanes.last_mut() {
+                Some(last) if last.lane.lane.id == lane.lane.id => last.cards.extend(card),
+                _ => lanes.push(PortalLane { lane, cards: card.into_iter().collect() }),
             }
         }
         Ok(lanes)

@@ -2,7 +2,7 @@
 
 use super::{ID, Step, assert_selective, plan, sql};
 use crate::fixtures::{connection, database};
-use crate::reads::accounts::{LatestIdeas, LatestVotes, Sessions, Subscriptions};
+use crate::reads::accounts::{Followed, LatestIdeas, Sessions};
 use crate::reads::changelogs::{Neighbours, PublicLinks};
 use crate::reads::comments::{CountHeld, Held};
 use crate::reads::portal_lists::rows::{Matching, Rows, VotedAmong};
@@ -17,6 +17,7 @@ use crate::reads::request_pages::{CommentsAndAnswer, Head, Parts, ShownCommentsA
 use crate::reads::requests::{LastTagNumber, Sitemap};
 use crate::reads::sessions::OneSession;
 use crate::reads::settings::OnePortal;
+use crate::reads::tracks::Cards;
 
 const PAGE: (i64, i64, i64) = (25, 25, 0);
 
@@ -75,9 +76,8 @@ fn other_statements() -> Vec<String> {
         sql(&ShownCommentsAndAnswer { workspace, root, private, limit, offset }),
         sql(&Visible { workspace, request, number, customer, is_member }),
         sql(&PublicLinks { workspace, changelogs: String::new() }),
-        sql(&LatestVotes { workspace, customer: ID, scan_limit, limit }),
+        sql(&Followed { workspace, customer: ID, scan_limit, limit }),
         sql(&LatestIdeas { workspace, customer: ID, limit }),
-        sql(&Subscriptions { workspace, customer: ID, scan_limit, limit }),
         sql(&Sessions { workspace, email: String::new(), limit }),
         sql(&CountHeld { workspace }),
         sql(&Held { workspace, scan_limit, at: 0, after: ID, limit, offset }),
@@ -121,6 +121,20 @@ const SMALL: [&str; 7] = [
 #[test]
 fn no_statement_reads_all_rows_of_a_workspace() {
     assert_selective(lists_of_tracks().into_iter().chain(other_statements()), &SMALL);
+}
+
+#[test]
+fn the_roadmap_reads_the_first_of_each_track() {
+    let cards = sql(&Cards { workspace: ID, per_lane: 20, latest_first: String::new() });
+    assert_selective(std::iter::once(cards.clone()), &["lanes"]);
+    let (_folder, options) = database();
+    let mut connection = connection(&options.path);
+    let steps = plan(&mut connection, &cards);
+    for read in ["best USING INDEX vote_tallies_by_track", "latest USING INDEX feature_requests_by_status"] {
+        let read = steps.iter().find(|step| step.detail.contains(read)).expect(read);
+        let sorts = steps.iter().filter(|step| step.detail.starts_with("USE TEMP B-TREE"));
+        assert!(sorts.map(|step| step.parent).all(|sorted| sorted != read.parent), "{}", read.detail);
+    }
 }
 
 #[test]

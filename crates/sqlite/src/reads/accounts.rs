@@ -1,57 +1,67 @@
 //! What people see of their own account.
 
-use crate::trees::LinkSql;
 use async_trait::async_trait;
 use diesel::dsl::not;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{CustomerId, WorkspaceId};
 use roadmap_domain::model::mail::MailSettings;
-use roadmap_domain::model::portal::{AccountLists, PortalList, PortalRow};
+use roadmap_domain::model::portal::{AccountLists, FollowedRequest, PortalList, PortalRow};
 use roadmap_domain::model::session::SessionEntry;
 use roadmap_domain::ports::AccountReader;
 use roadmap_store::columns::Id;
-use roadmap_store::rows::{LinkRow, PortalListRow, SessionEntryRow, SummaryRow};
+use roadmap_store::rows::{FollowedRow, PortalListRow, SessionEntryRow};
 
 use crate::SqliteStore;
 use crate::reads::portal_lists::rows::{RowSql, row_sql};
-use crate::rows::{SummarySql, placed_joins, summary_sql};
+use crate::rows::placed_joins;
 use crate::schema::customers;
 use crate::statement::statement;
 
 statement! {
-    /// Selects the feature requests that a customer voted for, latest vote first: public ones, and private ones of the
-    /// customer. A merged one is the one that it was merged into. At most `scan_limit` votes are read, those for the
-    /// newest feature requests.
-    LatestVotes { workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt }
-        -> SummarySql,
+    /// Selects the feature requests that a customer voted for or gets mail about, the one that has its status for the shortest
+    /// time first: public ones, and private ones of the customer. A merged one is the one that it was merged into. At most
+    /// `scan_limit` votes and as many subscriptions without a vote are read, those for the newest feature requests.
+    Followed { workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt }
+        -> (RowSql, Bool, Bool),
     concat!(
-        "WITH scope (workspace, customer) AS (SELECT ?, ?),
-         vote (workspace, request, voted_at) AS (
-             SELECT workspace_id, request_id, created_at FROM votes INDEXED BY votes_by_customer
-             WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY request_id DESC LIMIT ?
-         ),
-         voted (workspace, root, voted_at) AS MATERIALIZED (
-             SELECT vote.workspace, coalesce(tally.root_id, tally.request_id), max(vote.voted_at) FROM vote
-             CROSS JOIN vote_tallies tally ON tally.workspace_id = vote.workspace AND tally.request_id = vote.request
-             GROUP BY 1, 2
-         ),
-         page (number, voted_at) AS (
-             SELECT root.row_number, voted.voted_at FROM scope CROSS JOIN voted
-             CROSS JOIN vote_tallies root ON root.workspace_id = voted.workspace AND root.request_id = voted.root
-             WHERE NOT root.private OR EXISTS (
-                 SELECT 1 FROM feature_requests own
-                 WHERE own.row_number = root.row_number AND own.author_id = scope.customer
+        "WITH scope (workspace, customer, scan_limit) AS (SELECT ?, ?, ?),
+         own (request, is_vote, subscribed) AS (
+             SELECT request_id, 1, subscribed FROM (
+                 SELECT request_id, subscribed FROM votes INDEXED BY votes_by_customer
+                 WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
+                 ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
              )
-             ORDER BY voted.voted_at DESC, root.row_number DESC LIMIT ?
+             UNION ALL
+             SELECT request_id, 0, 1 FROM (
+                 SELECT request_id FROM followers
+                 WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
+                 ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
+             )
+         ),
+         roots (root, has_voted, subscribed) AS MATERIALIZED (
+             SELECT coalesce(tally.root_id, tally.request_id), max(own.is_vote), max(own.subscribed)
+             FROM scope CROSS JOIN own
+             CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace AND tally.request_id = own.request
+             GROUP BY 1
+         ),
+         page (number, since, has_voted, is_followed) AS (
+             SELECT request.row_number, request.status_since, roots.has_voted,
+                    roots.subscribed AND subscriber.mail_stopped_at IS NULL
+             FROM scope
+             CROSS JOIN customers subscriber ON subscriber.workspace_id = scope.workspace
+                    AND subscriber.id = scope.customer
+             CROSS JOIN roots
+             CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace AND request.id = roots.root
+             WHERE (NOT request.private OR request.author_id = scope.customer)
+               AND (roots.has_voted OR subscriber.mail_stopped_at IS NULL)
+             ORDER BY request.status_since DESC, request.row_number DESC LIMIT ?
          )
-         SELECT ", summary_sql!(), " FROM page
+         SELECT ", row_sql!(), ", page.has_voted, page.is_followed FROM page
          CROSS JOIN feature_requests ON feature_requests.row_number = page.number ", placed_joins!(), "
-         ORDER BY page.voted_at DESC, page.number DESC"
+         ORDER BY page.since DESC, page.number DESC"
     )
 }
 
@@ -69,46 +79,6 @@ statement! {
 }
 
 statement! {
-    /// Selects the feature requests that a customer gets mail about, newest first: public ones, and private ones of the
-    /// customer. A merged one is the one that it was merged into. At most `scan_limit` votes and as many subscriptions
-    /// without a vote are read.
-    Subscriptions { workspace: Id => Binary, customer: Id => Binary, scan_limit: i64 => BigInt, limit: i64 => BigInt }
-        -> LinkSql,
-    "WITH scope (workspace, customer, scan_limit) AS (SELECT ?, ?, ?),
-     subscribed (request) AS (
-         SELECT request_id FROM (
-             SELECT request_id, subscribed FROM votes INDEXED BY votes_by_customer
-             WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
-         ) WHERE subscribed
-         UNION
-         SELECT request_id FROM (
-             SELECT request_id FROM followers
-             WHERE workspace_id = (SELECT workspace FROM scope) AND customer_id = (SELECT customer FROM scope)
-             ORDER BY request_id DESC LIMIT (SELECT scan_limit FROM scope)
-         )
-     ),
-     roots (root) AS (
-         SELECT DISTINCT coalesce(tally.root_id, tally.request_id) FROM scope CROSS JOIN subscribed
-         CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace AND tally.request_id = subscribed.request
-     ),
-     page (number) AS (
-         SELECT root.row_number FROM scope CROSS JOIN roots
-         CROSS JOIN vote_tallies root ON root.workspace_id = scope.workspace AND root.request_id = roots.root
-         CROSS JOIN customers subscriber ON subscriber.workspace_id = scope.workspace
-                AND subscriber.id = scope.customer AND subscriber.mail_stopped_at IS NULL
-         WHERE NOT root.private OR EXISTS (
-             SELECT 1 FROM feature_requests own
-             WHERE own.row_number = root.row_number AND own.author_id = scope.customer
-         )
-         ORDER BY root.row_number DESC LIMIT ?
-     )
-     SELECT request.id, request.tag_number, request.title FROM page
-     CROSS JOIN feature_requests request ON request.row_number = page.number
-     ORDER BY page.number DESC"
-}
-
-statement! {
     /// Selects the sessions of an address, latest use first.
     Sessions { workspace: Id => Binary, email: String => Text, limit: i64 => BigInt }
         -> (Binary, Nullable<Text>, BigInt, BigInt),
@@ -116,8 +86,8 @@ statement! {
      WHERE workspace_id = ? AND email_folded = ? ORDER BY last_seen_at DESC, id DESC LIMIT ?"
 }
 
-/// The rows of the lists of an account: votes, ideas, subscriptions, sessions.
-type AccountRows = (Vec<SummaryRow>, Vec<PortalListRow>, Vec<LinkRow>, Vec<SessionEntryRow>);
+/// The rows of the lists of an account: what is followed or voted for, ideas, sessions.
+type AccountRows = (Vec<FollowedRow>, Vec<PortalListRow>, Vec<SessionEntryRow>);
 
 #[async_trait]
 impl AccountReader for SqliteStore {
@@ -132,21 +102,19 @@ impl AccountReader for SqliteStore {
         let workspace = Id(workspace.uuid());
         let (email, limit) = (email.as_str().to_owned(), i64::from(limit));
         let scan_limit = i64::from(PortalList::TAG_LIMIT);
-        let (votes, ideas, subscriptions, sessions): AccountRows = self
+        let (followed, ideas, sessions): AccountRows = self
             .readers
             .run_in_snapshot(move |connection| {
                 let sessions = Sessions { workspace, email, limit }.load(connection)?;
-                let Some(customer) = customer else { return Ok((Vec::new(), Vec::new(), Vec::new(), sessions)) };
-                let votes = LatestVotes { workspace, customer, scan_limit, limit }.load(connection)?;
+                let Some(customer) = customer else { return Ok((Vec::new(), Vec::new(), sessions)) };
+                let followed = Followed { workspace, customer, scan_limit, limit }.load(connection)?;
                 let ideas = LatestIdeas { workspace, customer, limit }.load(connection)?;
-                let subscriptions = Subscriptions { workspace, customer, scan_limit, limit }.load(connection)?;
-                Ok((votes, ideas, subscriptions, sessions))
+                Ok((followed, ideas, sessions))
             })
             .await?;
         Ok(AccountLists {
-            votes: votes.into_iter().map(FeatureRequestSummary::try_from).collect::<Result<_, _>>()?,
+            followed: followed.into_iter().map(FollowedRequest::try_from).collect::<Result<_, _>>()?,
             ideas: ideas.into_iter().map(PortalRow::try_from).collect::<Result<_, _>>()?,
-            subscriptions: subscriptions.into_iter().map(RequestLink::from).collect(),
             sessions: sessions.into_iter().map(SessionEntry::try_from).collect::<Result<_, _>>()?,
         })
     }

@@ -6,19 +6,20 @@ use diesel::prelude::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl,
     RunQueryDsl,
 };
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::board::{ListedLane, RoadmapLane};
+use roadmap_domain::model::board::{ListedLane, PortalLane, RoadmapCard, RoadmapLane};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, Sort};
 use roadmap_domain::model::id::{LaneId, TrackId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::track::Track;
+use roadmap_domain::model::track::{LaneKind, Track};
 use roadmap_domain::ports::TrackReader;
 use roadmap_store::columns::Id;
-use roadmap_store::rows::{LaneRow, SummaryRow, TrackRow};
+use roadmap_store::rows::{CardRow, LaneRow, SummaryRow, TrackRow};
 use std::collections::HashMap;
 
 use crate::SqliteStore;
+use crate::codec::json_texts;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use crate::rows::{SummarySql, mapped_tracks, placed_joins, summary_sql};
@@ -57,6 +58,66 @@ statement! {
          SELECT ranked.lane, ", summary_sql!(), " FROM ranked
          CROSS JOIN feature_requests ON feature_requests.row_number = ranked.number ", placed_joins!(), "
          WHERE ranked.rank <= ? ORDER BY ranked.lane, ranked.rank"
+    )
+}
+
+const _: () = assert!(RoadmapCard::MAX_TAGS == 2, "as in `Cards`");
+
+/// The types of a feature request on the portal's roadmap: since when it has its status, its number of comments, its tags.
+type CardSql = (SummarySql, BigInt, BigInt, Nullable<Text>);
+
+statement! {
+    /// Selects the first public feature requests of each lane, as the portal shows them. `latest_first` is a JSON array of
+    /// kinds of lanes. Of each track, at most as many are read as a lane shows.
+    Cards { workspace: Id => Binary, per_lane: i64 => BigInt, latest_first: String => Text } -> (Binary, CardSql),
+    concat!(
+        "WITH scope (workspace, per_lane, latest_first) AS (SELECT ?, ?, ?),
+         of_lanes (workspace, lane, track, is_latest_first) AS MATERIALIZED (
+             SELECT lanes.workspace_id, lanes.id, tracks.id,
+                    lanes.kind IN (SELECT value FROM json_each(scope.latest_first))
+             FROM scope CROSS JOIN lanes ON lanes.workspace_id = scope.workspace
+             CROSS JOIN tracks ON tracks.workspace_id = lanes.workspace_id AND tracks.lane_id = lanes.id
+         ),
+         candidates (lane, number, key) AS (
+             SELECT of_lanes.lane, tally.row_number, tally.votes_count FROM of_lanes
+             CROSS JOIN vote_tallies tally ON tally.row_number IN (
+                 SELECT best.row_number FROM vote_tallies best
+                 WHERE best.workspace_id = of_lanes.workspace AND best.track_id = of_lanes.track
+                   AND best.root_id IS NULL AND NOT best.private
+                 ORDER BY best.votes_count DESC, best.row_number DESC LIMIT (SELECT per_lane FROM scope)
+             )
+             WHERE NOT of_lanes.is_latest_first
+             UNION ALL
+             SELECT of_lanes.lane, request.row_number, request.status_since FROM of_lanes
+             CROSS JOIN feature_requests request ON request.row_number IN (
+                 SELECT latest.row_number FROM feature_requests latest
+                 WHERE latest.workspace_id = of_lanes.workspace AND latest.track_id = of_lanes.track
+                   AND latest.root_id IS NULL AND NOT latest.private
+                 ORDER BY latest.status_since DESC, latest.row_number DESC LIMIT (SELECT per_lane FROM scope)
+             )
+             WHERE of_lanes.is_latest_first
+         ),
+         ranked (lane, number, rank) AS MATERIALIZED (
+             SELECT lane, number, row_number() OVER (PARTITION BY lane ORDER BY key DESC, number DESC) FROM candidates
+         )
+         SELECT ranked.lane, ", summary_sql!(), ", feature_requests.status_since,
+                (SELECT count(*) FROM comments
+                 WHERE comments.workspace_id = feature_requests.workspace_id
+                   AND comments.request_id = feature_requests.id)
+                + coalesce((
+                    SELECT sum((octet_length(merged.description_text) > 0) + (
+                        SELECT count(*) FROM comments
+                        WHERE comments.workspace_id = merged.workspace_id AND comments.request_id = merged.id
+                    )) FROM feature_requests merged
+                    WHERE merged.workspace_id = feature_requests.workspace_id AND merged.root_id = feature_requests.id
+                      AND NOT merged.private
+                ), 0),
+                (SELECT group_concat(tag, char(10)) FROM (
+                     SELECT tag FROM feature_request_tags tags
+                     WHERE tags.workspace_id = feature_requests.workspace_id AND tags.request_id = feature_requests.id
+                     ORDER BY position LIMIT 2))
+         FROM ranked CROSS JOIN feature_requests ON feature_requests.row_number = ranked.number ", placed_joins!(), "
+         WHERE ranked.rank <= (SELECT per_lane FROM scope) ORDER BY ranked.lane, ranked.rank"
     )
 }
 
@@ -196,6 +257,33 @@ impl TrackReader for SqliteStore {
             RoadmapLane { lane, feature_requests }
         };
         Ok(listed_lanes(lanes).map(roadmap_lane).collect())
+    }
+
+    async fn portal_roadmap(
+        &self,
+        workspace: WorkspaceId,
+        per_lane: u32,
+        latest_first: &[LaneKind],
+    ) -> Result<Vec<PortalLane>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let per_lane = i64::from(per_lane);
+        let latest_first = json_texts(latest_first.iter().map(|kind| kind.as_str()));
+        let (lanes, cards): (Vec<(LaneRow, i64)>, Vec<(Id, CardRow)>) = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let lanes = Lanes { workspace }.load(connection)?;
+                Ok((lanes, Cards { workspace, per_lane, latest_first }.load(connection)?))
+            })
+            .await?;
+        let mut of_lanes: HashMap<LaneId, Vec<RoadmapCard>> = HashMap::new();
+        for (lane, row) in cards {
+            of_lanes.entry(LaneId::new(lane.0)).or_default().push(row.try_into()?);
+        }
+        let portal_lane = |lane: ListedLane| {
+            let cards = of_lanes.remove(&lane.lane.id).unwrap_or_default();
+            PortalLane { lane, cards }
+        };
+        Ok(listed_lanes(lanes).map(portal_lane).collect())
     }
 
     async fn track_requests(

@@ -8,11 +8,12 @@ use roadmap_domain::model::admin::{
     Activity, InboxCounts, InboxRow, MergePreview, MissedSearch, MissedWords, Overview, Rising, TrackCounts, Week,
 };
 use roadmap_domain::model::audit::{Actor, ActorKind};
+use roadmap_domain::model::board::RoadmapCard;
 use roadmap_domain::model::changes::{ChangeEntry, ChangePlace};
 use roadmap_domain::model::event::{Event, EventContent};
 use roadmap_domain::model::feature_request::{Attention, FeatureRequestSummary, RequestLink, Tag, Title};
 use roadmap_domain::model::id::{EventId, FeatureRequestId, LaneId, TrackId};
-use roadmap_domain::model::portal::{PortalRow, SitemapEntry};
+use roadmap_domain::model::portal::{FollowedRequest, PortalRow, SitemapEntry};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
 
@@ -101,6 +102,43 @@ impl TryFrom<PortalListRow> for PortalRow {
         let PortalListRow { summary, excerpt, private, awaiting_approval, status_since } = row;
         let status_since = status_since.into_timestamp("feature_requests", "status_since", summary.id)?;
         Ok(Self { summary: summary.try_into()?, status_since, excerpt, private, awaiting_approval })
+    }
+}
+
+/// A feature request that somebody voted for or gets mail about.
+#[derive(Debug, Queryable)]
+pub struct FollowedRow {
+    row: PortalListRow,
+    has_voted: bool,
+    is_followed: bool,
+}
+
+impl TryFrom<FollowedRow> for FollowedRequest {
+    type Error = StoreError;
+
+    fn try_from(row: FollowedRow) -> Result<Self, StoreError> {
+        let FollowedRow { row, has_voted, is_followed } = row;
+        Ok(Self { row: row.try_into()?, has_voted, is_followed })
+    }
+}
+
+/// A feature request on the portal's roadmap.
+#[derive(Debug, Queryable)]
+pub struct CardRow {
+    summary: SummaryRow,
+    status_since: TimestampColumn,
+    comments_count: i64,
+    tags: TextList,
+}
+
+impl TryFrom<CardRow> for RoadmapCard {
+    type Error = StoreError;
+
+    fn try_from(row: CardRow) -> Result<Self, StoreError> {
+        let CardRow { summary, status_since, comments_count, tags } = row;
+        let status_since = status_since.into_timestamp("feature_requests", "status_since", summary.id)?;
+        let tags = tags.0.into_iter().map(Tag::from_stored).collect();
+        Ok(Self { summary: summary.try_into()?, status_since, comments_count, tags })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use roadmap_domain::error::{RoadmapError, StoreError};
 use roadmap_domain::model::audit::Actor;
-use roadmap_domain::model::board::{LaneChange, ListedLane, TrackChange};
+use roadmap_domain::model::board::{LaneChange, ListedLane, PortalLane, TrackChange};
 use roadmap_domain::model::event::{EventContent, Move};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Sort};
 use roadmap_domain::model::id::{LaneId, TrackId, WorkspaceId};
@@ -15,7 +15,9 @@ use roadmap_domain::usecase::executor::{Executor, Operation};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::harness::{Failing, Harness, draft, edit, largest_page, move_to, name, new_visibility, page};
+use crate::harness::{
+    Failing, Harness, customer_comment, draft, edit, largest_page, move_to, name, new_visibility, page,
+};
 
 fn add_lane(text: &str, position: Option<u64>) -> AddLane {
     AddLane { draft: LaneDraft { name: name(text), kind: None, position } }
@@ -341,6 +343,85 @@ pub async fn requests_of_a_track_are_sorted(harness: Harness) {
     assert_eq!(reader.track_requests(workspace, unknown, Sort::Newest, largest_page()).await.unwrap(), None);
 }
 
+/// The portal's roadmap has the most voted feature requests of each lane; a lane of certain kinds has those that came to it
+/// last, whatever track they are on. Private and merged ones are left out, and comments on merged ones count.
+pub async fn the_portal_shows_the_first_of_each_lane(harness: Harness) {
+    let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let reader = &harness.subject.reader;
+    let done = lane(&harness, workspace, "Done").await;
+    harness.perform(workspace, &add_track("Released", Some(done.id), None)).await;
+    let mut requests = Vec::new();
+    let (none, one, three): (&[&str], &[&str], &[&str]) = (&[], &["a"], &["b", "a", "c"]);
+    for (title, tags, description) in [
+        ("Quokka", none, ""),
+        ("Fern", three, "<p>Green</p>"),
+        ("Lichen", one, ""),
+        ("Gecko", none, ""),
+        ("Zebra", none, ""),
+        ("Burrow", none, ""),
+        ("Numbat", one, "<p>Teeth</p>"),
+        ("Hidden", none, ""),
+    ] {
+        requests.push(harness.create(workspace, draft(title, tags, description)).await);
+    }
+    let [quokka, fern, lichen, gecko, zebra, burrow, numbat, hidden] =
+        <[FeatureRequestSummary; 8]>::try_from(requests).expect("as many as titles");
+    for (request, track) in
+        [(&zebra, "Done"), (&quokka, "Released"), (&lichen, "Planned"), (&gecko, "Planned"), (&fern, "Done")]
+    {
+        harness.next_second();
+        harness.move_to(workspace, request.id, track).await;
+    }
+    // At the same time as the one before.
+    for request in [&burrow, &numbat, &hidden] {
+        harness.move_to(workspace, request.id, "Released").await;
+    }
+    let at = harness.now();
+    harness.next_second();
+    harness.edit(workspace, hidden.id, new_visibility(true)).await;
+    for (request, address) in [(&zebra, "ann@example.com"), (&zebra, "bob@example.com"), (&lichen, "ann@example.com")] {
+        harness.vote(workspace, request, address).await;
+    }
+    for request in [&fern, &fern, &numbat, &gecko] {
+        let request = FeatureRequestRef::Id(request.id);
+        harness.perform(workspace, &customer_comment(request, "Works", "ann@example.com", None)).await;
+    }
+    harness.merge(workspace, numbat.id, fern.id).await;
+
+    let roadmap = async |per_lane, latest_first: &[LaneKind]| {
+        reader.portal_roadmap(workspace, per_lane, latest_first).await.unwrap()
+    };
+    let numbers = |lanes: &[PortalLane]| -> Vec<Vec<i64>> {
+        let numbers = |lane: &PortalLane| lane.cards.iter().map(|card| card.summary.tag_number).collect();
+        lanes.iter().map(numbers).collect()
+    };
+    let lanes = roadmap(50, &[LaneKind::Done]).await;
+    assert_eq!(numbers(&lanes), [vec![], vec![3, 4], vec![], vec![6, 2, 1, 5]]);
+    assert_eq!(lanes.iter().map(|lane| lane.lane.clone()).collect::<Vec<_>>(), harness.lanes(workspace).await);
+    for card in lanes.iter().flat_map(|lane| &lane.cards) {
+        let detail = harness.detail(workspace, card.summary.id).await;
+        assert_eq!((&card.summary, card.comments_count), (&detail.summary, detail.comments_count));
+        assert_eq!(card.tags, detail.tags.into_iter().take(2).collect::<Vec<_>>());
+        let last_move = harness.events(workspace, card.summary.id, Some(Move::KIND)).await.remove(0);
+        assert_eq!(card.status_since, last_move.created_at);
+    }
+    let shown = &lanes[3].cards[1];
+    let tags: Vec<&str> = shown.tags.iter().map(|tag| tag.as_str()).collect();
+    assert_eq!((shown.comments_count, shown.status_since, tags.as_slice()), (4, at, &["b", "a"][..]));
+
+    assert_eq!(numbers(&roadmap(1, &[LaneKind::Done]).await), [vec![], vec![3], vec![], vec![6]]);
+    assert_eq!(numbers(&roadmap(3, &[]).await), [vec![], vec![3, 4], vec![], vec![5, 6, 2]]);
+    let kinds = [LaneKind::Done, LaneKind::Planned];
+    assert_eq!(numbers(&roadmap(3, &kinds).await), [vec![], vec![4, 3], vec![], vec![6, 2, 1]]);
+    // Another track of the same lane is the same status.
+    harness.move_to(workspace, quokka.id, "Done").await;
+    assert_eq!(numbers(&roadmap(50, &kinds).await)[3], [6, 2, 1, 5]);
+    harness.move_to(workspace, quokka.id, "Planned").await;
+    assert_eq!(numbers(&roadmap(50, &kinds).await)[1], [1, 4, 3]);
+    let of_other = reader.portal_roadmap(other, 50, &kinds).await.unwrap();
+    assert_eq!(numbers(&of_other), vec![Vec::<i64>::new(); 4]);
+}
+
 /// Concurrent changes of the board wait for each other: none is lost, and a name is given once.
 ///
 /// Addition 4: concurrent changes of lanes and tracks are all kept.
@@ -430,6 +511,7 @@ crate::contract::cases!($ board {
     a_removed_track_moves_its_requests,
     counts_equal_a_recount,
     requests_of_a_track_are_sorted,
+    the_portal_shows_the_first_of_each_lane,
     concurrent_changes_of_the_board_are_all_kept,
     no_request_is_lost_with_its_track,
 });

@@ -14,8 +14,8 @@ use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSu
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, CommentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::portal::{
-    AccountLists, Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalChange, PortalFilter,
-    PortalList, PortalSettings, PublishedChangelog, SitemapEntry, Viewer,
+    AccountLists, Color, EmbedOrigin, FollowedRequest, Language, MailDomain, Portal, PortalAccess, PortalChange,
+    PortalFilter, PortalList, PortalSettings, PublishedChangelog, SitemapEntry, Viewer,
 };
 use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -422,8 +422,8 @@ pub async fn only_covers_and_the_logo_are_public(harness: Harness) {
     assert_eq!(harness.subject.reader.public_image(acme, unknown, soon).await.unwrap(), None);
 }
 
-/// An account lists what the person voted for, submitted and gets mail about. Merged feature requests are what they were
-/// merged into. Private ones of others are left out.
+/// An account lists what the person voted for or gets mail about, the one whose status changed last first, and what the
+/// person submitted. Merged feature requests are what they were merged into. Private ones of others are left out.
 pub async fn an_account_lists_what_belongs_to_it(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let lists = async |workspace, address: &str, limit| {
@@ -437,7 +437,6 @@ pub async fn an_account_lists_what_belongs_to_it(harness: Harness) {
         harness.vote(acme, request, address).await;
         harness.next_second();
     };
-    // The latest vote in a tree counts.
     for request in [&second, &third, &first, &hidden, &merged] {
         vote(request, "ann@example.com").await;
     }
@@ -458,27 +457,18 @@ pub async fn an_account_lists_what_belongs_to_it(harness: Harness) {
     let merged_idea = harness.create(acme, of_ann(draft("Potoroo", &[], ""), "ann@example.com")).await;
     harness.merge(acme, merged_idea.id, other.id).await;
     let held = harness.create(acme, held_idea("Bilby", "ann@example.com")).await;
-    let summaries = async |requests: &[FeatureRequestId]| {
-        let mut summaries = Vec::new();
-        for request in requests {
-            summaries.push(harness.detail(acme, *request).await.summary);
-        }
-        summaries
+    let marks = |lists: &AccountLists| -> Vec<(i64, bool, bool)> {
+        let mark = |entry: &FollowedRequest| (entry.row.summary.tag_number, entry.has_voted, entry.is_followed);
+        lists.followed.iter().map(mark).collect()
     };
     let all = lists(acme, "ann@example.com", 50).await;
     // Who submits an idea votes for it.
-    let votes = async || {
-        let listed = lists(acme, "ann@example.com", 50).await.votes;
-        listed.iter().map(|request| request.id).collect::<Vec<_>>()
-    };
-    let mut voted = votes().await;
-    assert_eq!(all.votes, summaries(&voted).await);
-    let earlier = voted.split_off(4);
-    assert_eq!(earlier, [second.id, first.id, third.id]);
-    voted.sort();
-    let mut ideas = vec![public_idea.id, private_idea.id, other.id, held.id];
-    ideas.sort();
-    assert_eq!(voted, ideas);
+    let both = |numbers: &[i64]| numbers.iter().map(|number| (*number, true, true)).collect::<Vec<_>>();
+    assert_eq!(marks(&all), both(&[10, 8, 7, 6, 3, 2, 1]));
+    for entry in &all.followed {
+        assert_eq!(harness.detail(acme, entry.row.summary.id).await.summary, entry.row.summary);
+        assert_eq!(entry.row.status_since, entry.row.summary.created_at);
+    }
     let idea_rows: Vec<_> = all
         .ideas
         .iter()
@@ -487,28 +477,28 @@ pub async fn an_account_lists_what_belongs_to_it(harness: Harness) {
     let expected =
         [(held.id, true, true, ""), (private_idea.id, true, false, ""), (public_idea.id, false, false, "Teeth")];
     assert_eq!(idea_rows, expected);
-    let numbers = |links: &[RequestLink]| links.iter().map(|link| link.tag_number).collect::<Vec<_>>();
-    assert_eq!(numbers(&all.subscriptions), [10, 8, 7, 6, 3, 2, 1]);
-    assert_eq!(all.subscriptions.iter().find(|link| link.id == second.id), Some(&RequestLink::from(&second)));
+    assert!(all.ideas.iter().all(|idea| all.followed.iter().any(|entry| entry.row == *idea)), "{all:?}");
     assert_eq!(all.sessions, []);
 
+    let at = harness.next_second();
+    harness.move_to(acme, second.id, "Planned").await;
     let few = lists(acme, "ann@example.com", 2).await;
-    assert_eq!((&few.votes[..], &few.ideas[..]), (&all.votes[..2], &all.ideas[..2]));
-    assert_eq!(few.subscriptions, all.subscriptions[..2]);
+    assert_eq!((marks(&few), few.followed[0].row.status_since), (both(&[2, 10]), at));
+    assert_eq!(few.ideas[..], all.ideas[..2]);
     assert_eq!(lists(bolt, "ann@example.com", 50).await, AccountLists::default());
     let of_bob = lists(acme, "bob@example.com", 50).await;
-    assert_eq!((of_bob.votes, of_bob.ideas), (summaries(&[other.id]).await, Vec::new()));
-    assert_eq!(numbers(&of_bob.subscriptions), [6]);
+    assert_eq!((marks(&of_bob), of_bob.ideas), (both(&[6]), Vec::new()));
     // Ended subscriptions are none; a withdrawn vote is none.
     harness.unsubscribe(acme, author().await.id, Unsubscription::Request(merged.id)).await.unwrap();
     harness.withdraw(acme, third.id, "ann@example.com").await;
     harness.withdraw(acme, first.id, "ann@example.com").await;
     let left = lists(acme, "ann@example.com", 50).await;
-    assert_eq!(numbers(&left.subscriptions), [10, 8, 7, 6, 3]);
-    assert_eq!(votes().await[4..], [second.id]);
+    let others = [both(&[10, 8, 7, 6]), vec![(3, false, true)]].concat();
+    assert_eq!(marks(&left), [vec![(2, true, false)], others].concat());
     harness.unsubscribe(acme, author().await.id, Unsubscription::Everything).await.unwrap();
     let stopped = lists(acme, "ann@example.com", 50).await;
-    assert_eq!((stopped.subscriptions, stopped.ideas, stopped.votes), (Vec::new(), left.ideas, left.votes));
+    assert_eq!(marks(&stopped), [2, 10, 8, 7, 6].map(|number| (number, true, false)));
+    assert_eq!(stopped.ideas, left.ideas);
 }
 
 /// The sitemap has all public feature requests in the order of their numbers. The last number is the highest so far.

@@ -12,8 +12,8 @@ theme = المظهر
 theme-system = حسب النظام
 theme-light = فاتح
 theme-dark = داكن
-shown-in = العرض بـ
-apply-preferences = تغيير
+shown-in = اللغة
+apply-preferences = حفظ
 back-to-roadmap = إلى خارطة الطريق
 
 field-email = عنوان البريد الإلكتروني
@@ -34,6 +34,7 @@ problem-markup = حقل «{ $field }» فيه تنسيق كثير. يرجى تب
 problem-invalid = حقل «{ $field }» فيه أحرف أو صيغة لا يمكن حفظها.
 
 date = { $day } { $month } { $year }
+date-short = { $day } { $month }
 date-time = { $date }، { $time }
 month-1 = يناير
 month-2 = فبراير
@@ -47,6 +48,18 @@ month-9 = سبتمبر
 month-10 = أكتوبر
 month-11 = نوفمبر
 month-12 = ديسمبر
+month-short-1 = يناير
+month-short-2 = فبراير
+month-short-3 = مارس
+month-short-4 = أبريل
+month-short-5 = مايو
+month-short-6 = يونيو
+month-short-7 = يوليو
+month-short-8 = أغسطس
+month-short-9 = سبتمبر
+month-short-10 = أكتوبر
+month-short-11 = نوفمبر
+month-short-12 = ديسمبر
 
 not-found-title = هذه الصفحة غير موجودة
 not-found-text = ربما كُتب العنوان خطأً، أو أُزيل ما كان هنا.

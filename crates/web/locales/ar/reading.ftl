@@ -7,7 +7,7 @@ roadmap-empty = لا شيء هنا بعد، فالكلمة الأولى لك. م
 roadmap-empty-lanes = لا شيء في خارطة الطريق بعد. اطّلع على ما طلبه الآخرون، وصوّت لما ينفعك.
 lanes = المسارات
 lane-empty = لا شيء هنا حاليًا.
-all-in-lane = الكل في «{ $name }»: { $number }
+show-all-in-lane = عرض الكل ({ $number })
 requests-count = { $count ->
     [zero] لا طلبات
     [one] طلب واحد
@@ -40,6 +40,14 @@ requests-title = طلبات الميزات
 requests-lead = اطّلع على ما طلبه غيرك، وصوّت لما تحتاج إليه أنت أيضًا.
 requests-description = ما طلبه عملاء { $name }. ابحث أو صوّت أو أرسل فكرة من عندك.
 search-label = ابحث في طلبات الميزات
+search-count = { $count ->
+    [zero] ابحث في طلبات الميزات
+    [one] ابحث في طلب واحد
+    [two] ابحث في طلبين
+    [few] ابحث في { $number } طلبات
+    [many] ابحث في { $number } طلبًا
+   *[other] ابحث في { $number } طلب
+}
 search = بحث
 sort-by = الترتيب حسب
 sort-relevance = الأقرب إلى البحث
@@ -156,12 +164,12 @@ older = الأقدم
 you-asked-for = هذا ما طلبتموه
 
 # الخلاصات والصفحات المضمّنة.
-feed = خلاصة Atom
 feed-requests = طلبات جديدة
 feed-comments = التعليقات
 feed-changelogs = خلاصة التغييرات
 comment-by = تعليق من { $name }
 open-portal = افتح البوابة
+open-in-admin = افتح في لوحة الإدارة
 status-not-reviewed = لم يُراجَع بعد
 status-declined = مرفوض
 since = منذ { $date }

@@ -12,8 +12,8 @@ theme = Farben
 theme-system = Wie das System
 theme-light = Hell
 theme-dark = Dunkel
-shown-in = Anzeigen auf
-apply-preferences = Ändern
+shown-in = Sprache
+apply-preferences = Speichern
 back-to-roadmap = Zur Roadmap
 
 field-email = E-Mail-Adresse
@@ -34,6 +34,7 @@ problem-markup = { $field } enthält zu viel Formatierung. Bitte vereinfachen Si
 problem-invalid = { $field } enthält Zeichen oder eine Form, die nicht gespeichert werden kann.
 
 date = { $day }. { $month } { $year }
+date-short = { $day }. { $month }
 date-time = { $date }, { $time } Uhr
 month-1 = Januar
 month-2 = Februar
@@ -47,6 +48,18 @@ month-9 = September
 month-10 = Oktober
 month-11 = November
 month-12 = Dezember
+month-short-1 = Jan.
+month-short-2 = Feb.
+month-short-3 = März
+month-short-4 = Apr.
+month-short-5 = Mai
+month-short-6 = Juni
+month-short-7 = Juli
+month-short-8 = Aug.
+month-short-9 = Sept.
+month-short-10 = Okt.
+month-short-11 = Nov.
+month-short-12 = Dez.
 
 not-found-title = Diese Seite gibt es nicht
 not-found-text = Vielleicht ist die Adresse falsch geschrieben, oder was hier war, wurde entfernt.

@@ -7,7 +7,7 @@ roadmap-empty = Noch steht hier nichts, das erste Wort haben also Sie. Was sollt
 roadmap-empty-lanes = Auf der Roadmap steht noch nichts. Sehen Sie, was andere sich wünschen, und stimmen Sie für das, was Ihnen hilft.
 lanes = Spalten
 lane-empty = Hier steht gerade nichts.
-all-in-lane = Alle { $number } in „{ $name }“
+show-all-in-lane = Alle { $number } anzeigen
 requests-count = { $count ->
     [one] { $number } Wunsch
    *[other] { $number } Wünsche
@@ -32,6 +32,10 @@ requests-title = Wünsche
 requests-lead = Sehen Sie, was andere sich wünschen, und stimmen Sie für das, was auch Sie brauchen.
 requests-description = Was sich die Kundinnen und Kunden von { $name } wünschen. Suchen Sie, stimmen Sie ab oder reichen Sie eine eigene Idee ein.
 search-label = Wünsche durchsuchen
+search-count = { $count ->
+    [one] { $number } Wunsch durchsuchen
+   *[other] { $number } Wünsche durchsuchen
+}
 search = Suchen
 sort-by = Sortieren nach
 sort-relevance = Beste Treffer
@@ -137,12 +141,12 @@ older = Älter
 you-asked-for = Das hatten Sie sich gewünscht
 
 # Feeds und eingebettete Seiten.
-feed = Atom-Feed
 feed-requests = Neue Wünsche
 feed-comments = Kommentare
 feed-changelogs = Feed der Neuigkeiten
 comment-by = Kommentar von { $name }
 open-portal = Portal öffnen
+open-in-admin = In der Verwaltung öffnen
 status-not-reviewed = Noch nicht geprüft
 status-declined = Abgelehnt
 since = seit { $date }

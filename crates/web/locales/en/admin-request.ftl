@@ -26,7 +26,7 @@ team-see-on-portal = See on the portal
 team-edit = Edit
 team-merge = Merge
 team-delete = Delete
-team-change = Change
+team-change = Edit
 team-status = Status
 team-voters-and-history = Voters and history
 team-details = Details
@@ -67,7 +67,7 @@ team-move-next = Move and next
 team-voters = Voters
 team-no-voters = Nobody has voted yet.
 team-all-voters = { $count ->
-    [one] { $number } voter in a list
+    [one] The only voter
    *[other] All { $number } voters
 }
 team-csv = Download CSV

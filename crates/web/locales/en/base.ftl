@@ -13,8 +13,8 @@ theme-system = As the system
 theme-light = Light
 theme-dark = Dark
 # Other words than on the account page, where both forms are.
-shown-in = Shown in
-apply-preferences = Change
+shown-in = Language
+apply-preferences = Save
 back-to-roadmap = To the roadmap
 
 field-email = E-mail address
@@ -35,6 +35,7 @@ problem-markup = { $field } has too much formatting. Please simplify it.
 problem-invalid = { $field } has characters or a form that cannot be stored.
 
 date = { $day } { $month } { $year }
+date-short = { $day } { $month }
 date-time = { $date }, { $time }
 month-1 = January
 month-2 = February
@@ -48,6 +49,18 @@ month-9 = September
 month-10 = October
 month-11 = November
 month-12 = December
+month-short-1 = Jan
+month-short-2 = Feb
+month-short-3 = Mar
+month-short-4 = Apr
+month-short-5 = May
+month-short-6 = Jun
+month-short-7 = Jul
+month-short-8 = Aug
+month-short-9 = Sep
+month-short-10 = Oct
+month-short-11 = Nov
+month-short-12 = Dec
 
 not-found-title = This page does not exist
 not-found-text = The address may have a typing error, or what was here has been removed.

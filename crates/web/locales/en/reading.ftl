@@ -7,7 +7,7 @@ roadmap-empty = Nothing here yet, so the first word is yours. What should { $nam
 roadmap-empty-lanes = Nothing is on the roadmap yet. See what others have asked for, and vote for what would help you.
 lanes = Lanes
 lane-empty = Nothing here at the moment.
-all-in-lane = All { $number } in { $name }
+show-all-in-lane = Show all { $number }
 requests-count = { $count ->
     [one] { $number } feature request
    *[other] { $number } feature requests
@@ -32,6 +32,10 @@ requests-title = Feature requests
 requests-lead = Find what others have asked for, and vote for what you need, too.
 requests-description = What customers of { $name } have asked for. Search, vote, or submit an idea of your own.
 search-label = Search feature requests
+search-count = { $count ->
+    [one] Search { $number } feature request
+   *[other] Search { $number } feature requests
+}
 search = Search
 sort-by = Sort by
 sort-relevance = Best match
@@ -137,12 +141,12 @@ older = Older
 you-asked-for = You asked for
 
 # Feeds and embedded pages.
-feed = Atom feed
 feed-requests = New feature requests
 feed-comments = Comments
 feed-changelogs = Changelog feed
 comment-by = Comment by { $name }
 open-portal = Open the portal
+open-in-admin = Open in the admin panel
 status-not-reviewed = Not reviewed yet
 status-declined = Declined
 since = since { $date }

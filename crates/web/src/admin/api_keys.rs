@@ -108,9 +108,9 @@ impl KeyRow {
             name: key.name.as_str().to_owned(),
             last_four: key.last_four.clone(),
             scopes: key.scopes.names().join(&t.get("list-separator")),
-            created: DisplayTime::day(t, key.created_at),
+            created: DisplayTime::short_day(t, key.created_at),
             used: key.last_used_at.map(|at| DisplayTime::minute(t, at)),
-            expires: key.expires_at.map(|at| DisplayTime::day(t, at)),
+            expires: key.expires_at.map(|at| DisplayTime::short_day(t, at)),
             revoked: key.revoked_at.map(|at| DisplayTime::minute(t, at)),
         }
     }
@@ -355,6 +355,8 @@ mod tests {
                 let html = created.render().unwrap();
                 assert_well_formed(&html);
                 assert_eq!(html.matches(text().reveal()).count(), 2, "in the field and in the example");
+                let copy = format!("data-copied=\"{}\">{}</button>", t.get("copied"), t.get("copy"));
+                assert!(html.contains(&copy), "{html}");
             }
         }
     }

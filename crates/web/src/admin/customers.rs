@@ -109,6 +109,10 @@ struct CustomerRow {
 }
 
 impl CustomerRow {
+    fn in_table(t: Text, customer: &Customer) -> Self {
+        Self { since: DisplayTime::short_day(t, customer.created_at), ..Self::new(t, customer) }
+    }
+
     fn new(t: Text, customer: &Customer) -> Self {
         Self {
             id: customer.customer.id.to_string(),
@@ -212,7 +216,7 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
         query: raw_query.to_owned(),
         only_blocked,
         count: t.count("customers-count", listing.total),
-        customers: listing.items.iter().map(|customer| CustomerRow::new(t, customer)).collect(),
+        customers: listing.items.iter().map(|customer| CustomerRow::in_table(t, customer)).collect(),
         first_page: is_past_end.then(|| path(1)),
         pager: Pager::new(t, &listing, MAX_PAGE, path),
         problems,

@@ -639,7 +639,7 @@ impl Row {
             votes: t.number(summary.votes_count),
             comments: t.number(row.comments_count),
             author: author.as_ref().map(Person::from),
-            date: t.date(summary.created_at),
+            date: t.short_date(summary.created_at),
             machine_date: t.machine_date(summary.created_at),
         }
     }

@@ -7,6 +7,7 @@ use fluent_bundle::FluentValue;
 use roadmap_domain::model::admin::{InboxCounts, InboxState, Overview, Period, Week};
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::member::Role;
+use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::usecase::query::admin::{ShowMail, ShowUsedUpSignIns};
 use roadmap_http::error::HttpError;
 
@@ -16,7 +17,7 @@ use crate::admin::{self, Entry, frame_with_counts};
 use crate::context::Context;
 use crate::page::{Nav, Page};
 use crate::reply::{PageResult, Reply};
-use crate::text::{self, Text};
+use crate::text::Text;
 
 #[derive(Template)]
 #[template(path = "admin/overview.html")]
@@ -76,7 +77,8 @@ struct Bar {
     middle: String,
     y: i64,
     height: i64,
-    week: u8,
+    /// The Monday below the bar. Only some have it, so that they do not touch.
+    monday: Option<String>,
     is_now: bool,
     /// The week in the table.
     label: String,
@@ -109,6 +111,9 @@ const GROUND: i64 = 128;
 const FIRST_X: usize = 60;
 const STEP: usize = 775;
 const WIDTH: usize = 560;
+
+/// Every third bar has its date below it, the last one included.
+const MONDAY_EVERY: usize = 3;
 
 /// `GET /admin/overview`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
@@ -225,31 +230,36 @@ fn charts(t: Text, weeks: &[Week]) -> Vec<Chart> {
     ]
 }
 
+/// Returns the first day of a week, which begins at midnight in UTC, without the year.
+fn monday(t: Text, week: &Week) -> String {
+    let year = TimeZone::UTC.local(week.start).date().year();
+    Text { year, ..Text::utc(t.language) }.short_date(week.start)
+}
+
 /// Creates a chart of one number of each week. The last week is not over.
 fn chart(t: Text, id: &'static str, [title, unit]: [&str; 2], weeks: &[Week], numbers: &[i64]) -> Chart {
     let title = t.get(title).into_owned();
     let max = numbers.iter().copied().max().unwrap_or_default();
     let top = top_of(max);
     let is_rtl = t.language.direction() == "rtl";
+    let date = |week: &Week| Text::utc(t.language).date(week.start);
     let bar = |(at, (week, number)): (usize, (&Week, &i64))| {
         // Time goes in the direction of the writing.
         let from_start = FIRST_X + at * STEP;
         let x = if is_rtl { 10_000_usize.saturating_sub(from_start + WIDTH) } else { from_start };
         let height = if *number == 0 { 0 } else { (number * HEIGHT / top).max(2) };
-        let (week_number, date) = (text::week_number(week.start), Text::utc(t.language).date(week.start));
         let is_now = at + 1 == weeks.len();
-        let arguments = [("week", FluentValue::from(week_number.to_string())), ("date", FluentValue::from(date))];
         Bar {
             x: percent(x),
             middle: percent(x + WIDTH / 2),
             y: GROUND - height,
             height,
-            week: week_number,
+            monday: (weeks.len() - 1 - at).is_multiple_of(MONDAY_EVERY).then(|| monday(t, week)),
             is_now,
             label: if is_now {
                 t.get("overview-this-week").into_owned()
             } else {
-                t.with("overview-week-of", &arguments)
+                t.with("overview-week-of", &[("date", date(week).into())])
             },
             number: t.number(*number),
         }
@@ -260,7 +270,7 @@ fn chart(t: Text, id: &'static str, [title, unit]: [&str; 2], weeks: &[Week], nu
         argument("name", title.clone()),
         argument("weeks", weeks.len().to_string()),
         argument("first", bars.first().map_or_else(String::new, |bar| bar.number.clone())),
-        argument("week", bars.first().map_or_else(String::new, |bar| bar.week.to_string())),
+        argument("date", weeks.first().map_or_else(String::new, date)),
         argument("max", t.number(max)),
         argument("now", bars.last().map_or_else(String::new, |bar| bar.number.clone())),
     ];
@@ -417,9 +427,12 @@ mod tests {
         assert_eq!((english.half.as_str(), english.top.as_str()), ("100", "200"));
         assert_eq!(
             english.summary,
-            "Votes by week, the last 12 weeks: 0 in week 1, at most 200, 200 in this week so far"
+            "Votes by week, the last 12 weeks: 0 in the week from 29 December 2025, at most 200, 200 in this week so far"
         );
-        assert_eq!(english.bars[0].label, "1, from 29 December 2025");
+        assert_eq!(english.bars[0].label, "From 29 December 2025");
+        let mondays: Vec<Option<&str>> = english.bars.iter().map(|bar| bar.monday.as_deref()).collect();
+        assert_eq!(mondays[..6], [None, None, Some("12 Jan"), None, None, Some("2 Feb")]);
+        assert_eq!(mondays[11], Some("16 Mar"));
         let arabic = of(Language::Arabic);
         assert_eq!((arabic.bars[0].x.as_str(), arabic.label_x.as_str()), ("93.80%", "0"));
     }

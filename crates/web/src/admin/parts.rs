@@ -60,6 +60,11 @@ impl DisplayTime {
         Self { words: t.date(at), machine: t.machine_date(at) }
     }
 
+    /// Creates a date for a table.
+    pub(crate) fn short_day(t: Text, at: Timestamp) -> Self {
+        Self { words: t.short_date(at), machine: t.machine_date(at) }
+    }
+
     /// Creates a date with the time.
     pub(crate) fn minute(t: Text, at: Timestamp) -> Self {
         Self { words: t.date_time(at), machine: at.to_string() }

@@ -6,14 +6,14 @@ use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use roadmap_domain::error::{Conflict, FieldError, Resource, RoadmapError, Validated};
 use roadmap_domain::model::admin::{InboxCounts, TrackCounts};
-use roadmap_domain::model::board::{LaneChange, ListedLane, RoadmapLane, TrackChange};
+use roadmap_domain::model::board::{LaneChange, ListedLane, PortalLane, TrackChange};
 use roadmap_domain::model::id::{LaneId, TrackId, parse_uuid};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::LaneKind;
 use roadmap_domain::usecase::change_board::{
     AddLane, AddTrack, ChangeLane, ChangeTrack, LaneDraft, LaneRef, RemoveLane, RemoveTrack, TrackDraft,
 };
-use roadmap_domain::usecase::query::tracks::{ListLanes, ShowRoadmap};
+use roadmap_domain::usecase::query::tracks::{ListLanes, ShowPortalRoadmap};
 use roadmap_http::error::HttpError;
 
 use crate::actions::execute;
@@ -255,7 +255,7 @@ async fn board(context: &Context, new: NewNames, selection: &str, problems: Prob
         // The path of the form for a lane is no page to come back to.
         page.here = PATH.to_owned();
     }
-    let roadmap = context.run(&ShowRoadmap { per_lane: PER_LANE }).await?;
+    let roadmap = context.run(&ShowPortalRoadmap { per_lane: PER_LANE }).await?;
     let template =
         BoardTemplate::new(page.with_problem(!problems.is_empty()), &counts, &roadmap, new, selection, problems);
     Ok(Reply::page_with(status_of(&template.problems), &template))
@@ -265,7 +265,7 @@ impl BoardTemplate {
     fn new(
         page: Page,
         counts: &InboxCounts,
-        roadmap: &[RoadmapLane],
+        roadmap: &[PortalLane],
         new: NewNames,
         selection: &str,
         problems: Problems,
@@ -536,7 +536,8 @@ pub(crate) async fn delete_lane(context: Rc<Context>, fields: Fields) -> PageRes
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::portal::parts::tests::{assert_well_formed, sample_lanes, sample_page, sample_summary};
+    use crate::portal::parts::tests::{assert_well_formed, sample_lanes, sample_page};
+    use crate::portal::roadmap::tests::sample_card;
     use roadmap_domain::model::portal::Language;
     use roadmap_domain::model::track::Track;
     use uuid::Uuid;
@@ -568,15 +569,11 @@ mod tests {
         for language in Language::ALL {
             for is_empty in [false, true] {
                 let lanes = sample_lanes().into_iter().take(if is_empty { 0 } else { 4 });
-                let lane = |lane: ListedLane| RoadmapLane {
-                    feature_requests: if lane.position == 1 {
-                        Vec::new()
-                    } else {
-                        vec![sample_summary(1, "<b>", None)]
-                    },
+                let lane = |lane: ListedLane| PortalLane {
+                    cards: if lane.position == 1 { Vec::new() } else { vec![sample_card(1, "<b>")] },
                     lane,
                 };
-                let roadmap: Vec<RoadmapLane> = lanes.map(lane).collect();
+                let roadmap: Vec<PortalLane> = lanes.map(lane).collect();
                 let problems =
                     problems(if is_empty { &["track-name", "track-lane", "lane-name", "lane-kind"] } else { &[] });
                 let page = sample_page(language, true, "Tracks");
@@ -590,8 +587,8 @@ mod tests {
             }
         }
         let page = sample_page(Language::English, true, "Tracks");
-        let roadmap: Vec<RoadmapLane> =
-            sample_lanes().into_iter().map(|lane| RoadmapLane { lane, feature_requests: Vec::new() }).collect();
+        let roadmap: Vec<PortalLane> =
+            sample_lanes().into_iter().map(|lane| PortalLane { lane, cards: Vec::new() }).collect();
         let board = BoardTemplate::new(page, &counts(), &roadmap, NewNames::default(), "", Problems::default());
         let html = board.render().unwrap();
         let name = "Track &#60;1&#62; &#34;a&#34;";

@@ -10,12 +10,12 @@ use roadmap_domain::usecase::query::votes::ListVoters;
 use roadmap_http::error::HttpError;
 use tokio::sync::Semaphore;
 
-use crate::admin::parts::{CsvFile, Person, person};
+use crate::admin::parts::{CsvFile, DisplayTime, Person, person};
 use crate::admin::request_form::{path, reference};
 use crate::admin::{Entry, frame};
 use crate::context::Context;
 use crate::page::{Nav, Page};
-use crate::portal::parts::{Day, Pager};
+use crate::portal::parts::Pager;
 use crate::portal::request_links::{Place, place};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
@@ -42,14 +42,14 @@ struct VotersPage {
 struct VoterRow {
     person: Person,
     name: String,
-    date: Day,
+    date: DisplayTime,
 }
 
 impl VoterRow {
     fn new(t: Text, voter: &Voter) -> Self {
         let name = voter.name.as_ref().map(|name| name.as_str().to_owned()).unwrap_or_default();
         let person = person(voter.id, voter.name.as_ref(), &voter.email);
-        Self { person, name, date: Day::new(t, voter.voted_at) }
+        Self { person, name, date: DisplayTime::short_day(t, voter.voted_at) }
     }
 }
 

@@ -1,15 +1,14 @@
-//! The account of somebody who is signed in: name, language, votes, ideas, subscriptions, mail and sessions.
+//! The account of somebody who is signed in: name, language, what is followed or voted for, ideas, mail and sessions.
 
 use std::rc::Rc;
 
 use actix_web::http::StatusCode;
 use askama::Template;
 use roadmap_domain::error::{FieldProblem, RoadmapError};
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{SessionId, parse_uuid};
 use roadmap_domain::model::mail::MailSettings;
 use roadmap_domain::model::member::Role;
-use roadmap_domain::model::portal::{AccountLists, PortalRow};
+use roadmap_domain::model::portal::{AccountLists, FollowedRequest};
 use roadmap_domain::model::session::{Session, SessionEntry};
 use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::query::portal::ShowAccount;
@@ -17,13 +16,13 @@ use roadmap_domain::usecase::save_account::{SaveAccount, held_name};
 use roadmap_domain::usecase::sign_in::{EndSession, EndSessions};
 use roadmap_http::error::HttpError;
 
-use crate::actions::{execute, next_path, request_path, with_done, without_parameter};
+use crate::actions::{execute, next_path, with_done, without_parameter};
 use crate::context::Context;
 use crate::cookies::{self, LANGUAGE};
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
 use crate::portal::mail_choice::{self, TeamMailChoice};
-use crate::portal::parts::{Counted, Status, Statuses};
+use crate::portal::parts::{Row, Statuses};
 use crate::portal::preferences::parse_language;
 use crate::portal::sign_in::signed_out;
 use crate::reply::{PageResult, Reply};
@@ -43,9 +42,8 @@ struct AccountPage {
     language: String,
     /// What a member is in the team, in words, with the name there.
     role: Option<String>,
-    votes: Vec<Entry>,
-    ideas: Vec<Entry>,
-    subscriptions: Vec<Entry>,
+    followed: Vec<Followed>,
+    ideas: Vec<Row>,
     /// Which mail the person gets, if the person is a customer.
     mail: Option<MailSettings>,
     /// The choices of mail for the team, if the person is a member.
@@ -54,14 +52,10 @@ struct AccountPage {
     problems: Problems,
 }
 
-/// A feature request in a list.
-struct Entry {
-    title: String,
-    path: String,
-    votes: Option<Counted>,
-    status: Option<Status>,
-    is_private: bool,
-    is_awaiting: bool,
+/// A feature request that the person follows or voted for.
+struct Followed {
+    row: Row,
+    is_followed: bool,
 }
 
 /// A session of the person.
@@ -75,30 +69,11 @@ struct OpenSession {
     is_this: bool,
 }
 
-impl Entry {
-    fn new(text: Text, statuses: &Statuses, request: &FeatureRequestSummary, is_own: bool) -> Self {
-        let status = statuses.of(&request.placement, is_own);
-        let votes = Some(Counted::votes(text, request.votes_count));
-        Self { votes, status, ..Self::of_link(&RequestLink::from(request)) }
-    }
-
-    /// Creates the entry of what the viewer has written.
-    fn of_row(text: Text, statuses: &Statuses, row: &PortalRow) -> Self {
-        let is_awaiting = row.awaiting_approval;
-        let entry = Self::new(text, statuses, &row.summary, true);
-        let status = entry.status.filter(|_| !is_awaiting);
-        Self { is_private: row.private && !is_awaiting, is_awaiting, status, ..entry }
-    }
-
-    fn of_link(request: &RequestLink) -> Self {
-        Self {
-            title: request.title.as_str().to_owned(),
-            path: request_path(request),
-            votes: None,
-            status: None,
-            is_private: false,
-            is_awaiting: false,
-        }
+impl Followed {
+    fn new(statuses: &Statuses, request: &FollowedRequest) -> Self {
+        let FollowedRequest { row, has_voted, is_followed } = request;
+        let voted = has_voted.then_some(row.summary.id);
+        Self { row: Row::new(statuses, voted.as_slice(), row, false), is_followed: *is_followed }
     }
 }
 
@@ -206,7 +181,7 @@ fn session(context: &Context) -> Result<&Session, HttpError> {
 async fn page(context: &Context, session: &Session, name: String, language: String, problems: Problems) -> PageResult {
     let customer = session.customer.as_ref().map(|customer| customer.id);
     let lists = context.run(&ShowAccount { email: session.email.clone(), customer }).await?;
-    let AccountLists { votes, ideas, subscriptions, sessions } = lists;
+    let AccountLists { followed, ideas, sessions } = lists;
     let mail = match customer {
         Some(customer) => Some(mail_choice::shown(context, customer).await?.settings),
         None => None,
@@ -225,9 +200,8 @@ async fn page(context: &Context, session: &Session, name: String, language: Stri
         name,
         language,
         role: session.member.as_ref().map(|member| text.named(role_key(member.role), member.name.as_str())),
-        votes: votes.iter().map(|request| Entry::new(text, &statuses, request, false)).collect(),
-        ideas: ideas.iter().map(|row| Entry::of_row(text, &statuses, row)).collect(),
-        subscriptions: subscriptions.iter().map(Entry::of_link).collect(),
+        followed: followed.iter().map(|request| Followed::new(&statuses, request)).collect(),
+        ideas: ideas.iter().map(|row| Row::new(&statuses, &[], row, true)).collect(),
         mail,
         team_mail,
         sessions: sessions.iter().map(|entry| OpenSession::new(text, entry, session.id)).collect(),
@@ -240,5 +214,85 @@ const fn role_key(role: Role) -> &'static str {
     match role {
         Role::Admin => "account-admin",
         Role::Member => "account-member",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::portal::parts::tests::{assert_well_formed, at, sample_page, sample_statuses, sample_summary};
+    use roadmap_domain::model::portal::{Language, PortalRow};
+
+    fn row(number: i64, status: Option<&str>, private: bool, awaiting_approval: bool) -> PortalRow {
+        let summary = sample_summary(number, "Dark <b>\"mode\"", status);
+        PortalRow { summary, status_since: at(9), excerpt: String::new(), private, awaiting_approval }
+    }
+
+    fn account(language: Language, is_empty: bool) -> AccountPage {
+        let statuses = sample_statuses(language);
+        let followed = |(number, has_voted, is_followed)| {
+            let row = row(number, Some("In progress"), false, false);
+            Followed::new(&statuses, &FollowedRequest { row, has_voted, is_followed })
+        };
+        let followed = [(1, true, true), (2, true, false), (3, false, true)].map(followed);
+        let ideas = [row(4, None, true, true), row(5, Some("Done"), true, false)];
+        let ideas = ideas.iter().map(|row| Row::new(&statuses, &[], row, true));
+        let session = |number: u8, is_this| OpenSession {
+            id: number.to_string(),
+            browser: "Firefox".to_owned(),
+            since: "4 March 2026".to_owned(),
+            machine_since: "2026-03-04".to_owned(),
+            seen: "5 March 2026".to_owned(),
+            machine_seen: "2026-03-05".to_owned(),
+            is_this,
+        };
+        AccountPage {
+            page: sample_page(language, false, "Your account"),
+            email: "ann@example.com".to_owned(),
+            name: "Ann".to_owned(),
+            language: String::new(),
+            role: None,
+            followed: if is_empty { Vec::new() } else { followed.into() },
+            ideas: if is_empty { Vec::new() } else { ideas.collect() },
+            mail: (!is_empty).then_some(MailSettings { requests: true, changelogs: false, news: false }),
+            team_mail: Vec::new(),
+            sessions: vec![session(1, true), session(2, false)],
+            problems: Problems::default(),
+        }
+    }
+
+    #[test]
+    fn the_account_is_well_formed_with_and_without_lists() {
+        for language in Language::ALL {
+            for is_empty in [false, true] {
+                let html = account(language, is_empty).render().unwrap();
+                assert_well_formed(&html);
+                let pressed = |state: &str| html.matches(&format!(" aria-pressed=\"{state}\"")).count();
+                assert_eq!((pressed("true"), pressed("false")), if is_empty { (0, 0) } else { (2, 1) }, "{html}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_followed_has_a_switch_its_status_and_its_date() {
+        let html = account(Language::English, false).render().unwrap();
+        let (_, list) = html.split_once("id=\"followed\"").unwrap();
+        let entries: Vec<&str> = list.split("<li>").skip(1).take(3).collect();
+        for (entry, state, pressed, words) in [
+            (entries[0], "off", "true", "Following</span>"),
+            (entries[1], "on", "false", "</svg>Follow<span"),
+            (entries[2], "off", "true", "Following</span>"),
+        ] {
+            let (state, pressed) = (format!("value=\"{state}\""), format!("aria-pressed=\"{pressed}\""));
+            let name = "<span class=\"hidden\">: Dark &#60;b&#62;&#34;mode&#34;</span></button>";
+            for part in
+                [name, "<bdi>In progress</bdi>", "<time datetime=\"2026-03-13\">since 13 March 2026</time>", words]
+            {
+                assert!(entry.contains(part), "{part}\n{entry}");
+            }
+            assert!(entry.contains(&state) && entry.contains(&pressed), "{entry}");
+        }
+        let voted = entries.iter().map(|entry| entry.contains("Voted</span>"));
+        assert_eq!(voted.collect::<Vec<_>>(), [true, true, false]);
     }
 }

@@ -196,6 +196,7 @@ mod tests {
                 let list = ChangelogsPage { page: page(), entries, is_past_end: false, pager: None };
                 let list = list.render().unwrap();
                 assert_well_formed(&list);
+                assert!(list.contains("<a class=\"button button--primary\" href=\"/news\">"), "{list}");
                 let entry = Entry::new(t, &changelog(has_more));
                 let link = |number| ChangelogLink {
                     id: ChangelogId::new(Uuid::from_u128(number)),
@@ -216,6 +217,7 @@ mod tests {
                 let empty = ChangelogsPage { page, entries: Vec::new(), is_past_end, pager: None };
                 let html = empty.render().unwrap();
                 assert_well_formed(&html);
+                assert!(html.contains("<a class=\"button\" href=\"/news\">"), "{html}");
                 assert_eq!(html.contains(&*t.get("empty-page-title")), is_past_end);
                 assert_eq!(html.contains(&*t.get("changelog-empty-title")), !is_past_end);
             }

@@ -7,7 +7,7 @@ use askama::Template;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::portal::EmbedOrigin;
 use roadmap_domain::usecase::query::portal::ListPublishedChangelogs;
-use roadmap_domain::usecase::query::tracks::ShowRoadmap;
+use roadmap_domain::usecase::query::tracks::ShowPortalRoadmap;
 
 use crate::context::Context;
 use crate::page::{Nav, Page};
@@ -40,7 +40,7 @@ struct EmbeddedChangelogs {
 
 /// `GET /embed/roadmap`.
 pub(crate) async fn roadmap(context: Rc<Context>) -> PageResult {
-    let (t, lanes) = (context.text(), context.run(&ShowRoadmap { per_lane: PER_LANE }).await?);
+    let (t, lanes) = (context.text(), context.run(&ShowPortalRoadmap { per_lane: PER_LANE }).await?);
     let title = t.named("roadmap-title", context.portal.setting.product_name.as_str());
     let page = Page { is_title_whole: true, ..Page::new(&context, Nav::Other, title).not_indexed() };
     let lanes = lanes.iter().map(|lane| LaneView::new(t, lane)).collect();

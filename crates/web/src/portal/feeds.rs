@@ -34,7 +34,7 @@ impl<'a> Writer<'a> {
     /// Feeds are in the default language of the portal, because caches share them.
     fn new(context: &'a Context) -> Self {
         let settings = &context.portal.settings;
-        Self { context, t: Text { language: settings.default_language(), zone: settings.time_zone } }
+        Self { context, t: Text { zone: settings.time_zone, ..Text::utc(settings.default_language()) } }
     }
 
     fn feed(&self, title: &str, page: &str, path: &str, entries: Vec<Entry>) -> Feed {

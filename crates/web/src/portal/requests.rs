@@ -31,6 +31,8 @@ struct RequestsPage {
     page: Page,
     /// The parameters of the address.
     address: Address,
+    /// What an empty field of the search says.
+    search_hint: String,
     /// The lanes, to filter by them.
     lanes: Vec<Tab>,
     /// The own feature requests, to filter by them. Empty for visitors.
@@ -170,6 +172,7 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     let page = if address.is_plain() { page.canonical(PATH) } else { page.not_indexed() };
     let is_indexed = page.is_indexed;
     let template = RequestsPage {
+        search_hint: search_hint(t, &address, listing.total),
         lanes: lane_tabs(t, &lanes, lane_counts.as_deref(), &address),
         mine: if context.session.is_some() { mine_tabs(t, &address) } else { Vec::new() },
         sorts: sorts(t, &address),
@@ -182,6 +185,13 @@ pub(crate) async fn list(context: Rc<Context>) -> PageResult {
     };
     let reply = Reply::page(&template);
     Ok(if is_indexed { reply } else { reply.not_indexed() })
+}
+
+/// Returns what an empty field of the search says: how many feature requests it searches, if the list says so. A list with a
+/// tag or of a person counts the newest only, and one that was searched counts the results.
+fn search_hint(t: Text, address: &Address, total: u64) -> String {
+    let counts_all = [address.query.as_str(), &address.tag, address.mine].iter().all(|filter| filter.is_empty());
+    if counts_all && total > 0 { t.count("search-count", total) } else { t.get("search-label").into_owned() }
 }
 
 /// Returns the feed of new feature requests.
@@ -357,6 +367,7 @@ mod tests {
                 let address = address(query);
                 let html = RequestsPage {
                     page: sample_page(language, is_member, &title(t, &address)),
+                    search_hint: search_hint(t, &address, 128),
                     lanes: lane_tabs(t, &sample_lanes(), None, &address),
                     mine: if is_member { mine_tabs(t, &address) } else { Vec::new() },
                     sorts: sorts(t, &address),
@@ -442,6 +453,22 @@ mod tests {
     #[test]
     fn a_long_search_is_cut() {
         assert_eq!(address(&format!("query={}", "ä".repeat(300))).query.chars().count(), MAX_QUERY);
+    }
+
+    #[test]
+    fn the_search_says_how_many_feature_requests_it_searches() {
+        let t = Text::utc(Language::English);
+        for (query, total, hint) in [
+            ("", 1_204, "Search 1,204 feature requests"),
+            ("lane=Planned&sort=votes&page=2", 40, "Search 40 feature requests"),
+            ("", 1, "Search 1 feature request"),
+            ("", 0, "Search feature requests"),
+            ("query=dark", 12, "Search feature requests"),
+            ("tag=ui", 12, "Search feature requests"),
+            ("mine=voted", 12, "Search feature requests"),
+        ] {
+            assert_eq!(search_hint(t, &address(query), total), hint, "{query}");
+        }
     }
 
     #[test]

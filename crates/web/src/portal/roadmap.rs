@@ -1,12 +1,12 @@
-//! The roadmap: the lanes with their most voted feature requests.
+//! The roadmap: the lanes with their first feature requests.
 
 use std::rc::Rc;
 
 use askama::Template;
-use roadmap_domain::model::board::RoadmapLane;
+use roadmap_domain::model::board::{PortalLane, RoadmapCard};
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::usecase::query::portal::{ListFeatureRequests, ListPublishedChangelogs};
-use roadmap_domain::usecase::query::tracks::ShowRoadmap;
+use roadmap_domain::usecase::query::tracks::ShowPortalRoadmap;
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
@@ -19,11 +19,19 @@ use crate::text::Text;
 /// Number of feature requests in each lane.
 pub(crate) const PER_LANE: u32 = 20;
 
+/// Number of them that a phone shows, as in the stylesheet.
+const PER_LANE_ON_PHONE: usize = 5;
+
+/// Number of lanes that a wide screen shows side by side. More are scrolled.
+const ACROSS: usize = 5;
+
 #[derive(Template)]
 #[template(path = "portal/roadmap.html")]
 struct RoadmapPage {
     page: Page,
     lanes: Vec<LaneView>,
+    /// Whether a wide screen scrolls the lanes.
+    is_scrolled: bool,
     /// What is shown instead of lanes without feature requests.
     empty: Option<Empty>,
     /// Whether an empty roadmap leads to the changelogs, because there are some.
@@ -46,12 +54,19 @@ pub(crate) struct LaneView {
     pub(crate) count: String,
     /// The number of feature requests, in a sentence.
     pub(crate) count_in_words: String,
-    /// The most voted feature requests.
+    /// The first feature requests.
     pub(crate) cards: Vec<Card>,
-    /// The words of the link to all of them.
-    pub(crate) all: String,
-    /// The path of the list of all of them.
+    /// The link to all of them, if some are not shown.
+    pub(crate) more: Option<More>,
+}
+
+/// The link from a lane to the list of all its feature requests.
+pub(crate) struct More {
     pub(crate) path: String,
+    /// The words, without the name of the lane.
+    pub(crate) words: String,
+    /// Whether some are hidden on a phone only.
+    pub(crate) is_for_phone: bool,
 }
 
 /// A feature request in a lane.
@@ -60,46 +75,70 @@ pub(crate) struct Card {
     pub(crate) slug: String,
     /// The number of votes.
     pub(crate) votes: Counted,
+    /// The number of comments, alone and in words, if there are any.
+    pub(crate) comments: Option<(String, String)>,
+    /// In words, since when it has its status.
+    pub(crate) since: String,
+    /// The same day for programs.
+    pub(crate) machine_since: String,
+    /// The first tags.
+    pub(crate) tags: Vec<String>,
+}
+
+impl Card {
+    fn new(t: Text, card: &RoadmapCard) -> Self {
+        let RoadmapCard { summary, status_since, comments_count, tags } = card;
+        let comments = || (t.number(*comments_count), t.count("comments-count", *comments_count));
+        Self {
+            title: summary.title.as_str().to_owned(),
+            slug: summary.slug(),
+            votes: Counted::votes(t, summary.votes_count),
+            comments: (*comments_count > 0).then(comments),
+            since: t.with("since", &[("date", t.date(*status_since).into())]),
+            machine_since: t.machine_date(*status_since),
+            tags: tags.iter().map(|tag| tag.as_str().to_owned()).collect(),
+        }
+    }
 }
 
 impl LaneView {
     /// Creates the view of a lane.
-    pub(crate) fn new(t: Text, lane: &RoadmapLane) -> Self {
-        let RoadmapLane { lane, feature_requests } = lane;
-        let name = lane.lane.name.as_str();
+    pub(crate) fn new(t: Text, lane: &PortalLane) -> Self {
+        let PortalLane { lane, cards } = lane;
         let count = lane.feature_requests_count;
-        let cards = feature_requests.iter().map(|summary| Card {
-            title: summary.title.as_str().to_owned(),
-            slug: summary.slug(),
-            votes: Counted::votes(t, summary.votes_count),
-        });
+        let all = usize::try_from(count).unwrap_or_default();
+        let more = || More {
+            path: requests::lane_path(lane.lane.name.as_str()),
+            words: t.with("show-all-in-lane", &[("number", t.number(count).into())]),
+            is_for_phone: all <= cards.len(),
+        };
         Self {
             status: Status::of_lane(&lane.lane),
             count: t.number(count),
             count_in_words: t.count("requests-count", count),
-            cards: cards.collect(),
-            all: t.with("all-in-lane", &[("number", t.number(count).into()), ("name", name.into())]),
-            path: requests::lane_path(name),
+            cards: cards.iter().map(|card| Card::new(t, card)).collect(),
+            more: (all > cards.len().min(PER_LANE_ON_PHONE)).then(more),
         }
     }
 }
 
 /// `GET /`.
 pub(crate) async fn show(context: Rc<Context>) -> PageResult {
-    let lanes = context.run(&ShowRoadmap { per_lane: PER_LANE }).await?;
+    let lanes = context.run(&ShowPortalRoadmap { per_lane: PER_LANE }).await?;
     let t = context.text();
     let title = t.named("roadmap-title", context.portal.setting.product_name.as_str());
     let mut page = Page::new(&context, Nav::Roadmap, title).canonical("/");
     page.is_title_whole = true;
     page.description = Some(t.get("roadmap-lead").into_owned());
     page.feeds = vec![requests::feed(t)];
-    let empty = match lanes.iter().all(|lane| lane.feature_requests.is_empty()) {
+    let empty = match lanes.iter().all(|lane| lane.cards.is_empty()) {
         true => Some(empty(&context).await?),
         false => None,
     };
     let has_changelogs = empty == Some(Empty::Everywhere) && has_changelogs(&context).await?;
-    let lanes = lanes.iter().map(|lane| LaneView::new(t, lane)).collect();
-    Ok(Reply::page(&RoadmapPage { page, lanes, empty, has_changelogs }))
+    let lanes: Vec<LaneView> = lanes.iter().map(|lane| LaneView::new(t, lane)).collect();
+    let is_scrolled = lanes.len() > ACROSS;
+    Ok(Reply::page(&RoadmapPage { page, lanes, is_scrolled, empty, has_changelogs }))
 }
 
 /// Returns why no lane has a feature request. Those on tracks without a lane count, too.
@@ -117,10 +156,26 @@ async fn has_changelogs(context: &Context) -> Result<bool, HttpError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::portal::parts::tests::{assert_well_formed, sample_lanes, sample_page, sample_summary};
+    use crate::portal::parts::tests::{assert_well_formed, at, sample_lanes, sample_page, sample_summary};
+    use roadmap_domain::model::board::ListedLane;
+    use roadmap_domain::model::feature_request::Tag;
     use roadmap_domain::model::portal::Language;
+
+    /// Returns a card with comments and tags.
+    pub(crate) fn sample_card(number: i64, title: &str) -> RoadmapCard {
+        RoadmapCard {
+            summary: sample_summary(number, title, None),
+            status_since: at(9),
+            comments_count: 1_204,
+            tags: ["<ui>", "export"].map(|tag| Tag::from_stored(tag.to_owned())).into(),
+        }
+    }
+
+    fn lane(listed: ListedLane, cards: i64) -> PortalLane {
+        PortalLane { lane: listed, cards: (1..=cards).map(|number| sample_card(number, "Dark <b>mode</b>")).collect() }
+    }
 
     #[test]
     fn the_roadmap_is_well_formed_with_and_without_feature_requests() {
@@ -132,17 +187,13 @@ mod tests {
                 (Some(Empty::Everywhere), true),
             ] {
                 let is_empty = empty.is_some();
-                let lane = |listed: &roadmap_domain::model::board::ListedLane| RoadmapLane {
-                    lane: listed.clone(),
-                    feature_requests: match is_empty || listed.position == 3 {
-                        true => Vec::new(),
-                        false => vec![sample_summary(1, "Dark <b>mode</b>", None), sample_summary(2, "Exports", None)],
-                    },
-                };
-                let lanes: Vec<LaneView> =
-                    sample_lanes().iter().map(|listed| LaneView::new(Text::utc(language), &lane(listed))).collect();
+                let cards = |listed: &ListedLane| if is_empty || listed.position == 3 { 0 } else { 2 };
+                let lanes: Vec<LaneView> = sample_lanes()
+                    .into_iter()
+                    .map(|listed| LaneView::new(Text::utc(language), &lane(listed.clone(), cards(&listed))))
+                    .collect();
                 let page = sample_page(language, false, "Roadmap");
-                let html = RoadmapPage { page, lanes, empty, has_changelogs }.render().unwrap();
+                let html = RoadmapPage { page, lanes, is_scrolled: false, empty, has_changelogs }.render().unwrap();
                 assert_well_formed(&html);
                 let regions = html.matches("<section ").count();
                 assert_eq!((regions, html.matches("class=\"card\"").count()), (4, if is_empty { 0 } else { 6 }));
@@ -150,6 +201,62 @@ mod tests {
                 let main = html.split_once("<main").unwrap().1;
                 assert_eq!(main.contains("href=\"/feature_requests\""), empty == Some(Empty::InLanes), "{html}");
                 assert_eq!(main.contains("href=\"/changelogs\""), has_changelogs, "{html}");
+                assert!(!html.contains("tabindex=\"0\""), "{html}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_lanes_than_fit_are_a_region_to_scroll() {
+        for language in Language::ALL {
+            let t = Text::utc(language);
+            let lanes: Vec<LaneView> = sample_lanes()
+                .into_iter()
+                .chain(sample_lanes())
+                .map(|listed| LaneView::new(t, &lane(listed, 6)))
+                .collect();
+            let page = sample_page(language, false, "Roadmap");
+            let html = RoadmapPage { page, lanes, is_scrolled: true, empty: None, has_changelogs: false };
+            let html = html.render().unwrap();
+            // The IDs of the lanes are their numbers, so that these are unique.
+            assert_well_formed(&html);
+            let region = format!("class=\"lanes lanes--many\" aria-label=\"{}\" tabindex=\"0\"", t.get("lanes"));
+            assert!(html.contains(&region), "{html}");
+        }
+    }
+
+    #[test]
+    fn a_card_says_what_it_is_about_and_since_when() {
+        let card = |count| {
+            let card = RoadmapCard { comments_count: count, ..sample_card(3, "Exports") };
+            let Card { comments, since, machine_since, tags, .. } = Card::new(Text::utc(Language::English), &card);
+            (comments, since, machine_since, tags)
+        };
+        let (comments, since, machine_since, tags) = card(1_204);
+        assert_eq!(comments, Some(("1,204".to_owned(), "1,204 comments".to_owned())));
+        assert_eq!((since.as_str(), machine_since.as_str()), ("since 13 March 2026", "2026-03-13"));
+        assert_eq!(tags, ["<ui>", "export"]);
+        assert_eq!(card(0).0, None);
+    }
+
+    #[test]
+    fn a_lane_leads_to_all_of_its_feature_requests_where_some_are_hidden() {
+        let listed = sample_lanes().remove(3);
+        for (all, shown, expected) in [
+            (0, 0, None),
+            (5, 5, None),
+            (6, 6, Some(("Show all 6", true))),
+            (20, 20, Some(("Show all 20", true))),
+            (21, 20, Some(("Show all 21", false))),
+            (1_204, 20, Some(("Show all 1,204", false))),
+            (5, 4, Some(("Show all 5", false))),
+        ] {
+            let listed = ListedLane { feature_requests_count: all, ..listed.clone() };
+            let view = LaneView::new(Text::utc(Language::English), &lane(listed, shown));
+            let more = view.more.as_ref().map(|more| (more.words.as_str(), more.is_for_phone));
+            assert_eq!(more, expected, "{shown} of {all}");
+            if let Some(more) = view.more {
+                assert_eq!(more.path, "/feature_requests?lane=Done");
             }
         }
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError, Validated};
-use crate::model::board::{ListedLane, RoadmapLane};
+use crate::model::board::{ListedLane, PortalLane, RoadmapLane};
 use crate::model::feature_request::{FeatureRequestSummary, Sort};
 use crate::model::id::{TrackId, WorkspaceId};
 use crate::model::pagination::{Listing, PageRequest, parse_count};
-use crate::model::track::Track;
+use crate::model::track::{LaneKind, Track};
 use crate::usecase::query::{Query, QueryPorts};
 
 /// Lists the tracks in the team's order.
@@ -70,6 +70,23 @@ impl Query for ShowRoadmap {
     }
 }
 
+/// Shows the roadmap of the portal. Unlike that of the API, a lane may begin with what came to it last.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowPortalRoadmap {
+    /// Number of feature requests in each lane.
+    pub per_lane: u32,
+}
+
+#[async_trait]
+impl Query for ShowPortalRoadmap {
+    type Output = Vec<PortalLane>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Vec<PortalLane>, RoadmapError> {
+        let latest_first: Vec<LaneKind> = LaneKind::ALL.into_iter().filter(|kind| kind.is_latest_first()).collect();
+        Ok(ports.reader.portal_roadmap(workspace, self.per_lane, &latest_first).await?)
+    }
+}
+
 /// Lists the feature requests of a track, private ones included. The existence of the track is checked before the
 /// parameters.
 #[derive(Debug, Clone)]
@@ -113,6 +130,17 @@ mod tests {
             run_query(reader, MockBlobs::new(), &ShowRoadmap::parse(raw).unwrap()).unwrap();
         }
         assert_eq!(ShowRoadmap::parse(Some("0")).unwrap_err().field, "per_lane");
+    }
+
+    #[test]
+    fn the_portal_shows_first_what_was_done_last() {
+        let mut reader = MockReads::new();
+        reader
+            .expect_portal_roadmap()
+            .withf(|_, per_lane, latest_first| *per_lane == 20 && latest_first == [LaneKind::Done])
+            .times(1)
+            .returning(|_, _, _| Ok(Vec::new()));
+        assert_eq!(run_query(reader, MockBlobs::new(), &ShowPortalRoadmap { per_lane: 20 }).unwrap(), []);
     }
 
     #[test]

@@ -1,0 +1,1 @@
+DROP INDEX feature_requests_by_status;
