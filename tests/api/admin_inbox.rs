@@ -481,7 +481,7 @@ fn without_undo(path: &str) -> &str {
 fn undo(olga: &Browser, path: &str) -> String {
     let page = olga.page(path);
     let form = between(&page, "action=\"/admin/undo\"", "</form>");
-    let fields = ["at", "next", "operation_key"].map(|name| (name, hidden(&form, name)));
+    let fields = ["at", "next", "operation_key"].map(|name| (name, hidden(form, name)));
     let next = olga.submit("/admin/undo", &fields.each_ref().map(|(name, value)| (*name, value.as_str())));
     // The same form once more does nothing more, and says the same.
     assert_eq!(olga.submit("/admin/undo", &fields.each_ref().map(|(name, value)| (*name, value.as_str()))), next);
@@ -520,13 +520,13 @@ fn what_was_done_with_the_selected_is_undone() {
     assert_eq!(undo(&olga, &path), "/admin?done=undone&count=1");
     assert_eq!(app.acme.detail(&dark)["private"], json!(false));
     let page = olga.page(&path);
-    let at = hidden(&between(&page, "action=\"/admin/undo\"", "</form>"), "at");
+    let at = hidden(between(&page, "action=\"/admin/undo\"", "</form>"), "at");
     let again = olga.submit("/admin/undo", &[("at", &at), ("next", "/admin?tag=a")]);
     assert_eq!(again, "/admin?tag=a&done=undone-none");
     assert_eq!(notice(&olga.page(&again)), "Nothing was undone: somebody has changed it since.");
     // Only one's own changes, and only of late.
     let path = triage(&olga, &[&night], &[("change", &planned)]);
-    let at = hidden(&between(&olga.page(&path), "action=\"/admin/undo\"", "</form>"), "at");
+    let at = hidden(between(&olga.page(&path), "action=\"/admin/undo\"", "</form>"), "at");
     app.roadmap(&["member", "add", "--workspace", "acme", "--email", "mia@acme.example", "--name", "Mia"]);
     let mia = Browser::signed_in(&app, "mia@acme.example");
     for (browser, at) in [(&mia, at.as_str()), (&olga, ""), (&olga, "x"), (&olga, "1"), (&olga, "99999999999999")] {
@@ -587,8 +587,8 @@ fn pages_lead_through_the_list_from_which_they_were_opened() {
     assert!(list.contains(&format!("/admin/feature_requests/1-dark-mode{}", at(0))), "{list}");
     let links = |page: &str| {
         ["prev", "next"].map(|rel| {
-            let links = page.split("<a class=\"button button--small\" href=\"").skip(1);
-            let link = links.filter(|link| link.contains(&format!("rel=\"{rel}\""))).next();
+            let mut links = page.split("<a class=\"button button--small\" href=\"").skip(1);
+            let link = links.find(|link| link.contains(&format!("rel=\"{rel}\"")));
             link.and_then(|link| link.split('"').next()).unwrap_or_default().to_owned()
         })
     };
