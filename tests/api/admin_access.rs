@@ -54,6 +54,7 @@ fn records(app: &App) -> BTreeMap<&'static str, String> {
     let changelog = id(&app.acme.post_changelog(&changelog).json()["changelog"]);
     let track = id(&app.acme.get_tracks().json()["tracks"][0]);
     let lane = id(&app.acme.get_lanes().json()["lanes"][0]);
+    app.acme.feature_request_with(&json!({ "title": "Tagged", "tags": ["ui"] }));
     let customer = id(&app.acme.get_customers("").json()["customers"][0]);
     let members = app.acme.get_members().json();
     let key = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
@@ -86,6 +87,7 @@ fn state(app: &App) -> Vec<Value> {
         app.acme.get_tracks().json(),
         app.acme.get_lanes().json(),
         app.acme.get_customers("").json(),
+        app.acme.get_tags("").json(),
         app.acme.get_members().json(),
         app.acme.get_changelogs("").json(),
         app.acme.get_setting().json(),
@@ -197,6 +199,8 @@ fn no_form_of_the_panel_can_be_sent_from_elsewhere() {
                 ("email", "forged@example.com"),
                 ("role", "member"),
                 ("read", "1"),
+                ("tag", "ui"),
+                ("tag-name", "Forged"),
             ];
             let response = admin.post_with(&path, &fields, headers);
             assert_eq!(response.status, 403, "{route:?} {headers:?}");

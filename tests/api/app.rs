@@ -617,6 +617,20 @@ impl Client {
         self.send("POST", &format!("/api/external/v1/customers/{id}/merge"), body)
     }
 
+    pub fn get_tags(&self, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/tags?{query}"))
+    }
+
+    /// Renames a tag. `tag` is percent-encoded.
+    pub fn patch_tag(&self, tag: &str, body: &Value) -> Response {
+        self.send("PATCH", &format!("/api/external/v1/tags/{tag}"), body)
+    }
+
+    /// Deletes a tag. `tag` is percent-encoded.
+    pub fn delete_tag(&self, tag: &str) -> Response {
+        self.delete(&format!("/api/external/v1/tags/{tag}"))
+    }
+
     pub fn get_overview(&self, query: &str) -> Response {
         self.get(&format!("/api/external/v1/overview?{query}"))
     }

@@ -132,7 +132,7 @@ fn what_fails_or_changes_nothing_has_no_entry() {
     let before = count(&app);
     let unknown = Records::unknown();
     for endpoint in writes() {
-        if endpoint.path.contains("{id}") {
+        if endpoint.path.contains('{') {
             let response = endpoint.send(&app.acme, &unknown, &[]);
             assert_eq!(response.status, 404, "{}: {}", endpoint.name(), response.text());
         }

@@ -722,6 +722,12 @@ fn the_table_of_fields_is_complete() {
             assert_eq!(fields, ["operation_key", "target_id"]);
             continue;
         }
+        // Nor can this. `tags.rs` sends invalid fields.
+        if endpoint.path.ends_with("/tags/{name}") {
+            fields.sort_unstable();
+            assert_eq!(fields, ["operation_key", "tag"]);
+            continue;
+        }
         let (before, after) = endpoint.path.split_once("{id}").unwrap_or((endpoint.path, ""));
         let of_endpoint = |write: &&Write| {
             let path = format!("/api/external/v1{}", write.path);
@@ -1028,6 +1034,7 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
             let sentence = match *parameter {
                 "email" => "email must be at most 254 characters long".to_owned(),
                 "query" if path.ends_with("/customers") => "query must be at most 254 characters long".to_owned(),
+                "query" if path.ends_with("/tags") => "query must be at most 50 characters long".to_owned(),
                 "query" | "title" => format!("{parameter} must be at most 1000 characters long"),
                 "action" => "action must be at most 100 characters long".to_owned(),
                 parameter => malformed(parameter).expect("a parameter with a format"),

@@ -16,7 +16,7 @@ pub struct Endpoint {
 }
 
 /// What only keys with the scope `manage` may do.
-pub const MANAGED: [(&str, &str); 13] = [
+pub const MANAGED: [(&str, &str); 14] = [
     ("GET", "/api/external/v1/portal"),
     ("PATCH", "/api/external/v1/portal"),
     ("PUT", "/api/external/v1/synonyms"),
@@ -30,6 +30,7 @@ pub const MANAGED: [(&str, &str); 13] = [
     ("POST", "/api/external/v1/tracks"),
     ("PATCH", "/api/external/v1/tracks/{id}"),
     ("DELETE", "/api/external/v1/tracks/{id}"),
+    ("DELETE", "/api/external/v1/tags/{name}"),
 ];
 
 /// One record of each kind, for requests that name records. Every record can be changed and deleted.
@@ -65,6 +66,8 @@ pub struct Records {
     pub attachment: String,
     /// A signed reference to that file.
     pub signed_id: String,
+    /// A tag of `held`.
+    pub tag: String,
     /// A name that no record has.
     pub free_name: String,
     /// Address of the customer.
@@ -91,7 +94,9 @@ impl Records {
             let fields = json!({ "title": "1.0", "content": "New", "publish": publish });
             id(&client.post_changelog(&json!({ "changelog": fields })).is_ok(), "changelog")
         };
-        let held = client.feature_request_with(&json!({ "title": format!("Held {name}"), "private": true }));
+        let tag = format!("tag-{name}");
+        let held = json!({ "title": format!("Held {name}"), "private": true, "tags": [tag] });
+        let held = client.feature_request_with(&held);
         app.data.hold_feature_request(&held);
         let note = client.get_reference_notes(&request, "").is_ok();
         let other = format!("other-{name}@example.com");
@@ -113,6 +118,7 @@ impl Records {
             other_customer: text(&customer(&other)),
             attachment: text(&attachment["id"]),
             signed_id: text(&attachment["signed_id"]),
+            tag,
             free_name: format!("Free {name}"),
             email,
             request,
@@ -140,6 +146,7 @@ impl Records {
             other_customer: id(),
             attachment: id(),
             signed_id: "forged".to_owned(),
+            tag: "unknown".to_owned(),
             free_name: "Free".to_owned(),
             email: "nobody@example.com".to_owned(),
         }
@@ -234,7 +241,8 @@ impl Endpoint {
 
     /// Path for one of these records, without a query.
     pub fn target(&self, records: &Records) -> String {
-        let Some((before, after)) = self.path.split_once("{id}") else { return self.path.to_owned() };
+        let parts = ["{id}", "{name}"].into_iter().find_map(|parameter| self.path.split_once(parameter));
+        let Some((before, after)) = parts else { return self.path.to_owned() };
         let kind = before.trim_end_matches('/').rsplit('/').next().expect("a kind of records");
         let id = match (kind, after) {
             ("feature_requests", "/unmerge") => &records.merged,
@@ -250,6 +258,7 @@ impl Endpoint {
             ("changelogs", _) => &records.changelog,
             ("customers", _) => &records.customer,
             ("attachments", _) => &records.attachment,
+            ("tags", _) => &records.tag,
             _ => panic!("no record for {}", self.path),
         };
         format!("{before}{id}{after}")

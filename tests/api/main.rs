@@ -79,6 +79,7 @@ mod shutdown;
 mod storage;
 mod subscriptions;
 mod synonyms;
+mod tags;
 mod taking_part;
 mod team_mail;
 mod traces;

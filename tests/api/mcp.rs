@@ -165,18 +165,20 @@ fn arguments_of(tool: &Value) -> BTreeSet<String> {
     tool["inputSchema"]["properties"].as_object().expect("properties").keys().cloned().collect()
 }
 
-/// Returns the name of the argument for the id in a path.
-fn id_argument(path: &str) -> Option<String> {
-    let (before, _) = path.split_once("/{id}")?;
-    Some(format!("{}_id", before.rsplit('/').next().expect("a collection").trim_end_matches('s')))
+/// Returns the name of the argument for the id or the name in a path.
+fn path_argument(path: &str) -> Option<String> {
+    let (before, parameter) = path.split_once("/{")?;
+    let parameter = if parameter.starts_with("name}") { "name" } else { "id" };
+    Some(format!("{}_{parameter}", before.rsplit('/').next().expect("a collection").trim_end_matches('s')))
 }
 
 /// Converts the request of an endpoint for these records into arguments of its tool.
 fn arguments(endpoint: &Endpoint, tool: &Value, records: &Records) -> Value {
     let known = arguments_of(tool);
     let mut arguments = Map::new();
-    if let Some(name) = id_argument(endpoint.path) {
-        let (before, after) = endpoint.path.split_once("{id}").expect("an id");
+    if let Some(name) = path_argument(endpoint.path) {
+        let (before, after) = endpoint.path.split_once('{').expect("a parameter");
+        let (_, after) = after.split_once('}').expect("a parameter");
         let target = endpoint.target(records);
         let id = target.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).expect("the id");
         arguments.insert(name, id.into());
@@ -388,7 +390,7 @@ fn every_field_of_the_api_is_an_argument_and_the_reverse() {
     for endpoint in endpoints() {
         let tool = &tools[&tool_of(&endpoint)];
         let mut expected: BTreeSet<String> = endpoint.parameters().into_iter().map(str::to_owned).collect();
-        expected.extend(id_argument(endpoint.path));
+        expected.extend(path_argument(endpoint.path));
         let actual = arguments_of(tool);
         for name in endpoint.fields().unwrap_or_default() {
             if actual.contains(name) {
@@ -512,7 +514,8 @@ fn a_key_sees_and_calls_the_tools_of_its_scopes() {
             agent.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
         for endpoint in endpoints() {
             let name = tool_of(&endpoint);
-            let is_final = (endpoint.method == "DELETE" && endpoint.success() == 204) || name == "MergeCustomers";
+            let is_final = (endpoint.method == "DELETE" && endpoint.success() == 204)
+                || ["MergeCustomers", "UpdateTag"].contains(&name.as_str());
             let needed = endpoint.scope().into_iter().chain(is_final.then_some("manage"));
             let is_granted = needed.into_iter().all(|scope| scopes.contains(&scope));
             assert_eq!(listed.contains(&name), is_granted, "{name} {scopes:?}");

@@ -126,7 +126,7 @@ fn every_route_with_ids_responds_with_404_to_ids_of_another_workspace() {
             .to_vec()
     };
     let before = counts(&app);
-    for endpoint in endpoints().into_iter().filter(|endpoint| endpoint.path.contains("{id}")) {
+    for endpoint in endpoints().into_iter().filter(|endpoint| endpoint.path.contains('{')) {
         let response = endpoint.send(&app.acme, &foreign, &[]);
         let body: Value = response.json();
         let message = body["error"].as_str().expect("a sentence");

@@ -24,6 +24,7 @@ export async function findRecords(service) {
   const { customers: some } = await api("/customers");
   const { lanes } = await api("/lanes");
   const { members } = await api("/members");
+  const { tags } = await api("/tags?page_size=2");
   const keys = service.run("api-key", "list", "--workspace", "demo");
   return {
     request: pathOf(request),
@@ -36,6 +37,7 @@ export async function findRecords(service) {
     other: some.find(({ id }) => id !== (customers[0] ?? some[0]).id).id,
     track: `/admin/tracks/${tracks[1].id}`,
     lane: `/admin/lanes/${lanes[0].id}`,
+    tags: tags.map(({ name }) => encodeURIComponent(name)),
     member: `/admin/members/${members.at(-1).id}`,
     key: `/admin/api-keys/${keys[0].id}`,
   };
@@ -83,6 +85,11 @@ export function adminViews({ records, held }) {
   add("customers", "/admin/customers");
   add("customer", records.customer);
   add("merge a customer", `${records.customer}/merge`);
+  add("tags", "/admin/tags");
+  add("tags, nothing found", "/admin/tags?query=qqqqzzzz");
+  add("rename a tag", `/admin/tags?rename=${records.tags[0]}`);
+  add("merge tags", `/admin/tags?rename=${records.tags[0]}&to=${records.tags[1]}`);
+  add("delete a tag", `/admin/tags?delete=${records.tags[0]}`);
   add("members", "/admin/members");
   add("remove a member", `${records.member}/remove`);
   add("keys", "/admin/api-keys");
@@ -99,6 +106,7 @@ export function adminViews({ records, held }) {
   add("note with an error", sent(records.request, "textarea[name=note]", async () => {}, "button[type=submit]"), error);
   add("changelog with an error", sent("/admin/changelogs/new", "input[name=title]", long("input[name=title]"), "button[value=save]"), error);
   add("track with an error", sent("/admin/tracks", "#track-name", long("input[type=text]")), error);
+  add("tag with an error", sent(`/admin/tags?rename=${records.tags[0]}`, "#tag-name", long("input[type=text]")), error);
   add("invitation with an error", sent("/admin/members", "input[name=email]", (form) => form.locator("input[name=email]").fill("maren")), error);
   add("key with an error", sent("/admin/api-keys", "input[name=name]", async () => {}), error);
   return views;

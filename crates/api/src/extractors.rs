@@ -14,7 +14,7 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use roadmap_domain::error::{FieldError, FieldProblem, RoadmapError, Validated};
 use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::audit::{Actor, Channel, Origin};
-use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, Tag};
 use roadmap_domain::model::id::{WorkspaceId, parse_uuid};
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_http::body::{JSON_LIMIT, MemoryReservation};
@@ -193,13 +193,13 @@ fn operation_key(body: &Map<String, Value>, headers: &HeaderMap) -> Validated<Op
 
 /// Returns the feature request that the path names. Invalid UTF-8 is unresolvable.
 pub fn feature_request_ref(request: &HttpRequest) -> FeatureRequestRef {
-    path_id(request).map_or(FeatureRequestRef::Unresolvable, |segment| FeatureRequestRef::parse(&segment))
+    segment(request, "id").map_or(FeatureRequestRef::Unresolvable, |segment| FeatureRequestRef::parse(&segment))
 }
 
 /// Returns the ID of the record that the path names. Anything else than a UUID is `None`: no record has such an ID.
 pub fn record_id<T>(request: &HttpRequest, wrap: fn(Uuid) -> T) -> Option<T> {
     // Rejects surrounding white space, which is allowed in fields only.
-    let segment = path_id(request).filter(|segment| segment.len() == Hyphenated::LENGTH)?;
+    let segment = segment(request, "id").filter(|segment| segment.len() == Hyphenated::LENGTH)?;
     parse_uuid("id", &segment).ok().map(wrap)
 }
 
@@ -209,8 +209,14 @@ pub fn record_id_or_nil<T>(request: &HttpRequest, wrap: fn(Uuid) -> T) -> T {
     record_id(request, wrap).unwrap_or_else(|| wrap(Uuid::nil()))
 }
 
-fn path_id(request: &HttpRequest) -> Option<Cow<'_, str>> {
-    let segment = request.match_info().get("id").unwrap_or_default();
+/// Returns the tag that the path names. `None` for a name that no tag can have.
+pub fn tag_name(request: &HttpRequest) -> Option<Tag> {
+    segment(request, "name").and_then(|segment| Tag::parse("name", &segment).ok())
+}
+
+/// Returns a segment of the path.
+fn segment<'a>(request: &'a HttpRequest, name: &str) -> Option<Cow<'a, str>> {
+    let segment = request.match_info().get(name).unwrap_or_default();
     percent_encoding::percent_decode_str(segment).decode_utf8().ok()
 }
 
@@ -409,6 +415,27 @@ mod tests {
             let request = TestRequest::get().param("id", segment.clone()).to_http_request();
             assert_eq!(record_id(&request, |id| id.to_string()), known.then(|| id.to_owned()), "{segment}");
             assert_eq!(record_id_or_nil(&request, |id| id.is_nil()), !known, "{segment}");
+        }
+    }
+
+    #[test]
+    fn a_tag_in_the_path_is_percent_decoded_once() {
+        let long = "x".repeat(Tag::MAX);
+        for (segment, expected) in [
+            ("ui", Some("ui")),
+            ("b%C3%BCro%20a%2Fb", Some("büro a/b")),
+            ("100%25", Some("100%")),
+            ("%2541", Some("%41")),
+            ("a+b", Some("a+b")),
+            (&long, Some(&*long)),
+            (&format!("{long}x"), None),
+            ("%ff", None),
+            ("%00", None),
+            ("%20", None),
+            ("", None),
+        ] {
+            let request = TestRequest::patch().param("name", segment.to_owned()).to_http_request();
+            assert_eq!(tag_name(&request).as_ref().map(Tag::as_str), expected, "{segment}");
         }
     }
 

@@ -17,6 +17,7 @@ pub(crate) mod roadmap;
 pub(crate) mod setting;
 pub(crate) mod subscriptions;
 pub(crate) mod synonyms;
+pub(crate) mod tags;
 pub(crate) mod track_moves;
 pub(crate) mod tracks;
 pub(crate) mod upvotes;
@@ -120,7 +121,7 @@ pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O:
     let (key, operation) = match key {
         Err(invalid) => (None, Err(invalid)),
         Ok(key) if is_expensive => {
-            let (executor, key_to_find) = (executor.clone(), key.clone());
+            let (executor, key_to_find, target) = (executor.clone(), key.clone(), target.clone());
             let find = async move { executor.find_saved_response(workspace, key_to_find.as_ref(), &target).await };
             if let Some(saved) = state.http.detached.run(find).await?? {
                 return Ok(wire::response(saved));

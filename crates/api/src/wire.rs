@@ -18,6 +18,7 @@ pub(crate) mod portal;
 pub(crate) mod reference_note;
 pub(crate) mod setting;
 pub(crate) mod subscription;
+pub(crate) mod tag;
 pub(crate) mod track;
 pub(crate) mod voter;
 

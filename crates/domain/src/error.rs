@@ -129,6 +129,8 @@ pub enum Conflict {
     IsMember,
     /// Somebody else has changed the record since it was read.
     ChangedMeanwhile,
+    /// More feature requests have the tag than one change may change.
+    TooManyTagged,
 }
 
 impl Conflict {
@@ -143,6 +145,7 @@ impl Conflict {
             Self::LastTrack => "The last track cannot be deleted.",
             Self::IsMember => "The customer is a member of the team.",
             Self::ChangedMeanwhile => "The record was changed meanwhile. Read it again first.",
+            Self::TooManyTagged => "Tag has more than 10,000 feature requests.",
             Self::LastAdmin => "The last admin cannot be removed or demoted. Make another member an admin first.",
         }
     }
@@ -262,6 +265,8 @@ pub enum Resource {
     FeatureRequest,
     /// A track, by id.
     Track,
+    /// A tag, by name.
+    Tag,
     /// A lane, by name.
     Lane,
     /// A workspace, by subdomain.
@@ -295,6 +300,7 @@ impl Resource {
         match self {
             Self::FeatureRequest => "FeatureRequest",
             Self::Track => "Track",
+            Self::Tag => "Tag",
             Self::Lane => "Lane",
             Self::Workspace => "Workspace",
             Self::ApiKey => "ApiKey",

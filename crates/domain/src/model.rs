@@ -36,6 +36,7 @@ pub mod session;
 pub mod setting;
 pub mod sign_in;
 pub mod slug;
+pub mod tag;
 pub mod team_mail;
 pub mod text;
 pub mod time_zone;

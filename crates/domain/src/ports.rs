@@ -11,6 +11,7 @@
 //! | [`PortalSource`] | queries of the pages | store, with a cache in the server |
 //! | [`TrackSource`] | `ListTracks` | store, with a cache in the server |
 //! | [`ConfigurationObserver`] | the executor | these caches |
+//! | [`IndexingObserver`] | the executor | the server, whose task runs `ReindexSearch` |
 //! | [`TextSearch`] | `SearchFeatureRequests` | store |
 //! | [`SearchIndex`] | the algorithm of searches (`usecase::search`) | store |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
@@ -51,8 +52,8 @@ mod writes;
 pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 pub use directory::WorkspaceDirectory;
 pub use environment::{
-    Clock, ConfigurationObserver, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus,
-    Random, RetryPause,
+    Clock, ConfigurationObserver, ConnectionPools, Health, IdGenerator, IndexingObserver, OperationLockGuard,
+    OperationLocks, PoolStatus, Random, RetryPause,
 };
 pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use maintenance::Maintenance;
@@ -61,7 +62,7 @@ pub use pictures::PictureScaler;
 pub use reads::{
     AccountReader, AttachmentReader, AuditReader, ChangeReader, ChangelogReader, CommentReader, CustomerReader,
     FeatureRequestReader, InboxReader, MemberReader, OverviewReader, PortalListReader, Reads, RequestPageReader,
-    SessionReader, SettingReader, TrackReader, VoteReader,
+    SessionReader, SettingReader, TagReader, TrackReader, VoteReader,
 };
 pub use search::{IndexedRequest, Matches, SearchIndex, SynonymSource, TextSearch};
 pub use sources::{PortalSource, TrackSource};
@@ -70,7 +71,7 @@ pub use usage::UsageStore;
 pub use writes::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites,
     FeatureRequestWrites, HeldPostWrites, Insertion, MergeWrites, ModerationWrites, Outbox, Provisioning,
-    SessionWrites, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
+    SessionWrites, SettingWrites, SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "memory-index"))]

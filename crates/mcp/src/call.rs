@@ -55,8 +55,8 @@ pub(crate) fn request(tool: &Tool, arguments: Map<String, Value>) -> Result<ApiC
         match (place, value) {
             (Place::Path, value) => {
                 let id = value.as_ref().map(|value| scalar(name, value)).transpose()?.flatten();
-                let id = id.filter(|id| !id.is_empty()).ok_or_else(|| missing(name))?;
-                target = target.replace("{id}", &escape(&id));
+                let id = escape(&id.filter(|id| !id.is_empty()).ok_or_else(|| missing(name))?);
+                target = ["{id}", "{name}"].iter().fold(target, |target, parameter| target.replace(parameter, &id));
             }
             (_, None) => {}
             (Place::Query, Some(value)) => {
@@ -246,6 +246,11 @@ mod tests {
         assert_eq!(
             body(&call("ReplaceSynonyms", json!({ "synonyms": [["a", "b"]] })).unwrap()),
             json!({ "synonyms": [["a", "b"]] })
+        );
+        let renamed = call("UpdateTag", json!({ "tag_name": "a/b {id}", "name": "c" })).unwrap();
+        assert_eq!(
+            (renamed.target.as_str(), body(&renamed)),
+            ("/api/external/v1/tags/a%2Fb%20%7Bid%7D", json!({ "tag": { "name": "c" } }))
         );
         let published = call("PublishChangelog", json!({ "changelog_id": "x" })).unwrap();
         assert_eq!((published.target.as_str(), body(&published)), ("/api/external/v1/changelogs/x/publish", json!({})));

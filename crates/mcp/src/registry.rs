@@ -1,6 +1,6 @@
 //! The tools: one for each operation of the API, made from its OpenAPI document.
 //!
-//! A tool's arguments are the path's id, the query's parameters and the body's fields, side by side. The one object that
+//! A tool's arguments are the path's id or name, the query's parameters and the body's fields, side by side. The one object that
 //! wraps the fields of a record (`{"changelog": {…}}`) is left out; the call adds it again.
 
 use std::sync::LazyLock;
@@ -56,8 +56,8 @@ const DEFAULT_TOOLS: [&str; 26] = [
 /// Operations with PUT or PATCH that only add something.
 const ADDITIVE: [&str; 1] = ["subscribe"];
 
-/// Operations without DELETE that cannot be undone either.
-const IRREVERSIBLE: [&str; 1] = ["mergeCustomer"];
+/// Operations without DELETE that cannot be undone either. A new name of a tag may be that of another one.
+const IRREVERSIBLE: [&str; 2] = ["mergeCustomer", "updateTag"];
 
 /// Levels of objects that the output schema of a reading tool describes. That of a writing tool names only what it
 /// returns; the reading tools describe the same records.
@@ -131,7 +131,7 @@ pub(crate) struct Tool {
     scopes: Vec<Scope>,
     /// The method of the operation.
     pub(crate) method: Method,
-    /// The path of the operation, with `{id}` for the id.
+    /// The path of the operation, with `{id}` or `{name}` for what it is about.
     pub(crate) path: String,
     /// The arguments with their places.
     pub(crate) arguments: Vec<(String, Place)>,
@@ -221,7 +221,7 @@ fn tool(schemas: &Schemas<'_>, method: Method, path: String, access: Access, ope
         let (Some(name), Some(place)) = (text(parameter, "name"), text(parameter, "in")) else { continue };
         let schema = parameter.get("schema").unwrap_or(&Value::Null);
         if place == "path" {
-            let described = id_argument(&path);
+            let described = path_argument(&path, name);
             let of_request = described == "feature_request_id";
             let schema = if of_request {
                 json!({ "type": "string", "description": "`id` or slug." })
@@ -325,15 +325,17 @@ fn describe(operation: &Value) -> String {
     }
 }
 
-/// Returns the name of the argument for the id in a path: `feature_request_id` for `/feature_requests/{id}/voters`.
-fn id_argument(path: &str) -> String {
+/// Returns the name of the argument for the parameter of a path: `feature_request_id` for
+/// `/feature_requests/{id}/voters`, `tag_name` for `/tags/{name}`.
+fn path_argument(path: &str, parameter: &str) -> String {
     let collection = path.split("/{").next().and_then(|before| before.rsplit('/').next()).unwrap_or_default();
-    format!("{}_id", singular(collection))
+    format!("{}_{parameter}", singular(collection))
 }
 
 /// Returns the name of the field that can wrap the record of a path: `comment` for `/feature_requests/{id}/comments`.
 fn wrapper(path: &str) -> String {
-    singular(path.trim_end_matches("/{id}").rsplit('/').next().unwrap_or_default()).to_owned()
+    let is_parameter = |segment: &&str| segment.starts_with('{');
+    singular(path.rsplit('/').find(|segment| !is_parameter(segment)).unwrap_or_default()).to_owned()
 }
 
 fn singular(plural: &str) -> &str {
@@ -443,7 +445,7 @@ mod tests {
             let count = names.len();
             names.dedup();
             assert_eq!(names.len(), count, "{} has two arguments of one name", tool.name);
-            assert_eq!(tool.path.contains("{id}"), tool.arguments.iter().any(|(_, place)| *place == Place::Path));
+            assert_eq!(tool.path.contains('{'), tool.arguments.iter().any(|(_, place)| *place == Place::Path));
         }
     }
 
@@ -483,6 +485,7 @@ mod tests {
             ("DeleteComment", false, false),
             ("DeleteFeatureRequest", false, false),
             ("MergeCustomers", false, false),
+            ("UpdateTag", false, false),
             ("MergeFeatureRequests", false, true),
             ("CreateTrack", false, false),
         ] {

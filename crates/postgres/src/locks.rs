@@ -20,6 +20,8 @@ pub(crate) enum WorkspaceLock {
     Board,
     /// The units that change team members.
     Members,
+    /// The units that change a tag on all feature requests.
+    Tags,
     /// Whoever counts searches that found nothing, which is not a unit.
     MissedSearches,
 }
@@ -31,6 +33,7 @@ impl WorkspaceLock {
             Self::Merges => "\0merges",
             Self::Board => "\0board",
             Self::Members => "\0members",
+            Self::Tags => "\0tags",
             Self::MissedSearches => "\0missed_searches",
         }
     }
@@ -65,8 +68,13 @@ mod tests {
 
     #[test]
     fn no_operation_key_is_the_name_of_a_lock() {
-        let locks =
-            [WorkspaceLock::Merges, WorkspaceLock::Board, WorkspaceLock::Members, WorkspaceLock::MissedSearches];
+        let locks = [
+            WorkspaceLock::Merges,
+            WorkspaceLock::Board,
+            WorkspaceLock::Members,
+            WorkspaceLock::Tags,
+            WorkspaceLock::MissedSearches,
+        ];
         for lock in locks {
             assert!(OperationKey::parse(lock.name()).is_err());
             assert_eq!(locks.iter().filter(|other| other.name() == lock.name()).count(), 1);

@@ -21,6 +21,7 @@ mod requests;
 mod search;
 mod sessions;
 mod settings;
+mod tags;
 mod tracks;
 mod votes;
 
@@ -31,5 +32,6 @@ use crate::PostgresReader;
 pub(crate) use changes::number_changes;
 pub(crate) use customers::SelectCustomer;
 pub(crate) use search::TermStatistics;
+pub(crate) use tags::{FindTag, found_tag};
 
 impl Reads for PostgresReader {}

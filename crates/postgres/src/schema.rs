@@ -176,6 +176,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    outdated_documents (workspace_id, request_id) {
+        workspace_id -> Uuid,
+        request_id -> Uuid,
+    }
+}
+
+diesel::table! {
     feature_request_events (workspace_id, id) {
         workspace_id -> Uuid,
         id -> Uuid,

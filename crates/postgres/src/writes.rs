@@ -14,6 +14,7 @@ mod requests;
 mod sessions;
 mod settings;
 mod subscriptions;
+mod tags;
 mod tracks;
 mod votes;
 

@@ -1,9 +1,11 @@
-//! Adapters of the process itself: clock, ids, random numbers, operation locks, and caches in front of the store.
+//! Adapters of the process itself: clock, ids, random numbers, operation locks, workspaces to index again, and caches in
+//! front of the store.
 
 mod cached_configuration;
 mod cached_directory;
 mod cached_health;
 mod operation_locks;
+mod outdated_workspaces;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -21,6 +23,7 @@ pub(crate) use cached_configuration::{CachedConfiguration, ConfigurationCache};
 pub(crate) use cached_directory::CachedDirectory;
 pub(crate) use cached_health::CachedHealth;
 pub(crate) use operation_locks::InMemoryOperationLocks;
+pub(crate) use outdated_workspaces::OutdatedWorkspaces;
 
 /// The system's clock.
 pub(crate) struct SystemClock;

@@ -49,7 +49,7 @@ use crate::settings::{Database, Mail, Settings, Storage, environment};
 use crate::shutdown::ShutdownState;
 use crate::system::{
     CachedConfiguration, CachedDirectory, CachedHealth, ConfigurationCache, InMemoryOperationLocks, JitteredPause,
-    MonotonicIds, SystemClock, SystemRandom, SystemStopwatch,
+    MonotonicIds, OutdatedWorkspaces, SystemClock, SystemRandom, SystemStopwatch,
 };
 
 /// Maximum bytes of request bodies in memory, for all requests of the process together.
@@ -78,6 +78,8 @@ pub(crate) struct Application {
     pub(crate) missed_search_store: Arc<dyn MissedSearchStore>,
     /// Maintenance of stored data.
     pub(crate) maintenance: Arc<dyn Maintenance>,
+    /// The workspaces in which the HTTP surfaces leave search documents for the background.
+    pub(crate) outdated: OutdatedWorkspaces,
     backend: Backend,
 }
 
@@ -194,6 +196,7 @@ impl Application {
             missed_searches: Arc::default(),
             missed_search_store: store.clone(),
             maintenance: store,
+            outdated: OutdatedWorkspaces::default(),
             backend,
         })
     }
@@ -224,7 +227,11 @@ impl Application {
         // Half of the threads, so that the other half can still serve requests.
         let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
         let configuration_cache = ConfigurationCache::new();
-        let executor = self.executor.clone().with_configuration_observer(Arc::new(configuration_cache.clone()));
+        let executor = self
+            .executor
+            .clone()
+            .with_configuration_observer(Arc::new(configuration_cache.clone()))
+            .with_indexing_observer(Arc::new(self.outdated.clone()));
         let page_cache = roadmap_web::PageCache::new();
         let overviews = OverviewCache::new();
         let error_formats = ErrorFormats {

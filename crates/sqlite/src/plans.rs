@@ -2,6 +2,7 @@
 
 mod admin;
 mod portal;
+mod tags;
 
 use diesel::query_builder::QueryFragment;
 use diesel::sql_types::{BigInt, Text};

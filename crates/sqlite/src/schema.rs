@@ -438,6 +438,13 @@ table! {
 }
 
 table! {
+    outdated_documents (workspace_id, request_id) {
+        workspace_id -> Binary,
+        request_id -> Binary,
+    }
+}
+
+table! {
     search_trigrams (workspace_id, trigram, word) {
         workspace_id -> Binary,
         trigram -> Text,

@@ -9,7 +9,7 @@ use roadmap_domain::policy::similarity::trigrams;
 use roadmap_store::columns::Id;
 
 use crate::errors::SqlError;
-use crate::schema::{feature_requests, search_documents};
+use crate::schema::{feature_requests, outdated_documents, search_documents};
 use crate::statement::statement;
 
 statement! {
@@ -38,6 +38,15 @@ statement! {
      SELECT ?, value ->> 0, value ->> 1 FROM json_each(?)"
 }
 
+statement! {
+    /// Marks the documents of the feature requests of a JSON array as outdated.
+    MarkOutdated { workspace: Id => Binary, requests: String => Text }
+    "INSERT INTO outdated_documents (workspace_id, request_id)
+     SELECT workspace_id, request_id FROM search_documents
+     WHERE workspace_id = ? AND request_id IN (SELECT unhex(value) FROM json_each(?))
+     ON CONFLICT DO NOTHING"
+}
+
 #[derive(diesel::QueryableByName)]
 struct NewWord {
     #[diesel(sql_type = Text)]
@@ -62,8 +71,12 @@ pub(crate) fn save_document(
     index(connection, workspace, row_number, request, document)
 }
 
-/// Deletes the document of a feature request, if it has one.
+/// Deletes the document of a feature request, if it has one, and that it is outdated.
 pub(crate) fn delete_document(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<(), SqlError> {
+    diesel::delete(outdated_documents::table)
+        .filter(outdated_documents::workspace_id.eq(workspace))
+        .filter(outdated_documents::request_id.eq(request))
+        .execute(connection)?;
     let old: Option<(i64, String, String, String)> = search_documents::table
         .filter(search_documents::workspace_id.eq(workspace))
         .filter(search_documents::request_id.eq(request))

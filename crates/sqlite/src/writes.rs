@@ -14,5 +14,6 @@ mod requests;
 mod sessions;
 mod settings;
 mod subscriptions;
+pub(crate) mod tags;
 mod tracks;
 mod votes;

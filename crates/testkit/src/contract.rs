@@ -53,6 +53,7 @@ pub mod requests;
 pub mod search;
 pub mod sessions;
 pub mod subscriptions;
+pub mod tags;
 pub mod team_mail;
 pub mod tenancy;
 pub mod usage;
@@ -90,6 +91,7 @@ macro_rules! contract_tests {
         $crate::search!($subject);
         $crate::sessions!($subject);
         $crate::subscriptions!($subject);
+        $crate::tags!($subject);
         $crate::team_mail!($subject);
         $crate::tenancy!($subject);
         $crate::usage!($subject);

@@ -21,6 +21,7 @@ pub(crate) mod record_vote;
 pub(crate) mod request_form;
 pub(crate) mod settings;
 pub(crate) mod shortcuts;
+pub(crate) mod tags;
 pub(crate) mod team_changelogs;
 pub(crate) mod team_comment;
 pub(crate) mod team_request;
@@ -54,6 +55,7 @@ pub(crate) enum Entry {
     Overview,
     Changelogs,
     Customers,
+    Tags,
     /// Tracks and lanes.
     Tracks,
     Members,
@@ -69,16 +71,17 @@ impl Entry {
     const fn concerns_mail(self) -> bool {
         match self {
             Self::Inbox | Self::Overview | Self::Changelogs | Self::Members | Self::Settings | Self::Mail => true,
-            Self::Customers | Self::Tracks | Self::ApiKeys | Self::Audit => false,
+            Self::Customers | Self::Tags | Self::Tracks | Self::ApiKeys | Self::Audit => false,
         }
     }
 
     /// All pages in their order.
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Inbox,
         Self::Overview,
         Self::Changelogs,
         Self::Customers,
+        Self::Tags,
         Self::Tracks,
         Self::Members,
         Self::ApiKeys,
@@ -94,6 +97,7 @@ impl Entry {
             Self::Overview => ("/admin/overview", "admin-overview"),
             Self::Changelogs => ("/admin/changelogs", "admin-changelogs"),
             Self::Customers => ("/admin/customers", "admin-customers"),
+            Self::Tags => ("/admin/tags", "admin-tags"),
             Self::Tracks => ("/admin/tracks", "admin-tracks"),
             Self::Members => ("/admin/members", "admin-members"),
             Self::ApiKeys => ("/admin/api-keys", "admin-api-keys"),
@@ -106,7 +110,7 @@ impl Entry {
     /// Whether only admins may open the page.
     const fn is_for_admins(self) -> bool {
         match self {
-            Self::Inbox | Self::Overview | Self::Changelogs | Self::Customers => false,
+            Self::Inbox | Self::Overview | Self::Changelogs | Self::Customers | Self::Tags => false,
             Self::Tracks | Self::Members | Self::ApiKeys | Self::Settings | Self::Mail | Self::Audit => true,
         }
     }
@@ -251,7 +255,7 @@ mod tests {
 
     #[test]
     fn only_admins_have_the_pages_of_admins_in_their_navigation() {
-        for (role, pages) in [(Role::Admin, 10), (Role::Member, 4)] {
+        for (role, pages) in [(Role::Admin, 11), (Role::Member, 5)] {
             let member = Member {
                 id: MemberId::new(Uuid::from_u128(1)),
                 email: EmailAddress::parse("email", "ann@example.com").unwrap(),

@@ -34,7 +34,7 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 62] = [
+const TEAM: [(&str, &str); 65] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("untagged", "done-untagged"),
@@ -79,6 +79,9 @@ const TEAM: [(&str, &str); 62] = [
     ("lane-added", "done-lane-added"),
     ("lane-saved", "done-lane-saved"),
     ("lane-deleted", "done-lane-deleted"),
+    ("tag-saved", "done-tag-saved"),
+    ("tag-merged", "done-tag-merged"),
+    ("tag-deleted", "done-tag-deleted"),
     ("customer-saved", "done-customer-saved"),
     ("posts-approved", "done-posts-approved"),
     ("posts-discarded", "done-posts-discarded"),

@@ -14,7 +14,7 @@ use roadmap_http::routing::{Access, Endpoint, register};
 use crate::actions::signed_out;
 use crate::admin::{
     api_keys, audit, customer_texts, customers, delete_request, edit_request, inbox, mail, members, merge, new_request,
-    overview, record_vote, settings, team_changelogs, team_comment, team_request, tracks, voters,
+    overview, record_vote, settings, tags, team_changelogs, team_comment, team_request, tracks, voters,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
@@ -170,6 +170,9 @@ fn pages() -> Vec<Endpoint> {
         post("/admin/customers/{id}/restore-texts", Member, customer_texts::restore),
         post("/admin/customers/{id}/block", Member, customer_texts::block),
         post("/admin/customers/{id}/unblock", Member, customer_texts::unblock),
+        get("/admin/tags", Member, tags::show),
+        post("/admin/tags/rename", Member, tags::rename),
+        post("/admin/tags/delete", Member, tags::delete),
         get("/admin/members", Admin, members::show),
         post("/admin/members", FreshAdmin, members::invite),
         post("/admin/members/{id}/invitation", FreshAdmin, members::invite_again),

@@ -189,7 +189,7 @@ fn field_description(field: &Value) -> &str {
 fn curl(path: &str, method: &str, parameters: &[&Value], body: Option<(&str, &Value)>) -> String {
     let query = parameters.iter().any(|parameter| text(parameter, "name") == "email");
     let id = if path.contains("/feature_requests/{id}") { "1-dark-mode" } else { "$ID" };
-    let path = path.replace("{id}", id) + if query { "?email=ann@example.com" } else { "" };
+    let path = path.replace("{id}", id).replace("{name}", "$TAG") + if query { "?email=ann@example.com" } else { "" };
     let method = if method == "get" { String::new() } else { format!(" -X {}", method.to_uppercase()) };
     let body = match body {
         None => String::new(),

@@ -80,6 +80,7 @@ fn all_failures() -> Vec<Failure> {
         unknown("UnknownReferenceNote", "The private note does not exist.", Resource::ReferenceNote),
         unknown("UnknownTrack", "The track does not exist.", Resource::Track),
         unknown("UnknownLane", "The lane does not exist.", Resource::Lane),
+        unknown("UnknownTag", "No feature request has the tag.", Resource::Tag),
         unknown("UnknownCustomer", "The customer does not exist.", Resource::Customer),
         unknown("UnknownChangelog", "The changelog does not exist.", Resource::Changelog),
         unknown("UnknownAttachment", "The file does not exist.", Resource::Attachment),
@@ -115,6 +116,12 @@ fn all_failures() -> Vec<Failure> {
             "A request with the same operation key is still running, or the feature request is not merged.",
             &[domain(RoadmapError::OperationInProgress), conflict(Conflict::NotMerged)],
         ),
+        failure(
+            "OperationInProgressOrTooManyTagged",
+            "A request with the same operation key is still running, or too many feature requests have the tag.",
+            &[domain(RoadmapError::OperationInProgress), conflict(Conflict::TooManyTagged)],
+        ),
+        failure("TooManyTagged", "Too many feature requests have the tag.", &[conflict(Conflict::TooManyTagged)]),
         failure(
             "HasMergedRequests",
             "Others are merged into the feature request, and they are not to be deleted with it.",
@@ -254,6 +261,10 @@ failures! {
     MergeErrors => ["OperationInProgressOrAlreadyMerged", "UnknownFeatureRequest"];
     /// Errors of undoing a merge.
     UnmergeErrors => ["OperationInProgressOrNotMerged", "UnknownFeatureRequest"];
+    /// Errors of renaming a tag.
+    RenameTagErrors => ["OperationInProgressOrTooManyTagged", "UnknownTag"];
+    /// Errors of deleting a tag.
+    DeleteTagErrors => ["UnknownTag", "TooManyTagged"];
     /// Errors of DELETE requests.
     DeleteErrors => [WRITE_UNAVAILABLE];
     /// Errors of requests with query parameters.

@@ -17,6 +17,7 @@ use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalAccess};
 use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::WebsiteUrl;
+use roadmap_domain::model::tag::TagQuery;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::LaneKind;
 use roadmap_domain::usecase::query::feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
@@ -159,6 +160,10 @@ pub(crate) fn tags() -> Array {
         .max_items(Some(Tag::MAX_COUNT))
         .description(Some("Searchable words. Duplicates are dropped, regardless of case."))
         .build()
+}
+
+pub(crate) fn tag_name() -> Object {
+    line_schema(Tag::MAX).build()
 }
 
 pub(crate) fn synonyms() -> Array {
@@ -547,6 +552,12 @@ parameters! {
         let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
         vec![parameter("id", ParameterIn::Path, any, "The record's `id`.").required(Required::True).build()]
     };
+    /// The tag in the path.
+    TagNameParameter => {
+        let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
+        let what = "The tag, regardless of case.";
+        vec![parameter("name", ParameterIn::Path, any, what).required(Required::True).build()]
+    };
     /// The page of a list, by number or by cursor.
     PageParameters => page().into();
     /// The filters and the part of all feature requests.
@@ -597,6 +608,12 @@ parameters! {
     CustomersParameters => {
         let what = "A part of the name or of the address, regardless of case. A blank query finds all customers.";
         [&[text_parameter("query", optional_line_pattern(CustomerQuery::MAX), what)][..], &page()].concat()
+    };
+    /// The query and the page of the tags.
+    TagsParameters => {
+        let what = "A part of the name, regardless of case. A blank query finds all tags.";
+        let [page, size, _] = page();
+        vec![text_parameter("query", optional_line_pattern(TagQuery::MAX), what), page, size]
     };
     /// The filters and the part of the audit log.
     AuditParameters => {

@@ -42,10 +42,16 @@ impl Tag {
         Ok(tags)
     }
 
+    /// Returns the tag in lower case. Tags that are equal in it are the same.
+    #[must_use]
+    pub fn folded(&self) -> String {
+        self.0.to_lowercase()
+    }
+
     /// Whether both are the same tag, regardless of case.
     #[must_use]
     pub fn equals(&self, other: &Self) -> bool {
-        self.0.to_lowercase() == other.0.to_lowercase()
+        self.folded() == other.folded()
     }
 }
 

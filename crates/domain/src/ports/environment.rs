@@ -1,5 +1,5 @@
-//! Clock, ID generator, random source, health checks, observers of boards, connection pools, retry pauses and operation
-//! locks.
+//! Clock, ID generator, random source, health checks, observers of boards and of search documents, connection pools, retry
+//! pauses and operation locks.
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -44,6 +44,13 @@ pub trait Health: Send + Sync {
 pub trait ConfigurationObserver: Send + Sync {
     /// The lanes, tracks, settings or synonyms of a workspace may have changed.
     fn configuration_changed(&self, workspace: WorkspaceId);
+}
+
+/// Observes search documents that are outdated.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+pub trait IndexingObserver: Send + Sync {
+    /// Feature requests of a workspace may have to be indexed again.
+    fn documents_outdated(&self, workspace: WorkspaceId);
 }
 
 /// Reports the status of a store's connection pools.

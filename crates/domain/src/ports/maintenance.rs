@@ -53,7 +53,8 @@ pub trait Maintenance: Send + Sync {
         limit: u32,
     ) -> Result<Vec<UnusedAttachment>, StoreError>;
 
-    /// Returns up to `limit` feature requests of a workspace whose search documents have an earlier version.
+    /// Returns up to `limit` feature requests of a workspace whose search documents have an earlier version or are marked
+    /// as outdated.
     async fn outdated_documents(
         &self,
         workspace: WorkspaceId,
@@ -61,7 +62,7 @@ pub trait Maintenance: Send + Sync {
         limit: u32,
     ) -> Result<Vec<FeatureRequestId>, StoreError>;
 
-    /// Counts the feature requests of a workspace whose search documents have an earlier version.
+    /// Counts the feature requests of a workspace whose search documents have an earlier version or are marked as outdated.
     async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError>;
 
     /// Gives all search documents of a workspace the earliest version.

@@ -14,7 +14,8 @@ use crate::ports::{BeginOutcome, Store, TextSearch};
 pub use crate::ports::blobs::MockBlobs;
 pub use crate::ports::directory::MockWorkspaceDirectory;
 pub use crate::ports::environment::{
-    MockClock, MockConfigurationObserver, MockHealth, MockIdGenerator, MockOperationLocks, MockRetryPause,
+    MockClock, MockConfigurationObserver, MockHealth, MockIdGenerator, MockIndexingObserver, MockOperationLocks,
+    MockRetryPause,
 };
 pub use crate::ports::mail::{MockMailReader, MockMailer, MockOutboxQueue};
 pub use crate::ports::maintenance::MockMaintenance;

@@ -19,7 +19,7 @@ use crate::model::customer::{Customer, CustomerName, CustomerQuery};
 use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::event::Event;
 use crate::model::feature_request::{
-    FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink, Sort,
+    FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink, Sort, Tag,
 };
 use crate::model::id::{
     AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, MemberId, SessionId, SignInId, TrackId,
@@ -39,6 +39,7 @@ use crate::model::search::Synonyms;
 use crate::model::session::{SecretDigest, Session};
 use crate::model::setting::Setting;
 use crate::model::sign_in::SignIn;
+use crate::model::tag::{ListedTag, TagQuery};
 use crate::model::team_mail::TeamMail;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -64,6 +65,7 @@ pub trait Reads:
     + RequestPageReader
     + SessionReader
     + SettingReader
+    + TagReader
     + TrackReader
     + VoteReader
 {
@@ -499,6 +501,27 @@ pub trait SettingReader: Send + Sync {
     async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError>;
 }
 
+/// Reads the tags of all feature requests.
+#[async_trait]
+pub trait TagReader: Send + Sync {
+    /// Returns the tags whose name contains the query, or all, most used first, and by name among equal ones. It reads the
+    /// index of all tags of the workspace.
+    async fn tags<'a, 'b>(
+        &'a self,
+        workspace: WorkspaceId,
+        query: Option<&'b TagQuery>,
+        page: PageRequest,
+    ) -> Result<Listing<ListedTag>, StoreError>;
+
+    /// Returns the tag with this name, regardless of case. `None` if no feature request has it, also no merged one. One
+    /// statement.
+    async fn tag(&self, workspace: WorkspaceId, name: &Tag) -> Result<Option<ListedTag>, StoreError>;
+
+    /// Returns at most `limit` tags, those first that are most used by the newest feature requests: of their tags, the
+    /// last `scan_limit` are read. One statement.
+    async fn known_tags(&self, workspace: WorkspaceId, scan_limit: u32, limit: u32) -> Result<Vec<Tag>, StoreError>;
+}
+
 /// Reads tracks and lanes, and the feature requests on them.
 #[async_trait]
 pub trait TrackReader: Send + Sync {
@@ -675,6 +698,13 @@ mockall::mock! {
         async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
         async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError>;
         async fn portal(&self, workspace: WorkspaceId) -> Result<Option<Portal>, StoreError>;
+    }
+
+    #[async_trait]
+    impl TagReader for Reads {
+        async fn tags<'a, 'b>(&'a self, workspace: WorkspaceId, query: Option<&'b TagQuery>, page: PageRequest) -> Result<Listing<ListedTag>, StoreError>;
+        async fn tag(&self, workspace: WorkspaceId, name: &Tag) -> Result<Option<ListedTag>, StoreError>;
+        async fn known_tags(&self, workspace: WorkspaceId, scan_limit: u32, limit: u32) -> Result<Vec<Tag>, StoreError>;
     }
 
     #[async_trait]

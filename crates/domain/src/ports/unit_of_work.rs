@@ -9,7 +9,7 @@ use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites, FeatureRequestWrites,
     HeldPostWrites, MergeWrites, ModerationWrites, Outbox, Provisioning, SessionWrites, SettingWrites,
-    SubscriptionWrites, TrackWrites, VoteWrites,
+    SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -60,6 +60,7 @@ pub trait UnitOfWork:
     + VoteWrites
     + CommentWrites
     + HeldPostWrites
+    + TagWrites
     + TrackWrites
     + SettingWrites
     + ChangelogWrites

@@ -18,6 +18,7 @@ use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::event::NewEvent;
 use crate::model::feature_request::{
     EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText,
+    Tag,
 };
 use crate::model::html::CleanHtml;
 use crate::model::id::{
@@ -36,6 +37,7 @@ use crate::model::search::{SearchDocument, Synonyms};
 use crate::model::session::NewSession;
 use crate::model::setting::Setting;
 use crate::model::sign_in::{Consumption, KnownAddress, SignIn};
+use crate::model::tag::{ListedTag, TagChange};
 use crate::model::team_mail::TeamMail;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -118,6 +120,10 @@ pub trait FeatureRequestWrites {
 
     /// Deletes the search document of a feature request, if it has one.
     async fn delete_search_document(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
+
+    /// Marks the search documents of feature requests as outdated
+    /// ([`Maintenance::outdated_documents`](super::Maintenance::outdated_documents)) until they are saved or deleted.
+    async fn expire_search_documents(&mut self, requests: &[FeatureRequestId]) -> Result<(), StoreError>;
 
     /// Returns the feature requests of this workspace that have these IDs, merged ones included, in any order.
     async fn existing_feature_requests(
@@ -463,6 +469,36 @@ pub trait SessionWrites {
     async fn end_sessions(&mut self, email: &FoldedEmail) -> Result<u64, StoreError>;
 }
 
+/// Changes of a tag on all feature requests that have it.
+#[async_trait]
+pub trait TagWrites {
+    /// Returns the tag with this name, regardless of case. `None` if no feature request has it, also no merged one.
+    async fn find_tag(&mut self, name: &Tag) -> Result<Option<ListedTag>, StoreError>;
+
+    /// Returns the feature requests, merged ones included, that a change changes, in the order of their IDs; `None` if
+    /// there are more than `limit`.
+    ///
+    /// Contract: other units of work that change these feature requests, or index them or what they are merged into, wait
+    /// for this one, and this one sees the changes of those that it waited for. Units that change tags of the workspace
+    /// follow each other.
+    async fn lock_tagged(
+        &mut self,
+        change: &TagChange,
+        limit: u32,
+    ) -> Result<Option<Vec<FeatureRequestId>>, StoreError>;
+
+    /// Changes a tag on these feature requests, which are locked. One that has both tags keeps one of them, at the position
+    /// of the first. Each gets an event by `actor`. Returns the feature requests whose search documents have words of the
+    /// changed tags: these, or what they are merged into.
+    async fn change_tag(
+        &mut self,
+        change: &TagChange,
+        requests: &[FeatureRequestId],
+        actor: &Actor,
+        at: Timestamp,
+    ) -> Result<Vec<FeatureRequestId>, StoreError>;
+}
+
 /// Tracks and lanes.
 #[async_trait]
 pub trait TrackWrites {
@@ -718,6 +754,7 @@ mockall::mock! {
         async fn searchable_text(&mut self, request: FeatureRequestId, merged: u32) -> Result<Option<SearchableText>, StoreError>;
         async fn save_search_document(&mut self, request: FeatureRequestId, document: &SearchDocument) -> Result<(), StoreError>;
         async fn delete_search_document(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
+        async fn expire_search_documents(&mut self, requests: &[FeatureRequestId]) -> Result<(), StoreError>;
         async fn existing_feature_requests(&mut self, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;
         async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError>;
         async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
@@ -775,6 +812,13 @@ mockall::mock! {
         async fn set_saved_views(&mut self, member: MemberId, views: &SavedViews) -> Result<(), StoreError>;
         async fn tell_until(&mut self, member: MemberId, after: Timestamp, until: Timestamp) -> Result<Option<EmailAddress>, StoreError>;
         async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<SubscribeOutcome>, StoreError>;
+    }
+
+    #[async_trait]
+    impl TagWrites for Unit {
+        async fn find_tag(&mut self, name: &Tag) -> Result<Option<ListedTag>, StoreError>;
+        async fn lock_tagged(&mut self, change: &TagChange, limit: u32) -> Result<Option<Vec<FeatureRequestId>>, StoreError>;
+        async fn change_tag(&mut self, change: &TagChange, requests: &[FeatureRequestId], actor: &Actor, at: Timestamp) -> Result<Vec<FeatureRequestId>, StoreError>;
     }
 
     #[async_trait]

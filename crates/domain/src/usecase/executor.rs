@@ -18,8 +18,8 @@ use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 use crate::policy::{idempotency, storage};
 use crate::ports::{
-    BeginOutcome, Clock, ConfigurationObserver, EndOutcome, IdGenerator, OperationLockGuard, OperationLocks,
-    RetryPause, Store, UnitOfWork,
+    BeginOutcome, Clock, ConfigurationObserver, EndOutcome, IdGenerator, IndexingObserver, OperationLockGuard,
+    OperationLocks, RetryPause, Store, UnitOfWork,
 };
 use crate::trace::TRACE_TARGET;
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
@@ -89,12 +89,21 @@ pub struct Performed<T> {
     pub recorded_bytes: u64,
     /// Whether lanes, tracks, settings or synonyms have changed, so that observers are notified.
     pub configuration_changed: bool,
+    /// Whether search documents are left for the background, so that its observer is notified.
+    pub documents_outdated: bool,
 }
 
 impl<T> Performed<T> {
     /// Returns what a command has done that stored nothing that counts, and left the configuration as it is.
     pub fn new(output: T, audit: Audit) -> Self {
-        Self { output, audit, stored_bytes: 0, recorded_bytes: 0, configuration_changed: false }
+        Self {
+            output,
+            audit,
+            stored_bytes: 0,
+            recorded_bytes: 0,
+            configuration_changed: false,
+            documents_outdated: false,
+        }
     }
 
     /// Adds record bytes that must fit into the storage budget.
@@ -122,6 +131,12 @@ impl<T> Performed<T> {
         Self { configuration_changed: true, ..self }
     }
 
+    /// Says that search documents were marked as outdated.
+    #[must_use]
+    pub fn leaving_outdated_documents(self) -> Self {
+        Self { documents_outdated: true, ..self }
+    }
+
     /// Replaces the entry of the audit log by the command's own record, unless nothing has changed.
     #[must_use]
     pub fn with_own_record(self, record: OwnRecord) -> Self {
@@ -131,17 +146,20 @@ impl<T> Performed<T> {
 
     /// Replaces the output.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Performed<U> {
-        let Self { output, audit, stored_bytes, recorded_bytes, configuration_changed } = self;
-        Performed { output: change(output), audit, stored_bytes, recorded_bytes, configuration_changed }
+        let Self { output, audit, stored_bytes, recorded_bytes, configuration_changed, documents_outdated } = self;
+        let output = change(output);
+        Performed { output, audit, stored_bytes, recorded_bytes, configuration_changed, documents_outdated }
     }
 
     /// Adds what another command has done in the same unit of work. Returns the other's output.
     pub fn join<U>(&mut self, other: Performed<U>) -> U {
-        let Performed { output, audit, stored_bytes, recorded_bytes, configuration_changed } = other;
+        let Performed { output, audit, stored_bytes, recorded_bytes, configuration_changed, documents_outdated } =
+            other;
         self.audit.join(audit);
         self.stored_bytes = self.stored_bytes.saturating_add(stored_bytes);
         self.recorded_bytes = self.recorded_bytes.saturating_add(recorded_bytes);
         self.configuration_changed |= configuration_changed;
+        self.documents_outdated |= documents_outdated;
         output
     }
 
@@ -208,6 +226,7 @@ pub struct Executor {
     ids: Arc<dyn IdGenerator>,
     budgets: Option<Arc<StorageBudgets>>,
     observer: Option<Arc<dyn ConfigurationObserver>>,
+    indexing: Option<Arc<dyn IndexingObserver>>,
     mail_per_day: Option<u64>,
     origin: Arc<Origin>,
 }
@@ -228,7 +247,8 @@ impl Executor {
         ids: Arc<dyn IdGenerator>,
     ) -> Self {
         let origin = Arc::new(Origin::service());
-        Self { store, locks, pause, clock, ids, budgets: None, observer: None, mail_per_day: None, origin }
+        let (budgets, observer, indexing, mail_per_day) = (None, None, None, None);
+        Self { store, locks, pause, clock, ids, budgets, observer, indexing, mail_per_day, origin }
     }
 
     /// Returns an executor whose commands have this origin. Without it, they are those of the service itself.
@@ -253,6 +273,12 @@ impl Executor {
     #[must_use]
     pub fn with_configuration_observer(self, observer: Arc<dyn ConfigurationObserver>) -> Self {
         Self { observer: Some(observer), ..self }
+    }
+
+    /// Notifies an observer of search documents that are left for the background.
+    #[must_use]
+    pub fn with_indexing_observer(self, observer: Arc<dyn IndexingObserver>) -> Self {
+        Self { indexing: Some(observer), ..self }
     }
 
     /// Runs a command at most once under its operation key, contract section 4.10.
@@ -419,13 +445,16 @@ impl Executor {
         match self.perform_and_record(operation, &context, &mut *work).await {
             Ok((performed, reservation)) => {
                 let (has_changed, configuration_changed) = (performed.has_changed(), performed.configuration_changed);
-                let recorded_bytes = performed.recorded_bytes;
+                let (recorded_bytes, documents_outdated) = (performed.recorded_bytes, performed.documents_outdated);
                 let rendered = render(performed.output);
                 let saved = if key.is_some() { save(&rendered) } else { None };
                 let committed = work.commit(saved.as_ref(), context.now).await;
                 // Also when the result of the commit is lost.
                 if let Some(observer) = self.observer.as_ref().filter(|_| configuration_changed) {
                     observer.configuration_changed(workspace);
+                }
+                if let Some(observer) = self.indexing.as_ref().filter(|_| documents_outdated) {
+                    observer.documents_outdated(workspace);
                 }
                 match committed? {
                     EndOutcome::Applied => {
@@ -525,7 +554,8 @@ mod tests {
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
     use crate::ports::mocks::{
-        MockConfigurationObserver, MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore,
+        MockConfigurationObserver, MockIndexingObserver, MockOperationLocks, MockRetryPause, MockStore, MockUnit,
+        MockUsageStore,
     };
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use mockall::Sequence;
@@ -538,11 +568,13 @@ mod tests {
         end: fn() -> Result<&'static str, RoadmapError>,
         stored_bytes: u64,
         changes_configuration: bool,
+        outdates_documents: bool,
     }
 
     impl Counted {
         fn ending(end: fn() -> Result<&'static str, RoadmapError>) -> Self {
-            Self { runs: AtomicU32::new(0), end, stored_bytes: 0, changes_configuration: false }
+            let runs = AtomicU32::new(0);
+            Self { runs, end, stored_bytes: 0, changes_configuration: false, outdates_documents: false }
         }
 
         /// Adds this number of bytes.
@@ -566,7 +598,8 @@ mod tests {
         ) -> Result<Performed<&'static str>, RoadmapError> {
             self.runs.fetch_add(1, Ordering::SeqCst);
             let performed = Performed::new((self.end)()?, Audit::OwnRecord(OwnRecord::Vote)).storing(self.stored_bytes);
-            Ok(Performed { configuration_changed: self.changes_configuration, ..performed })
+            let (configuration_changed, documents_outdated) = (self.changes_configuration, self.outdates_documents);
+            Ok(Performed { configuration_changed, documents_outdated, ..performed })
         }
     }
 
@@ -983,6 +1016,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_observer_is_notified_of_documents_that_are_left_for_the_background() {
+        let leaving = || Counted { outdates_documents: true, ..Counted::ending(|| Ok("done")) };
+        for (operation, store, notices) in [
+            (leaving(), committing_as(vec![Ok(EndOutcome::Applied)]), 1),
+            (leaving(), committing_as(vec![outcome_unknown()]), 1),
+            (Counted::ending(|| Ok("done")), committing_as(vec![Ok(EndOutcome::Applied)]), 0),
+        ] {
+            let mut observer = MockIndexingObserver::new();
+            let outdated = observer.expect_documents_outdated();
+            outdated.with(mockall::predicate::eq(workspace())).times(notices).return_const(());
+            let executor = executor(store, unused_locks()).with_indexing_observer(Arc::new(observer));
+            // Its outcome is looked at elsewhere.
+            drop(block_on(executor.run_without_key(workspace(), &operation)));
+        }
+    }
+
     /// Budgets of a workspace that stores 900 of 1,000 bytes.
     fn nearly_used_up(usage: MockUsageStore) -> Arc<StorageBudgets> {
         let limits = StorageLimits { records: Some(1_000), files: None };
@@ -1211,6 +1261,7 @@ mod tests {
         let entry = |action| Audit::entry(action, "lane", None);
         let mut both = Performed::new("first", entry("one")).storing(1).recording(10);
         let second = Performed::new("second", entry("two")).storing(2).recording(20).changing_configuration();
+        let second = second.leaving_outdated_documents();
         assert_eq!(both.join(second), "second");
         let entries = Audit::Entries([entry("one"), entry("two")].into_iter().flat_map(Audit::into_entries).collect());
         let expected = Performed {
@@ -1219,6 +1270,7 @@ mod tests {
             stored_bytes: 3,
             recorded_bytes: 30,
             configuration_changed: true,
+            documents_outdated: true,
         };
         assert_eq!(both, expected);
         assert_eq!(both.clone().map(drop), Performed { output: (), ..expected.clone().map(drop) });

@@ -14,6 +14,7 @@ pub mod portal;
 pub mod records;
 pub mod setting;
 pub mod subscriptions;
+pub mod tags;
 pub mod tracks;
 pub mod votes;
 

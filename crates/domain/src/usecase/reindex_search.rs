@@ -1,4 +1,5 @@
-//! Indexes feature requests again whose search documents have an earlier version.
+//! Indexes feature requests again whose search documents have an earlier version, or were left for the background by a
+//! change of many feature requests at once.
 
 use std::sync::Arc;
 
@@ -86,6 +87,19 @@ impl ReindexSearch {
             count += self.index_outdated(workspace.id, &pause).await?;
         }
         Ok(count)
+    }
+
+    /// Indexes the outdated feature requests of a workspace. Awaits `pause` after each batch. Returns the number of feature
+    /// requests.
+    ///
+    /// # Errors
+    /// Errors of the store. Earlier batches stay indexed.
+    pub async fn run_outdated<P: Future<Output = ()>>(
+        &self,
+        workspace: WorkspaceId,
+        pause: impl Fn(u64) -> P,
+    ) -> Result<u64, RoadmapError> {
+        self.index_outdated(workspace, &pause).await
     }
 
     /// Indexes all feature requests of a workspace again. Returns their number.

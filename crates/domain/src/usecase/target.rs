@@ -1,12 +1,12 @@
 //! Finds the record that a command is about, before the command's fields are looked at.
 
 use crate::error::{Resource, RoadmapError};
-use crate::model::feature_request::FeatureRequestRef;
+use crate::model::feature_request::{FeatureRequestRef, Tag};
 use crate::model::id::{ChangelogId, CommentId, CustomerId, LaneId, TrackId};
 use crate::ports::UnitOfWork;
 
 /// The record that a command is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// The workspace itself, whose host was found before: there is nothing that could be missing.
     Workspace,
@@ -19,6 +19,8 @@ pub enum Target {
     Changelog(ChangelogId),
     Lane(LaneId),
     Track(TrackId),
+    /// A tag, by name. `None` for a name that no tag can have.
+    Tag(Option<Tag>),
 }
 
 impl Target {
@@ -38,6 +40,8 @@ impl Target {
             Self::HeldComment(comment) => (work.find_held_comment(*comment).await?.is_some(), Resource::Comment),
             Self::Customer(customer) => (work.customer_exists(*customer).await?, Resource::Customer),
             Self::Changelog(changelog) => (work.find_changelog(*changelog).await?.is_some(), Resource::Changelog),
+            Self::Tag(Some(tag)) => (work.find_tag(tag).await?.is_some(), Resource::Tag),
+            Self::Tag(None) => (false, Resource::Tag),
         };
         if is_found { Ok(()) } else { Err(RoadmapError::NotFound(resource)) }
     }
@@ -47,6 +51,7 @@ impl Target {
 mod tests {
     use super::*;
     use crate::model::board::Board;
+    use crate::model::tag::ListedTag;
     use crate::model::track::{Lane, LaneKind};
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{changelog, name, request, summary};
@@ -62,6 +67,8 @@ mod tests {
         unit.expect_find_held_comment().returning(move |_| Ok(exists.then_some(id)));
         unit.expect_customer_exists().returning(move |_| Ok(exists));
         unit.expect_find_changelog().returning(move |_| Ok(exists.then(|| changelog(None, false))));
+        unit.expect_find_tag()
+            .returning(move |tag| Ok(exists.then(|| ListedTag { name: tag.clone(), feature_requests_count: 1 })));
         unit.expect_load_board().returning(move || {
             let mut board = Board::default();
             if exists {
@@ -90,6 +97,7 @@ mod tests {
             (Target::Changelog(ChangelogId::new(id)), Some("Changelog does not exist.")),
             (Target::Lane(LaneId::new(id)), Some("Lane does not exist.")),
             (Target::Track(TrackId::new(id)), Some("Track does not exist.")),
+            (Target::Tag(Some(Tag::from_stored("ui".to_owned()))), Some("Tag does not exist.")),
         ] {
             block_on(target.locate(&mut unit(true))).unwrap();
             let missing = block_on(target.locate(&mut unit(false)));

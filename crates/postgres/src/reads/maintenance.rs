@@ -154,15 +154,19 @@ statement! {
 }
 
 statement! {
-    /// Selects feature requests whose search documents have an earlier version.
+    /// Selects feature requests whose search documents have an earlier version or are marked as outdated.
     OutdatedDocuments { workspace: Uuid => SqlUuid, version: i32 => Integer, limit: i64 => BigInt } -> SqlUuid,
-    "SELECT request_id FROM search_documents WHERE workspace_id = {workspace} AND version < {version} LIMIT {limit}"
+    "SELECT request_id FROM search_documents WHERE workspace_id = {workspace} AND version < {version}
+     UNION ALL
+     SELECT request_id FROM outdated_documents WHERE workspace_id = {workspace}
+     LIMIT {limit}"
 }
 
 statement! {
-    /// Counts the feature requests whose search documents have an earlier version.
+    /// Counts the feature requests whose search documents have an earlier version or are marked as outdated.
     CountOutdatedDocuments { workspace: Uuid => SqlUuid, version: i32 => Integer } -> BigInt,
-    "SELECT count(*) FROM search_documents WHERE workspace_id = {workspace} AND version < {version}"
+    "SELECT (SELECT count(*) FROM search_documents WHERE workspace_id = {workspace} AND version < {version})
+          + (SELECT count(*) FROM outdated_documents WHERE workspace_id = {workspace})"
 }
 
 statement! {

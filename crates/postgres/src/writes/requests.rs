@@ -22,7 +22,7 @@ use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
 
 use crate::rows::{DetailRow, FindDetail, FindRequest, SummaryColumns};
-use crate::schema::{feature_request_events, feature_requests, search_documents};
+use crate::schema::{feature_request_events, feature_requests, outdated_documents, search_documents};
 use crate::statement::{id_or_number, resolved, statement, upserted_customer};
 use crate::unit::PostgresUnit;
 
@@ -125,7 +125,7 @@ statement! {
 }
 
 statement! {
-    /// Inserts or replaces a search document, and adds its words to the vocabulary.
+    /// Inserts or replaces a search document, which is not outdated any more, and adds its words to the vocabulary.
     SaveSearchDocument {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,
@@ -140,6 +140,8 @@ statement! {
          INSERT INTO search_words (workspace_id, word)
          SELECT {workspace}, word FROM unnest({words}) AS words (word)
          ON CONFLICT (workspace_id, word) DO NOTHING
+     ), built AS (
+         DELETE FROM outdated_documents WHERE workspace_id = {workspace} AND request_id = {request}
      )
      INSERT INTO search_documents (workspace_id, request_id, tag_number, title, tags, description, terms, version)
      SELECT {workspace}, {request}, tag_number, {title}, {tags}, {description}, array_to_tsvector({terms}), {version}
@@ -147,6 +149,15 @@ statement! {
      ON CONFLICT (workspace_id, request_id) DO UPDATE
      SET title = excluded.title, tags = excluded.tags, description = excluded.description, terms = excluded.terms,
          version = excluded.version"
+}
+
+statement! {
+    /// Marks the search documents of feature requests as outdated.
+    MarkOutdated { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> Untyped,
+    "INSERT INTO outdated_documents (workspace_id, request_id)
+     SELECT workspace_id, request_id FROM search_documents
+     WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
+     ON CONFLICT (workspace_id, request_id) DO NOTHING"
 }
 
 statement! {
@@ -345,6 +356,17 @@ impl FeatureRequestWrites for PostgresUnit {
             .filter(search_documents::workspace_id.eq(self.workspace))
             .filter(search_documents::request_id.eq(request.uuid()));
         self.run(delete.execute(&mut self.connection()?)).await?;
+        let delete = diesel::delete(outdated_documents::table)
+            .filter(outdated_documents::workspace_id.eq(self.workspace))
+            .filter(outdated_documents::request_id.eq(request.uuid()));
+        self.run(delete.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn expire_search_documents(&mut self, requests: &[FeatureRequestId]) -> Result<(), StoreError> {
+        let requests = requests.iter().map(|request| request.uuid()).collect();
+        let expire = MarkOutdated { workspace: self.workspace, requests };
+        self.run(expire.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 

@@ -35,6 +35,7 @@ use crate::report;
 use crate::secret;
 use crate::settings::Settings;
 use crate::shutdown::{ShutdownSignals, ShutdownState};
+use crate::system::OutdatedWorkspaces;
 use crate::wiring::{Application, HttpOptions, HttpRuntime};
 use crate::worker::Worker;
 
@@ -141,7 +142,11 @@ impl Serve {
         };
         let writing = tokio::spawn(missed_searches.clone().write_every_minute());
         let outdated_documents = Arc::new(AtomicU64::new(0));
-        let reindexing = tokio::spawn(reindex_search(application.reindex_search(), outdated_documents.clone()));
+        let reindexing = tokio::spawn(reindex_search(
+            application.reindex_search(),
+            application.outdated.clone(),
+            outdated_documents.clone(),
+        ));
 
         let worker = settings.mail_worker.then(|| Worker::start(deliver, application.tell_team())).transpose()?;
         let mut listening = first_line(&base_url, address);
@@ -242,11 +247,23 @@ impl MissedSearchCounts {
 }
 
 /// Indexes feature requests again that an earlier version indexed, now and every hour: a process of an earlier version
-/// may still be running.
-async fn reindex_search(reindex: ReindexSearch, outdated: Arc<AtomicU64>) {
+/// may still be running. Those that a change of a tag has left for the background are indexed at once.
+async fn reindex_search(reindex: ReindexSearch, workspaces: OutdatedWorkspaces, outdated: Arc<AtomicU64>) {
     let mut hours = tokio::time::interval(MAINTENANCE_INTERVAL);
     loop {
-        hours.tick().await;
+        let workspace = tokio::select! {
+            _ = hours.tick() => None,
+            workspace = workspaces.next() => Some(workspace),
+        };
+        if let Some(workspace) = workspace {
+            match reindex.run_outdated(workspace, |_| tokio::time::sleep(REINDEX_PAUSE)).await {
+                Ok(indexed) => tracing::debug!(feature_requests = indexed, "indexed what a change of a tag has left"),
+                Err(error) => {
+                    tracing::warn!(error = %ErrorChain::new(&error), "failed to index what a change of a tag has left");
+                }
+            }
+            continue;
+        }
         match reindex.count_outdated().await {
             Ok(0) => continue,
             Ok(count) => {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary};
+use diesel::sql_types::{BigInt, Binary, Integer};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
@@ -96,6 +96,26 @@ statement! {
      )"
 }
 
+statement! {
+    /// Selects feature requests whose search documents have an earlier version or are marked as outdated.
+    OutdatedDocuments { workspace: Id => Binary, version: i32 => Integer, limit: i64 => BigInt } -> Binary,
+    "WITH scope (workspace, version) AS (SELECT ?, ?)
+     SELECT request_id FROM search_documents
+     WHERE workspace_id = (SELECT workspace FROM scope) AND version < (SELECT version FROM scope)
+     UNION ALL
+     SELECT request_id FROM outdated_documents WHERE workspace_id = (SELECT workspace FROM scope)
+     LIMIT ?"
+}
+
+statement! {
+    /// Counts the feature requests whose search documents have an earlier version or are marked as outdated.
+    CountOutdatedDocuments { workspace: Id => Binary, version: i32 => Integer } -> BigInt,
+    "WITH scope (workspace, version) AS (SELECT ?, ?)
+     SELECT (SELECT count(*) FROM search_documents WHERE workspace_id = scope.workspace AND version < scope.version)
+          + (SELECT count(*) FROM outdated_documents WHERE workspace_id = scope.workspace)
+     FROM scope"
+}
+
 /// Returns deleted files by their ID and size.
 fn unused(workspace: WorkspaceId, deleted: Vec<(Id, i64)>) -> Vec<UnusedAttachment> {
     let file = |(attachment, byte_size): (Id, i64)| UnusedAttachment {
@@ -181,21 +201,14 @@ impl Maintenance for SqliteStore {
         version: i32,
         limit: u32,
     ) -> Result<Vec<FeatureRequestId>, StoreError> {
-        let outdated = search_documents::table
-            .filter(search_documents::workspace_id.eq(Id(workspace.uuid())))
-            .filter(search_documents::version.lt(version))
-            .select(search_documents::request_id)
-            .limit(limit.into());
+        let outdated = OutdatedDocuments { workspace: Id(workspace.uuid()), version, limit: limit.into() };
         let ids: Vec<Id> = self.readers.run(move |connection| Ok(outdated.load(connection)?)).await?;
         Ok(ids.into_iter().map(|id| FeatureRequestId::new(id.0)).collect())
     }
 
     async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError> {
-        let outdated = search_documents::table
-            .filter(search_documents::workspace_id.eq(Id(workspace.uuid())))
-            .filter(search_documents::version.lt(version))
-            .count();
-        let count: i64 = self.readers.run(move |connection| Ok(outdated.get_result(connection)?)).await?;
+        let count = CountOutdatedDocuments { workspace: Id(workspace.uuid()), version };
+        let count: i64 = self.readers.run(move |connection| Ok(count.get_result(connection)?)).await?;
         Ok(count.unsigned_abs())
     }
 

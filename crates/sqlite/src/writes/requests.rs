@@ -24,7 +24,7 @@ use crate::rows::find_summary;
 use crate::schema::{
     feature_request_events, feature_request_tags, feature_requests, tag_counters, vote_tallies, workspaces,
 };
-use crate::search_documents::{delete_document, index, save_document};
+use crate::search_documents::{MarkOutdated, delete_document, index, save_document};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
 use crate::writes::votes::find_or_insert_customer;
@@ -214,6 +214,15 @@ impl FeatureRequestWrites for SqliteUnit {
 
     async fn delete_search_document(&mut self, request: FeatureRequestId) -> Result<(), StoreError> {
         self.run(move |connection, workspace| delete_document(connection, workspace, Id(request.uuid()))).await
+    }
+
+    async fn expire_search_documents(&mut self, requests: &[FeatureRequestId]) -> Result<(), StoreError> {
+        let requests: Vec<Id> = requests.iter().map(|request| Id(request.uuid())).collect();
+        self.run(move |connection, workspace| {
+            MarkOutdated { workspace, requests: json_ids(&requests) }.execute(connection)?;
+            Ok(())
+        })
+        .await
     }
 
     async fn existing_feature_requests(

@@ -19,6 +19,30 @@ done-track-deleted = تم حذف المرحلة.
 done-lane-added = تمت إضافة المسار.
 done-lane-saved = تم حفظ المسار.
 done-lane-deleted = تم حذف المسار.
+done-tag-saved = { $count ->
+    [zero] لم يتغير اسم الوسم في أي طلب.
+    [one] تغيّر اسم الوسم في طلب واحد.
+    [two] تغيّر اسم الوسم في طلبين.
+    [few] تغيّر اسم الوسم في { $number } طلبات.
+    [many] تغيّر اسم الوسم في { $number } طلبًا.
+   *[other] تغيّر اسم الوسم في { $number } طلب.
+}
+done-tag-merged = { $count ->
+    [zero] صار الوسمان وسمًا واحدًا.
+    [one] صار الوسمان وسمًا واحدًا. تغيّر طلب واحد.
+    [two] صار الوسمان وسمًا واحدًا. تغيّر طلبان.
+    [few] صار الوسمان وسمًا واحدًا. تغيّرت { $number } طلبات.
+    [many] صار الوسمان وسمًا واحدًا. تغيّر { $number } طلبًا.
+   *[other] صار الوسمان وسمًا واحدًا. تغيّر { $number } طلب.
+}
+done-tag-deleted = { $count ->
+    [zero] لم يُزَل الوسم من أي طلب.
+    [one] أُزيل الوسم من طلب واحد.
+    [two] أُزيل الوسم من طلبين.
+    [few] أُزيل الوسم من { $number } طلبات.
+    [many] أُزيل الوسم من { $number } طلبًا.
+   *[other] أُزيل الوسم من { $number } طلب.
+}
 done-settings-saved = تم حفظ الإعدادات.
 
 # سجل التغييرات.
@@ -162,6 +186,55 @@ lane-delete-title = حذف المسار «{ $name }»؟
 lane-delete-none = لا تؤدي إليه أي مرحلة، فلا يتغير شيء آخر.
 lane-delete-tracks = تفقد طلبات هذه المراحل حالتها العامة:
 lane-delete-stay = تبقى في قائمة البوابة، لكنها لا تظهر في خارطة الطريق بعد ذلك.
+
+# الوسوم.
+tags-lead = كلمات يُعثر بها على الطلبات وتُصفّى بها. ما تغيّره هنا يتغير في كل الطلبات التي لها الوسم.
+tags-search = البحث عن الوسوم
+tags-count = { $count ->
+    [zero] لا وسوم
+    [one] وسم واحد
+    [two] وسمان
+    [few] { $number } وسوم
+    [many] { $number } وسمًا
+   *[other] { $number } وسم
+}
+tags-all = عرض كل الوسوم
+tags-none-title = لا وسوم بعد
+tags-none-text = أضف وسومًا إلى الطلبات في الوارد أو عند التعديل، فتظهر هنا.
+tags-not-found-title = لم يُعثر على وسم
+tags-not-found-text = جرّب جزءًا أقصر من الاسم.
+tag-requests = الطلبات
+tag-rename = إعادة تسمية { $name }
+tag-delete-named = حذف { $name }
+tag-rename-title = إعادة تسمية «{ $name }»
+tag-rename-count = { $count ->
+    [0] لا تحمله إلا طلبات مدمجة.
+    [zero] لا تحمله إلا طلبات مدمجة.
+    [one] يحمله طلب واحد.
+    [two] يحمله طلبان.
+    [few] تحمله { $number } طلبات.
+    [many] يحمله { $number } طلبًا.
+   *[other] يحمله { $number } طلب.
+}
+field-tag_query = البحث
+field-tag-name = الاسم الجديد
+tag-name-hint = إن كان لوسم آخر هذا الاسم، تُسأل هل يصير الوسمان وسمًا واحدًا.
+tag-merge-title = دمج «{ $from }» في «{ $to }»؟
+tag-merge-text = لوسم آخر هذا الاسم. تأخذ طلبات «{ $from }» الوسم «{ $to }» بدلًا منه، وما له الوسمان يبقى له مرة واحدة. لا يمكن التراجع عن ذلك.
+tag-merge = دمج الوسمين
+tag-delete-title = حذف الوسم «{ $name }»؟
+tag-delete-count = { $count ->
+    [0] لا تفقده إلا طلبات مدمجة.
+    [zero] لا تفقده إلا طلبات مدمجة.
+    [one] يفقده طلب واحد.
+    [two] يفقده طلبان.
+    [few] تفقده { $number } طلبات.
+    [many] يفقده { $number } طلبًا.
+   *[other] يفقده { $number } طلب.
+}
+tag-delete-text = تبقى الطلبات. لا يمكن التراجع عن ذلك.
+tag-delete = حذف الوسم
+tag-too-many = لأكثر من { $number } طلب هذا الوسم، وهذا أكثر من أن يتغير دفعة واحدة. لم يتغير شيء.
 
 # الإعدادات.
 field-product_name = اسم المنتج

@@ -4,6 +4,7 @@ admin-inbox = الوارد
 admin-overview = نظرة عامة
 admin-changelogs = سجل التغييرات
 admin-customers = العملاء
+admin-tags = الوسوم
 admin-tracks = المراحل
 admin-members = الأعضاء
 admin-api-keys = مفاتيح API

@@ -15,6 +15,18 @@ done-track-deleted = Die Spur wurde gelöscht.
 done-lane-added = Die Spalte wurde hinzugefügt.
 done-lane-saved = Die Spalte wurde gespeichert.
 done-lane-deleted = Die Spalte wurde gelöscht.
+done-tag-saved = { $count ->
+    [one] Das Schlagwort wurde bei { $number } Wunsch umbenannt.
+   *[other] Das Schlagwort wurde bei { $number } Wünschen umbenannt.
+}
+done-tag-merged = { $count ->
+    [one] Die beiden Schlagwörter sind jetzt eins. { $number } Wunsch wurde geändert.
+   *[other] Die beiden Schlagwörter sind jetzt eins. { $number } Wünsche wurden geändert.
+}
+done-tag-deleted = { $count ->
+    [one] Das Schlagwort wurde von { $number } Wunsch entfernt.
+   *[other] Das Schlagwort wurde von { $number } Wünschen entfernt.
+}
 done-settings-saved = Die Einstellungen wurden gespeichert.
 
 # Neuigkeiten.
@@ -147,6 +159,43 @@ lane-delete-title = Die Spalte „{ $name }“ löschen?
 lane-delete-none = Keine Spur führt zu ihr, darum ändert sich sonst nichts.
 lane-delete-tracks = Die Wünsche dieser Spuren verlieren ihren öffentlichen Status:
 lane-delete-stay = Sie bleiben in der Liste des Portals, stehen aber nicht mehr auf der Roadmap.
+
+# Schlagwörter.
+tags-lead = Wörter, nach denen Wünsche gefunden und gefiltert werden. Was Sie hier ändern, ändert sich bei allen Wünschen mit dem Schlagwort.
+tags-search = Schlagwörter suchen
+tags-count = { $count ->
+    [one] { $number } Schlagwort
+   *[other] { $number } Schlagwörter
+}
+tags-all = Alle Schlagwörter zeigen
+tags-none-title = Noch keine Schlagwörter
+tags-none-text = Geben Sie Wünschen im Eingang oder beim Bearbeiten Schlagwörter. Dann stehen sie hier.
+tags-not-found-title = Kein Schlagwort gefunden
+tags-not-found-text = Versuchen Sie es mit einem kürzeren Teil des Namens.
+tag-requests = Wünsche
+tag-rename = { $name } umbenennen
+tag-delete-named = { $name } löschen
+tag-rename-title = „{ $name }“ umbenennen
+tag-rename-count = { $count ->
+    [0] Nur zusammengeführte Wünsche haben es.
+    [one] { $number } Wunsch hat es.
+   *[other] { $number } Wünsche haben es.
+}
+field-tag_query = Suche
+field-tag-name = Neuer Name
+tag-name-hint = Wenn ein anderes Schlagwort so heißt, werden Sie gefragt, ob die beiden eins werden.
+tag-merge-title = „{ $from }“ mit „{ $to }“ zusammenführen?
+tag-merge-text = Ein Schlagwort heißt schon so. Wünsche mit „{ $from }“ bekommen stattdessen „{ $to }“, und ein Wunsch mit beiden hat es danach einmal. Das lässt sich nicht rückgängig machen.
+tag-merge = Schlagwörter zusammenführen
+tag-delete-title = Das Schlagwort „{ $name }“ löschen?
+tag-delete-count = { $count ->
+    [0] Nur zusammengeführte Wünsche verlieren es.
+    [one] { $number } Wunsch verliert es.
+   *[other] { $number } Wünsche verlieren es.
+}
+tag-delete-text = Die Wünsche bleiben. Das lässt sich nicht rückgängig machen.
+tag-delete = Schlagwort löschen
+tag-too-many = Mehr als { $number } Wünsche haben dieses Schlagwort. Das sind zu viele, um sie auf einmal zu ändern. Es wurde nichts geändert.
 
 # Einstellungen.
 field-product_name = Name des Produkts

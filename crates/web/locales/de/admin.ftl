@@ -4,6 +4,7 @@ admin-inbox = Eingang
 admin-overview = Überblick
 admin-changelogs = Neuigkeiten
 admin-customers = Kunden
+admin-tags = Schlagwörter
 admin-tracks = Spuren
 admin-members = Mitglieder
 admin-api-keys = API-Schlüssel

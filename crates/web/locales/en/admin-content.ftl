@@ -15,6 +15,18 @@ done-track-deleted = The track was deleted.
 done-lane-added = The lane was added.
 done-lane-saved = The lane was saved.
 done-lane-deleted = The lane was deleted.
+done-tag-saved = { $count ->
+    [one] The tag was renamed on { $number } feature request.
+   *[other] The tag was renamed on { $number } feature requests.
+}
+done-tag-merged = { $count ->
+    [one] The two tags are one now. { $number } feature request was changed.
+   *[other] The two tags are one now. { $number } feature requests were changed.
+}
+done-tag-deleted = { $count ->
+    [one] The tag was removed from { $number } feature request.
+   *[other] The tag was removed from { $number } feature requests.
+}
 done-settings-saved = The settings were saved.
 
 # Changelogs.
@@ -147,6 +159,43 @@ lane-delete-title = Delete the lane “{ $name }”?
 lane-delete-none = No track leads to it, so that nothing else changes.
 lane-delete-tracks = The feature requests of these tracks lose their public status:
 lane-delete-stay = They stay in the list of the portal, but are not on the roadmap any more.
+
+# Tags.
+tags-lead = Words by which feature requests are found and filtered. What you change here changes on all feature requests that have the tag.
+tags-search = Search tags
+tags-count = { $count ->
+    [one] { $number } tag
+   *[other] { $number } tags
+}
+tags-all = Show all tags
+tags-none-title = No tags yet
+tags-none-text = Give tags to feature requests in the inbox, or when you edit one. Then they are listed here.
+tags-not-found-title = No tag found
+tags-not-found-text = Try a shorter part of the name.
+tag-requests = Feature requests
+tag-rename = Rename { $name }
+tag-delete-named = Delete { $name }
+tag-rename-title = Rename “{ $name }”
+tag-rename-count = { $count ->
+    [0] Only merged feature requests have it.
+    [one] { $number } feature request has it.
+   *[other] { $number } feature requests have it.
+}
+field-tag_query = Search
+field-tag-name = New name
+tag-name-hint = If another tag has this name, you are asked whether the two become one.
+tag-merge-title = Merge “{ $from }” into “{ $to }”?
+tag-merge-text = There is a tag with this name already. The feature requests of “{ $from }” get “{ $to }” instead, and one that has both then has it once. This cannot be undone.
+tag-merge = Merge tags
+tag-delete-title = Delete the tag “{ $name }”?
+tag-delete-count = { $count ->
+    [0] Only merged feature requests lose it.
+    [one] { $number } feature request loses it.
+   *[other] { $number } feature requests lose it.
+}
+tag-delete-text = The feature requests stay. This cannot be undone.
+tag-delete = Delete tag
+tag-too-many = More than { $number } feature requests have this tag, which is too many to change at once. Nothing was changed.
 
 # Settings.
 field-product_name = Product name

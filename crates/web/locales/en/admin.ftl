@@ -4,6 +4,7 @@ admin-inbox = Inbox
 admin-overview = Overview
 admin-changelogs = Changelog
 admin-customers = Customers
+admin-tags = Tags
 admin-tracks = Tracks
 admin-members = Members
 admin-api-keys = API keys

@@ -40,7 +40,7 @@ const IN_FILE: usize = 10_000;
 const AT_A_TIME: u32 = 1_000;
 
 /// What was done, with the key of its words.
-const ACTIONS: [(&str, &str); 47] = [
+const ACTIONS: [(&str, &str); 49] = [
     ("feature_request.update", "action-request-update"),
     ("feature_request.move", "action-request-move"),
     ("feature_request.merge", "action-request-merge"),
@@ -73,6 +73,8 @@ const ACTIONS: [(&str, &str); 47] = [
     ("lane.create", "action-lane-create"),
     ("lane.update", "action-lane-update"),
     ("lane.delete", "action-lane-delete"),
+    ("tag.update", "action-tag-update"),
+    ("tag.delete", "action-tag-delete"),
     ("member.add", "action-member-add"),
     ("member.role", "action-member-role"),
     ("member.remove", "action-member-remove"),
@@ -91,7 +93,7 @@ const ACTIONS: [(&str, &str); 47] = [
 ];
 
 /// The kinds of records, with the keys of their names.
-const KINDS: [(&str, &str); 16] = [
+const KINDS: [(&str, &str); 17] = [
     ("feature_request", "record-request"),
     ("comment", "record-comment"),
     ("reference_note", "record-note"),
@@ -99,6 +101,7 @@ const KINDS: [(&str, &str); 16] = [
     ("customer", "record-customer"),
     ("track", "record-track"),
     ("lane", "record-lane"),
+    ("tag", "record-tag"),
     ("member", "record-member"),
     ("api_key", "record-key"),
     ("sign_in", "record-sign-in"),
@@ -111,7 +114,7 @@ const KINDS: [(&str, &str); 16] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 41] = [
+const FIELDS: [(&str, &str); 42] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -132,6 +135,7 @@ const FIELDS: [(&str, &str); 41] = [
     ("subscribed", "change-subscribed"),
     ("feature_request", "record-request"),
     ("feature_request_ids", "change-requests"),
+    ("feature_requests", "tag-requests"),
     ("category", "changelog-category"),
     ("cover_image", "change-cover"),
     ("public_from", "change-public-from"),
@@ -392,6 +396,7 @@ fn page_of(subject: &Subject, action: &str) -> Option<String> {
         ("setting" | "portal" | "synonyms", _) => Some("/admin/settings".to_owned()),
         ("mail", _) => Some("/admin/mail".to_owned()),
         _ if is_gone => None,
+        ("tag", _) => Some("/admin/tags".to_owned()),
         ("comment", Some(id)) => Some(format!("/admin/comments/{id}")),
         ("changelog", Some(id)) => Some(format!("/admin/changelogs/{id}")),
         ("customer", Some(id)) => Some(format!("/admin/customers/{id}")),

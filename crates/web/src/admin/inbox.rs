@@ -25,6 +25,7 @@ use roadmap_domain::model::track::Track;
 use roadmap_domain::usecase::decide_held_posts::{DecideHeldPosts, HeldPostsDecided};
 use roadmap_domain::usecase::query::admin::{ListInbox, ListInboxRows};
 use roadmap_domain::usecase::query::portal::ListHeldPosts;
+use roadmap_domain::usecase::query::tags::SuggestTags;
 use roadmap_domain::usecase::triage_feature_requests::{TriageFeatureRequests, Triaged};
 use roadmap_http::error::HttpError;
 
@@ -73,6 +74,8 @@ struct InboxPage {
     /// The tracks, as check boxes.
     tracks: Vec<Choice>,
     lanes: Vec<Choice>,
+    /// What the fields of tags suggest.
+    known_tags: Vec<Tag>,
     sorts: Vec<Choice>,
     /// How many were found, if not all are shown.
     results_count: Option<String>,
@@ -255,6 +258,11 @@ impl Address {
 /// Returns the path of the inbox with the feature requests on a track.
 pub(crate) fn track_path(track: TrackId) -> String {
     Address { tracks: vec![track.to_string()], state: InboxState::All, ..Address::of_path(PATH) }.path()
+}
+
+/// Returns the path of the inbox with the feature requests that have a tag.
+pub(crate) fn tag_path(tag: &Tag) -> String {
+    Address { tag: tag.as_str().to_owned(), state: InboxState::All, ..Address::of_path(PATH) }.path()
 }
 
 /// Returns the path of the inbox with the feature requests of a state.
@@ -558,6 +566,7 @@ async fn render(context: &Context, address: Address, bulk: Bulk, view: ViewForm)
         own_views,
         tracks: tracks(t, &counts, &address),
         lanes: lanes(t, &counts, &address),
+        known_tags: context.run(&SuggestTags).await?,
         sorts: sorts(t, &address),
         results_count: (address.is_filtered() && !rows.is_empty()).then(|| t.count("results", listing.total)),
         is_awaiting: address.state == InboxState::Awaiting,
@@ -891,6 +900,7 @@ pub(crate) mod tests {
             own_views: views::sample(&address),
             tracks: tracks(t, &counts, &address),
             lanes: lanes(t, &counts, &address),
+            known_tags: vec![Tag::from_stored("<i>".to_owned())],
             sorts: sorts(t, &address),
             results_count: address.is_filtered().then(|| t.count("results", 3)),
             rows: rows.iter().map(|row| Row::new(t, row, &bulk.ids, &ListPlace::of_page(&address))).collect(),
