@@ -137,10 +137,9 @@ const isShownAlone = (number) => number % 4 === 0;
 export async function fillHostile(service, payloads) {
   const paths = new Set(["/", "/feature_requests"]);
   // The roadmap shows them, too, in one of more lanes than fit side by side.
-  const { lane } = await service.must("hostile", "POST", "/lanes", { lane: { name: "Later" } });
-  await service.must("hostile", "POST", "/lanes", { lane: { name: "Never" } });
+  for (const lane of ["Later", "Never"]) service.run("lane", "add", "--workspace", "hostile", lane);
   const { tracks } = await service.must("hostile", "GET", "/tracks");
-  await service.must("hostile", "PATCH", `/tracks/${tracks[0].id}`, { track: { lane_id: lane.id } });
+  service.run("track", "move", "--workspace", "hostile", tracks[0].name, "--lane", "Later");
   const thread = await createRequest(service, "hostile", { title: "Thread" });
   const threadPath = new URL(thread.url).pathname;
   let comments = 0;
