@@ -183,13 +183,6 @@ ask-name-hint = اختياري. يظهر اسمك بجانب ما تكتبه، �
 save-name = حفظ الاسم
 done-named = شكرًا. حُفظ اسمك.
 
-# شريط أدوات حقل نص بصيغة Markdown.
-formatting = تنسيق
-tool-bold = غامق
-tool-list = قائمة
-tool-link = رابط
-tool-picture = صورة
-
 # صورة في نص.
 add-picture = إضافة صورة
 picture-hint = ‏JPEG أو PNG أو WebP أو GIF، حتى 5 ميغابايت. تُزال البيانات المخفية مثل المكان.

@@ -179,13 +179,6 @@ ask-name-hint = Freiwillig. Ihr Name steht neben dem, was Sie schreiben. In Ihre
 save-name = Namen speichern
 done-named = Danke. Ihr Name ist gespeichert.
 
-# Die Werkzeugleiste eines Textfelds für Markdown.
-formatting = Formatierung
-tool-bold = Fett
-tool-list = Liste
-tool-link = Link
-tool-picture = Bild
-
 # Ein Bild in einem Text.
 add-picture = Bild hinzufügen
 picture-hint = JPEG, PNG, WebP oder GIF, bis 5 MB. Versteckte Daten wie der Ort werden entfernt.

@@ -179,13 +179,6 @@ ask-name-hint = Optional. Your name stands beside what you write. You can change
 save-name = Save name
 done-named = Thank you. Your name is saved.
 
-# The toolbar of a text area for Markdown.
-formatting = Formatting
-tool-bold = Bold
-tool-list = List
-tool-link = Link
-tool-picture = Picture
-
 # A picture of a text.
 add-picture = Add picture
 picture-hint = JPEG, PNG, WebP or GIF, up to 5 MB. Hidden data such as the place are removed.
