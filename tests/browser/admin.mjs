@@ -240,7 +240,7 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
   await step("record votes", async () => {
     await team.open("/admin");
     await team.press("link", "Record a vote");
-    await team.fill("textbox", "E-mail address", "called@example.org");
+    await team.fill("combobox", "E-mail address", "called@example.org");
     await team.fill("textbox", "Words", `A new wish, ${way}`);
     await team.press("button", "Find");
     const made = team.find("radio", "New feature request");
