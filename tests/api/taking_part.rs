@@ -701,6 +701,10 @@ fn a_vote_in_a_list_keeps_its_place() {
     }
     let unfollowed = part(&ann, "subscription", &[("part", "page"), ("state", "off")]).text();
     assert!(unfollowed.contains("You do not follow this any more") && unfollowed.contains(">Follow<"), "{unfollowed}");
+    // The sentence is that of what was done, not of the button.
+    ann.submit("/account/mail", &[]);
+    let resumed = part(&ann, "subscription", &[("part", "page"), ("state", "on")]).text();
+    assert!(resumed.contains("You had stopped mail from us: it is on again."), "{resumed}");
     assert_eq!(votes(&app, &id), 1);
     // Somebody who has never taken part is shown the own vote, too.
     let olga = Browser::signed_in(&app, "olga@acme.example");

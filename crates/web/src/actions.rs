@@ -97,6 +97,13 @@ pub(crate) fn with_done(path: &str, done: &str) -> String {
     format!("{path}{separator}done={done}{mark}{fragment}")
 }
 
+/// Returns what was done, by the path of the next page. Empty if the path does not say it.
+pub(crate) fn done_of(path: &str) -> String {
+    let path = path.split('#').next().unwrap_or_default();
+    let query = path.split_once('?').map_or("", |(_, query)| query);
+    Fields::parse(query.as_bytes()).get("done").to_owned()
+}
+
 /// Removes a parameter from a path without a fragment.
 pub(crate) fn without_parameter(path: &str, name: &str) -> String {
     let Some((path, query)) = path.split_once('?') else { return path.to_owned() };
@@ -423,6 +430,7 @@ mod tests {
             ("/x?undone=1&done", "/x?undone=1&done=voted"),
         ] {
             assert_eq!(with_done(path, "voted"), expected);
+            assert_eq!(done_of(expected), "voted");
             assert!(LocalPath::parse(expected).is_some());
         }
     }

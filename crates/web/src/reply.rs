@@ -155,6 +155,14 @@ impl Reply {
         Self::new(Content::Other(response))
     }
 
+    /// Returns where a redirect leads.
+    pub(crate) fn location(&self) -> Option<&str> {
+        match &self.content {
+            Content::Redirect { location, .. } => Some(location),
+            Content::Page { .. } | Content::Other(_) => None,
+        }
+    }
+
     /// Adds a parameter to the path of a redirect.
     pub(crate) fn with_parameter(mut self, parameter: &str) -> Self {
         if let Content::Redirect { location, .. } = &mut self.content {

@@ -27,7 +27,7 @@ use roadmap_domain::usecase::query::portal::ListPublicRequests;
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use roadmap_http::error::HttpError;
 
-use crate::actions::{execute, multiline_text, next_path, with_done};
+use crate::actions::{done_of, execute, multiline_text, next_path, with_done};
 use crate::admin::inbox::attention_key;
 use crate::admin::inbox::place::{ListPlace, Neighbours};
 use crate::admin::parts::{Choice, Person, actor_name, person, track_choices};
@@ -229,13 +229,11 @@ pub(crate) async fn move_to_track(context: Rc<Context>, fields: Fields) -> PageR
 
 /// Leads to the next feature request of the list, or back to the list, with what was done with the one of the path.
 async fn go_on(context: &Context, location: &str) -> PageResult {
-    let query = location.split_once('?').map_or("", |(_, query)| query);
-    let query = Fields::parse(query.as_bytes());
     let Some(place) = ListPlace::parse(&context.query) else { return Ok(Reply::see_other(location)) };
     let counts = context.run(&CountInbox).await?;
     let next = place.neighbours(context, &counts, reference(context)).await?.next;
     let next = next.unwrap_or_else(|| place.list_path());
-    Ok(Reply::see_other(with_done(&next, query.get("done"))))
+    Ok(Reply::see_other(with_done(&next, &done_of(location))))
 }
 
 /// `POST /admin/feature_requests/{slug}/no_answer_needed`.

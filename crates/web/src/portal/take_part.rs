@@ -15,7 +15,7 @@ use roadmap_domain::usecase::query::portal::{FindSession, FindVisibleRequest, Sh
 use roadmap_http::error::HttpError;
 
 use crate::actions::{
-    act, check, check_honeypot, execute, find_request, keep, multiline_text, next_path, not_done, read_email,
+    act, check, check_honeypot, done_of, execute, find_request, keep, multiline_text, next_path, not_done, read_email,
     request_path, with_done,
 };
 use crate::context::Context;
@@ -56,16 +56,6 @@ impl Toggle {
             Self::RemoveVote => ("unvote", "ask-remove-vote"),
             Self::Subscribe => ("subscription", "ask-follow"),
             Self::Unsubscribe => ("subscription", "ask-unfollow"),
-        }
-    }
-
-    /// Returns what was done, for the notice.
-    const fn done(self) -> &'static str {
-        match self {
-            Self::Vote => "voted",
-            Self::RemoveVote => "unvoted",
-            Self::Subscribe => "subscribed",
-            Self::Unsubscribe => "unsubscribed",
         }
     }
 
@@ -161,7 +151,7 @@ async fn toggle(context: &Context, fields: &Fields, toggle: Toggle) -> PageResul
         let reply = act(context, session, action, fields, next.clone()).await?;
         return match fields.get("part") {
             "" => Ok(reply),
-            part => changed_part(context, &request, toggle, part, next).await,
+            part => changed_part(context, &request, &reply, part, next).await,
         };
     }
     let mut problems = Problems::default();
@@ -174,11 +164,11 @@ async fn toggle(context: &Context, fields: &Fields, toggle: Toggle) -> PageResul
     }
 }
 
-/// Returns the part of the page at `next` that an action has changed, for the script.
+/// Returns the part of the page at `next` that an action has changed, for the script. `reply` is the redirect of the action.
 async fn changed_part(
     context: &Context,
     request: &RequestLink,
-    toggle: Toggle,
+    reply: &Reply,
     part: &str,
     next: String,
 ) -> PageResult {
@@ -191,7 +181,8 @@ async fn changed_part(
     let query = ShowRequestPage { request: FeatureRequestRef::Id(request.id), viewer, comments: None };
     let request = context.run(&query).await?;
     let statuses = Statuses::load(context).await?;
-    let notice = notices::of_portal(context.text(), toggle.done()).unwrap_or_default().into_owned();
+    let done = reply.location().map(done_of).unwrap_or_default();
+    let notice = notices::of_portal(context.text(), &done).unwrap_or_default().into_owned();
     // The fragment is added again.
     let here = next.split('#').next().unwrap_or_default().to_owned();
     let page = Page { here, notice: None, ..Page::new(context, Nav::Requests, String::new()) };
