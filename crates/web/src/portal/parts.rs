@@ -172,17 +172,18 @@ pub(crate) struct VoteBox {
 }
 
 impl VoteBox {
-    /// Creates the box of a feature request with this status.
-    pub(crate) fn new(t: Text, request: &RequestPage, status: Option<&Status>) -> Self {
-        let summary = &request.detail.summary;
+    /// Creates the box of a feature request.
+    pub(crate) fn new(statuses: &Statuses, request: &RequestPage) -> Self {
+        let (summary, is_awaiting) = (&request.detail.summary, request.detail.awaiting_approval);
+        let status = statuses.of(&summary.placement, false);
         Self {
             title: summary.title.as_str().to_owned(),
             slug: summary.slug(),
-            votes: Counted::votes(t, summary.votes_count),
+            votes: Counted::votes(statuses.t, summary.votes_count),
             has_voted: request.has_voted,
             is_subscribed: request.is_subscribed,
-            is_done: status.is_some_and(Status::is_done),
-            is_awaiting: request.detail.awaiting_approval,
+            is_done: !is_awaiting && status.is_some_and(|status| status.is_done()),
+            is_awaiting,
         }
     }
 }

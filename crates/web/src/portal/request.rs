@@ -144,7 +144,6 @@ impl RequestTemplate {
         let is_own = detail.author.as_ref().is_some_and(|author| Some(author.id) == viewer.customer);
         let status = statuses.of(&detail.summary.placement, is_own || is_member);
         let status = status.filter(|_| !detail.awaiting_approval);
-        let vote_box = VoteBox::new(t, request, status.as_ref());
         let comments_path = |number: u64| format!("{}?comments={number}#comments", path(&slug));
         let (size, last) = (request.comments.request.size(), request.comments.total_pages());
         // A page after the last one is empty. Before it is the last one.
@@ -164,7 +163,7 @@ impl RequestTemplate {
             date: Day::new(t, detail.summary.created_at),
             description: prose::html(&detail.description),
             tags: detail.tags.iter().map(|tag| (tag.as_str().to_owned(), requests::tag_path(tag.as_str()))).collect(),
-            vote_box,
+            vote_box: VoteBox::new(statuses, request),
             answer: request.answer.as_ref().map(|answer| CommentView::new(t, answer)),
             comments: request
                 .comments

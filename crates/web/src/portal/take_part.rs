@@ -197,8 +197,7 @@ async fn changed_part(
         let voted = if request.has_voted { vec![row.summary.id] } else { Vec::new() };
         Reply::page(&RowPart { page, notice, row: Row::new(&statuses, &voted, &row, false) })
     } else {
-        let status = statuses.of(&request.detail.summary.placement, false);
-        Reply::page(&PagePart { notice, vote_box: VoteBox::new(page.t, &request, status.as_ref()), page })
+        Reply::page(&PagePart { page, notice, vote_box: VoteBox::new(&statuses, &request) })
     };
     Ok(reply.not_indexed())
 }
