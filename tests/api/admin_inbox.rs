@@ -579,8 +579,11 @@ fn pages_lead_through_the_list_from_which_they_were_opened() {
     app.acme.patch_feature_request(&night, &edit).is_ok();
     olga.submit(&format!("/admin/feature_requests/{night}/notes"), &[("note", "Renews in May")]);
     let list = olga.page("/admin?sort=oldest&state=unanswered");
-    for part in ["<span class=\"line\" dir=\"auto\"><span>Less light</span></span>", "<bdi>#UI</bdi>", "<span>1 private note</span>"]
-    {
+    for part in [
+        "<span class=\"line\" dir=\"auto\"><span>Less light</span></span>",
+        "<bdi>#UI</bdi>",
+        "<span>1 private note</span>",
+    ] {
         assert!(list.contains(part), "{part}: {list}");
     }
     let at = |place: u32| format!("?list=state%3Dunanswered%26sort%3Doldest&#38;at={place}");

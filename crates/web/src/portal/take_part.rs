@@ -165,13 +165,7 @@ async fn toggle(context: &Context, fields: &Fields, toggle: Toggle) -> PageResul
 }
 
 /// Returns the part of the page at `next` that an action has changed, for the script. `reply` is the redirect of the action.
-async fn changed_part(
-    context: &Context,
-    request: &RequestLink,
-    reply: &Reply,
-    part: &str,
-    next: String,
-) -> PageResult {
+async fn changed_part(context: &Context, request: &RequestLink, reply: &Reply, part: &str, next: String) -> PageResult {
     // Whoever has never taken part before has become a customer just now.
     let viewer = match Secret::Session.read(&context.request, context.is_https()) {
         Some(secret) => context.run(&FindSession { digest: secret.digest() }).await?,
