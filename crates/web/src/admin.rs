@@ -1,7 +1,6 @@
 //! The pages of the admin panel, one file for each.
 //!
-//! A handler loads the frame ([`frame`]), which has the navigation with its numbers. A form runs an operation at most once
-//! ([`run_once`]): a form that is sent twice does one thing.
+//! A handler loads the frame ([`frame`]), which has the navigation with its numbers.
 
 pub(crate) mod api_keys;
 pub(crate) mod audit;
@@ -32,19 +31,14 @@ use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::admin::{InboxCounts, InboxState};
 use roadmap_domain::model::id::parse_uuid;
 use roadmap_domain::model::member::{Member, Role};
-use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::session::Session;
-use roadmap_domain::model::sign_in::LocalPath;
-use roadmap_domain::usecase::executor::Operation;
 use roadmap_domain::usecase::query::admin::CountInbox;
 use roadmap_http::error::HttpError;
 use uuid::Uuid;
 
 use crate::context::Context;
-use crate::digest;
-use crate::form::Fields;
 use crate::page::{AdminNav, Nav, NavEntry, Page};
-use crate::reply::{PageResult, Reply};
+use crate::reply::PageResult;
 use crate::text::Text;
 
 /// The pages in the navigation of the panel.
@@ -178,70 +172,12 @@ pub(crate) fn path_id<T>(context: &Context, wrap: fn(Uuid) -> T) -> Result<T, Ht
     parse_uuid("id", context.parameter("id")).map(wrap).map_err(|_| HttpError::NotFound)
 }
 
-/// Returns the operation key of a form: that of the page, which counts only in its session, with what was typed. Whoever
-/// goes back and sends something else does something else. `step` tells apart the operations of one form.
-fn operation_key(context: &Context, fields: &Fields, step: &str) -> Option<OperationKey> {
-    let session = context.session.as_ref()?;
-    let raw = fields.get(OperationKey::FIELD);
-    raw.strip_prefix("web:")?.strip_prefix(&format!("{}:", session.id))?;
-    // Forms of one page have one key, so that the path tells apart those that send the same fields.
-    let form = digest::short(format!("{} {}", context.request.path(), fields.digest()));
-    OperationKey::parse(&format!("{raw}:{form}{step}")).ok().flatten()
-}
-
-/// The status under which the result of an action is saved. Only successes are.
-const SAVED: u16 = 200;
-
 /// A record that does not exist has no page.
 pub(crate) fn missing_record_as_404(done: PageResult) -> PageResult {
     match done {
         Err(HttpError::Domain(RoadmapError::NotFound(_))) => Err(HttpError::NotFound),
         done => done,
     }
-}
-
-/// Runs an operation at most once for each form, to its end, even if the browser disconnects. `landing` returns the path
-/// of the next page.
-///
-/// # Errors
-/// Those of the operation.
-pub(crate) async fn run_once<O>(
-    context: &Context,
-    fields: &Fields,
-    operation: O,
-    landing: impl Fn(O::Output) -> String + Send + Sync + 'static,
-) -> Result<Reply, HttpError>
-where
-    O: Operation + 'static,
-    O::Output: 'static,
-{
-    let location = Some(run_step(context, fields, "", operation, landing).await?);
-    let location = location.filter(|location| LocalPath::parse(location).is_some());
-    Ok(Reply::see_other(location.unwrap_or_else(|| "/admin".to_owned())))
-}
-
-/// Runs an operation of a form as [`run_once`]. Returns what `render` has made of its output, also when the form was sent
-/// before: it is stored, so it has no secret. `step` tells apart the operations of one form.
-///
-/// # Errors
-/// Those of the operation.
-pub(crate) async fn run_step<O>(
-    context: &Context,
-    fields: &Fields,
-    step: &str,
-    operation: O,
-    render: impl Fn(O::Output) -> String + Send + Sync + 'static,
-) -> Result<String, HttpError>
-where
-    O: Operation + 'static,
-    O::Output: 'static,
-{
-    let key = operation_key(context, fields, step);
-    let (executor, workspace) = (context.executor(), context.workspace.id);
-    let render = move |output| SavedResponse { status: SAVED, body: render(output).into_bytes() };
-    let work = async move { executor.run(workspace, key.as_ref(), &operation, render).await };
-    let done = context.state.http.detached.run(work).await?.map_err(HttpError::Domain)?;
-    Ok(String::from_utf8(done.response.body).unwrap_or_default())
 }
 
 #[cfg(test)]

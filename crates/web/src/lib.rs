@@ -27,6 +27,7 @@ mod form;
 mod gzip;
 mod known_browser;
 mod notices;
+mod once;
 mod origin;
 mod page;
 mod pictures;

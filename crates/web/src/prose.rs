@@ -1,6 +1,7 @@
 //! Cleaned HTML of people, as it stands inside of a page.
 
 use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::markdown;
 
 /// Returns HTML to be inserted into a page without escaping.
 ///
@@ -19,6 +20,12 @@ pub(crate) fn html(clean: &CleanHtml) -> String {
     if clean.has_pictures() { html.replace("<img src", "<img loading=lazy src") } else { html }
 }
 
+/// Returns a stored text as it is edited, and whether that is HTML.
+pub(crate) fn editable(html: &CleanHtml) -> (String, bool) {
+    let editable = markdown::to_editable(html);
+    (editable.as_str().to_owned(), editable.is_html())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,5 +39,14 @@ mod tests {
         );
         // Stored before texts got elements for their line breaks.
         assert_eq!(html(&CleanHtml::from_stored("a\nb".to_owned())), "<p>a<br>b</p>");
+    }
+
+    #[test]
+    fn a_text_without_markup_is_edited_as_markdown() {
+        let edited = |html: &str| editable(&CleanHtml::from_stored(html.to_owned()));
+        assert_eq!(edited("one\n\ntwo"), ("one\n\ntwo".to_owned(), false));
+        assert_eq!(edited("<p><b>one</b></p>"), ("**one**".to_owned(), false));
+        let html = "<p>H<sub>2</sub>O</p>";
+        assert_eq!(edited(html), (html.to_owned(), true));
     }
 }

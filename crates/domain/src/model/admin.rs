@@ -11,7 +11,7 @@ use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::changelog::{Changelog, ChangelogCategory};
 use crate::model::comment::ListedComment;
 use crate::model::customer::{Customer, CustomerName};
-use crate::model::feature_request::{Attention, FeatureRequestSummary, RequestLink, Tag, Title};
+use crate::model::feature_request::{Attention, FeatureRequestDetail, FeatureRequestSummary, RequestLink, Tag, Title};
 use crate::model::id::{CommentId, FeatureRequestId, MemberId, TrackId};
 use crate::model::note::Note;
 use crate::model::pagination::PageRequest;
@@ -644,6 +644,12 @@ impl Fingerprint {
     pub fn of_request(title: &Title, description: &str, tags: &[Tag], private: bool) -> Self {
         let tags: Vec<&str> = tags.iter().map(Tag::as_str).collect();
         Self::of(&[&[title.as_str(), description, if private { "private" } else { "" }], &*tags].concat())
+    }
+
+    /// As [`Self::of_request`].
+    #[must_use]
+    pub fn of_detail(detail: &FeatureRequestDetail) -> Self {
+        Self::of_request(&detail.summary.title, detail.description.as_str(), &detail.tags, detail.private)
     }
 
     /// Returns that of a changelog: title, content, cover and time of publication.

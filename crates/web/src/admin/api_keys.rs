@@ -18,10 +18,11 @@ use roadmap_http::error::HttpError;
 use time::Duration;
 
 use crate::admin::parts::{Choice, DisplayTime};
-use crate::admin::{self, Entry, missing_record_as_404, path_id, run_once, run_step};
+use crate::admin::{self, Entry, missing_record_as_404, path_id};
 use crate::context::Context;
 use crate::digest::hex;
 use crate::form::{Fields, Problems};
+use crate::once::{run_once, run_step};
 use crate::page::{Nav, Page};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;

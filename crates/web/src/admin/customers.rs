@@ -21,9 +21,10 @@ use roadmap_http::error::HttpError;
 
 use crate::admin::customer_texts::Texts;
 use crate::admin::parts::{DisplayTime, Person};
-use crate::admin::{self, Entry, missing_record_as_404, path_id, run_once};
+use crate::admin::{self, Entry, missing_record_as_404, path_id};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::portal::parts::{Counted, Pager};
 use crate::prose;

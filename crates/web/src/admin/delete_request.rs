@@ -12,9 +12,10 @@ use roadmap_domain::usecase::query::records::{ListNotes, ShowFeatureRequest};
 use roadmap_http::error::HttpError;
 
 use crate::admin::request_form::{path, reference};
-use crate::admin::{Entry, frame, is_fresh, run_once};
+use crate::admin::{Entry, frame, is_fresh};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::portal::request_links::{Place, place};
 use crate::reply::{PageResult, Reply};

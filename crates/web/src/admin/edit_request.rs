@@ -22,14 +22,15 @@ use roadmap_http::error::HttpError;
 
 use crate::actions::{multiline_text, not_done};
 use crate::admin::parts::actor_name;
-use crate::admin::request_form::{editable, landing, path, place_query, reference, refusal};
-use crate::admin::{Entry, frame, run_once};
+use crate::admin::request_form::{landing, path, place_query, reference, refusal};
+use crate::admin::{Entry, frame};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::pictures;
 use crate::portal::request_links::{Place, place};
-use crate::prose;
+use crate::prose::{self, editable};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
 
@@ -82,7 +83,7 @@ impl Draft {
             is_html,
             tags: join_tags(&detail.tags),
             private: detail.private,
-            fingerprint: fingerprint(detail),
+            fingerprint: Fingerprint::of_detail(detail).as_str().to_owned(),
             preview: None,
             problems: Problems::default(),
         }
@@ -125,12 +126,6 @@ impl Draft {
         };
         FeatureRequestChange { title, description, tags, private: Some(self.private) }
     }
-}
-
-fn fingerprint(detail: &FeatureRequestDetail) -> String {
-    let print =
-        Fingerprint::of_request(&detail.summary.title, detail.description.as_str(), &detail.tags, detail.private);
-    print.as_str().to_owned()
 }
 
 /// Returns tags as they are typed: separated by commas, in quotation marks if they contain one.

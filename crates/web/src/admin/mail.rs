@@ -14,9 +14,10 @@ use roadmap_http::error::HttpError;
 use uuid::Uuid;
 
 use crate::admin::parts::DisplayTime;
-use crate::admin::{self, Entry, run_once};
+use crate::admin::{self, Entry};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;

@@ -18,9 +18,10 @@ use roadmap_domain::usecase::sign_in::{AskForSignIn, StartSignIn};
 use roadmap_http::error::HttpError;
 
 use crate::admin::parts::{Choice, DisplayTime};
-use crate::admin::{self, Entry, path_id, run_once, run_step};
+use crate::admin::{self, Entry, path_id};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::{run_once, run_step};
 use crate::page::{Nav, Page};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;

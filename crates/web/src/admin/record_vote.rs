@@ -22,9 +22,10 @@ use roadmap_http::error::HttpError;
 
 use crate::actions::multiline_text;
 use crate::admin::request_form::{author, landing, refusal, show_unsaved_text};
-use crate::admin::{Entry, frame, run_once};
+use crate::admin::{Entry, frame};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::portal::parts::{Counted, excerpt};
 use crate::reply::{PageResult, Reply};

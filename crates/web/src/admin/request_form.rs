@@ -2,9 +2,7 @@
 
 use roadmap_domain::error::{Budget, Conflict, OverBudget, Resource, RoadmapError};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::FeatureRequestId;
-use roadmap_domain::model::markdown;
 use roadmap_domain::model::member::Author;
 use roadmap_domain::model::sign_in::PageAction;
 use roadmap_http::error::HttpError;
@@ -62,12 +60,6 @@ pub(crate) fn refusal(text: Text, error: &HttpError) -> Option<String> {
     Some(text.get(key).into_owned())
 }
 
-/// Returns a stored text as it is edited, and whether that is HTML.
-pub(crate) fn editable(html: &CleanHtml) -> (String, bool) {
-    let editable = markdown::to_editable(html);
-    (editable.as_str().to_owned(), editable.is_html())
-}
-
 /// Shows a text that could not be saved, with the reason, so that it can be copied.
 pub(crate) fn show_unsaved_text(context: &Context, error: HttpError, text: &str) -> PageResult {
     if text.trim().is_empty() {
@@ -76,18 +68,4 @@ pub(crate) fn show_unsaved_text(context: &Context, error: HttpError, text: &str)
     let request = FeatureRequestId::new(Uuid::nil());
     let action = PageAction::Comment { request, content: text.to_owned() };
     Ok(not_done(context, &error, &action, "/admin".to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_without_markup_is_edited_as_markdown() {
-        let edited = |html: &str| editable(&CleanHtml::from_stored(html.to_owned()));
-        assert_eq!(edited("one\n\ntwo"), ("one\n\ntwo".to_owned(), false));
-        assert_eq!(edited("<p><b>one</b></p>"), ("**one**".to_owned(), false));
-        let html = "<p>H<sub>2</sub>O</p>";
-        assert_eq!(edited(html), (html.to_owned(), true));
-    }
 }

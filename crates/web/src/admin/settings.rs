@@ -31,6 +31,7 @@ use crate::admin::parts::Choice;
 use crate::admin::{self, Entry};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
@@ -309,7 +310,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     };
     let operation = SaveSettings { form: new_settings.clone(), fingerprints: form.initial.clone() };
     let landing = |_| "/admin/settings?done=settings-saved".to_owned();
-    match admin::run_once(&context, &fields, operation, landing).await {
+    match run_once(&context, &fields, operation, landing).await {
         Err(HttpError::Domain(RoadmapError::Invalid(error))) if error == invalid_logo() => {
             problems.add("logo", t.get("settings-logo-gone"));
         }

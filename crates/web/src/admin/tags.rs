@@ -14,9 +14,10 @@ use roadmap_http::error::HttpError;
 
 use crate::admin::inbox::tag_path;
 use crate::admin::request_form::refusal;
-use crate::admin::{self, Entry, missing_record_as_404, run_once};
+use crate::admin::{self, Entry, missing_record_as_404};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page, encoded};
 use crate::portal::parts::Pager;
 use crate::reply::{PageResult, Reply};

@@ -21,14 +21,15 @@ use roadmap_http::error::HttpError;
 
 use crate::actions::{execute, multiline_text, next_path, with_done};
 use crate::admin::parts::Person;
-use crate::admin::request_form::{editable, path, refusal, show_unsaved_text};
-use crate::admin::{Entry, frame, path_id, run_once};
+use crate::admin::request_form::{path, refusal, show_unsaved_text};
+use crate::admin::{Entry, frame, path_id};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::pictures;
 use crate::portal::comments::CommentView;
-use crate::prose;
+use crate::prose::{self, editable};
 use crate::reply::{PageResult, Reply};
 
 /// Number of pages of 100 comments among which a comment is looked for.

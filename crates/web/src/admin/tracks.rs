@@ -21,6 +21,7 @@ use crate::admin::parts::{Choice, track_choices};
 use crate::admin::{self, Entry};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::portal::parts::Status;
 use crate::portal::roadmap::LaneView;
@@ -221,7 +222,7 @@ pub(crate) async fn add_track(context: Rc<Context>, fields: Fields) -> PageResul
     if let (Some(name), Ok(lane)) = (name, lane) {
         let draft = TrackDraft { name, lane: lane.map(LaneRef::Id), position: None };
         let landing = |_| format!("{PATH}?done=track-added");
-        match admin::run_once(&context, &fields, AddTrack { draft }, landing).await {
+        match run_once(&context, &fields, AddTrack { draft }, landing).await {
             Err(HttpError::Domain(error))
                 if explain(t, &error, ("track-name", "track-lane"), "track-name-taken", &mut problems) => {}
             outcome => return outcome,
@@ -239,7 +240,7 @@ pub(crate) async fn add_lane(context: Rc<Context>, fields: Fields) -> PageResult
     if let (Some(name), Ok(kind)) = (name, kind) {
         let draft = LaneDraft { name, kind, position: None };
         let landing = |_| format!("{PATH}?done=lane-added");
-        match admin::run_once(&context, &fields, AddLane { draft }, landing).await {
+        match run_once(&context, &fields, AddLane { draft }, landing).await {
             Err(HttpError::Domain(RoadmapError::Taken { .. })) => problems.add("lane-name", t.get("lane-name-taken")),
             outcome => return outcome,
         }
@@ -336,7 +337,7 @@ pub(crate) async fn change_track(context: Rc<Context>, fields: Fields) -> PageRe
             position: None,
         };
         let landing = |_| format!("{PATH}?done=track-saved");
-        match admin::run_once(&context, &fields, ChangeTrack { track: id, change }, landing).await {
+        match run_once(&context, &fields, ChangeTrack { track: id, change }, landing).await {
             Err(HttpError::Domain(error))
                 if explain(t, &error, ("track-name", "track-lane"), "track-name-taken", &mut problems) => {}
             outcome => return outcome.map_err(missing),
@@ -391,7 +392,7 @@ pub(crate) async fn delete_track(context: Rc<Context>, fields: Fields) -> PageRe
         Ok(target) => {
             let operation = RemoveTrack { track: id, move_to: target };
             let landing = |_| format!("{PATH}?done=track-deleted");
-            match admin::run_once(&context, &fields, operation, landing).await {
+            match run_once(&context, &fields, operation, landing).await {
                 Err(HttpError::Domain(RoadmapError::Conflict(Conflict::LastTrack))) => {
                     problems.add("move-to", t.get("track-delete-last"));
                 }
@@ -476,7 +477,7 @@ pub(crate) async fn change_lane(context: Rc<Context>, fields: Fields) -> PageRes
             position: None,
         };
         let landing = |_| format!("{PATH}?done=lane-saved");
-        match admin::run_once(&context, &fields, ChangeLane { lane: id, change }, landing).await {
+        match run_once(&context, &fields, ChangeLane { lane: id, change }, landing).await {
             Err(HttpError::Domain(RoadmapError::Taken { .. })) => problems.add("lane-name", t.get("lane-name-taken")),
             outcome => return outcome.map_err(missing),
         }
@@ -526,7 +527,7 @@ pub(crate) async fn ask_delete_lane(context: Rc<Context>) -> PageResult {
 pub(crate) async fn delete_lane(context: Rc<Context>, fields: Fields) -> PageResult {
     let lane = admin::path_id(&context, LaneId::new)?;
     let landing = |_| format!("{PATH}?done=lane-deleted");
-    let outcome = admin::run_once(&context, &fields, RemoveLane { lane }, landing).await;
+    let outcome = run_once(&context, &fields, RemoveLane { lane }, landing).await;
     outcome.map_err(|error| match error {
         HttpError::Domain(error) => or_missing(error, Resource::Lane),
         error => error,

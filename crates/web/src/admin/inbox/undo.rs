@@ -8,9 +8,10 @@ use roadmap_domain::usecase::undo_changes::{ChangesUndone, REVERSIBLE_FOR, UndoC
 
 use super::Address;
 use crate::actions::with_done;
-use crate::admin::{member, run_once};
+use crate::admin::member;
 use crate::context::Context;
 use crate::form::Fields;
+use crate::once::run_once;
 use crate::page::Undo;
 use crate::reply::{PageResult, Reply};
 

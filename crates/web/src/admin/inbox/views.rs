@@ -9,10 +9,11 @@ use roadmap_http::error::HttpError;
 
 use super::{Address, Bulk, PATH, render};
 use crate::actions::with_done;
+use crate::admin::member;
 use crate::admin::request_form::refusal;
-use crate::admin::{member, run_once};
 use crate::context::Context;
 use crate::form::Fields;
+use crate::once::run_once;
 use crate::reply::PageResult;
 
 /// The saved views of a member, and the form for one more.

@@ -39,6 +39,7 @@ use crate::admin::parts::Choice;
 use crate::admin::{self, Entry};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::pictures;
 use crate::portal::parts::Counted;
@@ -188,7 +189,7 @@ pub(crate) async fn create(context: Rc<Context>, fields: Fields) -> PageResult {
             Publication::Never => saved(&path, &ticks),
         }
     };
-    match admin::run_once(&context, &fields, operation, landing).await {
+    match run_once(&context, &fields, operation, landing).await {
         Ok(reply) => Ok(draft.form.tell_linked(reply)),
         Err(HttpError::Domain(error)) if explain(context.text(), &error, &mut draft.problems) => {
             draft.render(&context, None, StatusCode::UNPROCESSABLE_ENTITY).await
@@ -265,7 +266,7 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
             _ => saved(&path, &ticks),
         }
     };
-    match admin::run_once(&context, &fields, SaveChangelog { edit, then, moves }, landing).await {
+    match run_once(&context, &fields, SaveChangelog { edit, then, moves }, landing).await {
         Ok(reply) => Ok(draft.form.tell_linked(reply)),
         Err(HttpError::Domain(RoadmapError::Conflict(Conflict::ChangedMeanwhile))) => {
             let detail = context.run(&ShowChangelog { changelog: Some(id) }).await?;

@@ -13,6 +13,7 @@ use super::{PATH, State, path};
 use crate::admin::{self, Entry};
 use crate::context::Context;
 use crate::form::Fields;
+use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::portal::parts::Pager;
 use crate::reply::{PageResult, Reply};
@@ -77,7 +78,7 @@ pub(crate) async fn ask_delete(context: Rc<Context>) -> PageResult {
 pub(crate) async fn delete(context: Rc<Context>, fields: Fields) -> PageResult {
     let changelog = admin::path_id(&context, ChangelogId::new)?;
     let landing = |()| format!("{PATH}?done=changelog-deleted");
-    admin::run_once(&context, &fields, DeleteChangelog { changelog }, landing).await
+    run_once(&context, &fields, DeleteChangelog { changelog }, landing).await
 }
 
 #[cfg(test)]
