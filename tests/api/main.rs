@@ -62,6 +62,7 @@ mod operation_keys;
 mod operator_commands;
 mod outages;
 mod overview;
+mod own_posts;
 mod pages;
 mod permissions;
 mod pictures;

@@ -129,6 +129,8 @@ pub enum Conflict {
     IsMember,
     /// Somebody else has changed the record since it was read.
     ChangedMeanwhile,
+    /// The author of a post may not edit it any more.
+    NotEditable,
     /// More feature requests have the tag than one change may change.
     TooManyTagged,
 }
@@ -145,6 +147,7 @@ impl Conflict {
             Self::LastTrack => "The last track cannot be deleted.",
             Self::IsMember => "The customer is a member of the team.",
             Self::ChangedMeanwhile => "The record was changed meanwhile. Read it again first.",
+            Self::NotEditable => "Posts can be edited for 15 minutes, and until the team answers or approves them.",
             Self::TooManyTagged => "Tag has more than 10,000 feature requests.",
             Self::LastAdmin => "The last admin cannot be removed or demoted. Make another member an admin first.",
         }

@@ -26,6 +26,7 @@ pub mod member;
 pub mod message;
 pub mod note;
 pub mod operation_key;
+pub mod own_post;
 pub mod pagination;
 pub mod picture;
 pub mod portal;

@@ -29,6 +29,7 @@ pub mod merge_customers;
 pub mod merge_feature_requests;
 pub mod move_feature_request;
 pub mod need_no_answer;
+pub mod own_posts;
 pub mod post_comment;
 pub mod purge_removed_texts;
 pub mod reindex_search;

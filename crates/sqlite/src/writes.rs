@@ -9,6 +9,7 @@ mod held_posts;
 pub(crate) mod merges;
 mod moderation;
 mod outbox;
+mod own_posts;
 mod provisioning;
 mod requests;
 mod sessions;

@@ -4,6 +4,7 @@
 
 mod comments;
 mod outbox;
+mod own_posts;
 mod people;
 mod requests;
 mod workspaces;
@@ -15,6 +16,7 @@ pub use comments::{
 pub use outbox::{
     HeldMessageRow, MailFailureRow, MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
 };
+pub use own_posts::{OwnCommentRow, OwnRequestRow};
 pub use people::{
     ApiKeyRow, AuditEntryRow, CustomerNameRow, CustomerRecordsRows, CustomerRow, MemberRow, MemberToTellRow,
     SessionEntryRow, SessionRow, SignInRow, VoterRow,

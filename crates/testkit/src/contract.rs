@@ -43,6 +43,7 @@ pub mod members;
 pub mod merges;
 pub mod moderation;
 pub mod operations;
+pub mod own_posts;
 pub mod pictures;
 pub mod portal;
 pub mod portal_lists;
@@ -81,6 +82,7 @@ macro_rules! contract_tests {
         $crate::merges!($subject);
         $crate::moderation!($subject);
         $crate::operations!($subject);
+        $crate::own_posts!($subject);
         $crate::pictures!($subject);
         $crate::portal!($subject);
         $crate::portal_lists!($subject);

@@ -8,7 +8,9 @@ use std::net::IpAddr;
 use actix_web::ResponseError;
 use actix_web::http::StatusCode;
 use askama::Template;
-use roadmap_domain::error::{FieldError, FieldProblem, MailBudget, OverMailLimit, RoadmapError, StoreError, Validated};
+use roadmap_domain::error::{
+    Conflict, FieldError, FieldProblem, MailBudget, OverMailLimit, RoadmapError, StoreError, Validated,
+};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, RequestLink};
 use roadmap_domain::model::id::SessionId;
@@ -141,7 +143,7 @@ pub(crate) fn landing(done: &PageActionDone, next: &str) -> String {
 }
 
 /// Returns how much an action counts towards the limit of posts, as a [`PostWeight`].
-const fn weight(action: &PageAction) -> PostWeight {
+pub(crate) const fn weight(action: &PageAction) -> PostWeight {
     match action {
         PageAction::Submit { .. } => PostWeight::Idea,
         PageAction::Comment { .. } => PostWeight::Comment,
@@ -193,11 +195,16 @@ pub(crate) async fn find_request(context: &Context) -> Result<RequestLink, HttpE
 ///
 /// # Errors
 /// 429 after too many posts.
-pub(crate) fn admit(context: &Context, actor: &PageActor, action: &PageAction) -> Result<(), HttpError> {
+pub(crate) fn admit(context: &Context, actor: &PageActor, weight: PostWeight) -> Result<(), HttpError> {
     if actor.is_member {
         return Ok(());
     }
-    context.state.http.limits.admit_post(context.workspace.id, actor.email.folded(), weight(action))
+    context.state.http.limits.admit_post(context.workspace.id, actor.email.folded(), weight)
+}
+
+/// Returns who acts in a session.
+pub(crate) fn actor(context: &Context, session: &Session) -> PageActor {
+    PageActor { email: session.email.clone(), is_member: session.member.is_some(), language: context.language }
 }
 
 /// Does an action of somebody who is signed in. It leads to `next`, or to the new feature request.
@@ -208,8 +215,7 @@ pub(crate) async fn act(
     fields: &Fields,
     next: String,
 ) -> PageResult {
-    let actor =
-        PageActor { email: session.email.clone(), is_member: session.member.is_some(), language: context.language };
+    let actor = actor(context, session);
     let key = operation_key(session.id, fields.get(OperationKey::FIELD), &action);
     match run(context, &actor, &action, key, next.clone()).await {
         Ok(location) => Ok(Reply::see_other(location)),
@@ -225,7 +231,7 @@ async fn run(
     key: Option<OperationKey>,
     next: String,
 ) -> Result<String, HttpError> {
-    admit(context, actor, action)?;
+    admit(context, actor, weight(action))?;
     let operation = ActOnPage::new(actor, action, context.portal.settings.holds_posts)?;
     let (executor, workspace, fallback) = (context.executor(), context.workspace.id, next.clone());
     let render = move |done: PageActionDone| SavedResponse { status: SAVED, body: landing(&done, &next).into_bytes() };
@@ -373,6 +379,8 @@ pub(crate) fn not_done_after(
         HttpError::Domain(RoadmapError::OverMailLimit(OverMailLimit { budget: MailBudget::KeptPosts, .. })) => {
             text.get("kept-posts-used-up").into_owned()
         }
+        HttpError::Domain(RoadmapError::Conflict(Conflict::NotEditable)) => text.get("done-not-editable").into_owned(),
+        HttpError::Domain(RoadmapError::Conflict(Conflict::ChangedMeanwhile)) => text.get("own-changed").into_owned(),
         error if error.status_code() == StatusCode::TOO_MANY_REQUESTS => text.too_many(error.retry_after()),
         _ => text.get("unavailable-text").into_owned(),
     };

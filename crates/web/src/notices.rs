@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::text::Text;
 
 /// What an action of a visitor or of a customer has done, with the key of its sentence.
-const PORTAL: [(&str, &str); 21] = [
+const PORTAL: [(&str, &str); 26] = [
     ("voted", "done-voted"),
     ("unvoted", "done-unvoted"),
     ("commented", "done-commented"),
@@ -27,6 +27,11 @@ const PORTAL: [(&str, &str); 21] = [
     ("named", "done-named"),
     ("approved", "done-approved"),
     ("discarded", "done-discarded"),
+    ("own-saved", "done-own-saved"),
+    ("own-comment-deleted", "done-own-comment-deleted"),
+    ("own-idea-deleted", "done-own-idea-deleted"),
+    ("own-idea-removed", "done-own-idea-removed"),
+    ("not-editable", "done-not-editable"),
 ];
 
 /// What an action of the team has done that would have sent mail, without a mail server.

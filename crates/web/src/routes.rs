@@ -20,8 +20,8 @@ use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
 use crate::page::sign_in_path;
 use crate::portal::{
-    account, changelogs, embeds, feeds, ideas, images, mail_choice, news, preferences, request, requests, roadmap,
-    sign_in, sitemap, take_part,
+    account, changelogs, embeds, feeds, ideas, images, mail_choice, news, own_posts, preferences, request, requests,
+    roadmap, sign_in, sitemap, take_part,
 };
 use crate::reply::{CacheKey, PageResult, Reply};
 use crate::state::State;
@@ -78,6 +78,14 @@ fn pages() -> Vec<Endpoint> {
         post("/feature_requests/{slug}/approve", SignedIn, take_part::approve),
         post("/comments/{id}/approve", SignedIn, take_part::approve_comment),
         post("/comments/{id}/discard", SignedIn, take_part::discard_comment),
+        get("/comments/{id}/edit", SignedIn, own_posts::edit_comment),
+        post("/comments/{id}/edit", SignedIn, own_posts::save_comment),
+        get("/comments/{id}/delete", SignedIn, own_posts::ask_delete_comment),
+        post("/comments/{id}/delete", SignedIn, own_posts::delete_comment),
+        get("/feature_requests/{slug}/edit", SignedIn, own_posts::edit_request),
+        post("/feature_requests/{slug}/edit", SignedIn, own_posts::save_request),
+        get("/feature_requests/{slug}/delete", SignedIn, own_posts::ask_delete_request),
+        post("/feature_requests/{slug}/delete", SignedIn, own_posts::delete_request),
         get("/changelogs", Audience, changelogs::list),
         get("/changelogs.atom", Public, feeds::changelogs),
         get("/changelogs/{id}", Audience, changelogs::show),

@@ -8,7 +8,7 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites, FeatureRequestWrites,
-    HeldPostWrites, MergeWrites, ModerationWrites, Outbox, Provisioning, SessionWrites, SettingWrites,
+    HeldPostWrites, MergeWrites, ModerationWrites, Outbox, OwnPostWrites, Provisioning, SessionWrites, SettingWrites,
     SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
 };
 
@@ -60,6 +60,7 @@ pub trait UnitOfWork:
     + VoteWrites
     + CommentWrites
     + HeldPostWrites
+    + OwnPostWrites
     + TagWrites
     + TrackWrites
     + SettingWrites

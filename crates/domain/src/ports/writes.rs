@@ -29,6 +29,7 @@ use crate::model::mail::{MailSettingsChange, SenderName, SubscribeOutcome, Topic
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
 use crate::model::message::{MessageId, NewMessage};
+use crate::model::own_post::{OwnComment, OwnRequest};
 use crate::model::picture::{Picture, PictureBy};
 use crate::model::portal::{Language, PortalSettings};
 use crate::model::removal::MovedTexts;
@@ -245,6 +246,32 @@ pub trait HeldPostWrites {
 
     /// Ends the wait of a feature request for approval. It stays private. Returns whether it waited.
     async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
+}
+
+/// Changes of what customers have written, by themselves.
+#[async_trait]
+pub trait OwnPostWrites {
+    /// Returns a comment that a customer has written, public or waiting for approval. `None` if it does not exist, or
+    /// somebody else has written it.
+    async fn find_own_comment(
+        &mut self,
+        comment: CommentId,
+        customer: CustomerId,
+    ) -> Result<Option<OwnComment>, StoreError>;
+
+    /// Replaces the content of a comment that waits for approval. Returns whether it waits.
+    async fn update_held_comment(&mut self, comment: CommentId, content: &CleanHtml) -> Result<bool, StoreError>;
+
+    /// Returns a feature request that a customer has written: itself, also if it is merged. `None` if it does not exist,
+    /// or somebody else has written it.
+    async fn find_own_request(
+        &mut self,
+        request: &FeatureRequestRef,
+        customer: CustomerId,
+    ) -> Result<Option<OwnRequest>, StoreError>;
+
+    /// Removes the author and the description from a feature request: itself, also if it is merged.
+    async fn remove_author(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
 }
 
 /// Messages that are sent after the unit of work has committed.
@@ -790,6 +817,14 @@ mockall::mock! {
         async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
         async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
         async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
+    }
+
+    #[async_trait]
+    impl OwnPostWrites for Unit {
+        async fn find_own_comment(&mut self, comment: CommentId, customer: CustomerId) -> Result<Option<OwnComment>, StoreError>;
+        async fn update_held_comment(&mut self, comment: CommentId, content: &CleanHtml) -> Result<bool, StoreError>;
+        async fn find_own_request(&mut self, request: &FeatureRequestRef, customer: CustomerId) -> Result<Option<OwnRequest>, StoreError>;
+        async fn remove_author(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
     }
 
     #[async_trait]

@@ -183,6 +183,32 @@ ask-name-hint = اختياري. يظهر اسمك بجانب ما تكتبه، �
 save-name = حفظ الاسم
 done-named = شكرًا. حُفظ اسمك.
 
+# What somebody has written.
+edit-own = تعديل
+delete-own = حذف
+own-comment = تعليقك، { $name }
+own-idea = فكرتك
+edit-comment-title = تعديل تعليقك
+edit-idea-title = تعديل فكرتك
+edit-own-hint = يمكنك التعديل خلال 15 دقيقة ما دام الفريق لم يردّ.
+save-own = حفظ
+delete-comment-title = هل تريد حذف تعليقك؟
+delete-comment-text = سيُزال للجميع، ولا يمكن التراجع عن ذلك.
+delete-comment = حذف التعليق
+delete-idea-title = هل تريد حذف فكرتك؟
+delete-idea-text = ستُحذف «{ $name }» مع صوتك وتعليقاتك عليها، ولا يمكن التراجع عن ذلك.
+delete-idea = حذف الفكرة
+remove-idea-title = هل تريد إزالة اسمك ونصّك؟
+remove-idea-text = يشارك آخرون في «{ $name }»، لذلك تبقى بعنوانها وأصواتها وتعليقاتها. سيُزال منها اسمك ووصفك، ولا يمكن التراجع عن ذلك.
+remove-idea-rest = يبقى صوتك وتعليقاتك إلى أن تزيلها بنفسك.
+remove-idea = إزالة اسمي ونصّي
+own-changed = طرأ تغيير في هذه الأثناء. افتح الصفحة من جديد لترى الوضع الحالي وأضف تعديلاتك هناك.
+done-own-saved = حُفظت تعديلاتك.
+done-own-comment-deleted = حُذف تعليقك.
+done-own-idea-deleted = حُذفت فكرتك.
+done-own-idea-removed = أُزيل منها اسمك ونصّك.
+done-not-editable = لم يعد التعديل ممكنًا: انقضت 15 دقيقة، أو ردّ الفريق أو وافق. لا يزال بإمكانك الحذف.
+
 # صورة في نص.
 add-picture = إضافة صورة
 picture-hint = ‏JPEG أو PNG أو WebP أو GIF، حتى 5 ميغابايت. تُزال البيانات المخفية مثل المكان.

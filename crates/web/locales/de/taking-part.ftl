@@ -179,6 +179,32 @@ ask-name-hint = Freiwillig. Ihr Name steht neben dem, was Sie schreiben. In Ihre
 save-name = Namen speichern
 done-named = Danke. Ihr Name ist gespeichert.
 
+# What somebody has written.
+edit-own = Bearbeiten
+delete-own = Löschen
+own-comment = Ihren Kommentar, { $name }
+own-idea = Ihre Idee
+edit-comment-title = Ihren Kommentar bearbeiten
+edit-idea-title = Ihre Idee bearbeiten
+edit-own-hint = Sie können 15 Minuten lang etwas ändern, solange das Team nicht geantwortet hat.
+save-own = Speichern
+delete-comment-title = Ihren Kommentar löschen?
+delete-comment-text = Niemand sieht ihn danach mehr. Das lässt sich nicht rückgängig machen.
+delete-comment = Kommentar löschen
+delete-idea-title = Ihre Idee löschen?
+delete-idea-text = „{ $name }“ wird mit Ihrer Stimme und Ihren Kommentaren dazu gelöscht. Das lässt sich nicht rückgängig machen.
+delete-idea = Idee löschen
+remove-idea-title = Ihren Namen und Ihren Text entfernen?
+remove-idea-text = An „{ $name }“ sind andere beteiligt. Darum bleibt die Idee mit Titel, Stimmen und Kommentaren bestehen. Ihr Name und Ihre Beschreibung werden daraus entfernt. Das lässt sich nicht rückgängig machen.
+remove-idea-rest = Ihre eigene Stimme und Ihre Kommentare bleiben, bis Sie sie selbst entfernen.
+remove-idea = Meinen Namen und Text entfernen
+own-changed = Inzwischen hat sich etwas geändert. Öffnen Sie die Seite noch einmal, um den jetzigen Stand zu sehen, und ergänzen Sie dort Ihre Änderungen.
+done-own-saved = Ihre Änderungen sind gespeichert.
+done-own-comment-deleted = Ihr Kommentar ist gelöscht.
+done-own-idea-deleted = Ihre Idee ist gelöscht.
+done-own-idea-removed = Ihr Name und Ihr Text sind daraus entfernt.
+done-not-editable = Das lässt sich nicht mehr bearbeiten: 15 Minuten sind vorbei, oder das Team hat geantwortet oder es freigegeben. Löschen können Sie es weiterhin.
+
 # Ein Bild in einem Text.
 add-picture = Bild hinzufügen
 picture-hint = JPEG, PNG, WebP oder GIF, bis 5 MB. Versteckte Daten wie der Ort werden entfernt.

@@ -179,6 +179,32 @@ ask-name-hint = Optional. Your name stands beside what you write. You can change
 save-name = Save name
 done-named = Thank you. Your name is saved.
 
+# What somebody has written.
+edit-own = Edit
+delete-own = Delete
+own-comment = your comment, { $name }
+own-idea = your idea
+edit-comment-title = Edit your comment
+edit-idea-title = Edit your idea
+edit-own-hint = You can edit it for 15 minutes, as long as the team has not answered.
+save-own = Save
+delete-comment-title = Delete your comment?
+delete-comment-text = It is removed for everybody. This cannot be undone.
+delete-comment = Delete comment
+delete-idea-title = Delete your idea?
+delete-idea-text = “{ $name }” is removed, with your vote and your comments on it. This cannot be undone.
+delete-idea = Delete idea
+remove-idea-title = Remove your name and your text?
+remove-idea-text = Others take part in “{ $name }”. So it stays, with its title, its votes and its comments. Your name and your description are removed from it. This cannot be undone.
+remove-idea-rest = Your own vote and comments stay until you remove them.
+remove-idea = Remove my name and text
+own-changed = It was changed meanwhile. Open it again to see how it is now, and add your changes there.
+done-own-saved = Your changes are saved.
+done-own-comment-deleted = Your comment is deleted.
+done-own-idea-deleted = Your idea is deleted.
+done-own-idea-removed = Your name and your text are removed from it.
+done-not-editable = It cannot be edited any more: 15 minutes have passed, or the team has answered or approved it. You can still delete it.
+
 # A picture of a text.
 add-picture = Add picture
 picture-hint = JPEG, PNG, WebP or GIF, up to 5 MB. Hidden data such as the place are removed.

@@ -13,8 +13,8 @@ pub(crate) struct CommentView {
     pub(crate) id: String,
     /// The name of the author.
     pub(crate) author: String,
-    /// Whether the viewer has written it.
-    pub(crate) is_own: bool,
+    /// What the viewer can do about it, if it is an own one.
+    pub(crate) own: Option<OwnLinks>,
     /// The first letters of the name. Empty without a name.
     pub(crate) initials: String,
     /// Whether the team has written it.
@@ -43,7 +43,7 @@ impl CommentView {
         Self {
             id: comment.id.to_string(),
             author,
-            is_own: false,
+            own: None,
             initials: name.map(|name| initials(name.as_str())).unwrap_or_default(),
             is_team,
             date: t.date_time(comment.created_at),
@@ -59,7 +59,7 @@ impl CommentView {
         Self {
             id: held.id.to_string(),
             author: customer(t, held.author.name.as_ref()),
-            is_own: false,
+            own: None,
             initials: held.author.name.as_ref().map(|name| initials(name.as_str())).unwrap_or_default(),
             is_team: false,
             date: t.date_time(held.created_at),
@@ -71,9 +71,24 @@ impl CommentView {
     }
 
     /// Says that the viewer has written it.
-    pub(crate) fn own(self, t: Text) -> Self {
+    pub(crate) fn own(self, t: Text, own: OwnLinks) -> Self {
         let author = if self.initials.is_empty() { t.get("you").into_owned() } else { self.author };
-        Self { is_own: true, author, ..self }
+        Self { own: Some(own), author, ..self }
+    }
+}
+
+/// The links of an own post.
+pub(crate) struct OwnLinks {
+    /// The path of the form that edits it, as long as that is possible.
+    pub(crate) edit: Option<String>,
+    /// The path of the question whether to delete it.
+    pub(crate) delete: String,
+}
+
+impl OwnLinks {
+    /// Returns those of the post with a path.
+    pub(crate) fn new(path: &str, is_editable: bool) -> Self {
+        Self { edit: is_editable.then(|| format!("{path}/edit")), delete: format!("{path}/delete") }
     }
 }
 

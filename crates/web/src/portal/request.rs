@@ -7,6 +7,7 @@ use askama::Template;
 use roadmap_domain::model::event::{Event, EventContent};
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
 use roadmap_domain::model::id::CommentId;
+use roadmap_domain::model::own_post::Written;
 use roadmap_domain::model::portal::{RequestPage, Viewer};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::usecase::query::portal::{FindOwnComments, FindShippedIn, ListPublicRequests, ShowRequestPage};
@@ -14,7 +15,7 @@ use roadmap_http::error::HttpError;
 
 use crate::context::Context;
 use crate::page::{Feed, Nav, Page};
-use crate::portal::comments::{CommentDraft, CommentView, customer};
+use crate::portal::comments::{CommentDraft, CommentView, OwnLinks, customer};
 use crate::portal::parts::{Day, Row, Status, Statuses, VoteBox, excerpt};
 use crate::portal::request_links::{Place, path, place, with_notice, with_query};
 use crate::portal::requests;
@@ -48,6 +49,8 @@ struct RequestTemplate {
     author: Option<String>,
     /// Whether the viewer is the author, under that name.
     is_own: bool,
+    /// What the viewer can do about the own idea.
+    own_idea: Option<OwnLinks>,
     date: Day,
     description: String,
     tags: Vec<(String, String)>,
@@ -114,7 +117,7 @@ async fn reply(context: &Context, request: RequestPage, draft: CommentDraft) -> 
     let page = frame(context, detail, is_indexed).with_problem(has_problem);
     let is_indexed = page.is_indexed;
     let similar = rows.iter().map(|row| Row::new(&statuses, &[], row, false)).collect();
-    let mut template = RequestTemplate::new(page, &request, &own, &statuses, similar, draft, context.viewer());
+    let mut template = RequestTemplate::new(page, &request, &own, &statuses, similar, draft, viewer_at(context));
     if template.status.as_ref().is_some_and(Status::is_done) {
         let found = context.run(&FindShippedIn { request: request.detail.summary.id }).await?;
         template.shipped = found.map(|shipped| Shipped {
@@ -136,7 +139,7 @@ impl RequestTemplate {
         statuses: &Statuses,
         similar: Vec<Row>,
         draft: CommentDraft,
-        viewer: Viewer,
+        (viewer, now): (Viewer, Timestamp),
     ) -> Self {
         let (t, detail) = (page.t, &request.detail);
         let slug = detail.summary.slug();
@@ -144,6 +147,12 @@ impl RequestTemplate {
         let is_own = detail.author.as_ref().is_some_and(|author| Some(author.id) == viewer.customer);
         let status = statuses.of(&detail.summary.placement, is_own || is_member);
         let status = status.filter(|_| !detail.awaiting_approval);
+        let answered_at = request.answer.as_ref().map(|answer| answer.comment.created_at);
+        let holds_posts = page.portal.settings.holds_posts;
+        let own_links = |id: CommentId, at: Timestamp, is_held: bool| {
+            let written = Written { at, is_answered: answered_at.is_some_and(|answer| answer > at), is_held };
+            OwnLinks::new(&format!("/comments/{id}"), written.is_editable(holds_posts, now))
+        };
         let comments_path = |number: u64| format!("{}?comments={number}#comments", path(&slug));
         let (size, last) = (request.comments.request.size(), request.comments.total_pages());
         // A page after the last one is empty. Before it is the last one.
@@ -160,6 +169,15 @@ impl RequestTemplate {
                 (_, name) => customer(t, name.as_ref()),
             }),
             is_own: is_own && detail.author.as_ref().is_some_and(|author| author.name.is_some()),
+            own_idea: is_own.then(|| {
+                let is_moved = request.events.iter().any(|event| matches!(event.content, EventContent::Moved { .. }));
+                let written = Written {
+                    at: detail.summary.created_at,
+                    is_answered: answered_at.is_some() || is_moved,
+                    is_held: detail.awaiting_approval,
+                };
+                OwnLinks::new(&path(&slug), written.is_editable(holds_posts, now))
+            }),
             date: Day::new(t, detail.summary.created_at),
             description: prose::html(&detail.description),
             tags: detail.tags.iter().map(|tag| (tag.as_str().to_owned(), requests::tag_path(tag.as_str()))).collect(),
@@ -170,8 +188,17 @@ impl RequestTemplate {
                 .items
                 .iter()
                 .map(|listed| {
-                    let view = CommentView::new(t, listed);
-                    if own.contains(&listed.comment.id) { view.own(t) } else { view }
+                    let (view, id) = (CommentView::new(t, listed), listed.comment.id);
+                    if !own.contains(&id) {
+                        return view;
+                    }
+                    // The description of a merged idea is listed under the ID of the idea.
+                    let is_description = listed.from.as_ref().is_some_and(|from| from.id.uuid() == id.uuid());
+                    let links = match is_description {
+                        true => OwnLinks::new(&path(&id.to_string()), false),
+                        false => own_links(id, listed.comment.created_at, false),
+                    };
+                    view.own(t, links)
                 })
                 .collect(),
             comments_count: i64::try_from(request.comments.total).unwrap_or(i64::MAX),
@@ -182,7 +209,8 @@ impl RequestTemplate {
                 .iter()
                 .map(|held| {
                     let view = CommentView::held(t, held);
-                    if Some(held.author.id) == viewer.customer { view.own(t) } else { view }
+                    let is_own = Some(held.author.id) == viewer.customer;
+                    if is_own { view.own(t, own_links(held.id, held.created_at, true)) } else { view }
                 })
                 .collect(),
             draft,
@@ -192,6 +220,11 @@ impl RequestTemplate {
             slug,
         }
     }
+}
+
+/// Returns who looks, and when.
+fn viewer_at(context: &Context) -> (Viewer, Timestamp) {
+    (context.viewer(), context.state.http.clock.now())
 }
 
 /// Returns the frame of the page.
@@ -374,7 +407,7 @@ pub(crate) mod tests {
         let title = request.detail.summary.title.as_str();
         let page = sample_page(language, is_member, title).with_problem(!draft.problems.is_empty());
         let similar = vec![Row::similar_sample(page.t)];
-        let viewer = Viewer { is_member, customer: None };
+        let viewer = (Viewer { is_member, customer: None }, at(0));
         let own = request.comments.items.first().map(|listed| listed.comment.id);
         let own = own.as_slice();
         RequestTemplate::new(page, request, own, &sample_statuses(language), similar, draft, viewer).render().unwrap()
@@ -439,7 +472,7 @@ pub(crate) mod tests {
                 &sample_statuses(Language::English),
                 Vec::new(),
                 CommentDraft::default(),
-                Viewer::default(),
+                (Viewer::default(), at(0)),
             );
             let path =
                 |(path, words): (String, String)| (path.rsplit('/').next().unwrap_or_default().to_owned(), words);

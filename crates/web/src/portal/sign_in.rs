@@ -29,7 +29,7 @@ use roadmap_http::observer::SignInStep;
 
 use crate::actions::{
     SENT, WAIT, admit, execute, keep, landing, new_secret, next_path, not_done, not_done_after, read_email,
-    request_path, with_done,
+    request_path, weight, with_done,
 };
 use crate::context::{Context, Entrance};
 use crate::cookies::Secret;
@@ -470,7 +470,7 @@ async fn redeem(context: &Context, detail: SignInDetail, does_action: bool) -> P
     let actor = PageActor { email: sign_in.email.clone(), is_member: *is_member, language: context.language };
     let next = next_of(&detail);
     if let Some(PendingAction { action, .. }) = possible
-        && let Err(error) = admit(context, &actor, action)
+        && let Err(error) = admit(context, &actor, weight(action))
     {
         return Ok(not_done(context, &error, action, next));
     }
