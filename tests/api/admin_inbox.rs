@@ -776,7 +776,7 @@ fn keyboard_shortcuts_are_off_until_they_are_switched_on() {
     let page = olga.page("/admin");
     assert!(page.contains("Keyboard shortcuts: off</button>"), "{page}");
     assert!(!page.contains("data-shortcuts") && !page.contains("aria-keyshortcuts"), "{page}");
-    let path = olga.submit("/preferences", &[("shortcuts", "on"), ("next", "/admin?sort=votes")]);
+    let path = olga.submit("/admin/shortcuts", &[("shortcuts", "on"), ("next", "/admin?sort=votes")]);
     assert_eq!(path, "/admin?sort=votes&done=shortcuts");
     let page = olga.page(&path);
     for part in [
@@ -791,8 +791,13 @@ fn keyboard_shortcuts_are_off_until_they_are_switched_on() {
     assert_eq!(notice(&page), "Keyboard shortcuts were switched on or off.");
     // The theme is still as the system has it.
     assert!(!page.contains("data-theme"), "{page}");
-    assert_eq!(olga.submit("/preferences", &[("shortcuts", "off"), ("next", "/admin")]), "/admin?done=shortcuts");
-    assert!(olga.page("/admin").contains("Keyboard shortcuts: off</button>") && !olga.has_cookie("shortcuts"));
+    // They are switched on in each browser.
+    let elsewhere = Browser::signed_in(&app, "olga@acme.example");
+    assert!(elsewhere.page("/admin").contains("Keyboard shortcuts: on</button>"));
+    let customer = Browser::signed_in(&app, "ann@example.com");
+    assert_eq!(customer.post("/admin/shortcuts", &[("shortcuts", "on")]).status, 404);
+    assert_eq!(elsewhere.submit("/admin/shortcuts", &[("shortcuts", "off")]), "/admin?done=shortcuts");
+    assert!(olga.page("/admin").contains("Keyboard shortcuts: off</button>"));
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub mod save_settings;
 pub mod save_view;
 pub mod search;
 pub mod set_sender_name;
+pub mod set_shortcuts;
 pub mod sign_in;
 pub mod subscribe;
 pub mod target;

@@ -57,6 +57,7 @@ diesel::table! {
         team_mail -> Text,
         told_until -> Timestamptz,
         saved_views -> Text,
+        shortcuts -> Bool,
     }
 }
 

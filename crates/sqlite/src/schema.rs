@@ -60,6 +60,7 @@ table! {
         team_mail -> Text,
         told_until -> BigInt,
         saved_views -> Text,
+        shortcuts -> Bool,
     }
 }
 

@@ -72,11 +72,6 @@ pub(crate) fn set_known_browser(tokens: String, is_https: bool) -> String {
 pub(crate) const THEME: &str = "theme";
 /// The cookie with the chosen language.
 pub(crate) const LANGUAGE: &str = "language";
-/// The cookie that switches the keyboard shortcuts on.
-pub(crate) const SHORTCUTS: &str = "shortcuts";
-
-/// The value of a preference that is switched on.
-pub(crate) const ON: &str = "on";
 
 /// Returns the value of a cookie without a secret.
 pub(crate) fn value<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {

@@ -11,7 +11,6 @@ use crate::actions::without_parameter;
 use crate::assets::Assets;
 use crate::brand::{self, LetterLogo};
 use crate::context::Context;
-use crate::cookies::{self, ON, SHORTCUTS};
 use crate::text::Text;
 use crate::theme::Theme;
 
@@ -150,7 +149,7 @@ impl Page {
             image: None,
             is_indexed: context.portal.settings.is_indexed,
             feeds: Vec::new(),
-            has_shortcuts: cookies::value(&context.request, SHORTCUTS) == Some(ON),
+            has_shortcuts: context.session.as_ref().is_some_and(|session| session.has_shortcuts),
             admin: None,
             lacks_mail_server: false,
             notice: context.notice(),

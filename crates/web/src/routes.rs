@@ -14,7 +14,7 @@ use roadmap_http::routing::{Access, Endpoint, register};
 use crate::actions::signed_out;
 use crate::admin::{
     api_keys, audit, customer_texts, customers, delete_request, edit_request, inbox, mail, members, merge, new_request,
-    overview, record_vote, settings, tags, team_changelogs, team_comment, team_request, tracks, voters,
+    overview, record_vote, settings, shortcuts, tags, team_changelogs, team_comment, team_request, tracks, voters,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
@@ -115,6 +115,7 @@ fn pages() -> Vec<Endpoint> {
         post("/admin/views", Member, inbox::save_view),
         post("/admin/views/remove", Member, inbox::remove_view),
         post("/admin/undo", Member, inbox::undo),
+        post("/admin/shortcuts", Member, shortcuts::switch),
         get("/admin/merge", Member, inbox::ask_merge),
         get("/admin/delete", Member, inbox::ask_delete),
         post("/admin/delete", FreshMember, inbox::delete),

@@ -219,6 +219,8 @@ pub enum OwnRecord {
     OwnAccount,
     /// A view of the inbox that a member has saved or removed.
     SavedView,
+    /// The keyboard shortcuts of a member.
+    Shortcuts,
 }
 
 /// The entry of an operation, before it has an ID and an origin.

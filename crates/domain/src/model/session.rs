@@ -133,6 +133,8 @@ pub struct Session {
     pub created_at: Timestamp,
     /// Timestamp of a use; updated at most once in [`Session::USE_PRECISION`].
     pub last_seen_at: Timestamp,
+    /// Whether the member has switched on the keyboard shortcuts.
+    pub has_shortcuts: bool,
 }
 
 impl Session {
@@ -247,7 +249,16 @@ mod tests {
             });
             let id = SessionId::new(Uuid::from_u128(2));
             let last_seen_at = now().plus(seen);
-            Session { id, email, customer: None, language: None, member, created_at: now(), last_seen_at }
+            Session {
+                id,
+                email,
+                customer: None,
+                language: None,
+                member,
+                created_at: now(),
+                last_seen_at,
+                has_shortcuts: false,
+            }
         };
         let after = |days: i64, hours: i64| now().plus(Duration::days(days) + Duration::hours(hours));
         for (is_member, seen, at, is_valid) in [
@@ -278,6 +289,7 @@ mod tests {
             member: None,
             created_at: now(),
             last_seen_at: now().plus(Duration::hours(5)),
+            has_shortcuts: false,
         };
         for (minutes, is_fresh) in [(0, true), (59, true), (60, false), (600, false)] {
             assert_eq!(session.is_fresh_at(now().plus(Duration::minutes(minutes))), is_fresh);

@@ -353,6 +353,9 @@ pub trait SubscriptionWrites {
     /// the member got none before, what was written until `at` is not told.
     async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError>;
 
+    /// Switches the keyboard shortcuts of a member on or off. Returns `false` if the workspace has no such member.
+    async fn set_shortcuts(&mut self, member: MemberId, on: bool) -> Result<bool, StoreError>;
+
     /// Returns the views that a member has saved, or `None` if the workspace has no such member. Other units of work that
     /// load them wait for this one.
     async fn load_saved_views(&mut self, member: MemberId) -> Result<Option<SavedViews>, StoreError>;
@@ -843,6 +846,7 @@ mockall::mock! {
         async fn change_mail_settings(&mut self, customer: CustomerId, change: MailSettingsChange, at: Timestamp) -> Result<Option<bool>, StoreError>;
         async fn ask_for_news(&mut self, customer: &NewCustomer, at: Timestamp) -> Result<bool, StoreError>;
         async fn set_team_mail(&mut self, member: MemberId, wanted: TeamMail, at: Timestamp) -> Result<bool, StoreError>;
+        async fn set_shortcuts(&mut self, member: MemberId, on: bool) -> Result<bool, StoreError>;
         async fn load_saved_views(&mut self, member: MemberId) -> Result<Option<SavedViews>, StoreError>;
         async fn set_saved_views(&mut self, member: MemberId, views: &SavedViews) -> Result<(), StoreError>;
         async fn tell_until(&mut self, member: MemberId, after: Timestamp, until: Timestamp) -> Result<Option<EmailAddress>, StoreError>;

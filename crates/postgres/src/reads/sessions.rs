@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Binary, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{SessionId, SignInId, WorkspaceId};
@@ -23,7 +23,8 @@ statement! {
     /// Selects a session with the customer, the customer's language and the member of its address.
     FindSession { workspace: Uuid => SqlUuid, digest: Vec<u8> => Binary } -> SessionColumns,
     "SELECT sessions.id, sessions.email, customers.id, customers.name, customers.email, language,
-            members.id, members.email, members.name, role, members.created_at, sessions.created_at, last_seen_at
+            members.id, members.email, members.name, role, members.created_at, sessions.created_at, last_seen_at,
+            shortcuts
      FROM sessions
      LEFT JOIN customers
             ON customers.workspace_id = {workspace} AND customers.email_folded = sessions.email_folded
@@ -41,6 +42,7 @@ type SessionColumns = (
     Nullable<(SqlUuid, Text, Text, Text, Timestamptz)>,
     Timestamptz,
     Timestamptz,
+    Nullable<Bool>,
 );
 
 #[async_trait]

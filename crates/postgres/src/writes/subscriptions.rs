@@ -262,6 +262,13 @@ impl SubscriptionWrites for PostgresUnit {
         Ok(self.run(set.execute(&mut self.connection()?)).await? > 0)
     }
 
+    async fn set_shortcuts(&mut self, member: MemberId, on: bool) -> Result<bool, StoreError> {
+        let update = diesel::update(members::table.find((self.workspace, member.uuid())))
+            .filter(members::removed_at.is_null())
+            .set(members::shortcuts.eq(on));
+        Ok(self.run(update.execute(&mut self.connection()?)).await? > 0)
+    }
+
     async fn load_saved_views(&mut self, member: MemberId) -> Result<Option<SavedViews>, StoreError> {
         let select = members::table
             .filter(members::workspace_id.eq(self.workspace))

@@ -4,7 +4,7 @@ use crate::records::CustomerNameSql;
 use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{SessionId, SignInId, WorkspaceId};
 use roadmap_domain::model::session::{SecretDigest, Session};
@@ -23,11 +23,11 @@ statement! {
     /// Selects a session with the customer and the member of its address.
     OneSession { workspace: Id => Binary, digest: Vec<u8> => Binary } -> (
         Binary, Text, Nullable<CustomerNameSql>, Nullable<Text>, Nullable<(Binary, Text, Text, Text, BigInt)>, BigInt,
-        BigInt,
+        BigInt, Nullable<Bool>,
     ),
     "SELECT sessions.id, sessions.email, customers.id, customers.name, customers.email, customers.language,
             members.id, members.email, members.name, members.role, members.created_at,
-            sessions.created_at, sessions.last_seen_at
+            sessions.created_at, sessions.last_seen_at, members.shortcuts
      FROM sessions
      LEFT JOIN customers ON customers.workspace_id = sessions.workspace_id
            AND customers.email_folded = sessions.email_folded

@@ -246,6 +246,15 @@ impl SubscriptionWrites for SqliteUnit {
         .await
     }
 
+    async fn set_shortcuts(&mut self, member: MemberId, on: bool) -> Result<bool, StoreError> {
+        let member = Id(member.uuid());
+        self.run(move |connection, workspace| {
+            let present = members::table.find((workspace, member)).filter(members::removed_at.is_null());
+            Ok(update(present).set(members::shortcuts.eq(on)).execute(connection)? > 0)
+        })
+        .await
+    }
+
     async fn load_saved_views(&mut self, member: MemberId) -> Result<Option<SavedViews>, StoreError> {
         let member = Id(member.uuid());
         self.run(move |connection, workspace| {

@@ -205,6 +205,8 @@ pub struct SessionRow {
     member: Option<MemberRow>,
     created_at: TimestampColumn,
     last_seen_at: TimestampColumn,
+    /// Of the member.
+    shortcuts: Option<bool>,
 }
 
 impl TryFrom<SessionRow> for Session {
@@ -219,6 +221,7 @@ impl TryFrom<SessionRow> for Session {
             member: row.member.map(TryInto::try_into).transpose()?,
             created_at: row.created_at.into_timestamp("sessions", "created_at", row.id)?,
             last_seen_at: row.last_seen_at.into_timestamp("sessions", "last_seen_at", row.id)?,
+            has_shortcuts: row.shortcuts.unwrap_or_default(),
         })
     }
 }

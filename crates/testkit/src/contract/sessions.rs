@@ -24,6 +24,7 @@ use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use roadmap_domain::usecase::save_account::{SaveAccount, held_name};
+use roadmap_domain::usecase::set_shortcuts::SetShortcuts;
 use roadmap_domain::usecase::sign_in::{
     AskForSignIn, CountCode, DiscardSignIn, EndSessions, RedeemSignIn, SignInRedeemed, StartSignIn,
 };
@@ -586,6 +587,7 @@ pub async fn a_session_has_what_its_address_means_now(harness: Harness) {
         member: None,
         created_at,
         last_seen_at: created_at,
+        has_shortcuts: false,
     };
     let actual = session(&harness, acme, 7).await.unwrap();
     assert_eq!(actual.email.as_str(), "Ann@Example.com");
@@ -827,6 +829,30 @@ pub async fn names_beside_public_posts_are_held(harness: Harness) {
     harness.perform(workspace, &SaveAccount { holds_names: false, ..save("ann@example.com", "Eve") }).await;
 }
 
+/// Shortcuts are switched on for a member, in each of the sessions, until the member is removed.
+pub async fn a_member_has_shortcuts(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let omar = harness.member(acme, "omar@team.example", "Omar").await;
+    let ines = harness.member(acme, "ines@team.example", "Ines").await;
+    for (number, address) in [(1, "ines@team.example"), (2, "ines@team.example"), (3, "omar@team.example")] {
+        signed_in(&harness, acme, address, number).await;
+    }
+    let switched_on = async || {
+        let mut found = Vec::new();
+        for number in 1..=3 {
+            found.push(session(&harness, acme, number).await.unwrap().has_shortcuts);
+        }
+        found
+    };
+    assert_eq!(switched_on().await, [false, false, false]);
+    harness.perform(acme, &SetShortcuts { member: ines.id, on: true }).await;
+    assert_eq!(switched_on().await, [true, true, false]);
+    harness.perform(acme, &SetShortcuts { member: omar.id, on: true }).await;
+    harness.perform(acme, &SetShortcuts { member: ines.id, on: false }).await;
+    assert_eq!(switched_on().await, [false, false, true]);
+    assert_eq!(harness.failure(bolt, &SetShortcuts { member: ines.id, on: true }).await, "Member does not exist.");
+}
+
 crate::contract::cases!($ sessions {
     a_sign_in_is_returned_as_it_was_stored,
     the_newest_sign_ins_without_a_mail_stay,
@@ -841,6 +867,7 @@ crate::contract::cases!($ sessions {
     a_kept_action_is_done_with_its_sign_in,
     a_sign_in_is_mailed_while_it_is_open,
     a_session_has_what_its_address_means_now,
+    a_member_has_shortcuts,
     sessions_of_a_member_end_with_its_role,
     sessions_are_listed_by_their_last_use,
     only_own_sessions_are_ended,

@@ -1,5 +1,15 @@
 //! The keyboard shortcuts of the panel. The pages and their script take them from these tables.
 
+use std::rc::Rc;
+
+use roadmap_domain::usecase::set_shortcuts::SetShortcuts;
+
+use crate::actions::{execute, next_path, with_done};
+use crate::admin::member;
+use crate::context::Context;
+use crate::form::Fields;
+use crate::reply::{PageResult, Reply};
+
 /// A key and what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shortcut {
@@ -49,6 +59,14 @@ pub(crate) fn key(shortcuts: &[Shortcut], action: &str) -> Option<&'static str> 
 pub(crate) fn table(shortcuts: &[Shortcut]) -> String {
     let pairs: Vec<String> = shortcuts.iter().map(|shortcut| format!("{} {}", shortcut.key, shortcut.action)).collect();
     pairs.join(" ")
+}
+
+/// `POST /admin/shortcuts`: the field `shortcuts` is `on` or `off`. It counts in all browsers of the member.
+pub(crate) async fn switch(context: Rc<Context>, fields: Fields) -> PageResult {
+    let (_, member) = member(&context)?;
+    execute(&context, SetShortcuts { member: member.id, on: fields.get("shortcuts") == "on" }).await?;
+    let next = next_path(&fields);
+    Ok(Reply::see_other(with_done(next.as_ref().map_or("/admin", |next| next.as_str()), "shortcuts")))
 }
 
 #[cfg(test)]

@@ -334,6 +334,7 @@ pub(crate) mod tests {
             }),
             created_at: at(0),
             last_seen_at: at(0),
+            has_shortcuts: false,
         };
         Page {
             t: Text::utc(language),

@@ -1,12 +1,12 @@
-//! The language and the theme, which a visitor chooses in the footer of a page, and the keyboard shortcuts of the inbox.
+//! The language and the theme, which a visitor chooses in the footer of a page.
 
 use std::rc::Rc;
 
 use roadmap_domain::model::portal::Language;
 
-use crate::actions::{next_path, with_done, without_parameter};
+use crate::actions::{next_path, without_parameter};
 use crate::context::Context;
-use crate::cookies::{self, LANGUAGE, ON, SHORTCUTS, THEME};
+use crate::cookies::{self, LANGUAGE, THEME};
 use crate::form::Fields;
 use crate::reply::{PageResult, Reply};
 use crate::theme::Theme;
@@ -17,11 +17,6 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     // The choice counts from now on, not the language of a link.
     let next = without_parameter(&without_parameter(&next, "lang"), "done");
     let is_https = context.is_https();
-    if fields.has("shortcuts") {
-        let value = if fields.get("shortcuts") == ON { ON } else { "" };
-        let reply = Reply::see_other(with_done(&next, "shortcuts"));
-        return Ok(reply.with_cookie(cookies::preference(SHORTCUTS, value, is_https)));
-    }
     let mut reply = Reply::see_other(next);
     if fields.has("theme") {
         let theme = Theme::from_value(fields.get("theme"));

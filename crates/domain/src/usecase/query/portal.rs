@@ -820,7 +820,16 @@ mod tests {
                 let id = crate::model::id::SessionId::new(Uuid::from_u128(1));
                 let at = now().plus(-age);
                 let (customer, language, member) = (None, None, None);
-                Ok(Some(Session { id, email, customer, language, member, created_at: at, last_seen_at: at }))
+                Ok(Some(Session {
+                    id,
+                    email,
+                    customer,
+                    language,
+                    member,
+                    created_at: at,
+                    last_seen_at: at,
+                    has_shortcuts: false,
+                }))
             });
             reader.expect_touch_session().times(touches).returning(|_, _, _| Ok(()));
             let session = run(reader, &FindSession { digest: SecretDigest([0; 32]) }).unwrap();
