@@ -128,7 +128,10 @@ fn the_page_shows_everything_that_the_team_knows() {
         region(&page, "comments-title"),
         &["No comments yet.", "Your comment", "E-mail all voters", ">Post comment<"],
     );
-    shows(region(&page, "voters"), &["Ann Example", "ann@example.com", "/voters.csv\">Download CSV", ">Add vote<"]);
+    shows(
+        region(&page, "voters"),
+        &["Ann Example", ">example.com<", "1 vote from 1 company", "/voters.csv\">Download CSV", ">Add vote<"],
+    );
     shows(region(&page, "history"), &["Submitted by Ann Example"]);
     shows(&page, &["1 person gets mail", "<label for=\"track\">Track</label>", ">Move</button>"]);
 }
@@ -664,9 +667,34 @@ fn voters_are_listed_in_pages_and_in_a_file() {
     assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8"));
     let text = file.text();
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("\u{feff}\"name\",\"email\",\"voted_at\""));
+    assert_eq!(lines.next(), Some("\u{feff}\"name\",\"email\",\"voted_at\",\"domain\",\"note\""));
     assert_eq!(lines.clone().count(), 104);
     assert!(lines.any(|line| line.starts_with("\"Ann Example\",\"ann@example.com\",\"20")), "{text}");
+}
+
+#[test]
+fn voters_have_companies_and_notes() {
+    let panel = Panel::start();
+    let vote = |email: &str, note: &str| {
+        let body = json!({ "customer": { "email": email }, "reference_note": { "body": note } });
+        panel.app.acme.post_upvote(&panel.id, &body).is_ok();
+    };
+    vote("bo@Bolt.example", "Renews in <b>May</b>");
+    vote("cy@bolt.example", "=1+1");
+    vote("dee@gmail.com", "");
+    vote("dee@gmail.com", &"long ".repeat(100));
+    vote("dee@gmail.com", &format!("Newest. {}", "long ".repeat(100)));
+    let page = panel.page();
+    shows(region(&page, "voters"), &["4 votes from 2 companies", ">bolt.example<"]);
+    let page = panel.olga.page(&format!("{}/voters", panel.path));
+    shows(&page, &["4 votes from 2 companies", "Company", ">bolt.example</bdi>", "Renews in May", ">Newest. long"]);
+    assert!(!page.contains(">gmail.com<"), "{page}");
+    let file = panel.olga.page(&format!("{}/voters.csv", panel.path));
+    let line = |email: &str| file.lines().find(|line| line.contains(email)).expect("a line").to_owned();
+    assert!(line("bo@Bolt").ends_with("\"bolt.example\",\"Renews in May\""), "{file}");
+    // No program takes a note for a formula.
+    assert!(line("cy@bolt").ends_with("\"bolt.example\",\"'=1+1\""), "{file}");
+    assert!(line("dee@").contains("\"\",\"Newest. long") && line("dee@").ends_with("long\u{2026}\""), "{file}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod board;
 pub mod changelog;
 pub mod changes;
 pub mod comment;
+pub mod company;
 pub mod cursor;
 pub mod customer;
 pub mod email_address;

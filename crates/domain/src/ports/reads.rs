@@ -21,6 +21,7 @@ use crate::model::event::Event;
 use crate::model::feature_request::{
     FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, RequestLink, Sort, Tag,
 };
+use crate::model::html::CleanHtml;
 use crate::model::id::{
     AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, MemberId, SessionId, SignInId, TrackId,
     WorkspaceId,
@@ -568,6 +569,19 @@ pub trait VoteReader: Send + Sync {
         page: PageRequest,
     ) -> Result<Option<Listing<Voter>>, StoreError>;
 
+    /// Returns the latest note about each of these customers on a feature request and on what is merged into it. One
+    /// statement.
+    async fn notes_of_voters(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        customers: &[CustomerId],
+    ) -> Result<Vec<(CustomerId, CleanHtml)>, StoreError>;
+
+    /// Counts the domains of the addresses of the voters of a feature request and of what is merged into it, without
+    /// those of [`FREE_MAIL`](crate::model::company::FREE_MAIL) and below `.invalid`. One statement, which reads all votes.
+    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<u64, StoreError>;
+
     /// Returns the feature requests that a customer voted for, newest first. A merged one is the one it was merged into,
     /// listed once. Empty for an unknown customer.
     async fn voted_requests(
@@ -718,6 +732,8 @@ mockall::mock! {
 
     #[async_trait]
     impl VoteReader for Reads {
+        async fn notes_of_voters(&self, workspace: WorkspaceId, request: FeatureRequestId, customers: &[CustomerId]) -> Result<Vec<(CustomerId, CleanHtml)>, StoreError>;
+        async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<u64, StoreError>;
         async fn voters(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
         async fn voted_requests(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<FeatureRequestSummary>, StoreError>;
     }

@@ -1,12 +1,14 @@
 //! Votes of customers and voters of feature requests.
 
 use async_trait::async_trait;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::company::FREE_MAIL;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::VoteReader;
@@ -101,6 +103,37 @@ statement! {
      ORDER BY listed.created_at DESC, listed.id DESC")
 }
 
+statement! {
+    /// Selects the latest note about each of these customers on a feature request and on what is merged into it.
+    NotesOfVoters { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid, customers: Vec<Uuid> => Array<SqlUuid> }
+        -> (SqlUuid, Text),
+    "SELECT voter.id, note.body FROM unnest({customers}) AS voter (id)
+     CROSS JOIN LATERAL (
+         SELECT body FROM notes
+         WHERE workspace_id = {workspace} AND customer_id = voter.id AND request_id IN (
+             SELECT {request} UNION ALL
+             SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = {request}
+         )
+         ORDER BY created_at DESC, id DESC LIMIT 1
+     ) AS note"
+}
+
+statement! {
+    /// Counts the domains of the voters of a feature request and of what is merged into it, without these and those below
+    /// `.invalid`. A domain is what is behind the last `@`.
+    CountCompanies { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid, free_mail: Vec<String> => Array<Text> }
+        -> BigInt,
+    "SELECT count(DISTINCT domain) FROM (
+         SELECT substring(email_folded from '[^@]*$') AS domain FROM (
+             SELECT {request} AS id UNION ALL
+             SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = {request}
+         ) AS members
+         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
+         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = votes.customer_id
+     ) AS domains
+     WHERE domain NOT LIKE '%.invalid' AND domain <> ALL ({free_mail})"
+}
+
 #[async_trait]
 impl VoteReader for PostgresReader {
     async fn voters(
@@ -123,6 +156,30 @@ impl VoteReader for PostgresReader {
         };
         let rows: Vec<(i64, Option<VoterRow>)> = session.run(voters.load(&mut session.connection()?)).await?;
         existing_listing(rows, page, Voter::try_from)
+    }
+
+    async fn notes_of_voters(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        customers: &[CustomerId],
+    ) -> Result<Vec<(CustomerId, CleanHtml)>, StoreError> {
+        let session = self.session(workspace).await?;
+        let notes = NotesOfVoters {
+            workspace: workspace.uuid(),
+            request: request.uuid(),
+            customers: customers.iter().map(|customer| customer.uuid()).collect(),
+        };
+        let rows: Vec<(Uuid, String)> = session.run(notes.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(|(customer, body)| (CustomerId::new(customer), CleanHtml::from_stored(body))).collect())
+    }
+
+    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<u64, StoreError> {
+        let session = self.session(workspace).await?;
+        let free_mail = FREE_MAIL.map(ToOwned::to_owned).to_vec();
+        let count = CountCompanies { workspace: workspace.uuid(), request: request.uuid(), free_mail };
+        let count: i64 = session.run(count.get_result(&mut session.connection()?)).await?;
+        Ok(count.unsigned_abs())
     }
 
     async fn voted_requests(

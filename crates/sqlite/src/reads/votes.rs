@@ -6,9 +6,11 @@ use diesel::SqliteConnection;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::company::FREE_MAIL;
 use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::VoteReader;
@@ -68,6 +70,48 @@ statement! {
            ORDER BY voted_at DESC, votes.customer_id DESC LIMIT ? OFFSET ?) AS voter
      CROSS JOIN customers ON customers.workspace_id = voter.workspace_id AND customers.id = voter.customer_id
      ORDER BY voter.voted_at DESC, customers.id DESC"
+}
+
+statement! {
+    /// Selects the latest note about each customer of a JSON array on a feature request and on what is merged into it.
+    NotesOfVoters { workspace: Id => Binary, request: Id => Binary, customers: String => Text } -> (Binary, Text),
+    "WITH scope (workspace, request) AS (SELECT ?, ?),
+     tree (id) AS (
+         SELECT request FROM scope
+         UNION ALL
+         SELECT merged.id FROM scope CROSS JOIN feature_requests merged
+             ON merged.workspace_id = scope.workspace AND merged.root_id = scope.request
+     )
+     SELECT customer, body FROM (
+         SELECT notes.customer_id AS customer, notes.body AS body, row_number() OVER (
+             PARTITION BY notes.customer_id ORDER BY notes.created_at DESC, notes.id DESC
+         ) AS place
+         FROM scope CROSS JOIN json_each(?) AS voter
+         CROSS JOIN notes INDEXED BY notes_by_customer
+             ON notes.workspace_id = scope.workspace AND notes.customer_id = unhex(voter.value)
+         WHERE notes.request_id IN (SELECT id FROM tree)
+     ) WHERE place = 1"
+}
+
+statement! {
+    /// Counts the domains of the voters of a feature request and of what is merged into it, without those of a JSON array
+    /// and those below `.invalid`. A domain is what is behind the last `@`.
+    CountCompanies { workspace: Id => Binary, request: Id => Binary, free_mail: String => Text } -> BigInt,
+    "WITH scope (workspace, request) AS (SELECT ?, ?),
+     tree (id) AS (
+         SELECT request FROM scope
+         UNION ALL
+         SELECT merged.id FROM scope CROSS JOIN feature_requests merged
+             ON merged.workspace_id = scope.workspace AND merged.root_id = scope.request
+     ),
+     domains (name) AS (
+         SELECT substr(email_folded, length(rtrim(email_folded, replace(email_folded, '@', ''))) + 1)
+         FROM scope CROSS JOIN tree
+         CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = tree.id
+         CROSS JOIN customers ON customers.workspace_id = scope.workspace AND customers.id = votes.customer_id
+     )
+     SELECT count(DISTINCT name) FROM domains
+     WHERE name NOT LIKE '%.invalid' AND name NOT IN (SELECT value FROM json_each(?))"
 }
 
 fn load_voted(
@@ -158,6 +202,30 @@ impl VoteReader for SqliteStore {
         let load = move |connection: &mut SqliteConnection| load_voters(connection, workspace, &request, page);
         let rows = self.readers.run_in_snapshot(load).await?;
         rows.map(|rows| listing(rows, page, Voter::try_from)).transpose()
+    }
+
+    async fn notes_of_voters(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        customers: &[CustomerId],
+    ) -> Result<Vec<(CustomerId, CleanHtml)>, StoreError> {
+        let customers: Vec<Id> = customers.iter().map(|customer| Id(customer.uuid())).collect();
+        let (workspace, request) = (Id(workspace.uuid()), Id(request.uuid()));
+        let notes = NotesOfVoters { workspace, request, customers: json_ids(&customers) };
+        let rows: Vec<(Id, String)> = self.readers.run(move |connection| Ok(notes.load(connection)?)).await?;
+        Ok(rows
+            .into_iter()
+            .map(|(customer, body)| (CustomerId::new(customer.0), CleanHtml::from_stored(body)))
+            .collect())
+    }
+
+    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<u64, StoreError> {
+        let (workspace, request) = (Id(workspace.uuid()), Id(request.uuid()));
+        let free_mail = format!("[\"{}\"]", FREE_MAIL.join("\",\""));
+        let count = CountCompanies { workspace, request, free_mail };
+        let count: i64 = self.readers.run(move |connection| Ok(count.get_result(connection)?)).await?;
+        Ok(count.unsigned_abs())
     }
 
     async fn voted_requests(

@@ -437,6 +437,47 @@ pub async fn addresses_match_without_regard_to_case(harness: Harness) {
     }
 }
 
+/// Companies and notes are those of a feature request and of what is merged into it, and of one workspace.
+pub async fn voters_have_companies_and_notes(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let [source, target, other] = harness.requests(acme, ["Source", "Target", "Other"]).await;
+    let voted = async |request: &FeatureRequestSummary, email: &str, note: &str| {
+        let note = Some(note).filter(|note| !note.is_empty());
+        harness.perform(acme, &vote(FeatureRequestRef::Id(request.id), Some((email, None)), note)).await;
+        harness.next_second();
+    };
+    for (request, address, note) in [
+        (&target, "ann@Example.com", "Old"),
+        (&target, "ann@example.com", "New"),
+        (&target, "\"b@c\"@other.example", ""),
+        (&target, "cy@gmail.com", "Mine"),
+        (&target, "7@imported.invalid", ""),
+        (&source, "dee@bolt.example", "Merged"),
+        (&source, "ann@example.com", ""),
+        (&other, "ann@example.com", "Elsewhere"),
+        (&other, "eve@eve.example", ""),
+    ] {
+        voted(request, address, note).await;
+    }
+    let reader = &harness.subject.reader;
+    assert_eq!(reader.count_companies(acme, target.id).await.unwrap(), 2);
+    harness.merge(acme, source.id, target.id).await;
+    assert_eq!(reader.count_companies(acme, target.id).await.unwrap(), 3);
+    assert_eq!(reader.count_companies(bolt, target.id).await.unwrap(), 0);
+    let mut customers = Vec::new();
+    for address in ["ann@example.com", "cy@gmail.com", "dee@bolt.example", "eve@eve.example"] {
+        customers.push(harness.customer(acme, address).await.id);
+    }
+    let notes = async |workspace| {
+        let mut notes = reader.notes_of_voters(workspace, target.id, &customers).await.unwrap();
+        notes.sort_by_key(|(customer, _)| customers.iter().position(|other| other == customer));
+        notes.into_iter().map(|(_, note)| note.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(notes(acme).await, ["New", "Mine", "Merged"]);
+    assert!(notes(bolt).await.is_empty());
+    assert!(reader.notes_of_voters(acme, target.id, &[]).await.unwrap().is_empty());
+}
+
 crate::contract::cases!($ votes {
     a_second_vote_is_not_counted,
     concurrent_first_votes_make_one_customer,
@@ -451,6 +492,7 @@ crate::contract::cases!($ votes {
     notes_and_comments_fall_back_to_the_oldest_member,
     votes_are_listed_newest_request_first,
     voters_are_listed_latest_first,
+    voters_have_companies_and_notes,
     pages_past_the_last_are_empty,
     addresses_match_without_regard_to_case,
 });

@@ -219,6 +219,14 @@ team-similar-lead = إذا كان أحدها يقول الشيء نفسه فأض
 
 # المصوّتون.
 team-voters-title = المصوّتون لـ «{ $name }»
+team-company = الشركة
+team-companies = { $count ->
+    [one] من شركة واحدة
+    [two] من شركتين
+    [few] من { $number } شركات
+    [many] من { $number } شركة
+   *[other] من { $number } شركة
+}
 team-voted-on = تاريخ التصويت
 team-csv-limit = في الملف أحدث 100,000 مصوّت.
 team-csv-cut = { $count ->

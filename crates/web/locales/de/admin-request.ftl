@@ -186,6 +186,11 @@ team-similar-lead = Wenn einer davon dasselbe sagt, fügen Sie die Stimme oder d
 
 # Stimmen.
 team-voters-title = Stimmen für „{ $name }“
+team-company = Firma
+team-companies = { $count ->
+    [one] aus { $number } Firma
+   *[other] aus { $number } Firmen
+}
 team-voted-on = Abgestimmt am
 team-csv-limit = Die Datei hat die neuesten 100.000 Stimmen.
 team-csv-cut = { $count ->

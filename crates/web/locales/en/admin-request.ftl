@@ -186,6 +186,11 @@ team-similar-lead = If one of these says the same, add the vote or the note ther
 
 # Voters.
 team-voters-title = Voters of “{ $name }”
+team-company = Company
+team-companies = { $count ->
+    [one] from { $number } company
+   *[other] from { $number } companies
+}
 team-voted-on = Voted on
 team-csv-limit = The file has the latest 100,000 voters.
 team-csv-cut = { $count ->

@@ -7,6 +7,7 @@ use askama::Template;
 use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
 use roadmap_domain::model::admin::{InboxCounts, InboxFilter};
 use roadmap_domain::model::comment::{CommentAuthor, CommentDraft, ListedComment};
+use roadmap_domain::model::company::company;
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
 use roadmap_domain::model::event::{Event, EventContent};
 use roadmap_domain::model::feature_request::{Attention, FeatureRequestDetail};
@@ -32,7 +33,7 @@ use crate::admin::inbox::attention_key;
 use crate::admin::inbox::place::{ListPlace, Neighbours};
 use crate::admin::parts::{Choice, Person, actor_name, person, track_choices};
 use crate::admin::request_form::{author, landing, path, place_query, reference, refusal, show_unsaved_text};
-use crate::admin::{Entry, frame_with_counts, path_id, shortcuts};
+use crate::admin::{Entry, frame_with_counts, path_id, shortcuts, voters};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::once::{run_once, run_step};
@@ -80,7 +81,10 @@ struct RequestTemplate {
     earlier: Option<(String, String)>,
     later: Option<(String, String)>,
     held: Vec<TeamComment>,
-    voters: Vec<Person>,
+    /// The latest voters, each with the company if it is known.
+    voters: Vec<(Person, String)>,
+    /// From how many companies the votes are, in words.
+    companies: Option<String>,
     votes_count: i64,
     history: Vec<HistoryEntry>,
     /// Titles and paths of what is merged into it.
@@ -441,6 +445,7 @@ async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> Pa
         page.here = own_path;
     }
     let mut template = RequestTemplate::new(page, &team_request, &counts, (&statuses, attention), similar, draft);
+    template.companies = voters::companies(context, &team_request.page.detail.summary).await?;
     if let Some(place) = place {
         template.place = format!("?{}", place.query());
         template.list_path = place.list_path();
@@ -502,7 +507,15 @@ impl RequestTemplate {
             earlier: (before > 0).then(|| (comments_path(current - 1), t.count("earlier-comments", before))),
             later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),
             held: team_request.page.held.iter().map(|held| TeamComment::held(t, held)).collect(),
-            voters: team.voters.iter().map(|voter| person(voter.id, voter.name.as_ref(), &voter.email)).collect(),
+            voters: team
+                .voters
+                .iter()
+                .map(|voter| {
+                    let company = company(voter.email.folded()).unwrap_or_default().to_owned();
+                    (person(voter.id, voter.name.as_ref(), &voter.email), company)
+                })
+                .collect(),
+            companies: None,
             votes_count: detail.summary.votes_count,
             history: history(t, &team_request.page.events, detail, statuses),
             merged: detail

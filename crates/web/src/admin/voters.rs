@@ -1,12 +1,16 @@
 //! The voters of a feature request, as a table and as a file.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use askama::Template;
+use roadmap_domain::model::company::company;
+use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
-use roadmap_domain::usecase::query::votes::ListVoters;
+use roadmap_domain::usecase::query::votes::{CountCompanies, ListVoterNotes, ListVoters};
 use roadmap_http::error::HttpError;
 use tokio::sync::Semaphore;
 
@@ -23,7 +27,7 @@ use crate::text::Text;
 /// Maximum number of voters in a file.
 const MAX_FILE: u64 = 100_000;
 
-/// Files that are written at the same time: one takes some 30 MB.
+/// Files that are written at the same time: one takes some 30 MB, and as much again with long notes.
 static DOWNLOADS: Semaphore = Semaphore::const_new(2);
 
 #[derive(Template)]
@@ -34,6 +38,8 @@ struct VotersPage {
     back: String,
     voters: Vec<VoterRow>,
     total: u64,
+    /// From how many companies the votes are, unless they are too many to tell.
+    companies: Option<String>,
     /// Whether a file has all voters.
     fits_file: bool,
     pager: Option<Pager>,
@@ -41,16 +47,40 @@ struct VotersPage {
 
 struct VoterRow {
     person: Person,
-    name: String,
+    /// Whether the label of the person is a name.
+    has_name: bool,
+    /// The domain of the address, unless it is that of a provider.
+    company: String,
+    note: String,
     date: DisplayTime,
 }
 
 impl VoterRow {
-    fn new(t: Text, voter: &Voter) -> Self {
-        let name = voter.name.as_ref().map(|name| name.as_str().to_owned()).unwrap_or_default();
-        let person = person(voter.id, voter.name.as_ref(), &voter.email);
-        Self { person, name, date: DisplayTime::short_day(t, voter.voted_at) }
+    fn new(t: Text, voter: &Voter, note: Option<&String>) -> Self {
+        Self {
+            person: person(voter.id, voter.name.as_ref(), &voter.email),
+            has_name: voter.name.is_some(),
+            company: company(voter.email.folded()).unwrap_or_default().to_owned(),
+            note: note.cloned().unwrap_or_default(),
+            date: DisplayTime::short_day(t, voter.voted_at),
+        }
     }
+}
+
+/// Returns in words from how many companies the votes of a feature request are: empty if no company is known, or if they are
+/// too many to tell.
+pub(crate) async fn companies(context: &Context, request: &FeatureRequestSummary) -> Result<Option<String>, HttpError> {
+    let count = context.run(&CountCompanies { request: request.id, votes_count: request.votes_count }).await?;
+    Ok(count.filter(|count| *count > 0).map(|count| context.text().count("team-companies", count)))
+}
+
+async fn notes(
+    context: &Context,
+    request: FeatureRequestId,
+    voters: &[Voter],
+) -> Result<HashMap<CustomerId, String>, HttpError> {
+    let voters = voters.iter().map(|voter| voter.id).collect();
+    context.run(&ListVoterNotes { request, voters }).await
 }
 
 /// `GET /admin/feature_requests/{slug}/voters`.
@@ -64,12 +94,15 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let number = Some(context.query.get("page")).filter(|page| !page.is_empty());
     let page = Ok(PageRequest::parse(number, Some("100")).unwrap_or(full_page(1)));
     let voters = context.run(&ListVoters { request, page }).await?;
+    let notes = notes(&context, detail.summary.id, &voters.items).await?;
+    let companies = companies(&context, &detail.summary).await?;
     let page = frame(&context, Entry::Inbox, t.named("team-voters-title", detail.summary.title.as_str())).await?;
     let path_of = |number: u64| format!("{back}/voters?page={number}");
     let template = VotersPage {
         pager: Pager::new(t, &voters, u64::MAX, path_of),
-        voters: voters.items.iter().map(|voter| VoterRow::new(t, voter)).collect(),
+        voters: voters.items.iter().map(|voter| VoterRow::new(t, voter, notes.get(&voter.id))).collect(),
         total: voters.total,
+        companies,
         fits_file: voters.total <= MAX_FILE,
         page,
         back,
@@ -83,13 +116,17 @@ pub(crate) async fn download(context: Rc<Context>) -> PageResult {
     // One read: pages by offset would read the first voters again for each page, and votes between them would move others.
     let page = Ok(PageRequest::first(MAX_FILE));
     let voters = context.run(&ListVoters { request: reference(&context), page }).await?;
-    let mut file = CsvFile::new(&["name", "email", "voted_at"]);
+    let detail = context.run(&ShowFeatureRequest { request: reference(&context) }).await?;
+    let notes = notes(&context, detail.summary.id, &voters.items).await?;
+    let mut file = CsvFile::new(&["name", "email", "voted_at", "domain", "note"]);
     for voter in &voters.items {
         let name = voter.name.as_ref().map_or("", |name| name.as_str());
-        file.row([name, voter.email.as_str(), &voter.voted_at.to_string()]);
+        let domain = company(voter.email.folded()).unwrap_or_default();
+        let note = notes.get(&voter.id).map_or("", String::as_str);
+        file.row([name, voter.email.as_str(), &voter.voted_at.to_string(), domain, note]);
     }
     if let Some(more) = voters.total.checked_sub(MAX_FILE).filter(|more| *more > 0) {
-        file.row([context.text().count("team-csv-cut", more).as_str(), "", ""]);
+        file.row([context.text().count("team-csv-cut", more).as_str(), "", "", "", ""]);
     }
     drop(permit);
     Ok(file.into_reply("voters.csv"))
@@ -105,7 +142,6 @@ mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page};
     use roadmap_domain::model::email_address::EmailAddress;
-    use roadmap_domain::model::id::CustomerId;
     use roadmap_domain::model::portal::Language;
     use roadmap_domain::model::text::Name;
     use uuid::Uuid;
@@ -127,7 +163,8 @@ mod tests {
                     back: "/admin/feature_requests/7-x".to_owned(),
                     total: 100_001 * voters.len() as u64,
                     fits_file: voters.is_empty(),
-                    voters: voters.iter().map(|voter| VoterRow::new(t, voter)).collect(),
+                    voters: voters.iter().map(|voter| VoterRow::new(t, voter, Some(&"<i>".to_owned()))).collect(),
+                    companies: Some(t.count("team-companies", 19)),
                     pager: None,
                 };
                 assert_well_formed(&template.render().unwrap());

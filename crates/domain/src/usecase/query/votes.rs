@@ -1,12 +1,15 @@
 //! The votes of customers and the voters of feature requests, contract sections 4.4 and 4.9.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError, Validated};
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use crate::model::id::WorkspaceId;
+use crate::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use crate::model::pagination::{Listing, PageRequest};
+use crate::model::text::truncate;
 use crate::model::vote::Voter;
 use crate::usecase::query::{Query, QueryPorts};
 
@@ -54,12 +57,76 @@ impl Query for ListVoters {
     }
 }
 
+/// Finds the latest note about each of these voters of a feature request, as text: at most [`Self::MAX`] characters of each.
+#[derive(Debug, Clone)]
+pub struct ListVoterNotes {
+    pub request: FeatureRequestId,
+    pub voters: Vec<CustomerId>,
+}
+
+impl ListVoterNotes {
+    /// Maximum number of characters of a note. A cut one ends with an ellipsis.
+    pub const MAX: usize = 300;
+    /// Number of voters of one statement.
+    const AT_ONCE: usize = 1_000;
+}
+
+#[async_trait]
+impl Query for ListVoterNotes {
+    type Output = HashMap<CustomerId, String>;
+
+    async fn execute(
+        &self,
+        workspace: WorkspaceId,
+        ports: &QueryPorts,
+    ) -> Result<HashMap<CustomerId, String>, RoadmapError> {
+        let mut notes = HashMap::new();
+        for voters in self.voters.chunks(Self::AT_ONCE) {
+            let found = ports.reader.notes_of_voters(workspace, self.request, voters).await?;
+            notes.extend(found.into_iter().map(|(voter, note)| {
+                let note = note.to_text();
+                let cut = truncate(&note, Self::MAX);
+                (voter, if cut.len() < note.len() { format!("{}\u{2026}", cut.trim_end()) } else { note })
+            }));
+        }
+        Ok(notes)
+    }
+}
+
+/// Counts the companies of the voters of a feature request. `None` if there are more votes than [`Self::MAX`]: all of them
+/// would have to be read.
+#[derive(Debug, Clone, Copy)]
+pub struct CountCompanies {
+    pub request: FeatureRequestId,
+    pub votes_count: i64,
+}
+
+impl CountCompanies {
+    /// Maximum number of votes whose companies are counted.
+    pub const MAX: i64 = 10_000;
+}
+
+#[async_trait]
+impl Query for CountCompanies {
+    type Output = Option<u64>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Option<u64>, RoadmapError> {
+        match self.votes_count {
+            0 => Ok(Some(0)),
+            count if count > Self::MAX => Ok(None),
+            _ => Ok(Some(ports.reader.count_companies(workspace, self.request).await?)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::html::CleanHtml;
     use crate::ports::mocks::{MockBlobs, MockReads};
-    use crate::usecase::fixtures::request;
+    use crate::usecase::fixtures::{request, summary};
     use crate::usecase::query::tests::run_query;
+    use uuid::Uuid;
 
     fn error(page: &str, exists: bool) -> Option<String> {
         let mut reader = MockReads::new();
@@ -77,5 +144,32 @@ mod tests {
             assert_eq!(error(page, false).unwrap(), "FeatureRequest does not exist.");
         }
         assert_eq!(error("0", true).unwrap(), "page must be an integer of at least 1");
+    }
+
+    #[test]
+    fn notes_are_read_in_parts_and_cut_at_their_end() {
+        let voters: Vec<CustomerId> = (0..2_500).map(|number| CustomerId::new(Uuid::from_u128(number))).collect();
+        let mut reader = MockReads::new();
+        reader.expect_notes_of_voters().times(3).returning(|_, _, voters| {
+            assert!(voters.len() <= 1_000);
+            let text = |index: usize| if index == 0 { "\u{e4}".repeat(301) } else { "n".repeat(300) };
+            let text = |index: usize| CleanHtml::from_stored(format!("<p>{}</p>", text(index)));
+            Ok(voters.iter().take(2).enumerate().map(|(index, voter)| (*voter, text(index))).collect())
+        });
+        let query = ListVoterNotes { request: summary("Inbox", None, 0).id, voters: voters.clone() };
+        let notes = run_query(reader, MockBlobs::new(), &query).unwrap();
+        assert_eq!(notes.len(), 6);
+        assert_eq!(notes[&voters[1_000]], format!("{}\u{2026}", "\u{e4}".repeat(300)));
+        assert_eq!(notes[&voters[2_001]], "n".repeat(300));
+    }
+
+    #[test]
+    fn companies_of_very_many_votes_are_not_counted() {
+        for (votes_count, expected) in [(0, Some(0)), (1, Some(19)), (10_000, Some(19)), (10_001, None)] {
+            let mut reader = MockReads::new();
+            reader.expect_count_companies().returning(|_, _| Ok(19));
+            let query = CountCompanies { request: summary("Inbox", None, 0).id, votes_count };
+            assert_eq!(run_query(reader, MockBlobs::new(), &query).unwrap(), expected);
+        }
     }
 }
