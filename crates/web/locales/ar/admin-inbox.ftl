@@ -110,6 +110,7 @@ inbox-lane = المسار
 inbox-all-lanes = كل المسارات
 inbox-tag = الوسم
 inbox-mine = علّقتُ عليه أو كتبتُ ملاحظة
+inbox-fold = عوامل التصفية
 inbox-more-filters = عوامل تصفية أخرى
 inbox-filter = تصفية
 inbox-clear = إزالة التصفية

@@ -62,6 +62,7 @@ inbox-lane = Spalte
 inbox-all-lanes = Alle Spalten
 inbox-tag = Schlagwort
 inbox-mine = Mit Kommentar oder Notiz von mir
+inbox-fold = Filter
 inbox-more-filters = Weitere Filter
 inbox-filter = Filtern
 inbox-clear = Filter entfernen

@@ -62,6 +62,7 @@ inbox-lane = Lane
 inbox-all-lanes = All lanes
 inbox-tag = Tag
 inbox-mine = I have commented or written a note
+inbox-fold = Filters
 inbox-more-filters = More filters
 inbox-filter = Filter
 inbox-clear = Clear filters
