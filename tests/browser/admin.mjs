@@ -233,6 +233,8 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
       await first.waitFor();
       assert.ok(await first.evaluate((radio) => radio === document.activeElement), "the first one has the focus");
       await press("Space");
+      // The toolbar of the note is between.
+      await press("Tab");
       await press("Tab");
       await page.keyboard.type("Said so on the telephone.");
       await Promise.all([page.waitForURL("**/admin/feature_requests/**"), press("Control+Enter")]);
@@ -289,7 +291,7 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
     await team.fill("textbox", "Title", "Undo send is here");
     await team.fill("textbox", "Content", "Press **Undo** within ten seconds.");
     await page.getByLabel("Cover image", { exact: true }).setInputFiles({ name: "cover.png", mimeType: "image/png", buffer: png(640, 320) });
-    await team.press("button", "Preview", team.main);
+    await team.press("button", "Preview", team.main.locator("aside"));
     assert.match(await team.main.innerText(), /Press Undo within ten seconds/);
     await team.press("button", "Publish", team.main);
     assert.match(await team.status(), /published/);

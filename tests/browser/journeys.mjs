@@ -225,6 +225,73 @@ export async function travel({ browser, service, place, way: { way, options, byK
     assert.equal(await link.getAttribute("href"), `#${await field.getAttribute("id")}`);
   });
 
+  await step("format a comment with the toolbar", async (visitor) => {
+    await visitor.open(requests.talk.path);
+    const { page } = visitor;
+    const area = visitor.find("textbox", "Your comment");
+    const bar = visitor.find("toolbar", "Formatting");
+    if (options.javaScriptEnabled === false) {
+      assert.equal(await bar.count(), 0, "it does nothing without JavaScript");
+      return;
+    }
+    const names = await bar.getByRole("button").evaluateAll((buttons) => buttons.map((button) => button.ariaLabel));
+    assert.deepEqual(names, ["Bold", "List", "Link", "Preview"], "visitors add no pictures");
+    const select = (from, to) => area.evaluate((area, [from, to]) => {
+      area.focus();
+      area.setSelectionRange(from, to);
+    }, [from, to]);
+    // The toolbar is one stop before the text. The arrow keys move in it, also around its ends.
+    const press = async (name) => {
+      if (!byKeyboard) return visitor.find("button", name, bar).click();
+      await page.keyboard.press("Shift+Tab");
+      await page.keyboard.press("Home");
+      for (const _ of names.slice(0, names.indexOf(name))) await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("Space");
+    };
+    const check = async (text, selected) => {
+      const state = await area.evaluate((area) => [area.value, area.value.slice(area.selectionStart, area.selectionEnd), document.activeElement === area]);
+      assert.deepEqual(state, [text, selected, true]);
+    };
+    await area.fill("one two");
+    await select(4, 7);
+    await press("Bold");
+    await check("one **two**", "two");
+    await press("Bold");
+    await check("one two", "two");
+    await press("List");
+    await check("- one two", "- one two");
+    await press("List");
+    await check("one two", "one two");
+    await select(4, 7);
+    await press("Link");
+    await check("one [two](https://)", "https://");
+    await page.keyboard.press("Control+z");
+    assert.equal(await area.inputValue(), "one two", "it can be undone");
+    await select(0, 3);
+    await page.keyboard.press("Control+b");
+    await check("**one** two", "one");
+    await select(8, 11);
+    await page.keyboard.press("Control+k");
+    await check("**one** [two](https://)", "https://");
+    // The last and the first button are neighbours.
+    await page.keyboard.press("Shift+Tab");
+    const focused = () => page.evaluate(() => document.activeElement.ariaLabel);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await focused(), "Preview");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await focused(), "Bold");
+    await page.keyboard.press("End");
+    assert.equal(await focused(), "Preview");
+    // A bare address is a link in the preview.
+    await area.fill(`**one** https://a.example/${mark}.`);
+    await select(0, 0);
+    await Promise.all([page.waitForURL(/#preview$/), press("Preview")]);
+    const preview = page.getByRole("region", { name: "Preview", exact: true });
+    await preview.getByRole("link", { name: `https://a.example/${mark}`, exact: true }).waitFor();
+    assert.equal(await preview.locator("strong").innerText(), "one");
+  });
+
   await step("an idea with similar ones", async (visitor) => {
     const email = `${mark}-idea@example.org`;
     await visitor.open("/feature_requests/new");
@@ -288,7 +355,7 @@ export async function travel({ browser, service, place, way: { way, options, byK
     const before = await comments(requests.talk.id);
     await customer.open(requests.talk.path);
     await customer.fill("textbox", "Your comment", `Seen **first**, ${mark}`);
-    await customer.press("button", "Preview");
+    await customer.press("button", "Preview", customer.main.locator("form > .cluster"));
     const preview = customer.page.getByRole("region", { name: "Preview", exact: true });
     assert.match(await preview.innerText(), new RegExp(`Seen first, ${mark}`));
     assert.equal(await comments(requests.talk.id), before, "a preview posts nothing");

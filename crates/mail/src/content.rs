@@ -134,11 +134,21 @@ impl ContentCache {
 mod tests {
     use super::*;
     use roadmap_domain::model::id::{ChangelogId, CommentId};
+    use roadmap_domain::model::markdown;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use uuid::Uuid;
 
     fn clean(raw: &str) -> CleanHtml {
         CleanHtml::parse_optional("content", raw, CleanHtml::MAX).unwrap()
+    }
+
+    #[test]
+    fn a_bare_address_is_in_the_text_once() {
+        let html = markdown::to_html("content", "See https://a.example/b.").unwrap();
+        let parts = ContentParts::render(&html);
+        assert_eq!(parts.text, "See https://a.example/b.");
+        let link = "<a href=\"https://a.example/b\" rel=\"nofollow noopener\">https://a.example/b</a>";
+        assert_eq!(parts.html.trim_end(), format!("<p>See {link}.</p>"));
     }
 
     #[test]

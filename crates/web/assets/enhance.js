@@ -279,10 +279,80 @@ function addPictures(field) {
   }
 
   function insert(link) {
-    const before = area.value.slice(0, area.selectionStart);
-    const text = (before && !before.endsWith("\n") ? "\n" : "") + link + "\n";
-    area.focus();
-    // Unlike a change by the script alone, this one can be undone.
-    if (!document.execCommand("insertText", false, text)) area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+    const { value, selectionStart: from, selectionEnd: to } = area;
+    replace(area, from, to, (from && value[from - 1] !== "\n" ? "\n" : "") + link + "\n");
+  }
+}
+
+// Replaces a part of a text. Unlike a change by the script alone, this one can be undone.
+function replace(area, start, end, text, from, to = from) {
+  area.focus();
+  area.setSelectionRange(start, end);
+  if (!document.execCommand(text ? "insertText" : "delete", false, text)) {
+    area.setRangeText(text, start, end, "end");
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  if (from >= 0) area.setSelectionRange(from, to);
+}
+
+// The toolbars of text areas for Markdown.
+for (const bar of document.querySelectorAll(".tools")) addTools(bar, bar.nextElementSibling);
+
+function addTools(bar, area) {
+  // What two of the buttons press. Not every form has it.
+  const others = {
+    picture: document.querySelector(`[data-picture-of="${area.id}"]`),
+    preview: area.form.querySelector('[formaction$="#preview"]'),
+  };
+  const buttons = Array.from(bar.children).filter((button) => others[button.value] !== null || button.remove());
+  bar.hidden = false;
+  bar.onclick = (event) => format(event.target.closest("button")?.value);
+  // The toolbar is one stop of the Tab key.
+  bar.onkeydown = (event) => {
+    const at = buttons.indexOf(event.target);
+    const step = document.dir === "rtl" ? -1 : 1;
+    const next = { ArrowRight: at + step, ArrowLeft: at - step, Home: 0, End: -1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    event.target.tabIndex = -1;
+    const button = buttons.at(next % buttons.length);
+    button.tabIndex = 0;
+    button.focus();
+  };
+  area.addEventListener("keydown", (event) => {
+    // In other alphabets, the place of the key counts.
+    const key = event.key > "~" ? event.code.at(-1) : event.key.toUpperCase();
+    const action = { B: "bold", K: "link" }[key];
+    if (!action || event.ctrlKey === event.metaKey || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    format(action);
+  });
+
+  function format(action) {
+    others[action]?.click();
+    const { value, selectionStart: from, selectionEnd: to } = area;
+    const selected = value.slice(from, to);
+    // Marks have no effect beside spaces.
+    const text = selected.trim();
+    const start = from + selected.indexOf(text);
+    const end = start + text.length;
+    if (action === "bold") {
+      const inner = text.match(/^\*\*([^*]+)\*\*$/)?.[1];
+      if (inner) replace(area, start, end, inner, start, end - 4);
+      else if (value.slice(0, start).endsWith("**") && value.startsWith("**", end)) replace(area, start - 2, end + 2, text, start - 2, end - 2);
+      else replace(area, start, end, `**${text}**`, start + 2, end + 2);
+    } else if (action === "link") {
+      if (!text || /^https?:\S+$/i.test(text)) replace(area, start, end, `[](${text || "https://"})`, start + 1);
+      else replace(area, start, end, `[${text}](https://)`, end + 3, end + 11);
+    } else if (action === "list") {
+      const first = value.slice(0, from).lastIndexOf("\n") + 1;
+      // A selected line break is the end of its line.
+      const last = `${value}\n`.indexOf("\n", selected ? to - 1 : to);
+      const lines = value.slice(first, last);
+      const listed = lines.replace(/^(?!- |$)/gm, "- ") || "- ";
+      const shown = listed === lines ? lines.replace(/^- /gm, "") : listed;
+      const caret = Math.max(first, to + shown.length - lines.length);
+      replace(area, first, last, shown, selected ? first : caret, caret);
+    }
   }
 }

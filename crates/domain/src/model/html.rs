@@ -1,5 +1,6 @@
 //! Sanitized HTML from clients.
 
+mod addresses;
 mod markup;
 mod parse_cost;
 mod plain;
@@ -21,6 +22,9 @@ use crate::model::html::simplify::simplify;
 use crate::model::id::AttachmentId;
 use crate::model::picture::{self, Picture};
 use crate::model::text;
+
+pub(crate) use addresses::find_addresses;
+pub(crate) use plain::unescape;
 
 /// Sanitized HTML, which is safe to show.
 ///
@@ -138,6 +142,12 @@ impl CleanHtml {
             return Cow::Owned(plain::break_lines(&self.0));
         }
         Cow::Borrowed(&self.0)
+    }
+
+    /// Returns the HTML with links for bare addresses (`https://…`) outside of links and code, for texts that people type.
+    #[must_use]
+    pub fn with_linked_addresses(&self) -> Self {
+        Self(addresses::link(&self.0))
     }
 
     /// Whether there is a picture.

@@ -1,11 +1,14 @@
-//! Markdown that people type on pages (CommonMark 0.31, with strikethrough).
+//! Markdown that people type on pages (CommonMark 0.31, with strikethrough and with links for bare addresses).
 
 mod editable;
+
+use std::borrow::Cow;
+use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
 use crate::error::Validated;
-use crate::model::html::CleanHtml;
+use crate::model::html::{CleanHtml, find_addresses};
 use crate::model::id::AttachmentId;
 use crate::model::picture;
 use crate::model::text;
@@ -15,14 +18,14 @@ pub use editable::{Editable, to_editable};
 /// Maximum number of characters of a typed text.
 pub const MAX: usize = 20_000;
 
-/// Converts Markdown into sanitized HTML. A single line break stays one. HTML is shown as it was typed. A picture of another
-/// site becomes a link.
+/// Converts Markdown into sanitized HTML. A single line break stays one. HTML is shown as it was typed. A bare address and a
+/// picture of another site become links.
 ///
 /// # Errors
 /// Blank, too long, with a NUL character, or with too much markup.
 pub fn to_html(field: &str, markdown: &str) -> Validated<CleanHtml> {
     text::validate_text(field, markdown, MAX)?;
-    CleanHtml::parse(field, &convert(markdown))
+    Ok(CleanHtml::parse(field, &convert(markdown))?.with_linked_addresses())
 }
 
 /// Converts Markdown that may be blank.
@@ -31,7 +34,8 @@ pub fn to_html(field: &str, markdown: &str) -> Validated<CleanHtml> {
 /// Too long, with a NUL character, or with too much markup.
 pub fn to_optional_html(field: &str, markdown: &str) -> Validated<String> {
     text::validate_text(field, markdown, MAX)?;
-    Ok(CleanHtml::parse_optional(field, &convert(markdown), CleanHtml::MAX)?.as_str().to_owned())
+    let html = CleanHtml::parse_optional(field, &convert(markdown), CleanHtml::MAX)?;
+    Ok(html.with_linked_addresses().as_str().to_owned())
 }
 
 /// Returns how many pictures of a text are not those of the workspace, so that they become links.
@@ -57,10 +61,49 @@ fn parser(markdown: &str) -> Parser<'_> {
     Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH)
 }
 
+/// Escapes what would be emphasis inside of a bare address: `https://a.example/__init__.py`.
+fn escape_addresses(markdown: &str) -> Cow<'_, str> {
+    let is_mark = |character: char| matches!(character, '*' | '_' | '~');
+    let has_mark = |address: &Range<usize>| markdown.get(address.clone()).is_some_and(|url| url.contains(is_mark));
+    let mut addresses = find_addresses(markdown).filter(has_mark).peekable();
+    if addresses.peek().is_none() {
+        return Cow::Borrowed(markdown);
+    }
+    let mut escaped = String::with_capacity(markdown.len() + 64);
+    let mut copied = 0;
+    // Links, pictures and code blocks around an event.
+    let mut unlinked = 0_usize;
+    for (event, range) in parser(markdown).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::CodeBlock(_)) => unlinked += 1,
+            Event::End(TagEnd::Link | TagEnd::Image | TagEnd::CodeBlock) => unlinked = unlinked.saturating_sub(1),
+            Event::Text(_) if unlinked == 0 => {
+                while let Some(address) = addresses.next_if(|address| address.start < range.end) {
+                    if address.start < range.start {
+                        continue;
+                    }
+                    escaped.push_str(markdown.get(copied..address.start).unwrap_or_default());
+                    for character in markdown.get(address.clone()).unwrap_or_default().chars() {
+                        if is_mark(character) {
+                            escaped.push('\\');
+                        }
+                        escaped.push(character);
+                    }
+                    copied = address.end;
+                }
+            }
+            _ => {}
+        }
+    }
+    escaped.push_str(markdown.get(copied..).unwrap_or_default());
+    Cow::Owned(escaped)
+}
+
 fn convert(markdown: &str) -> String {
+    let markdown = escape_addresses(markdown);
     // The URL of a picture without any text so far.
     let mut unnamed = None;
-    let events = parser(markdown).flat_map(|event| {
+    let events = parser(&markdown).flat_map(|event| {
         let unnamed_before = unnamed.take();
         let (first, second) = match event {
             Event::SoftBreak => (Event::HardBreak, None),
@@ -128,6 +171,28 @@ mod tests {
                 "List<String> <john@x.example>!",
                 "<p>List&lt;String&gt; <a href=\"mailto:john@x.example\" rel=\"nofollow noopener\">john@x.example</a>!</p>",
             ),
+            (
+                "See https://a.example/?b&c, **https://d.example** (https://e.example)",
+                "<p>See <a href=\"https://a.example/?b&amp;c\" rel=\"nofollow noopener\">https://a.example/?b&amp;c</a>, \
+                <strong><a href=\"https://d.example\" rel=\"nofollow noopener\">https://d.example</a></strong> \
+                (<a href=\"https://e.example\" rel=\"nofollow noopener\">https://e.example</a>)</p>",
+            ),
+            (
+                "*a* https://b.example/__init__.py?c=~d~ *e*",
+                "<p><em>a</em> <a href=\"https://b.example/__init__.py?c=~d\" rel=\"nofollow noopener\">\
+                https://b.example/__init__.py?c=~d</a>~ <em>e</em></p>",
+            ),
+            (
+                "https\\://a.example/b\\_c https://d.example/?e&amp;f",
+                "<p><a href=\"https://a.example/b_c\" rel=\"nofollow noopener\">https://a.example/b_c</a> \
+                <a href=\"https://d.example/?e&amp;f\" rel=\"nofollow noopener\">https://d.example/?e&amp;f</a></p>",
+            ),
+            (
+                "[https://a.example/_b_](https://c.example/_d_) `https://e.example/_f_`",
+                "<p><a href=\"https://c.example/_d_\" rel=\"nofollow noopener\">https://a.example/<em>b</em></a> \
+                <code>https://e.example/_f_</code></p>",
+            ),
+            ("```\nhttps://a.example/_b_\n```", "<pre><code>https://a.example/_b_\n</code></pre>"),
             (
                 "<https://example.com>",
                 "<p><a href=\"https://example.com\" rel=\"nofollow noopener\">https://example.com</a></p>",

@@ -209,6 +209,13 @@ done-own-idea-deleted = حُذفت فكرتك.
 done-own-idea-removed = أُزيل منها اسمك ونصّك.
 done-not-editable = لم يعد التعديل ممكنًا: انقضت 15 دقيقة، أو ردّ الفريق أو وافق. لا يزال بإمكانك الحذف.
 
+# شريط أدوات حقل نص بصيغة Markdown.
+formatting = تنسيق
+tool-bold = غامق
+tool-list = قائمة
+tool-link = رابط
+tool-picture = صورة
+
 # صورة في نص.
 add-picture = إضافة صورة
 picture-hint = ‏JPEG أو PNG أو WebP أو GIF، حتى 5 ميغابايت. تُزال البيانات المخفية مثل المكان.

@@ -205,6 +205,13 @@ done-own-idea-deleted = Ihre Idee ist gelöscht.
 done-own-idea-removed = Ihr Name und Ihr Text sind daraus entfernt.
 done-not-editable = Das lässt sich nicht mehr bearbeiten: 15 Minuten sind vorbei, oder das Team hat geantwortet oder es freigegeben. Löschen können Sie es weiterhin.
 
+# Die Werkzeugleiste eines Textfelds für Markdown.
+formatting = Formatierung
+tool-bold = Fett
+tool-list = Liste
+tool-link = Link
+tool-picture = Bild
+
 # Ein Bild in einem Text.
 add-picture = Bild hinzufügen
 picture-hint = JPEG, PNG, WebP oder GIF, bis 5 MB. Versteckte Daten wie der Ort werden entfernt.

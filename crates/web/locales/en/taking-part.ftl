@@ -205,6 +205,13 @@ done-own-idea-deleted = Your idea is deleted.
 done-own-idea-removed = Your name and your text are removed from it.
 done-not-editable = It cannot be edited any more: 15 minutes have passed, or the team has answered or approved it. You can still delete it.
 
+# The toolbar of a text area for Markdown.
+formatting = Formatting
+tool-bold = Bold
+tool-list = List
+tool-link = Link
+tool-picture = Picture
+
 # A picture of a text.
 add-picture = Add picture
 picture-hint = JPEG, PNG, WebP or GIF, up to 5 MB. Hidden data such as the place are removed.

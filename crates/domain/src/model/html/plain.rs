@@ -44,6 +44,15 @@ pub(super) fn push_escaped(html: &mut String, text: &str) {
     }
 }
 
+/// Decodes the character references of sanitized HTML.
+pub(crate) fn unescape(html: &str) -> String {
+    html.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&nbsp;", "\u{a0}")
+        .replace("&amp;", "&")
+}
+
 /// Decodes the character references that end with a semicolon. Others are more often parts of addresses:
 /// `?a=1&copy=2`.
 fn decode_references(text: &str) -> String {

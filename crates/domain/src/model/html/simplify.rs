@@ -514,7 +514,7 @@ fn link_target(attributes: &[Attribute]) -> String {
 }
 
 /// Returns the attributes of a link to an allowed target.
-fn target_attributes(target: &str) -> String {
+pub(super) fn target_attributes(target: &str) -> String {
     format!(" href=\"{}\" rel=\"nofollow noopener\"", escape_attribute(target))
 }
 

@@ -127,7 +127,7 @@ impl Text {
 
 /// Splits HTML into the content of its first tag and the rest after that tag. A `>` in a quoted value does not end a
 /// tag.
-fn split_tag(html: &str) -> (&str, &str) {
+pub(super) fn split_tag(html: &str) -> (&str, &str) {
     let mut is_quoted = false;
     let end = html.bytes().position(|byte| {
         is_quoted ^= byte == b'"';

@@ -1,7 +1,7 @@
 //! Turns stored HTML back into Markdown, so that people can edit it.
 
 use super::convert;
-use crate::model::html::CleanHtml;
+use crate::model::html::{CleanHtml, find_addresses, unescape};
 
 /// A stored text, as a person edits it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,22 +32,24 @@ impl Editable {
 const MAX_DEPTH: usize = 12;
 
 /// Returns Markdown that becomes this HTML again, or the HTML if there is none. Nothing gets lost: the Markdown is
-/// converted back and compared.
+/// converted back and compared. A bare address that a program has stored without a link becomes one.
 #[must_use]
 pub fn to_editable(html: &CleanHtml) -> Editable {
     let html = html.to_display();
-    let nodes = parse(&html);
     if html.trim().is_empty() {
         return Editable::Markdown(String::new());
     }
-    let expected = normalize(&if has_block(&nodes) { html.to_string() } else { format!("<p>{}</p>", html.trim()) });
-    // Escapes disturb, so that they are left out where the text means the same without them.
-    [false, true]
+    let linked = CleanHtml::from_stored(html.to_string()).with_linked_addresses();
+    let linked = linked.as_str();
+    let nodes = parse(linked);
+    let expected = normalize(&if has_block(&nodes) { linked.to_owned() } else { format!("<p>{}</p>", linked.trim()) });
+    // Escapes and brackets disturb, so that they are left out where the text means the same without them.
+    [(false, true), (true, true), (true, false)]
         .into_iter()
-        .filter_map(|escapes| Writer { escapes }.blocks(&nodes, 0))
+        .filter_map(|(escapes, bare_addresses)| Writer { escapes, bare_addresses }.blocks(&nodes, 0))
         .find(|markdown| {
             let back = CleanHtml::parse_optional("content", &convert(markdown), CleanHtml::MAX);
-            back.is_ok_and(|back| normalize(back.as_str()) == expected)
+            back.is_ok_and(|back| normalize(back.with_linked_addresses().as_str()) == expected)
         })
         .map_or_else(|| Editable::Html(html.to_string()), Editable::Markdown)
 }
@@ -131,6 +133,8 @@ fn has_block(nodes: &[Node<'_>]) -> bool {
 /// Writes Markdown. `None` stands for what Markdown cannot express.
 struct Writer {
     escapes: bool,
+    /// Whether addresses are written without `<…>` where they become links by themselves.
+    bare_addresses: bool,
 }
 
 impl Writer {
@@ -181,7 +185,7 @@ impl Writer {
                 };
                 let [Node::Text(text)] = code.as_slice() else { return None };
                 let fence = if text.contains("```") { "~~~~" } else { "```" };
-                Some(format!("{fence}\n{}\n{fence}", decode(text).trim_end_matches('\n')))
+                Some(format!("{fence}\n{}\n{fence}", unescape(text).trim_end_matches('\n')))
             }
             _ => None,
         }
@@ -212,7 +216,7 @@ impl Writer {
             return None;
         }
         let mut text = String::new();
-        for node in nodes {
+        for (at, node) in nodes.iter().enumerate() {
             match node {
                 // A line break after `<br>` is one.
                 Node::Text(words) if text.ends_with('\n') => text.push_str(&self.escape(words.trim_start())),
@@ -225,12 +229,22 @@ impl Writer {
                         ("em" | "i", _) => text.push_str(&format!("*{inner}*")),
                         ("del" | "s", _) => text.push_str(&format!("~~{inner}~~")),
                         ("code", _) => match children.as_slice() {
-                            [Node::Text(code)] => text.push_str(&format!("`{}`", decode(code))),
+                            [Node::Text(code)] => text.push_str(&format!("`{}`", unescape(code))),
                             _ => return None,
                         },
-                        ("img", Some(source)) => text.push_str(&format!("![{inner}]({})", decode(source))),
-                        ("a", Some(href)) if decode(href) == inner => text.push_str(&format!("<{inner}>")),
-                        ("a", Some(href)) => text.push_str(&format!("[{inner}]({})", decode(href))),
+                        ("img", Some(source)) => text.push_str(&format!("![{inner}]({})", unescape(source))),
+                        ("a", Some(href)) => {
+                            let address = unescape(href);
+                            if !matches!(children.as_slice(), [Node::Text(words)] if unescape(words) == address) {
+                                text.push_str(&format!("[{inner}]({address})"));
+                            } else if self.bare_addresses
+                                && is_link_when_bare(text.chars().next_back(), &address, nodes.get(at + 1))
+                            {
+                                text.push_str(&address);
+                            } else {
+                                text.push_str(&format!("<{address}>"));
+                            }
+                        }
                         _ => return None,
                     }
                 }
@@ -240,7 +254,7 @@ impl Writer {
     }
 
     fn escape(&self, html: &str) -> String {
-        let text = decode(html);
+        let text = unescape(html);
         if !self.escapes {
             return text;
         }
@@ -264,13 +278,16 @@ fn indent(text: &str, first: &str, other: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Decodes the character references of sanitized HTML.
-fn decode(html: &str) -> String {
-    html.replace("&lt;", "<")
-        .replace("&gt;", ">")
-        .replace("&quot;", "\"")
-        .replace("&nbsp;", "\u{a0}")
-        .replace("&amp;", "&")
+/// Whether an address becomes a link without brackets after this character and before this part, and nothing else does.
+fn is_link_when_bare(before: Option<char>, address: &str, next: Option<&Node<'_>>) -> bool {
+    let behind = match next {
+        None | Some(Node::Element { name: "br", .. }) => String::new(),
+        Some(Node::Text(text)) => unescape(text.split(char::is_whitespace).next().unwrap_or_default()),
+        Some(Node::Element { .. }) => return false,
+    };
+    let before = before.map(String::from).unwrap_or_default();
+    let found = find_addresses(&format!("{before}{address}{behind}")).next();
+    found == Some(before.len()..before.len() + address.len())
 }
 
 /// Makes HTML comparable: without line breaks beside tags, with one name for elements that mean the same, and without the
@@ -336,6 +353,29 @@ mod tests {
                 ![](/pictures/00000000-0000-0000-0000-000000000008)",
             ),
             ("<p>*not emphasis*</p>", "\\*not emphasis\\*"),
+            // Addresses, with and without a link.
+            (
+                "<p>See <a href=\"https://a.example/__b__?c&amp;d\" rel=\"nofollow noopener\">https://a.example/__b__?c&amp;d</a>, \
+                and (<b><a href=\"https://exämple.de/\" rel=\"nofollow noopener\">https://exämple.de/</a></b>).<br>\
+                <a href=\"https://e.example\" rel=\"nofollow noopener\">https://e.example</a></p>",
+                "See https://a.example/__b__?c&d, and (**https://exämple.de/**).\nhttps://e.example",
+            ),
+            (
+                "<p>See https://a.example/__b__, <code>https://c.example</code></p>",
+                "See https://a.example/__b__, `https://c.example`",
+            ),
+            ("See https://a.example.", "See https://a.example."),
+            (
+                "<p><a href=\"https://a.example\" rel=\"nofollow noopener\">https://a.example</a>s \
+                x<a href=\"https://a.example\" rel=\"nofollow noopener\">https://a.example</a> \
+                <a href=\"https://a.example/.\" rel=\"nofollow noopener\">https://a.example/.</a> \
+                <a href=\"https://a.example/_b\" rel=\"nofollow noopener\">https://a.example/_b</a><i>c</i></p>",
+                "<https://a.example>s x<https://a.example> <https://a.example/.> <https://a.example/_b>*c*",
+            ),
+            (
+                "<p>*a* <a href=\"https://a.example/b-c_d\" rel=\"nofollow noopener\">https://a.example/b-c_d</a></p>",
+                "\\*a\\* https://a.example/b-c_d",
+            ),
         ] {
             let stored = CleanHtml::from_stored(html.to_owned());
             assert_eq!(to_editable(&stored), Editable::Markdown(markdown.to_owned()), "{html}");
@@ -351,15 +391,51 @@ mod tests {
         assert!(to_editable(&CleanHtml::from_stored(deep)).is_html());
     }
 
+    fn store(markdown: &str) -> CleanHtml {
+        CleanHtml::parse_optional("content", &convert(markdown), CleanHtml::MAX).unwrap().with_linked_addresses()
+    }
+
+    /// Markdown with addresses at all places.
+    fn markdown_with_addresses() -> impl Strategy<Value = String> {
+        let addresses = [
+            "https://a.example",
+            "http://b.example/_c_/__d__*e*?f=(g)&h=~i~",
+            "Https://exämple.de/;",
+            "https://a.example/[b]",
+            "https\\://a.example/b\\_c",
+            "https&#58;//a.example",
+            "https://\u{200b}a.example",
+            "https://",
+            "git+https://a.example",
+            "`",
+            "&lt;",
+            "![",
+            "](https://c.example)",
+        ];
+        let piece = prop_oneof![
+            2 => "([a-zA-Z0-9 *_~`#>\\[\\]()<&.!-]|\n){0,4}",
+            1 => prop::sample::select(addresses.to_vec()).prop_map(str::to_owned),
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
     proptest! {
         /// Whatever somebody has typed can be edited, and stays the same if nothing is changed.
         #[test]
-        fn markdown_survives(markdown in "([a-zA-Z0-9 *_~`#>\\[\\]()<&.!-]|\n){0,60}") {
-            let stored = CleanHtml::parse_optional("content", &convert(&markdown), CleanHtml::MAX).unwrap();
+        fn markdown_survives(
+            markdown in prop_oneof![
+                "([a-zA-Z0-9 *_~`#>\\[\\]()<&.!-]|\n){0,60}",
+                markdown_with_addresses(),
+            ]
+        ) {
+            let stored = store(&markdown);
+            // Clients may send back what they have read.
+            let sent = CleanHtml::parse_optional("content", stored.as_str(), CleanHtml::MAX).unwrap();
+            prop_assert_eq!(sent.as_str(), stored.as_str());
             match to_editable(&stored) {
                 Editable::Html(html) => prop_assert_eq!(html, stored.as_str()),
                 Editable::Markdown(markdown) => {
-                    let again = CleanHtml::parse_optional("content", &convert(&markdown), CleanHtml::MAX).unwrap();
+                    let again = store(&markdown);
                     let stored = if has_block(&parse(stored.as_str())) || stored.as_str().trim().is_empty() {
                         stored.as_str().to_owned()
                     } else {
