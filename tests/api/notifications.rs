@@ -259,3 +259,39 @@ fn the_daily_budget_counts_all_kinds() {
     assert_eq!(outbox(&app).len(), 2);
     app.acme.post_publish(&id, &json!({})).is_ok();
 }
+
+/// Portal: a reply begins with what it is a reply to, and its author is told if they follow the feature request.
+#[test]
+fn a_reply_quotes_a_comment_and_is_mailed_to_its_author() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let path = "/feature_requests/1-dark-mode";
+    let (ann, bob) = (Browser::signed_in(&app, "ann@example.com"), Browser::signed_in(&app, "bob@example.com"));
+    ann.submit(&format!("{path}/vote"), &[]);
+    ann.submit(&format!("{path}/comments"), &[("content", "My *eyes* hurt # a lot")]);
+    let page = bob.page(path);
+    let id = page.split("id=\"comment-").nth(1).and_then(|rest| rest.split('"').next()).expect("a comment").to_owned();
+    assert!(page.contains(&format!("href=\"{path}?comments=1&#38;reply={id}#write\"")), "{page}");
+    assert!(!ann.page(path).contains("#write"), "nobody replies to oneself");
+    let reply = format!("{path}?comments=1&reply={id}");
+    let form = bob.page(&reply);
+    let area = form.split("</textarea>").next().and_then(|form| form.rsplit("<textarea").next()).expect("the form");
+    assert!(area.contains("My eyes hurt \\# a lot") && area.contains(&format!("#comment-{id})")), "{area}");
+    assert!(Browser::new(&app).page(&reply).contains("noindex"));
+    // Neither a comment of another page nor what is none is quoted.
+    for other in ["00000000-0000-0000-0000-000000000000", "x", ""] {
+        let form = bob.page(&format!("{path}?reply={other}"));
+        assert!(!form.contains("#comment-0") && form.contains("</textarea>"), "{other}");
+    }
+    let quoted =
+        format!("> [Ann wrote](https://acme.roadmap.example.com{path}#comment-{id})\n> My eyes hurt\n\nMine, too");
+    bob.submit(&format!("{path}/comments"), &[("content", &quoted)]);
+    let mails = sent(&app, 1);
+    let (text, _) = is_notification(&mails["ann@example.com"][0], "ann@example.com", &["bob@example.com"]);
+    assert!(text.contains("Mine, too") && text.contains("My eyes hurt"), "{text}");
+    // The team replies in the panel.
+    let olga = Browser::signed_in(&app, "olga@acme.example");
+    let form = olga.page(&format!("/admin{reply}"));
+    assert!(form.contains("My eyes hurt") && form.contains(&format!("#comment-{id})")), "{form}");
+    assert!(form.contains(&format!("reply={id}#content")), "{form}");
+}

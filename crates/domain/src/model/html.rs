@@ -19,7 +19,7 @@ use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::attachment::Dimensions;
 use crate::model::html::markup::Markup;
 use crate::model::html::simplify::simplify;
-use crate::model::id::AttachmentId;
+use crate::model::id::{AttachmentId, CommentId, parse_uuid};
 use crate::model::picture::{self, Picture};
 use crate::model::text;
 
@@ -163,6 +163,23 @@ impl CleanHtml {
         self.0.split(PICTURE).skip(1).filter_map(path).collect()
     }
 
+    /// Returns the comments to which it links, each once: whoever quotes a comment links to it ([`markdown::quotation`]).
+    ///
+    /// [`markdown::quotation`]: crate::model::markdown::quotation
+    #[must_use]
+    pub fn linked_comments(&self) -> Vec<CommentId> {
+        let id =
+            |rest: &str| parse_uuid("comment", rest.split('"').next().unwrap_or_default()).ok().map(CommentId::new);
+        let links = self.0.split("<a href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let mut linked = Vec::new();
+        for comment in links.filter_map(|link| link.split_once(COMMENT_MARK)).filter_map(|(_, rest)| id(rest)) {
+            if !linked.contains(&comment) {
+                linked.push(comment);
+            }
+        }
+        linked
+    }
+
     /// Writes the width and the height of these pictures to their elements, so that a page does not jump when they arrive.
     #[must_use]
     pub fn with_dimensions(&self, pictures: &[Picture]) -> Self {
@@ -212,6 +229,9 @@ impl CleanHtml {
         visible::text(&self.0, max)
     }
 }
+
+/// What stands before the ID in a link to a comment, the anchor on the page of its feature request.
+pub const COMMENT_MARK: &str = "#comment-";
 
 /// The beginning of a picture in sanitized HTML, before its path. A text or an attribute has no `<`.
 const PICTURE: &str = "<img src=\"";
@@ -411,6 +431,23 @@ mod tests {
         ] {
             assert_eq!(clean(&raw), left, "{raw}");
             assert_eq!(clean(&left), left, "{raw}");
+        }
+    }
+
+    #[test]
+    fn links_to_comments_are_found() {
+        let id = |number| CommentId::new(uuid::Uuid::from_u128(number));
+        let link = |number| {
+            format!("<a href='https://a.example/feature_requests/7-x?comments=2#comment-{}'>x</a>", id(number))
+        };
+        for (raw, expected) in [
+            (format!("{}<p>{}</p>{}", link(2), link(1), link(2)), vec![id(2), id(1)]),
+            (format!("<p title=\"#comment-{}\">#comment-{}</p>", id(1), id(1)), vec![]),
+            ("<a href='https://a.example/#comment-7'>x</a>".to_owned(), vec![]),
+            (format!("<a href='https://a.example/#comment-{}x'>x</a>", id(1)), vec![]),
+            ("x".to_owned(), vec![]),
+        ] {
+            assert_eq!(CleanHtml::parse("content", &raw).unwrap().linked_comments(), expected, "{raw}");
         }
     }
 

@@ -11,7 +11,7 @@ use crate::error::Validated;
 use crate::model::html::{CleanHtml, find_addresses};
 use crate::model::id::AttachmentId;
 use crate::model::picture;
-use crate::model::text;
+use crate::model::text::{self, truncate};
 
 pub use editable::{Editable, to_editable};
 
@@ -55,6 +55,37 @@ pub fn of_picture(picture: AttachmentId, name: &str) -> String {
     let is_kept = |character: &char| !matches!(character, '[' | ']' | '\\' | '`' | '<' | '>');
     let name: String = name.chars().filter(is_kept).collect();
     format!("![{}]({})", name.trim(), picture::path(picture))
+}
+
+/// Maximum number of characters of a quoted text.
+const MAX_QUOTED: usize = 300;
+
+/// Returns the beginning of a text as a quotation, for a reply to it. `intro` becomes a link to `url`.
+#[must_use]
+pub fn quotation(intro: &str, url: &str, text: &CleanHtml) -> String {
+    let text = text.to_text();
+    let cut = truncate(&text, MAX_QUOTED);
+    let more = if cut.len() < text.len() { "…" } else { "" };
+    let lines = cut.trim().lines().map(|line| format!("\n> {}", escape(line)));
+    format!("> [{}]({url})\n>{}{more}\n\n", escape(intro), lines.collect::<String>())
+}
+
+/// Returns a line of text as Markdown that means the same. Addresses stay as they are.
+fn escape(line: &str) -> String {
+    let is_mark = |character: char| character.is_ascii_punctuation() && !",.:;?'\"/@%".contains(character);
+    let words = line.split_whitespace().enumerate().map(|(place, word)| {
+        let mut escaped = String::with_capacity(word.len());
+        for character in word.chars() {
+            // A number at the beginning would be that of a list.
+            let is_number = character == '.' && place == 0 && escaped.bytes().all(|byte| byte.is_ascii_digit());
+            if (is_mark(character) || is_number) && !word.contains("://") {
+                escaped.push('\\');
+            }
+            escaped.push(character);
+        }
+        escaped
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn parser(markdown: &str) -> Parser<'_> {
@@ -146,6 +177,29 @@ mod tests {
         for (text, foreign) in [(&*own, 0), (other, 1), ("![a](b) ![c][d]\n\n[d]: e", 2), ("\\![a](b) `![a](b)`", 0)] {
             assert_eq!(foreign_pictures(&format!("{text}\n\n{own}")), foreign, "{text}");
         }
+    }
+
+    #[test]
+    fn a_quotation_is_the_text_and_nothing_else() {
+        let url = "https://a.example/feature_requests/7-x#comment-00000000-0000-0000-0000-000000000001";
+        for (text, shown) in [
+            ("<p>Yes</p>", "Yes"),
+            ("<p>a <b>b</b> *c* _d_ [e](f) # g</p><ul><li>1. h</li></ul>", "a b *c* _d_ [e](f) # g\n1. h"),
+            ("&lt;b&gt; &amp;amp; `c` | ~~d~~ \\ !", "<b> &amp; `c` | ~~d~~ \\ !"),
+            ("<p># one</p><p>&gt; two</p><p>- three</p><p>===</p>", "# one\n\n> two\n\n- three\n\n==="),
+            ("<p>1. one</p><p>v1.2 and 3.</p>", "1. one\n\nv1.2 and 3."),
+            ("<p>https://b.example/__init__.py</p>", "https://b.example/__init__.py"),
+        ] {
+            let quoted = quotation("Ann [x](y) wrote", url, &CleanHtml::parse("content", text).unwrap());
+            let html = to_html("content", &format!("{quoted}My answer")).unwrap();
+            assert_eq!(html.linked_comments().len(), 1, "{quoted}");
+            let lines = |text: &str| {
+                text.lines().map(str::trim).filter(|line| !line.is_empty()).map(ToOwned::to_owned).collect::<Vec<_>>()
+            };
+            assert_eq!(lines(&html.to_text()), lines(&format!("Ann [x](y) wrote\n{shown}\nMy answer")), "{quoted}");
+        }
+        let long = quotation("Ann wrote", url, &CleanHtml::parse("content", &"ä ".repeat(400)).unwrap());
+        assert!(long.ends_with("…\n\n") && long.chars().count() < 450, "{long}");
     }
 
     #[test]

@@ -221,11 +221,18 @@ pub trait CommentWrites {
     /// not exist.
     async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
 
-    /// Puts a mail about a comment of the team in the outbox for the author of the feature request, if the author is a
-    /// customer who is subscribed to it.
+    /// Puts mails about a comment in the outbox for customers who are subscribed to its feature request: for the author of
+    /// the feature request, if `to_author`, and for the authors of those comments of the same page that it is a reply to.
+    /// Nobody gets one about an own comment, or about a feature request that is hidden from them.
     ///
     /// Contract: at most one mail per customer and comment.
-    async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
+    async fn notify_people(
+        &mut self,
+        comment: CommentId,
+        to_author: bool,
+        replied: &[CommentId],
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
 }
 
 /// Writes of what waits for approval.
@@ -237,9 +244,12 @@ pub trait HeldPostWrites {
     /// Returns the feature request of a comment that waits for approval, or `None` if no such comment waits.
     async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
 
-    /// Publishes a comment that waits for approval, with its ID and time. Returns its feature request, or `None` if no
-    /// such comment waits.
-    async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+    /// Publishes a comment that waits for approval, with its ID and time. Returns its feature request and its content, or
+    /// `None` if no such comment waits.
+    async fn approve_comment(
+        &mut self,
+        comment: CommentId,
+    ) -> Result<Option<(FeatureRequestId, CleanHtml)>, StoreError>;
 
     /// Deletes a comment that waits for approval. Returns its feature request, or `None` if no such comment waits.
     async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
@@ -810,14 +820,14 @@ mockall::mock! {
         async fn find_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
         async fn update_comment(&mut self, comment: CommentId, content: &CleanHtml, at: Timestamp) -> Result<Option<ListedComment>, StoreError>;
         async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
-        async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
+        async fn notify_people(&mut self, comment: CommentId, to_author: bool, replied: &[CommentId], at: Timestamp) -> Result<(), StoreError>;
     }
 
     #[async_trait]
     impl HeldPostWrites for Unit {
         async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
         async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
-        async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<(FeatureRequestId, CleanHtml)>, StoreError>;
         async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
         async fn decline_feature_request(&mut self, request: FeatureRequestId, at: Timestamp) -> Result<bool, StoreError>;
     }

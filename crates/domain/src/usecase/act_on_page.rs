@@ -309,7 +309,7 @@ mod tests {
                 .times(usize::from(!is_held))
                 .returning(move |_| request());
             unit.expect_hold_comment().times(usize::from(is_held)).returning(move |_| request());
-            unit.expect_notify_author().times(usize::from(is_member)).returning(|_, _| Ok(()));
+            unit.expect_notify_people().times(usize::from(is_member)).returning(|_, _, _, _| Ok(()));
             let outcome = act(&mut unit, is_member, &comment(), holds).unwrap();
             assert_eq!(outcome, if is_held { PageOutcome::CommentHeld } else { PageOutcome::Commented });
         }

@@ -73,6 +73,8 @@ impl Operation for DecideHeldPosts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::StoreError;
+    use crate::model::html::CleanHtml;
     use crate::model::id::{CommentId, FeatureRequestId};
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{perform, summary};
@@ -87,8 +89,12 @@ mod tests {
         for approves in [true, false] {
             let mut unit = MockUnit::new();
             // The second comment waits no more.
-            let waits = |id: CommentId| Ok((id == comment(1)).then(|| summary("Inbox", None, 0).id));
-            unit.expect_approve_comment().times(if approves { 2 } else { 0 }).returning(waits);
+            let waits = |id: CommentId| -> Result<_, StoreError> {
+                Ok((id == comment(1)).then(|| summary("Inbox", None, 0).id))
+            };
+            let approved =
+                move |id| waits(id).map(|request| request.map(|id| (id, CleanHtml::from_stored(String::new()))));
+            unit.expect_approve_comment().times(if approves { 2 } else { 0 }).returning(approved);
             unit.expect_discard_comment().times(if approves { 0 } else { 2 }).returning(waits);
             unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
             let posts = HeldSelection::new("id", Vec::new(), vec![comment(1), comment(2)]).unwrap();

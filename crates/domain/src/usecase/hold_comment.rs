@@ -15,6 +15,7 @@ use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::keep_pictures;
 use crate::usecase::edit_comment::deletion;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
+use crate::usecase::post_comment::notify_people;
 
 /// Stores a comment that is not public before it is approved.
 #[derive(Debug, Clone)]
@@ -68,11 +69,12 @@ impl Operation for ApproveComment {
 
     async fn perform(
         &self,
-        _: &OperationContext<'_>,
+        context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<FeatureRequestSummary>, RoadmapError> {
-        let request = work.approve_comment(self.comment).await?;
-        let request = request.ok_or(RoadmapError::NotFound(Resource::Comment))?;
+        let approved = work.approve_comment(self.comment).await?;
+        let (request, content) = approved.ok_or(RoadmapError::NotFound(Resource::Comment))?;
+        notify_people(work, self.comment, false, &content, context.now).await?;
         let request = work.find_feature_request(&FeatureRequestRef::Id(request)).await?;
         let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         Ok(Performed::new(request, Audit::entry("comment.approve", "comment", Some(self.comment.uuid()))))
@@ -127,11 +129,22 @@ mod tests {
         let approve = ApproveComment { comment: CommentId::new(Uuid::from_u128(1)) };
         let of_comment = summary("Inbox", None, 0);
         let (id, request) = (of_comment.id, of_comment.clone());
+        let quoted = CommentId::new(Uuid::from_u128(21));
+        let content = move || {
+            let link = format!("<p><a href=\"https://acme.example/x#comment-{quoted}\">x</a></p>");
+            CleanHtml::from_stored(link)
+        };
         let mut unit = MockUnit::new();
         unit.expect_approve_comment()
             .withf(move |comment| *comment == approve.comment)
             .times(1)
-            .returning(move |_| Ok(Some(id)));
+            .returning(move |_| Ok(Some((id, content()))));
+        unit.expect_notify_people()
+            .withf(move |comment, to_author, replied, _| {
+                *comment == approve.comment && !*to_author && *replied == [quoted]
+            })
+            .times(1)
+            .returning(|_, _, _, _| Ok(()));
         unit.expect_find_feature_request()
             .withf(move |request| *request == FeatureRequestRef::Id(id))
             .return_once(move |_| Ok(Some(request)));

@@ -100,7 +100,7 @@ pub(crate) async fn move_to(
     let notify = match (notify_all_voters, changes_status) {
         (true, true) => Notify::Nobody,
         (true, false) => Notify::Subscribers,
-        (false, _) => Notify::Author,
+        (false, _) => Notify::People,
     };
     let (comment, bytes) = match comment {
         Some(MoveComment { content, author }) => {
@@ -289,7 +289,7 @@ mod tests {
                 .withf(move |about, _, _, _| Some(*about) == topic)
                 .times(usize::from(topic.is_some()))
                 .returning(|_, _, _, _| Ok(()));
-            unit.expect_notify_author().times(usize::from(topic.is_none())).returning(|_, _| Ok(()));
+            unit.expect_notify_people().times(usize::from(topic.is_none())).returning(|_, _, _, _| Ok(()));
             let moved = moved(&mut unit, MoveDraft { comment: Some(why()), ..draft(notify_all_voters) }).unwrap();
             assert_eq!(moved.output.comment.map(|comment| comment.id), Some(comment));
         }
@@ -301,7 +301,7 @@ mod tests {
         unit.expect_lock_feature_request().returning(|_| Ok(Some(summary("Next quarter", None, 4))));
         unit.expect_find_track().returning(|_| Ok(Some(track(None))));
         unit.expect_insert_comment().times(1).returning(|_| Ok(Some(summary("Next quarter", None, 4))));
-        unit.expect_notify_author().times(1).returning(|_, _| Ok(()));
+        unit.expect_notify_people().times(1).returning(|_, _, _, _| Ok(()));
         let comment = Some(MoveComment::parse(Some("Still here"), None).unwrap());
         let outcome = moved(&mut unit, MoveDraft { comment, ..draft(false) }).unwrap();
         assert!(outcome.has_changed() && outcome.output.moved.is_none() && outcome.output.comment.is_some());

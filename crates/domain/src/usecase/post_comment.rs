@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError};
+use crate::error::{Resource, RoadmapError, StoreError};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::comment::{Comment, CommentAuthor, CommentDraft, NewComment};
 use crate::model::customer::CustomerDraft;
@@ -11,6 +11,7 @@ use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, CustomerId};
 use crate::model::mail::Topic;
 use crate::model::picture;
+use crate::model::timestamp::Timestamp;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::keep_pictures;
@@ -41,7 +42,7 @@ impl Operation for PostComment {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<CommentPosted>, RoadmapError> {
         let CommentDraft { content, author, notify_all_voters } = &self.draft;
-        let notify = if *notify_all_voters { Notify::Subscribers } else { Notify::Author };
+        let notify = if *notify_all_voters { Notify::Subscribers } else { Notify::People };
         let (posted, bytes) = insert_comment(context, work, (self.request, content, author.clone()), notify).await?;
         Ok(Performed::new(posted, Audit::OwnRecord(OwnRecord::Comment)).storing(bytes))
     }
@@ -52,10 +53,29 @@ impl Operation for PostComment {
 pub(crate) enum Notify {
     /// All who are subscribed.
     Subscribers,
-    /// The author of the feature request, if the comment is the team's.
-    Author,
+    /// The author of the feature request, if the comment is the team's, and those whose comments it quotes.
+    People,
     /// Nobody: another mail has it.
     Nobody,
+}
+
+/// Maximum number of people who get a mail because a comment quotes them.
+const MAX_REPLIED: usize = 3;
+
+/// Notifies the author of the feature request of a comment, if `to_author`, and those whose comments it quotes.
+pub(crate) async fn notify_people(
+    work: &mut dyn UnitOfWork,
+    comment: CommentId,
+    to_author: bool,
+    content: &CleanHtml,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let mut replied = content.linked_comments();
+    replied.truncate(MAX_REPLIED);
+    if to_author || !replied.is_empty() {
+        work.notify_people(comment, to_author, &replied, now).await?;
+    }
+    Ok(())
 }
 
 /// Adds a comment with this content and author to a feature request. Returns it and the bytes that it takes.
@@ -81,11 +101,14 @@ pub(crate) async fn insert_comment(
     };
     let request = work.insert_comment(&comment).await?;
     let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-    match (notify, &author) {
-        (Notify::Subscribers, _) => notify_subscribers(context, work, Topic::Comment(comment.id)).await?,
-        // The author of a feature request gets every answer of the team.
-        (Notify::Author, CommentAuthor::Member(_)) => work.notify_author(comment.id, context.now).await?,
-        (Notify::Author, CommentAuthor::Customer(_)) | (Notify::Nobody, _) => {}
+    match notify {
+        Notify::Subscribers => notify_subscribers(context, work, Topic::Comment(comment.id)).await?,
+        Notify::People => {
+            // The author of a feature request gets every answer of the team.
+            let to_author = matches!(author, CommentAuthor::Member(_));
+            notify_people(work, comment.id, to_author, &comment.content, context.now).await?;
+        }
+        Notify::Nobody => {}
     }
     let NewComment { id, content, created_at, .. } = comment;
     let customer = match &author {
@@ -114,7 +137,7 @@ mod tests {
     fn without_notifications_no_mails_are_counted() {
         let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
-        unit.expect_notify_author().times(1).returning(|_, _| Ok(()));
+        unit.expect_notify_people().times(1).returning(|_, _, _, _| Ok(()));
         let draft = CommentDraft::parse(Some("Soon"), None, false).unwrap();
         let ids = NumberedIds::default();
         let mut context = context(&ids);
@@ -135,16 +158,39 @@ mod tests {
             .times(1)
             .returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
         let comment = CommentId::new(Uuid::from_u128(1));
-        unit.expect_notify_author()
-            .withf(move |about, at| (*about, *at) == (comment, now()))
+        unit.expect_notify_people()
+            .withf(move |about, to_author, replied, at| {
+                (*about, *to_author, replied.len(), *at) == (comment, true, 0, now())
+            })
             .times(1)
-            .returning(|_, _| Ok(()));
+            .returning(|_, _, _, _| Ok(()));
         let posted =
             post(&mut unit, CommentDraft::parse(Some("<p onclick=x>Soon</p>"), Some("who@example.com"), false))
                 .unwrap();
         assert_eq!(posted.comment.content.as_str(), "<p>Soon</p>");
         assert_eq!(posted.comment.id, CommentId::new(Uuid::from_u128(1)));
         assert_eq!(posted.request, summary("Planned", Some("Planned"), 3));
+    }
+
+    #[test]
+    fn a_comment_is_told_to_those_whom_it_quotes() {
+        let id = |number| CommentId::new(Uuid::from_u128(number));
+        let link = |number| format!("<a href=\"https://acme.example/x#comment-{}\">x</a>", id(number));
+        for (links, expected) in [
+            (vec![], vec![]),
+            (vec![link(21)], vec![id(21)]),
+            ((21..30).map(link).collect(), vec![id(21), id(22), id(23)]),
+        ] {
+            let mut unit = MockUnit::new();
+            unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
+            unit.expect_notify_people()
+                .times(usize::from(!expected.is_empty()))
+                .withf(move |_, to_author, replied, _| !*to_author && replied == expected)
+                .returning(|_, _, _, _| Ok(()));
+            let customer = CustomerDraft::parse(Some("ann@example.com"), None).unwrap();
+            let content = format!("Yes {}", links.concat());
+            post(&mut unit, CommentDraft::parse_of_customer(Some(&content), None, customer, false)).unwrap();
+        }
     }
 
     /// Contract 4.8.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::{CommentAuthor, ListedComment, NewComment};
@@ -140,34 +140,45 @@ statement! {
 }
 
 statement! {
-    /// Creates the notification of the author of the feature request of a comment, if the author is subscribed to
-    /// anything in its tree.
-    NotifyAuthor {
+    /// Creates the notifications of a comment for customers who are subscribed to anything in the tree of its feature
+    /// request: for the author of the feature request, or for nobody in its place, and for the authors of other comments.
+    NotifyPeople {
         workspace: Uuid => SqlUuid,
         comment: Uuid => SqlUuid,
         topic: String => Text,
         kind: String => Text,
         payload: String => Text,
         at: TimestampColumn => Timestamptz,
+        to_author: bool => Bool,
+        replied: Vec<Uuid> => Array<SqlUuid>,
     } -> Untyped,
     concat!("WITH roots AS MATERIALIZED (
-         SELECT coalesce(root_id, id) AS id FROM feature_requests
-         WHERE workspace_id = {workspace} AND id = (
-             SELECT request_id FROM comments WHERE workspace_id = {workspace} AND id = {comment})
-     ), ", members!(), ", author AS MATERIALIZED (
-         SELECT customers.id FROM roots
-         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = roots.id
-         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = author_id
+         SELECT root.id, root.author_id, root.private, comments.customer_id AS writer_id FROM comments
+         JOIN feature_requests AS request ON request.workspace_id = {workspace} AND request.id = comments.request_id
+         JOIN feature_requests AS root
+           ON root.workspace_id = {workspace} AND root.id = coalesce(request.root_id, request.id)
+         WHERE comments.workspace_id = {workspace} AND comments.id = {comment}
+     ), ", members!(), ", people AS MATERIALIZED (
+         SELECT author_id AS id FROM roots WHERE {to_author}
+         UNION
+         SELECT comments.customer_id FROM roots JOIN comments
+           ON comments.workspace_id = {workspace} AND comments.id = ANY ({replied})
+         WHERE comments.request_id IN (SELECT id FROM members)
+           AND comments.customer_id IS DISTINCT FROM roots.writer_id
+           AND (NOT roots.private OR comments.customer_id = roots.author_id)
+     ), person AS MATERIALIZED (
+         SELECT customers.id FROM people JOIN customers
+           ON customers.workspace_id = {workspace} AND customers.id = people.id
          WHERE mail_stopped_at IS NULL
      )
      INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
-     SELECT {workspace}, {topic} || '.' || id::text, {kind}, 1, id, {payload}::jsonb, {at}, {at} FROM author
+     SELECT {workspace}, {topic} || '.' || id::text, {kind}, 1, id, {payload}::jsonb, {at}, {at} FROM person
      WHERE EXISTS (
          SELECT FROM members JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
-         WHERE votes.customer_id = author.id AND subscribed
+         WHERE votes.customer_id = person.id AND subscribed
      ) OR EXISTS (
          SELECT FROM members JOIN followers ON followers.workspace_id = {workspace} AND followers.request_id = members.id
-         WHERE followers.customer_id = author.id
+         WHERE followers.customer_id = person.id
      )
      ON CONFLICT (workspace_id, id) DO NOTHING")
 }
@@ -231,16 +242,24 @@ impl CommentWrites for PostgresUnit {
         Ok(request.map(FeatureRequestId::new))
     }
 
-    async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError> {
+    async fn notify_people(
+        &mut self,
+        comment: CommentId,
+        to_author: bool,
+        replied: &[CommentId],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         let topic = Topic::Comment(comment);
         let notification = MessageContent::Notification(topic);
-        let notify = NotifyAuthor {
+        let notify = NotifyPeople {
             workspace: self.workspace,
             comment: comment.uuid(),
             topic: topic.to_string(),
             kind: notification.kind().to_owned(),
             payload: notification.payload(),
             at: at.into(),
+            to_author,
+            replied: replied.iter().map(|comment| comment.uuid()).collect(),
         };
         self.run(notify.execute(&mut self.connection()?)).await?;
         Ok(())

@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::Uuid as SqlUuid;
+use diesel::sql_types::{Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::{CommentAuthor, NewComment};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::HeldPostWrites;
@@ -20,15 +21,16 @@ use crate::unit::PostgresUnit;
 use crate::writes::comments::HoldComment;
 
 statement! {
-    /// Moves a comment that waits to the public ones. Returns its feature request, or no row if no such comment waits.
-    ApproveComment { workspace: Uuid => SqlUuid, id: Uuid => SqlUuid } -> SqlUuid,
+    /// Moves a comment that waits to the public ones. Returns its feature request and its content, or no row if no
+    /// such comment waits.
+    ApproveComment { workspace: Uuid => SqlUuid, id: Uuid => SqlUuid } -> (SqlUuid, Text),
     "WITH held AS (
          DELETE FROM held_comments WHERE workspace_id = {workspace} AND id = {id}
          RETURNING id, request_id, customer_id, content, created_at
      )
      INSERT INTO comments (workspace_id, id, request_id, customer_id, content, created_at, updated_at)
      SELECT {workspace}, id, request_id, customer_id, content, created_at, created_at FROM held
-     RETURNING request_id"
+     RETURNING request_id, content"
 }
 
 statement! {
@@ -49,10 +51,13 @@ impl HeldPostWrites for PostgresUnit {
         row.map(FeatureRequestSummary::try_from).transpose()
     }
 
-    async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+    async fn approve_comment(
+        &mut self,
+        comment: CommentId,
+    ) -> Result<Option<(FeatureRequestId, CleanHtml)>, StoreError> {
         let approve = ApproveComment { workspace: self.workspace, id: comment.uuid() };
-        let request: Option<Uuid> = self.run_optional(approve.get_result(&mut self.connection()?)).await?;
-        Ok(request.map(FeatureRequestId::new))
+        let row: Option<(Uuid, String)> = self.run_optional(approve.get_result(&mut self.connection()?)).await?;
+        Ok(row.map(|(request, content)| (FeatureRequestId::new(request), CleanHtml::from_stored(content))))
     }
 
     async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::{CommentAuthor, ListedComment, NewComment};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
@@ -15,7 +15,7 @@ use roadmap_domain::ports::CommentWrites;
 use roadmap_store::columns::Id;
 use roadmap_store::rows::CommentRow;
 
-use crate::codec::uuid_text;
+use crate::codec::{json_ids, uuid_text};
 use crate::deletions::delete_messages;
 use crate::records::OneComment;
 use crate::rows::{find_author, find_summary};
@@ -25,37 +25,47 @@ use crate::unit::SqliteUnit;
 use crate::writes::votes::find_or_insert_customer;
 
 statement! {
-    /// Creates the notification of a comment for the author of the feature request, who is subscribed to the tree.
-    NotifyAuthor {
+    /// Creates the notifications of a comment for customers who are subscribed to the tree of its feature request: for the
+    /// author of the feature request, or for nobody in its place, and for the authors of the comments of a JSON array.
+    NotifyPeople {
         workspace: Id => Binary, comment: Id => Binary, topic: String => Text, kind: String => Text,
-        payload: String => Text, at: i64 => BigInt,
+        payload: String => Text, at: i64 => BigInt, to_author: bool => Bool, replied: String => Text,
     }
     concat!(
-        "WITH scope (workspace, comment, topic, kind, payload, at) AS (SELECT ?, ?, ?, ?, ?, ?),
-         root (id) AS (
-             SELECT coalesce(vote_tallies.root_id, comments.request_id) FROM scope
+        "WITH scope (workspace, comment, topic, kind, payload, at, to_author, replied) AS (SELECT ?, ?, ?, ?, ?, ?, ?, ?),
+         root (id, author, private, writer) AS (
+             SELECT request.id, request.author_id, request.private, comments.customer_id FROM scope
              CROSS JOIN comments ON comments.workspace_id = scope.workspace AND comments.id = scope.comment
              CROSS JOIN vote_tallies ON vote_tallies.workspace_id = comments.workspace_id
                     AND vote_tallies.request_id = comments.request_id
+             CROSS JOIN feature_requests request ON request.workspace_id = scope.workspace
+                    AND request.id = coalesce(vote_tallies.root_id, comments.request_id)
          ),
          tree (id) AS (
              SELECT id FROM root
              UNION ALL
              SELECT merged.id FROM scope CROSS JOIN root
              CROSS JOIN feature_requests merged ON merged.workspace_id = scope.workspace AND merged.root_id = root.id
+         ),
+         people (id) AS (
+             SELECT root.author FROM scope CROSS JOIN root WHERE scope.to_author AND root.author IS NOT NULL
+             UNION
+             SELECT comments.customer_id FROM scope CROSS JOIN root CROSS JOIN json_each(scope.replied) AS replied
+             CROSS JOIN comments ON comments.workspace_id = scope.workspace AND comments.id = unhex(replied.value)
+             WHERE comments.request_id IN (SELECT id FROM tree) AND comments.customer_id IS NOT NULL
+               AND comments.customer_id IS NOT root.writer
+               AND (NOT root.private OR comments.customer_id IS root.author)
          )
          INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
-         SELECT scope.workspace, scope.topic || '.' || ", uuid_text!("author.id"), ", scope.kind, 1, author.id,
+         SELECT scope.workspace, scope.topic || '.' || ", uuid_text!("person.id"), ", scope.kind, 1, person.id,
                 scope.payload, scope.at, scope.at
-         FROM scope CROSS JOIN root
-         CROSS JOIN feature_requests ON feature_requests.workspace_id = scope.workspace
-                AND feature_requests.id = root.id
-         CROSS JOIN customers author ON author.workspace_id = scope.workspace AND author.id = feature_requests.author_id
-         WHERE author.mail_stopped_at IS NULL AND (
-             EXISTS (SELECT 1 FROM tree CROSS JOIN votes ON votes.workspace_id = author.workspace_id
-                        AND votes.request_id = tree.id AND votes.customer_id = author.id WHERE votes.subscribed)
-             OR EXISTS (SELECT 1 FROM tree CROSS JOIN followers ON followers.workspace_id = author.workspace_id
-                           AND followers.request_id = tree.id AND followers.customer_id = author.id)
+         FROM scope CROSS JOIN people
+         CROSS JOIN customers person ON person.workspace_id = scope.workspace AND person.id = people.id
+         WHERE person.mail_stopped_at IS NULL AND (
+             EXISTS (SELECT 1 FROM tree CROSS JOIN votes ON votes.workspace_id = person.workspace_id
+                        AND votes.request_id = tree.id AND votes.customer_id = person.id WHERE votes.subscribed)
+             OR EXISTS (SELECT 1 FROM tree CROSS JOIN followers ON followers.workspace_id = person.workspace_id
+                           AND followers.request_id = tree.id AND followers.customer_id = person.id)
          )
          ON CONFLICT DO NOTHING"
     )
@@ -137,17 +147,26 @@ impl CommentWrites for SqliteUnit {
         Ok(request.map(|request| FeatureRequestId::new(request.0)))
     }
 
-    async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError> {
+    async fn notify_people(
+        &mut self,
+        comment: CommentId,
+        to_author: bool,
+        replied: &[CommentId],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         let topic = Topic::Comment(comment);
         let content = MessageContent::Notification(topic);
+        let replied: Vec<Id> = replied.iter().map(|comment| Id(comment.uuid())).collect();
         self.run(move |connection, workspace| {
-            let notify = NotifyAuthor {
+            let notify = NotifyPeople {
                 workspace,
                 comment: Id(comment.uuid()),
                 topic: topic.to_string(),
                 kind: content.kind().to_owned(),
                 payload: content.payload(),
                 at: at.millis(),
+                to_author,
+                replied: json_ids(&replied),
             };
             notify.execute(connection)?;
             Ok(())

@@ -6,6 +6,7 @@ use diesel::{SqliteConnection, delete, insert_into, update};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::{CommentAuthor, NewComment};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::HeldPostWrites;
@@ -76,7 +77,10 @@ impl HeldPostWrites for SqliteUnit {
         Ok(request.map(|request| FeatureRequestId::new(request.0)))
     }
 
-    async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+    async fn approve_comment(
+        &mut self,
+        comment: CommentId,
+    ) -> Result<Option<(FeatureRequestId, CleanHtml)>, StoreError> {
         let id = Id(comment.uuid());
         self.run(move |connection, workspace| {
             let Some((request, customer, content, created_at)) = take_held(connection, workspace, id)? else {
@@ -88,12 +92,12 @@ impl HeldPostWrites for SqliteUnit {
                     comments::id.eq(id),
                     comments::request_id.eq(request),
                     comments::customer_id.eq(customer),
-                    comments::content.eq(content),
+                    comments::content.eq(&content),
                     comments::created_at.eq(created_at),
                     comments::updated_at.eq(created_at),
                 ))
                 .execute(connection)?;
-            Ok(Some(FeatureRequestId::new(request.0)))
+            Ok(Some((FeatureRequestId::new(request.0), CleanHtml::from_stored(content))))
         })
         .await
     }

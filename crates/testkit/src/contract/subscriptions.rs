@@ -23,13 +23,16 @@ use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
 use roadmap_domain::usecase::edit_comment::DeleteComment;
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
+use roadmap_domain::usecase::hold_comment::ApproveComment;
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::subscribe::{AskForNews, EndSubscription, Subscribe, Subscription};
 use roadmap_domain::usecase::unsubscribe::{SaveMailSettings, Unsubscribe};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::harness::{Failing, Harness, changelog_fields, comment, customer_comment, draft, held_idea, largest_page};
+use crate::harness::{
+    Failing, Harness, changelog_fields, comment, customer_comment, draft, held_idea, largest_page, new_visibility,
+};
 
 /// Comments on a feature request and returns the number of waiting mails.
 async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary) -> u64 {
@@ -477,7 +480,7 @@ impl Operation for NotifyAuthor {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<()>, RoadmapError> {
-        work.notify_author(self.0, context.now).await?;
+        work.notify_people(self.0, true, &[], context.now).await?;
         Ok(Performed::new((), Audit::Unchanged))
     }
 }
@@ -498,6 +501,72 @@ async fn notified(harness: &Harness, workspace: WorkspaceId, request: FeatureReq
     }
     assert_eq!(harness.count("outbox", workspace).await, before + addresses.len() as u64);
     addresses
+}
+
+/// The addresses that get mail about a comment of a customer that quotes these comments.
+async fn told(
+    harness: &Harness,
+    workspace: WorkspaceId,
+    (request, email): (FeatureRequestId, &str),
+    quoted: &[CommentId],
+) -> Vec<String> {
+    let before = harness.count("outbox", workspace).await;
+    let link = |comment: &CommentId| format!("<a href=\"https://acme.example/x#comment-{comment}\">x</a>");
+    let content = format!("<p>Yes {}</p>", quoted.iter().map(link).collect::<String>());
+    let reply = customer_comment(FeatureRequestRef::Id(request), &content, email, None);
+    let reply = harness.perform(workspace, &reply).await.comment.id;
+    let customers = harness.subject.reader.customers(workspace, None, largest_page()).await.unwrap().items;
+    let mut addresses = Vec::new();
+    for CustomerName { id, email, .. } in customers.into_iter().map(|customer| customer.customer) {
+        let mail = MailId { topic: Topic::Comment(reply), customer: id };
+        let queued = harness.subject.queue.message(workspace, &mail.into()).await.unwrap();
+        addresses.extend(queued.map(|_| email.as_str().to_owned()));
+    }
+    assert_eq!(harness.count("outbox", workspace).await, before + addresses.len() as u64);
+    addresses.sort();
+    addresses
+}
+
+/// Who is quoted gets mail as a follower, about comments of others on the same page that are not hidden.
+pub async fn who_is_quoted_gets_mail(harness: Harness) {
+    let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let [request, source, unrelated] = harness.requests(workspace, ["Dark mode", "Night mode", "Export"]).await;
+    let written = async |workspace: WorkspaceId, request: FeatureRequestId, email: &str| {
+        let comment = customer_comment(FeatureRequestRef::Id(request), "<p>Mine</p>", email, None);
+        harness.perform(workspace, &comment).await.comment.id
+    };
+    let (ann, bob) = ("ann@example.com", "bob@example.com");
+    let by_ann = written(workspace, request.id, ann).await;
+    let by_cy = written(workspace, source.id, "cy@example.com").await;
+    let by_dee = written(workspace, unrelated.id, "dee@example.com").await;
+    let of_team =
+        harness.perform(workspace, &comment(FeatureRequestRef::Id(request.id), "Soon", false)).await.comment.id;
+    let all = [by_ann, by_cy, by_dee];
+    // Nobody follows it.
+    assert_eq!(told(&harness, workspace, (request.id, bob), &all).await, Vec::<String>::new());
+    for (request, email) in [(&request, ann), (&source, "cy@example.com"), (&unrelated, "dee@example.com")] {
+        harness.subscribe(workspace, request.id, email).await;
+    }
+    assert_eq!(told(&harness, workspace, (request.id, bob), &all).await, [ann]);
+    assert_eq!(told(&harness, workspace, (request.id, ann), &all).await, Vec::<String>::new());
+    assert_eq!(told(&harness, workspace, (request.id, bob), &[of_team]).await, Vec::<String>::new());
+    harness.merge(workspace, source.id, request.id).await;
+    assert_eq!(told(&harness, workspace, (request.id, bob), &all).await, [ann, "cy@example.com"]);
+    // One that was held is told when it is approved.
+    let link = format!("<p><a href=\"https://acme.example/x#comment-{by_ann}\">x</a></p>");
+    let held = harness.hold(workspace, request.id, &link, bob).await;
+    let before = harness.count("outbox", workspace).await;
+    harness.perform(workspace, &ApproveComment { comment: held }).await;
+    assert_eq!(harness.count("outbox", workspace).await, before + 1);
+    // What is hidden is told to its author only.
+    harness.edit(workspace, request.id, new_visibility(true)).await;
+    assert_eq!(told(&harness, workspace, (request.id, bob), &all).await, Vec::<String>::new());
+    let foreign = harness.request(other, "Elsewhere").await;
+    assert_eq!(told(&harness, other, (foreign.id, bob), &all).await, Vec::<String>::new());
+    harness.edit(workspace, request.id, new_visibility(false)).await;
+    let stopped = harness.customer(workspace, ann).await.id;
+    harness.unsubscribe(workspace, stopped, Unsubscription::Everything).await.unwrap();
+    assert_eq!(told(&harness, workspace, (request.id, bob), &all).await, ["cy@example.com"]);
 }
 
 /// The author of a feature request gets mail about each comment of the team, as long as the author is subscribed.
@@ -569,4 +638,5 @@ crate::contract::cases!($ subscriptions {
     subscriptions_of_a_tree_belong_together,
     an_unsubscription_survives_a_merge_of_customers,
     the_author_gets_every_answer,
+    who_is_quoted_gets_mail,
 });

@@ -41,6 +41,7 @@ use crate::page::{Nav, Page, encoded};
 use crate::pictures;
 use crate::portal::comments::{CommentView, initials};
 use crate::portal::parts::{Counted, Day, Status, Statuses, excerpt};
+use crate::portal::request::{REPLY, quoted};
 use crate::portal::request_links::{Place, place, with_notice, with_query};
 use crate::portal::similar::similar;
 use crate::prose;
@@ -78,6 +79,8 @@ struct RequestTemplate {
     more_notes: Option<String>,
     comments: Vec<TeamComment>,
     comments_count: i64,
+    /// Which page of the comments it is.
+    comments_page: u64,
     earlier: Option<(String, String)>,
     later: Option<(String, String)>,
     held: Vec<TeamComment>,
@@ -179,7 +182,10 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let (slug, team_request) = (context.parameter("slug"), load(&context).await?);
     let canonical = team_request.page.detail.summary.slug();
     match place(reference(&context), slug, &team_request.page.detail) {
-        Place::Canonical => reply(&context, team_request, Draft::default()).await,
+        Place::Canonical => {
+            let content = quoted(&context, &team_request.page).unwrap_or_default();
+            reply(&context, team_request, Draft { content, ..Draft::default() }).await
+        }
         Place::OtherWords => Ok(Reply::moved(with_query(&context, &path(&canonical)))),
         Place::Merged => Ok(Reply::found(with_notice(&context, path(&canonical)))),
     }
@@ -503,6 +509,7 @@ impl RequestTemplate {
                     TeamComment::new(t, comment, team_request.customers.get(&comment.comment.id), &slug, current)
                 })
                 .collect(),
+            comments_page: current,
             comments_count: i64::try_from(team_request.page.comments.total).unwrap_or(i64::MAX),
             earlier: (before > 0).then(|| (comments_path(current - 1), t.count("earlier-comments", before))),
             later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),

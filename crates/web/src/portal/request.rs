@@ -6,7 +6,9 @@ use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use roadmap_domain::model::event::{Event, EventContent};
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
-use roadmap_domain::model::id::CommentId;
+use roadmap_domain::model::html::COMMENT_MARK;
+use roadmap_domain::model::id::{CommentId, parse_uuid};
+use roadmap_domain::model::markdown;
 use roadmap_domain::model::own_post::Written;
 use roadmap_domain::model::portal::{RequestPage, Viewer};
 use roadmap_domain::model::timestamp::Timestamp;
@@ -23,6 +25,9 @@ use crate::portal::similar::similar;
 use crate::prose;
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
+
+/// The parameter with the ID of a comment to reply to.
+pub(crate) const REPLY: &str = "reply";
 
 /// Maximum number of characters of the description for search engines.
 const DESCRIPTION: usize = 160;
@@ -56,8 +61,12 @@ struct RequestTemplate {
     tags: Vec<(String, String)>,
     vote_box: VoteBox,
     answer: Option<CommentView>,
+    /// The ID of the answer, which is not shown twice.
+    answer_id: Option<String>,
     comments: Vec<CommentView>,
     comments_count: i64,
+    /// The path of the page to which the ID of a comment is added to reply to it.
+    reply_path: String,
     /// The path and the words of the link to the comments before, and to those after.
     earlier: Option<(String, String)>,
     later: Option<(String, String)>,
@@ -83,10 +92,24 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let page = load(&context, slug).await?;
     let canonical = page.detail.summary.slug();
     match place(FeatureRequestRef::parse(slug), slug, &page.detail) {
-        Place::Canonical => reply(&context, page, CommentDraft::default()).await,
+        Place::Canonical => {
+            let content = quoted(&context, &page).unwrap_or_default();
+            reply(&context, page, CommentDraft { content, ..CommentDraft::default() }).await
+        }
         Place::OtherWords => Ok(Reply::moved(with_query(&context, &path(&canonical)))),
         Place::Merged => Ok(Reply::found(with_notice(&context, path(&canonical)))),
     }
+}
+
+/// Returns the quotation for a reply to the comment of the parameter `reply`, if the page shows it.
+pub(crate) fn quoted(context: &Context, page: &RequestPage) -> Option<String> {
+    let id = parse_uuid("reply", context.query.get(REPLY)).map(CommentId::new).ok()?;
+    let listed = page.comments.items.iter().find(|listed| listed.comment.id == id)?;
+    let (t, number) = (context.text(), page.comments.request.page());
+    let view = CommentView::new(t, listed);
+    let here = path(&page.detail.summary.slug());
+    let url = format!("{}{here}?comments={number}{COMMENT_MARK}{id}", context.links.portal());
+    Some(markdown::quotation(&t.named("reply-quote", &view.author), &url, &listed.comment.content))
 }
 
 /// Shows the page of a feature request with a comment that somebody is writing. `slug` is the parameter of the path.
@@ -111,7 +134,8 @@ async fn reply(context: &Context, request: RequestPage, draft: CommentDraft) -> 
     let statuses = Statuses::load(context).await?;
     let (has_problem, is_preview) = (!draft.problems.is_empty(), draft.preview.is_some());
     // Only the latest comments are at the canonical address. A private feature request is for nobody else.
-    let is_indexed = !context.query.has("comments") && !detail.private && !has_problem && !is_preview;
+    let is_indexed =
+        !context.query.has("comments") && !context.query.has(REPLY) && !detail.private && !has_problem && !is_preview;
     let listed = request.comments.items.iter().map(|listed| listed.comment.id).collect();
     let own = context.run(&FindOwnComments { viewer: context.viewer(), comments: listed }).await?;
     let page = frame(context, detail, is_indexed).with_problem(has_problem);
@@ -183,6 +207,7 @@ impl RequestTemplate {
             tags: detail.tags.iter().map(|tag| (tag.as_str().to_owned(), requests::tag_path(tag.as_str()))).collect(),
             vote_box: VoteBox::new(statuses, request),
             answer: request.answer.as_ref().map(|answer| CommentView::new(t, answer)),
+            answer_id: request.answer.as_ref().map(|answer| answer.comment.id.to_string()),
             comments: request
                 .comments
                 .items
@@ -201,6 +226,7 @@ impl RequestTemplate {
                     view.own(t, links)
                 })
                 .collect(),
+            reply_path: format!("{}?comments={current}&{REPLY}=", path(&slug)),
             comments_count: i64::try_from(request.comments.total).unwrap_or(i64::MAX),
             earlier: (before > 0).then(|| (comments_path(current - 1), t.count("earlier-comments", before))),
             later: (current < last).then(|| (comments_path(current + 1), t.get("later-comments").into_owned())),
