@@ -999,6 +999,8 @@ fn all_settings_are_saved_by_one_form() {
         ("time-zone", "Europe/Berlin"),
         ("moderation", "1"),
         ("synonyms", "2fa, two-factor,mfa\r\n\r\nquokka,numbat"),
+        ("welcome-ar", " Salaam, **you** "),
+        ("question-de", "Was fehlt?"),
     ];
     let fields = settings(&changes);
     let response = send(&olga, "/admin/settings", &fields, Some(("logo", "logo.png", PNG)));
@@ -1011,7 +1013,7 @@ fn all_settings_are_saved_by_one_form() {
         (
             "portal.update",
             "visibility mail_domains indexing embed_origins languages moderation accent_color logo reply_to \
-             time_zone",
+             time_zone welcome_text form_question",
         ),
         ("setting.update", "product_name website_url"),
     ];
@@ -1035,8 +1037,11 @@ fn all_settings_are_saved_by_one_form() {
             "logo_url": null,
             "reply_to": "help@acme.example",
             "time_zone": "Europe/Berlin",
+            "welcome_text": { "ar": "Salaam, **you**" },
+            "form_question": { "de": "Was fehlt?" },
         })
     );
+    shows(&olga.page("/feature_requests/new?lang=de"), &["<p class=\"lead\" dir=\"auto\">Was fehlt?</p>"]);
     let groups = json!([["2fa", "two-factor", "mfa"], ["quokka", "numbat"]]);
     assert_eq!(app.acme.get_synonyms().is_ok()["synonyms"], groups);
 

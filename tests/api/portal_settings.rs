@@ -19,6 +19,8 @@ fn defaults() -> Value {
         "logo_url": null,
         "reply_to": null,
         "time_zone": "UTC",
+        "welcome_text": {},
+        "form_question": {},
     })
 }
 
@@ -69,6 +71,14 @@ fn sent_fields_change_and_the_others_stay() {
         (json!({ "accent_color": " #ABC " }), "accent_color", json!("#aabbcc")),
         (json!({ "reply_to": " Help@acme.example " }), "reply_to", json!("Help@acme.example")),
         (json!({ "time_zone": " europe/berlin " }), "time_zone", json!("Europe/Berlin")),
+        (
+            json!({ "welcome_text": { "en": " **Hi** ", "de": "" }, "form_question": null }),
+            "welcome_text",
+            json!({ "en": "**Hi**" }),
+        ),
+        (json!({ "form_question": { "ar": "\u{645}", "en": null } }), "form_question", json!({ "ar": "\u{645}" })),
+        (json!({ "welcome_text": { "de": "Hallo" } }), "welcome_text", json!({ "de": "Hallo" })),
+        (json!({ "form_question": {} }), "form_question", json!({})),
         (json!({ "visibility": "off" }), "visibility", json!("off")),
         // Null is an absent flag, and otherwise nothing.
         (json!({ "indexing": null, "moderation": null }), "indexing", json!(false)),
@@ -95,6 +105,8 @@ fn sent_fields_change_and_the_others_stay() {
         "accent_color": "#17694f",
         "reply_to": "help@acme.example",
         "time_zone": "America/New_York",
+        "welcome_text": { "en": "Hi" },
+        "form_question": { "en": "What?" },
     });
     let mut expected = all.clone();
     expected["logo_url"] = json!(null);
@@ -128,6 +140,14 @@ fn an_invalid_field_is_named_and_changes_nothing() {
         (json!({ "languages": ["EN"] }), "languages is not one of en, de, ar".to_owned()),
         (json!({ "accent_color": "green" }), colour.to_owned()),
         (json!({ "reply_to": "help" }), "reply_to is not an address that replies can be sent to".to_owned()),
+        (
+            json!({ "welcome_text": { "en": "a".repeat(301) } }),
+            "welcome_text must be at most 300 characters long".to_owned(),
+        ),
+        (
+            json!({ "form_question": { "fr": "Quoi ?" } }),
+            "form_question is not an object with the keys en, de and ar".to_owned(),
+        ),
         (json!({ "time_zone": "Berlin" }), "time_zone is not an IANA time zone such as Europe/Berlin".to_owned()),
     ] {
         let mut fields = sent;

@@ -219,5 +219,7 @@ pub(crate) fn portal_columns() -> _ {
         portal_settings::logo_attachment_id,
         portal_settings::reply_to,
         portal_settings::time_zone,
+        portal_settings::welcome_text,
+        portal_settings::form_question,
     )
 }

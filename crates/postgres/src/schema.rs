@@ -286,6 +286,8 @@ diesel::table! {
         accent -> Nullable<Text>,
         reply_to -> Nullable<Text>,
         time_zone -> Text,
+        welcome_text -> Text,
+        form_question -> Text,
         logo_attachment_id -> Nullable<Uuid>,
     }
 }

@@ -15,7 +15,8 @@ macro_rules! portal_columns {
          (SELECT group_concat(value, char(10) ORDER BY key) FROM json_each(portal_settings.embed_origins)),
          (SELECT group_concat(value, char(10) ORDER BY key) FROM json_each(portal_settings.languages)),
          portal_settings.holds_posts, portal_settings.accent, portal_settings.logo_attachment_id,
-         portal_settings.reply_to, portal_settings.time_zone"
+         portal_settings.reply_to, portal_settings.time_zone, portal_settings.welcome_text,
+         portal_settings.form_question"
     };
 }
 pub(crate) use portal_columns;
@@ -31,6 +32,8 @@ pub(crate) type SettingsSql = (
     Nullable<Text>,
     Nullable<Binary>,
     Nullable<Text>,
+    Text,
+    Text,
     Text,
 );
 

@@ -232,6 +232,8 @@ table! {
         logo_attachment_id -> Nullable<Binary>,
         reply_to -> Nullable<Text>,
         time_zone -> Text,
+        welcome_text -> Text,
+        form_question -> Text,
     }
 }
 

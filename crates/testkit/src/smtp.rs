@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use tokio::net::TcpSocket;
 
 /// A received mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +97,8 @@ pub struct Sink {
     port: u16,
     shared: Arc<Shared>,
     acceptor: Mutex<Option<JoinHandle<()>>>,
+    /// Keeps the port while nobody listens.
+    reserved: Mutex<Option<TcpSocket>>,
 }
 
 impl Sink {
@@ -126,7 +129,7 @@ impl Sink {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let acceptor = Mutex::new(Some(accept(listener, Arc::clone(&shared))));
-        Self { port, shared, acceptor }
+        Self { port, shared, acceptor, reserved: Mutex::new(None) }
     }
 
     /// The port of the server.
@@ -175,6 +178,12 @@ impl Sink {
     pub fn stop(&self) {
         let acceptor = self.acceptor();
         self.close(acceptor);
+        // A socket that does not listen refuses connections, and keeps servers of other tests off the port.
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_reuseaddr(true).expect("an option");
+        if socket.bind((Ipv4Addr::LOCALHOST, self.port).into()).is_ok() {
+            *self.reserved.lock().unwrap_or_else(PoisonError::into_inner) = Some(socket);
+        }
     }
 
     /// Listens again, on the same port, after [`Self::stop`].
@@ -193,6 +202,7 @@ impl Sink {
             }
             std::thread::sleep(Duration::from_millis(5));
         };
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.shared.state().is_stopped = false;
         *acceptor = Some(accept(listener, Arc::clone(&self.shared)));
     }

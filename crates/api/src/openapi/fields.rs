@@ -14,7 +14,7 @@ use roadmap_domain::model::feature_request::{Description, Sort, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
-use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalAccess};
+use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalAccess, PortalSettings};
 use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::WebsiteUrl;
 use roadmap_domain::model::tag::TagQuery;
@@ -26,7 +26,7 @@ use serde_json::{Map, Value, json};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{
-    Array, ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
+    AdditionalProperties, Array, ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
 };
 use utoipa::openapi::{Object, Required};
 
@@ -401,6 +401,26 @@ pub(crate) fn reply_to() -> Object {
 pub(crate) fn time_zone() -> Object {
     let what = "A name of the IANA time zone database, such as Europe/Berlin; null or blank for UTC.";
     optional(ObjectBuilder::new(), Type::String).format(custom_format(TIME_ZONE)).description(Some(what)).build()
+}
+
+pub(crate) fn welcome_text() -> Object {
+    localized(PortalSettings::MAX_WELCOME, "What the roadmap says first, in Markdown")
+}
+
+pub(crate) fn form_question() -> Object {
+    localized(PortalSettings::MAX_QUESTION, "What the form for ideas asks")
+}
+
+/// Returns the schema of a text in the languages of a portal.
+fn localized(max: usize, what: &str) -> Object {
+    let what = format!(
+        "{what}, by language, at most {max} characters each; it replaces all texts. Null, or a language that is left out, \
+         null or blank: the product's own text."
+    );
+    let texts = optional(ObjectBuilder::new(), Type::Object).description(Some(what));
+    let text = || optional(ObjectBuilder::new().max_length(Some(max)), Type::String).build();
+    let texts = Language::ALL.iter().fold(texts, |texts, language| texts.property(language.code(), text()));
+    texts.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).build()
 }
 
 /// The key of a rule between the fields of a body: alternatives, of which a body must match one, as in `anyOf`.

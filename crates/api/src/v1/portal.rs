@@ -1,10 +1,13 @@
 //! `GET` and `PATCH /portal`.
 
+use std::collections::BTreeMap;
+
 use actix_web::{HttpResponse, web};
 use roadmap_domain::error::{FieldError, FieldProblem, Validated};
 use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::portal::{
-    Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, parse_reply_to,
+    Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, PortalSettings, parse_reply_to,
 };
 use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
@@ -60,6 +63,12 @@ struct PortalBody {
     #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::time_zone)]
     time_zone: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::welcome_text)]
+    welcome_text: Option<Option<BTreeMap<String, Option<String>>>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::form_question)]
+    form_question: Option<Option<BTreeMap<String, Option<String>>>>,
 }
 
 /// Get the settings of the portal
@@ -106,6 +115,10 @@ pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Resu
     execute_operation(&state, input, Target::Workspace, change, |change| UpdatePortal { change }, render).await
 }
 
+fn localized(field: &str, max: usize, texts: BTreeMap<String, Option<String>>) -> Validated<Localized> {
+    Localized::parse(field, max, texts.iter().map(|(code, text)| (code.as_str(), text.as_deref())))
+}
+
 fn change(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Validated<PortalChange> {
     let Object(sent) = body.portal.ok_or_else(|| FieldError::missing("portal"))?;
     let logo = |reference: &str| referred(reference).ok_or_else(invalid_logo);
@@ -134,6 +147,14 @@ fn change(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Va
         time_zone: sent
             .time_zone
             .map(|raw| not_blank(raw.as_deref()).map_or(Ok(TimeZone::UTC), |raw| TimeZone::parse("time_zone", raw)))
+            .transpose()?,
+        welcome_text: sent
+            .welcome_text
+            .map(|raw| localized("welcome_text", PortalSettings::MAX_WELCOME, raw.unwrap_or_default()))
+            .transpose()?,
+        form_question: sent
+            .form_question
+            .map(|raw| localized("form_question", PortalSettings::MAX_QUESTION, raw.unwrap_or_default()))
             .transpose()?,
     })
 }
@@ -212,6 +233,8 @@ mod tests {
             "logo_signed_id": " signed ",
             "reply_to": "help@acme.example",
             "time_zone": "Europe/Berlin",
+            "welcome_text": { "de": " Hallo " },
+            "form_question": { "en": null },
         });
         let expected = PortalChange {
             access: Some(PortalAccess::Private),
@@ -224,6 +247,8 @@ mod tests {
             logo: Some(Some(file())),
             reply_to: Some(Some(EmailAddress::from_stored("help@acme.example".to_owned()))),
             time_zone: Some(TimeZone::from_stored("Europe/Berlin")),
+            welcome_text: Some(Localized::default().with(Language::German, "Hallo")),
+            form_question: Some(Localized::default()),
         };
         assert_eq!(read(all).unwrap(), expected);
     }
@@ -240,6 +265,8 @@ mod tests {
             "logo_signed_id",
             "reply_to",
             "time_zone",
+            "welcome_text",
+            "form_question",
         ];
         let nulls: Value = names.map(|name| (name.to_owned(), Value::Null)).into_iter().collect();
         let removed = PortalChange {
@@ -249,6 +276,8 @@ mod tests {
             logo: Some(None),
             reply_to: Some(None),
             time_zone: Some(TimeZone::UTC),
+            welcome_text: Some(Localized::default()),
+            form_question: Some(Localized::default()),
             ..PortalChange::default()
         };
         assert_eq!(read(nulls).unwrap(), removed);

@@ -2,6 +2,7 @@
 
 use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalSettings};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -45,6 +46,32 @@ pub(crate) struct Fields<'a> {
     reply_to: Option<&'a str>,
     /// The time zone of the team, a name of the IANA database, in which pages show and read times.
     time_zone: &'static str,
+    /// What the roadmap says first, in Markdown.
+    welcome_text: LocalizedText<'a>,
+    /// What the form for ideas asks.
+    form_question: LocalizedText<'a>,
+}
+
+/// A text by the codes of its languages. In a language that is left out, pages show the product's own text.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LocalizedText)]
+struct LocalizedText<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    en: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    de: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ar: Option<&'a str>,
+}
+
+impl<'a> LocalizedText<'a> {
+    fn new(texts: &'a Localized) -> Self {
+        let [en, de, ar] = [Language::English, Language::German, Language::Arabic].map(|language| texts.get(language));
+        Self { en, de, ar }
+    }
 }
 
 /// Who can see the portal: everybody, members and owners of certain addresses, or members.
@@ -85,6 +112,8 @@ pub(crate) fn response<'a>(
             logo_url: logo.map(|logo| links.blob(logo.attachment, &logo.filename)),
             reply_to: settings.reply_to.as_ref().map(EmailAddress::as_str),
             time_zone: settings.time_zone.name(),
+            welcome_text: LocalizedText::new(&settings.welcome_text),
+            form_question: LocalizedText::new(&settings.form_question),
         },
     }
 }

@@ -9,6 +9,7 @@ use crate::model::event::Event;
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestSummary, RequestLink, Tag, Title};
 use crate::model::html::CleanHtml;
 use crate::model::id::{AttachmentId, ChangelogId, CommentId, CustomerId, LaneId};
+use crate::model::localized::Localized;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::session::SessionEntry;
 use crate::model::setting::Setting;
@@ -286,6 +287,10 @@ pub struct PortalSettings {
     pub reply_to: Option<EmailAddress>,
     /// The time zone of the team, in which times are shown and read.
     pub time_zone: TimeZone,
+    /// What the roadmap says first, in Markdown, at most [`Self::MAX_WELCOME`] characters.
+    pub welcome_text: Localized,
+    /// What the form for ideas asks, at most [`Self::MAX_QUESTION`] characters.
+    pub form_question: Localized,
 }
 
 impl Default for PortalSettings {
@@ -301,6 +306,8 @@ impl Default for PortalSettings {
             logo: None,
             reply_to: None,
             time_zone: TimeZone::UTC,
+            welcome_text: Localized::default(),
+            form_question: Localized::default(),
         }
     }
 }
@@ -328,9 +335,18 @@ pub struct PortalChange {
     pub reply_to: Option<Option<EmailAddress>>,
     /// The time zone of the team.
     pub time_zone: Option<TimeZone>,
+    /// What the roadmap says first.
+    pub welcome_text: Option<Localized>,
+    /// What the form for ideas asks.
+    pub form_question: Option<Localized>,
 }
 
 impl PortalSettings {
+    /// Maximum number of characters of a welcome text.
+    pub const MAX_WELCOME: usize = 300;
+    /// Maximum number of characters of the question of the form for ideas.
+    pub const MAX_QUESTION: usize = 150;
+
     /// Returns the settings with a change.
     #[must_use]
     pub fn with_change(self, change: &PortalChange) -> Self {
@@ -346,6 +362,8 @@ impl PortalSettings {
             logo: change.logo.unwrap_or(self.logo),
             reply_to: change.reply_to.unwrap_or(self.reply_to),
             time_zone: change.time_zone.unwrap_or(self.time_zone),
+            welcome_text: change.welcome_text.unwrap_or(self.welcome_text),
+            form_question: change.form_question.unwrap_or(self.form_question),
         }
     }
 

@@ -10,7 +10,8 @@ use async_trait::async_trait;
 use crate::error::{Conflict, RoadmapError};
 use crate::model::admin::Fingerprint;
 use crate::model::audit::Audit;
-use crate::model::portal::{EmbedOrigin, MailDomain, PortalChange, PortalSettings};
+use crate::model::localized::Localized;
+use crate::model::portal::{EmbedOrigin, Language, MailDomain, PortalChange, PortalSettings};
 use crate::model::search::Synonyms;
 use crate::model::setting::{Setting, SettingChange};
 use crate::ports::UnitOfWork;
@@ -18,6 +19,13 @@ use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::replace_synonyms::ReplaceSynonyms;
 use crate::usecase::update_portal::UpdatePortal;
 use crate::usecase::update_setting::UpdateSetting;
+
+/// The fields of the welcome text.
+pub const WELCOME_FIELDS: [(&str, Language); 3] =
+    [("welcome-en", Language::English), ("welcome-de", Language::German), ("welcome-ar", Language::Arabic)];
+/// The fields of the question of the form for ideas.
+pub const QUESTION_FIELDS: [(&str, Language); 3] =
+    [("question-en", Language::English), ("question-de", Language::German), ("question-ar", Language::Arabic)];
 
 /// Changes what was changed in the form, unless somebody else has changed a field of it since the form was opened, too.
 #[derive(Debug, Clone)]
@@ -42,7 +50,7 @@ pub struct AllSettings {
 impl AllSettings {
     /// Returns the fields, each with a text that is the same for equal values.
     #[must_use]
-    pub fn texts(&self) -> [(&'static str, String); 13] {
+    pub fn texts(&self) -> [(&'static str, String); 19] {
         let Self { setting, settings, synonyms } = self;
         let lines = |lines: Vec<&str>| lines.join("\n");
         let mut languages: Vec<&str> = settings.languages.iter().map(|language| language.code()).collect();
@@ -50,6 +58,7 @@ impl AllSettings {
         languages.sort_unstable();
         languages.push(settings.default_language().code());
         let groups: Vec<String> = synonyms.groups().iter().map(|group| group.join(",")).collect();
+        let text = |texts: &Localized, language| texts.get(language).unwrap_or_default().to_owned();
         [
             ("product_name", setting.product_name.as_str().to_owned()),
             ("website_url", setting.website_url.as_str().to_owned()),
@@ -64,6 +73,12 @@ impl AllSettings {
             ("reply-to", settings.reply_to.as_ref().map(|address| address.as_str().to_owned()).unwrap_or_default()),
             ("time-zone", settings.time_zone.name().to_owned()),
             ("synonyms", groups.join("\n")),
+            ("welcome-en", text(&settings.welcome_text, Language::English)),
+            ("welcome-de", text(&settings.welcome_text, Language::German)),
+            ("welcome-ar", text(&settings.welcome_text, Language::Arabic)),
+            ("question-en", text(&settings.form_question, Language::English)),
+            ("question-de", text(&settings.form_question, Language::German)),
+            ("question-ar", text(&settings.form_question, Language::Arabic)),
         ]
     }
 }
@@ -166,6 +181,16 @@ impl SettingsChanges {
             }
         }
         let is = |field| changed.contains(field);
+        // Each language is a field of its own.
+        let texts = |fields: [(&'static str, Language); 3], stored: &Localized, form: &Localized| {
+            let mut new = stored.clone();
+            for (field, language) in fields {
+                if is(field) {
+                    new = new.with(language, form.get(language).unwrap_or_default());
+                }
+            }
+            (new != *stored).then_some(new)
+        };
         let AllSettings { setting, settings, synonyms } = form;
         let setting = SettingChange {
             product_name: is("product_name").then_some(setting.product_name),
@@ -182,6 +207,8 @@ impl SettingsChanges {
             logo: is("logo").then_some(settings.logo),
             reply_to: is("reply-to").then_some(settings.reply_to),
             time_zone: is("time-zone").then_some(settings.time_zone),
+            welcome_text: texts(WELCOME_FIELDS, &stored.settings.welcome_text, &settings.welcome_text),
+            form_question: texts(QUESTION_FIELDS, &stored.settings.form_question, &settings.form_question),
         };
         Self {
             setting: (setting != SettingChange::default()).then_some(UpdateSetting { change: setting }),

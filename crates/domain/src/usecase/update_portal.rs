@@ -36,7 +36,7 @@ pub fn invalid_logo() -> FieldError {
 }
 
 /// The settings as values of the audit log, under the names of the API.
-fn values(settings: &PortalSettings) -> [(&'static str, Value); 10] {
+fn values(settings: &PortalSettings) -> [(&'static str, Value); 12] {
     [
         ("visibility", json!(settings.access.name())),
         ("mail_domains", json!(settings.mail_domains.iter().map(MailDomain::as_str).collect::<Vec<_>>())),
@@ -48,6 +48,8 @@ fn values(settings: &PortalSettings) -> [(&'static str, Value); 10] {
         ("logo", json!(settings.logo.map(|logo| logo.to_string()))),
         ("reply_to", json!(settings.reply_to.as_ref().map(EmailAddress::as_str))),
         ("time_zone", json!(settings.time_zone.name())),
+        ("welcome_text", json!(settings.welcome_text.texts())),
+        ("form_question", json!(settings.form_question.texts())),
     ]
 }
 

@@ -33,17 +33,20 @@ statement! {
         logo: Option<Uuid> => Nullable<SqlUuid>,
         reply_to: Option<String> => Nullable<Text>,
         time_zone: &'static str => Text,
+        welcome_text: String => Text,
+        form_question: String => Text,
     } -> Untyped,
     "INSERT INTO portal_settings
          (workspace_id, access, mail_domains, is_indexed, embed_origins, languages, holds_posts, accent,
-          logo_attachment_id, reply_to, time_zone)
+          logo_attachment_id, reply_to, time_zone, welcome_text, form_question)
      VALUES ({workspace}, {access}, {mail_domains}, {is_indexed}, {embed_origins}, {languages}, {holds_posts}, {accent},
-             {logo}, {reply_to}, {time_zone})
+             {logo}, {reply_to}, {time_zone}, {welcome_text}, {form_question})
      ON CONFLICT (workspace_id) DO UPDATE
      SET access = excluded.access, mail_domains = excluded.mail_domains, is_indexed = excluded.is_indexed,
          embed_origins = excluded.embed_origins, languages = excluded.languages, holds_posts = excluded.holds_posts,
          accent = excluded.accent, logo_attachment_id = excluded.logo_attachment_id,
-         reply_to = excluded.reply_to, time_zone = excluded.time_zone"
+         reply_to = excluded.reply_to, time_zone = excluded.time_zone,
+         welcome_text = excluded.welcome_text, form_question = excluded.form_question"
 }
 
 #[async_trait]
@@ -131,6 +134,8 @@ impl SettingWrites for PostgresUnit {
             logo: settings.logo.map(|logo| logo.uuid()),
             reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()),
             time_zone: settings.time_zone.name(),
+            welcome_text: settings.welcome_text.to_json(),
+            form_question: settings.form_question.to_json(),
         };
         self.run(save.execute(&mut self.connection()?)).await?;
         Ok(())

@@ -169,6 +169,8 @@ impl ChangeArguments {
             logo: None,
             reply_to: self.reply_to.as_deref().map(reply_to).transpose()?,
             time_zone: self.time_zone.as_deref().map(|raw| TimeZone::parse("--time-zone", raw)).transpose()?,
+            // Texts in several languages are for the panel and the API.
+            ..PortalChange::default()
         })
     }
 }
@@ -251,6 +253,7 @@ mod tests {
             logo: None,
             reply_to: Some(Some(EmailAddress::from_stored("help@acme.example".to_owned()))),
             time_zone: Some(TimeZone::from_stored("Europe/Berlin")),
+            ..PortalChange::default()
         };
         assert_eq!(arguments.parse().unwrap(), expected);
     }

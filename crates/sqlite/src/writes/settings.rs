@@ -32,6 +32,8 @@ fn save_settings(connection: &mut SqliteConnection, workspace: Id, settings: &Po
         portal_settings::logo_attachment_id.eq(settings.logo.map(|logo| Id(logo.uuid()))),
         portal_settings::reply_to.eq(settings.reply_to.as_ref().map(EmailAddress::as_str)),
         portal_settings::time_zone.eq(settings.time_zone.name()),
+        portal_settings::welcome_text.eq(settings.welcome_text.to_json()),
+        portal_settings::form_question.eq(settings.form_question.to_json()),
     );
     diesel::insert_into(portal_settings::table)
         .values((portal_settings::workspace_id.eq(workspace), values.clone()))

@@ -8,6 +8,7 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, WorkspaceId};
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::portal::{
     ChangelogLink, ChangelogNeighbours, Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalSettings,
@@ -47,6 +48,8 @@ pub struct PortalSettingsRow {
     logo: Option<Id>,
     reply_to: Option<String>,
     time_zone: String,
+    welcome_text: String,
+    form_question: String,
 }
 
 impl PortalSettingsRow {
@@ -69,6 +72,8 @@ impl PortalSettingsRow {
             logo: self.logo.map(|logo| AttachmentId::new(logo.0)),
             reply_to: self.reply_to.map(EmailAddress::from_stored),
             time_zone: TimeZone::from_stored(&self.time_zone),
+            welcome_text: Localized::from_stored(&self.welcome_text),
+            form_question: Localized::from_stored(&self.form_question),
         })
     }
 }

@@ -12,6 +12,7 @@ use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, CommentId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::portal::{
     AccountLists, Color, EmbedOrigin, FollowedRequest, Language, MailDomain, Portal, PortalAccess, PortalChange,
@@ -110,6 +111,8 @@ pub async fn settings_of_a_portal_are_stored(harness: Harness) {
         logo: Some(logo.id),
         reply_to: Some(EmailAddress::parse("reply_to", "Help@Bücher.example").unwrap()),
         time_zone: TimeZone::from_stored("Europe/Berlin"),
+        welcome_text: Localized::default().with(Language::English, "**Hi** \"you\"\n\u{1f600}"),
+        form_question: Localized::default().with(Language::German, "Was?").with(Language::Arabic, "\u{645}"),
     };
     harness.failure(acme, &Failing(Replace(all.clone()))).await;
     assert_eq!(portal(&harness, acme).await, unset);

@@ -114,7 +114,7 @@ const KINDS: [(&str, &str); 17] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 42] = [
+const FIELDS: [(&str, &str); 44] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -156,6 +156,8 @@ const FIELDS: [(&str, &str); 42] = [
     ("logo", "change-logo"),
     ("reply_to", "change-reply-to"),
     ("time_zone", "change-time-zone"),
+    ("welcome_text", "change-welcome"),
+    ("form_question", "change-question"),
     ("sender_name", "change-sender-name"),
 ];
 

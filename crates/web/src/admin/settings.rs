@@ -11,6 +11,7 @@ use actix_web::http::StatusCode;
 use askama::Template;
 use fluent_bundle::FluentValue;
 use roadmap_domain::error::{Conflict, FieldError, FieldProblem, RoadmapError, Validated};
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::portal::{
     Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalSettings, parse_reply_to,
 };
@@ -21,7 +22,9 @@ use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::policy::contrast::{AccentColors, AccentPalette, DARK, LIGHT, contrast};
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
 use roadmap_domain::usecase::query::setting::ListSynonyms;
-use roadmap_domain::usecase::save_settings::{AllSettings, FormFingerprints, SaveSettings, SettingsChanges};
+use roadmap_domain::usecase::save_settings::{
+    AllSettings, FormFingerprints, QUESTION_FIELDS, SaveSettings, SettingsChanges, WELCOME_FIELDS,
+};
 use roadmap_domain::usecase::update_portal::invalid_logo;
 use roadmap_http::error::HttpError;
 
@@ -53,6 +56,9 @@ struct SettingsTemplate {
     languages: Vec<Choice>,
     default_languages: Vec<Choice>,
     time_zones: Vec<Choice>,
+    /// The IDs of the welcome texts and of the questions, each with its label and its text.
+    welcome: Vec<(&'static str, String, String)>,
+    question: Vec<(&'static str, String, String)>,
     /// HTML that shows the roadmap on another website.
     snippet: String,
     problems: Problems,
@@ -81,6 +87,9 @@ struct SettingsForm {
     reply_to: String,
     time_zone: String,
     synonyms: String,
+    /// The welcome texts and the questions of the form for ideas, in the order of the languages.
+    welcome: [String; 3],
+    question: [String; 3],
     /// What the form showed when it was opened.
     initial: FormFingerprints,
 }
@@ -105,6 +114,8 @@ impl SettingsForm {
             reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()).unwrap_or_default(),
             time_zone: settings.time_zone.name().to_owned(),
             synonyms: groups.join("\n"),
+            welcome: Language::ALL.map(|language| settings.welcome_text.get(language).unwrap_or_default().to_owned()),
+            question: Language::ALL.map(|language| settings.form_question.get(language).unwrap_or_default().to_owned()),
             initial: FormFingerprints::of_stored(&all(portal, synonyms)),
         }
     }
@@ -128,6 +139,8 @@ impl SettingsForm {
             reply_to: fields.get("reply-to").to_owned(),
             time_zone: fields.get("time-zone").to_owned(),
             synonyms: multiline_text(fields, "synonyms"),
+            welcome: WELCOME_FIELDS.map(|(field, _)| multiline_text(fields, field)),
+            question: QUESTION_FIELDS.map(|(field, _)| fields.get(field).to_owned()),
             initial: FormFingerprints::parse(fields.get("shown")),
         }
     }
@@ -239,6 +252,8 @@ fn check(
         .map_err(|_| problems.add("time-zone", t.get("settings-time-zone-invalid")))
         .ok();
     let synonyms = parse_synonyms(t, &form.synonyms, problems);
+    let welcome_text = check_texts(t, WELCOME_FIELDS, &form.welcome, PortalSettings::MAX_WELCOME, problems);
+    let form_question = check_texts(t, QUESTION_FIELDS, &form.question, PortalSettings::MAX_QUESTION, problems);
     let settings = PortalSettings {
         access: access?,
         mail_domains: mail_domains?,
@@ -250,10 +265,27 @@ fn check(
         logo: logo.file_to_store(),
         reply_to: reply_to?,
         time_zone: time_zone?,
+        welcome_text,
+        form_question,
     };
     let setting = Setting { product_name: product_name?, website_url: website_url? };
     let new_settings = AllSettings { setting, settings, synonyms: synonyms? };
     problems.is_empty().then_some(new_settings)
+}
+
+/// Validates the texts of several languages. Those with a problem are left out.
+fn check_texts(
+    t: Text,
+    fields: [(&'static str, Language); 3],
+    texts: &[String; 3],
+    max: usize,
+    problems: &mut Problems,
+) -> Localized {
+    fields.iter().zip(texts).fold(Localized::default(), |checked, ((field, language), text)| {
+        let parsed = Localized::parse(field, max, [(language.code(), Some(text.as_str()))]);
+        let parsed = problems.check(parsed, t).unwrap_or_default();
+        checked.with(*language, parsed.get(*language).unwrap_or_default())
+    })
 }
 
 /// Returns the chosen languages, the default one first. The others keep their order.
@@ -449,12 +481,27 @@ impl SettingsTemplate {
             languages: Language::ALL.map(language).into(),
             default_languages: Language::ALL.map(default).into(),
             time_zones: time_zones(&form.time_zone),
+            welcome: text_fields(t, "settings-welcome", WELCOME_FIELDS, &form.welcome),
+            question: text_fields(t, "settings-question", QUESTION_FIELDS, &form.question),
             snippet,
             page: page.with_problem(!problems.is_empty()),
             form,
             problems,
         }
     }
+}
+
+/// Returns the fields of a text in several languages.
+fn text_fields(
+    t: Text,
+    key: &str,
+    fields: [(&'static str, Language); 3],
+    texts: &[String; 3],
+) -> Vec<(&'static str, String, String)> {
+    let field = |((id, language), text): ((&'static str, Language), &String)| {
+        (id, t.named(key, language.own_name()), text.clone())
+    };
+    fields.into_iter().zip(texts).map(field).collect()
 }
 
 /// Returns the time zones to choose from, and the stored one, which may have an older name.
@@ -613,6 +660,26 @@ mod tests {
         assert_eq!(synonyms.unwrap().synonyms.groups(), [["2fa", "two-factor"], ["quokka", "numbat"]]);
     }
 
+    /// A text in all languages.
+    fn localized(text: &str) -> Localized {
+        Language::ALL.iter().fold(Localized::default(), |texts, language| texts.with(*language, text))
+    }
+
+    #[test]
+    fn a_text_of_one_language_leaves_those_of_the_others() {
+        let mut portal = portal();
+        portal.settings.welcome_text = localized("Old");
+        let none = Synonyms::default();
+        let initial = FormFingerprints::of_stored(&all(&portal, &none));
+        let mut form = SettingsForm::of_stored(&portal, &none);
+        form.welcome[0] = " New ".to_owned();
+        // Meanwhile, somebody else has changed that of another language.
+        portal.settings.welcome_text = localized("Old").with(Language::German, "Neu");
+        let changes = between(&portal, &none, checked(&form).ok().unwrap(), &initial);
+        let expected = portal.settings.welcome_text.clone().with(Language::English, "New");
+        assert_eq!((changes.contested.len(), changes.portal.unwrap().change.welcome_text), (0, Some(expected)));
+    }
+
     #[test]
     fn what_others_have_changed_stays_or_is_contested() {
         let old = synonyms(&[&["2fa", "two-factor"]]);
@@ -632,6 +699,8 @@ mod tests {
             logo: Some(AttachmentId::new(Uuid::from_u128(7))),
             reply_to: parse_reply_to("", "other@acme.example").unwrap(),
             time_zone: TimeZone::from_stored("Asia/Tokyo"),
+            welcome_text: localized("Other"),
+            form_question: localized("Other?"),
         };
         let new = synonyms(&[&["quokka", "numbat"]]);
         let save = |form: &SettingsForm, logo: Option<AttachmentId>| {
@@ -657,6 +726,8 @@ mod tests {
             reply_to: "mine@acme.example".to_owned(),
             time_zone: "Europe/Paris".to_owned(),
             synonyms: "mine, own".to_owned(),
+            welcome: ["Mine", "", "Meins"].map(ToOwned::to_owned),
+            question: ["Mine?", "Meins?", ""].map(ToOwned::to_owned),
             initial: FormFingerprints::default(),
         };
         let fields = [
@@ -671,6 +742,10 @@ mod tests {
             "reply-to",
             "time-zone",
             "synonyms",
+            "welcome-en",
+            "welcome-ar",
+            "question-en",
+            "question-de",
         ];
         let contested = save(&form, Some(AttachmentId::new(Uuid::from_u128(8)))).contested;
         // A box has two states, so that both wanted the same.
@@ -707,6 +782,8 @@ mod tests {
                 "embed-origins",
             ),
             (SettingsForm { languages: vec!["fr".to_owned()], ..stored() }, "languages"),
+            (SettingsForm { welcome: ["", "", &"a".repeat(301)].map(ToOwned::to_owned), ..stored() }, "welcome-ar"),
+            (SettingsForm { question: ["", &"a".repeat(151), ""].map(ToOwned::to_owned), ..stored() }, "question-de"),
             (SettingsForm { languages: vec!["de".to_owned()], ..stored() }, "default-language"),
             (SettingsForm { reply_to: "help".to_owned(), ..stored() }, "reply-to"),
             (SettingsForm { time_zone: "Berlin".to_owned(), ..stored() }, "time-zone"),

@@ -27,6 +27,8 @@ const PATH: &str = "/feature_requests/new";
 #[template(path = "portal/idea.html")]
 struct IdeaPage {
     page: Page,
+    /// What the form asks.
+    question: String,
     draft: Draft,
     /// Similar feature requests. `None` in the first step.
     similar: Option<Vec<Row>>,
@@ -143,7 +145,9 @@ fn page(context: &Context, draft: Draft, mut similar: Option<Vec<Row>>) -> Reply
     };
     place_notice(&mut page, context, similar.as_deref_mut().unwrap_or_default());
     let status = if has_problem { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let reply = Reply::page_with(status, &IdeaPage { page, draft, similar });
+    let question = context.portal.settings.form_question.get(context.language);
+    let question = question.map_or_else(|| text.get("idea-lead").into_owned(), ToOwned::to_owned);
+    let reply = Reply::page_with(status, &IdeaPage { page, question, draft, similar });
     if has_problem { reply.not_indexed() } else { reply }
 }
 

@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use askama::Template;
 use roadmap_domain::model::board::{PortalLane, RoadmapCard};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::markdown;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::usecase::query::portal::{ListFeatureRequests, ListPublishedChangelogs};
 use roadmap_domain::usecase::query::tracks::ShowPortalRoadmap;
@@ -11,8 +13,9 @@ use roadmap_http::error::HttpError;
 
 use crate::context::Context;
 use crate::page::{Nav, Page};
-use crate::portal::parts::{Counted, Status};
+use crate::portal::parts::{Counted, Status, excerpt};
 use crate::portal::requests;
+use crate::prose;
 use crate::reply::{PageResult, Reply};
 use crate::text::Text;
 
@@ -29,6 +32,8 @@ const ACROSS: usize = 5;
 #[template(path = "portal/roadmap.html")]
 struct RoadmapPage {
     page: Page,
+    /// What the workspace says first, to be inserted without escaping. `None`: what the product says.
+    welcome: Option<String>,
     lanes: Vec<LaneView>,
     /// Whether a wide screen scrolls the lanes.
     is_scrolled: bool,
@@ -129,7 +134,11 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let title = t.named("roadmap-title", context.portal.setting.product_name.as_str());
     let mut page = Page::new(&context, Nav::Roadmap, title).canonical("/");
     page.is_title_whole = true;
-    page.description = Some(t.get("roadmap-lead").into_owned());
+    let welcome = context.portal.settings.welcome_text.get(context.language);
+    // It was validated in its length alone; what cannot be converted is left out.
+    let welcome = welcome.and_then(|text| markdown::to_html("welcome_text", text).ok());
+    let description = welcome.as_ref().map_or_else(|| t.get("roadmap-lead").into_owned(), CleanHtml::to_text);
+    page.description = Some(excerpt(&description, 300));
     page.feeds = vec![requests::feed(t)];
     let empty = match lanes.iter().all(|lane| lane.cards.is_empty()) {
         true => Some(empty(&context).await?),
@@ -138,7 +147,8 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let has_changelogs = empty == Some(Empty::Everywhere) && has_changelogs(&context).await?;
     let lanes: Vec<LaneView> = lanes.iter().map(|lane| LaneView::new(t, lane)).collect();
     let is_scrolled = lanes.len() > ACROSS;
-    Ok(Reply::page(&RoadmapPage { page, lanes, is_scrolled, empty, has_changelogs }))
+    let welcome = welcome.as_ref().map(prose::html);
+    Ok(Reply::page(&RoadmapPage { page, welcome, lanes, is_scrolled, empty, has_changelogs }))
 }
 
 /// Returns why no lane has a feature request. Those on tracks without a lane count, too.
@@ -193,7 +203,16 @@ pub(crate) mod tests {
                     .map(|listed| LaneView::new(Text::utc(language), &lane(listed.clone(), cards(&listed))))
                     .collect();
                 let page = sample_page(language, false, "Roadmap");
-                let html = RoadmapPage { page, lanes, is_scrolled: false, empty, has_changelogs }.render().unwrap();
+                let html = RoadmapPage {
+                    page,
+                    welcome: Some("<p>Hello</p>".to_owned()),
+                    lanes,
+                    is_scrolled: false,
+                    empty,
+                    has_changelogs,
+                }
+                .render()
+                .unwrap();
                 assert_well_formed(&html);
                 let regions = html.matches("<section ").count();
                 assert_eq!((regions, html.matches("class=\"card\"").count()), (4, if is_empty { 0 } else { 6 }));
@@ -216,7 +235,8 @@ pub(crate) mod tests {
                 .map(|listed| LaneView::new(t, &lane(listed, 6)))
                 .collect();
             let page = sample_page(language, false, "Roadmap");
-            let html = RoadmapPage { page, lanes, is_scrolled: true, empty: None, has_changelogs: false };
+            let html =
+                RoadmapPage { page, welcome: None, lanes, is_scrolled: true, empty: None, has_changelogs: false };
             let html = html.render().unwrap();
             // The IDs of the lanes are their numbers, so that these are unique.
             assert_well_formed(&html);
