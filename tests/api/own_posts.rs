@@ -79,7 +79,11 @@ fn an_own_comment_is_edited_and_deleted_by_its_author_only() {
     assert!(visitor.status == 422 && visitor.text().contains("My words"), "{}", visitor.status);
     assert_eq!(comments(&app, &id).len(), 2);
     // Deleting asks. A second press of the button leads on.
-    assert!(ann.page(&delete).contains("Delete your comment?"));
+    let question = ann.page(&delete);
+    assert!(
+        question.contains("Delete your comment?") && question.contains("I need <strong>that</strong>"),
+        "{question}"
+    );
     let key = hidden(&ann.page(&delete), "operation_key");
     for _ in 0..2 {
         assert_eq!(

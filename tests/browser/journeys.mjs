@@ -390,6 +390,23 @@ export async function travel({ browser, service, place, way: { way, options, byK
     assert.equal(await shown.evaluate((image) => image.decode().then(() => image.naturalWidth)), 1);
     assert.equal(await comments(requests.talk.id), before + 3);
 
+    // What was just posted is edited, quoted to nobody, and deleted after a question.
+    const own = () => customer.page.getByRole("article").filter({ hasText: `Twice, ${mark}` });
+    await customer.open(requests.talk.path);
+    assert.equal(await own().getByRole("link", { name: /^Reply/ }).count(), 0, "nobody replies to oneself");
+    await customer.press("link", /^Edit your comment, /, own());
+    assert.equal(await customer.find("textbox", "Your comment").inputValue(), `Twice, ${mark}`);
+    await customer.fill("textbox", "Your comment", `Twice, ${mark}, said better`);
+    await customer.press("button", "Save");
+    assert.equal(await customer.status(), "Your changes are saved.");
+    assert.match(await own().innerText(), /said better/);
+    await customer.press("link", /^Delete your comment, /, own());
+    assert.equal(await customer.heading(), "Delete your comment?");
+    await customer.press("button", "Delete comment");
+    assert.equal(await customer.status(), "Your comment is deleted.");
+    assert.equal(await own().count(), 0);
+    assert.equal(await comments(requests.talk.id), before + 2);
+
     // The list knows the own vote.
     await customer.open("/feature_requests");
     const { id, title } = requests.follow;

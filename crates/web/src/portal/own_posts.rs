@@ -71,6 +71,8 @@ struct DeletePage {
     request: (String, String),
     /// The path of the form.
     path: String,
+    /// The comment, to be inserted without escaping.
+    comment: Option<String>,
     /// What is deleted, and what stays.
     sentences: Vec<String>,
     /// The words of the button.
@@ -266,7 +268,7 @@ pub(crate) async fn ask_delete_comment(context: Rc<Context>) -> PageResult {
     let t = context.text();
     let sentences = vec![t.get("delete-comment-text").into_owned()];
     let words = (t.get("delete-comment-title").into_owned(), sentences, t.get("delete-comment").into_owned());
-    Ok(delete_page(&context, &own.request, words, false))
+    Ok(delete_page(&context, &own.request, words, (Some(prose::html(&own.content)), false)))
 }
 
 /// `POST /comments/{id}/delete`.
@@ -297,7 +299,7 @@ fn ask_about_request(context: &Context, own: &OwnRequest) -> Reply {
             t.get("delete-idea").into_owned(),
         ),
     };
-    delete_page(context, &own.request, words, own.is_shared)
+    delete_page(context, &own.request, words, (None, own.is_shared))
 }
 
 /// `POST /feature_requests/{slug}/delete`. The field `keeps_shared` says that the author was asked about name and text only.
@@ -350,7 +352,7 @@ fn delete_page(
     context: &Context,
     request: &RequestLink,
     (title, sentences, button): (String, Vec<String>, String),
-    keeps_shared: bool,
+    (comment, keeps_shared): (Option<String>, bool),
 ) -> Reply {
     let path = context.request.path().to_owned();
     let page = Page::new(context, Nav::Requests, title).not_indexed();
@@ -358,6 +360,7 @@ fn delete_page(
         page: Page { here: path.clone(), ..page },
         request: (request.title.as_str().to_owned(), request_path(request)),
         path,
+        comment,
         sentences,
         button,
         keeps_shared,
