@@ -60,6 +60,47 @@ function actions({ service, place, held }) {
       },
       effect: shows("/feature_requests?mine=written"),
     },
+    // What the forms above have posted.
+    {
+      route: "/comments/{id}/edit",
+      form: async (page, origin) => {
+        await page.goto(`${origin}${forged.path}`);
+        await main(page).getByRole("link", { name: /^Edit your comment/ }).click();
+        await main(page).getByRole("textbox", { name: "Your comment", exact: true }).fill("Forged twice?");
+        return formOf(button(page, "Save"));
+      },
+      effect: shows(forged.path),
+    },
+    {
+      route: "/comments/{id}/delete",
+      form: async (page, origin) => {
+        await page.goto(`${origin}${forged.path}`);
+        await main(page).getByRole("link", { name: /^Delete your comment/ }).click();
+        return formOf(button(page, "Delete comment"));
+      },
+      effect: shows(forged.path),
+    },
+    {
+      route: "/feature_requests/{slug}/edit",
+      form: async (page, origin) => {
+        await page.goto(`${origin}/feature_requests?mine=written`);
+        await main(page).getByRole("link", { name: "Forged idea", exact: true }).click();
+        await main(page).getByRole("link", { name: "Edit your idea", exact: true }).click();
+        await main(page).getByRole("textbox", { name: "Title", exact: true }).fill("Forged words");
+        return formOf(button(page, "Save"));
+      },
+      effect: shows("/feature_requests?mine=written"),
+    },
+    {
+      route: "/feature_requests/{slug}/delete",
+      form: async (page, origin) => {
+        await page.goto(`${origin}/feature_requests?mine=written`);
+        await main(page).getByRole("link", { name: "Forged words", exact: true }).click();
+        await main(page).getByRole("link", { name: "Delete your idea", exact: true }).click();
+        return formOf(button(page, "Delete idea"));
+      },
+      effect: shows("/feature_requests?mine=written"),
+    },
     {
       route: "/preferences",
       form: async (page, origin) => {

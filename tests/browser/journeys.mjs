@@ -397,7 +397,7 @@ export async function travel({ browser, service, place, way: { way, options, byK
     await customer.press("link", /^Edit your comment, /, own());
     assert.equal(await customer.find("textbox", "Your comment").inputValue(), `Twice, ${mark}`);
     await customer.fill("textbox", "Your comment", `Twice, ${mark}, said better`);
-    await customer.press("button", "Save");
+    await customer.press("button", "Save", customer.main);
     assert.equal(await customer.status(), "Your changes are saved.");
     assert.match(await own().innerText(), /said better/);
     await customer.press("link", /^Delete your comment, /, own());

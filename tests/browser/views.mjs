@@ -124,16 +124,12 @@ export function views({ demo, links, acme, held, hostile }) {
   add("account", "/account", { ...customer, isWeighed: true });
   add("account with an error", sent("/account", "input[name=name]", (form) =>
     form.locator("input[name=name]").evaluate((input) => { input.value = "x".repeat(300); })), { ...error, ...customer });
-  add("deletion of an own idea", async ({ page, origin }) => {
-    await page.goto(`${origin}/feature_requests?mine=written`);
-    const own = await page.locator("main a[href^='/feature_requests/']").first().getAttribute("href");
-    return page.goto(`${origin}${own.split("?")[0]}/delete`);
-  }, { ...customer, startsMidway: true });
   add("notice", "/?done=signed-in", customer);
   add("request for the team", demo.discussed, { account: "member" });
   add("held comments for the team", held.path, { workspace: "held", account: "member" });
   add("held idea for the team", held.idea, { workspace: "held", account: "member" });
   add("held idea for its author", held.idea, { workspace: "held", account: "author" });
+  add("deletion of an own idea", `${held.idea}/delete`, { workspace: "held", account: "author" });
   add("hostile thread", hostile.threadPath, { workspace: "hostile" });
   add("roadmap to scroll", "/", { workspace: "hostile" });
   return views;

@@ -98,9 +98,10 @@ struct DeletePage {
     problems: Problems,
 }
 
-/// Returns the path of the form for the new name of a tag, with what was typed.
+/// Returns the path of the form for the new name of a tag, with what was typed if it can be a name: an address has a limit.
 fn rename_path(tag: &str, name: &str) -> String {
-    let name = if name.is_empty() { String::new() } else { format!("&to={}", encoded(name)) };
+    let can_be = Tag::parse("to", name).is_ok();
+    let name = if can_be { format!("&to={}", encoded(name)) } else { String::new() };
     format!("{PATH}?rename={}{name}", encoded(tag))
 }
 
@@ -376,6 +377,7 @@ mod tests {
             }
         }
         assert_eq!(rename_path("a&b ü", "c/d"), "/admin/tags?rename=a%26b+%C3%BC&to=c%2Fd");
+        assert_eq!(rename_path("a", &"b".repeat(20_000)), "/admin/tags?rename=a");
     }
 
     #[test]
