@@ -221,6 +221,8 @@ fn the_portal_is_shown_and_set() {
         "logo_url": null,
         "reply_to": "help@acme.example",
         "time_zone": "Europe/Berlin",
+        "welcome_text": {},
+        "form_question": {},
     });
     assert_eq!(changed, expected);
     assert_eq!(json(&app, &["portal", "show"]), expected);

@@ -1,5 +1,7 @@
 //! `roadmap portal`
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, ensure};
 use clap::Subcommand;
 use roadmap_domain::error::{FieldError, FieldProblem, Resource, RoadmapError, Validated};
@@ -84,6 +86,8 @@ struct OutputRow {
     logo_url: Option<String>,
     reply_to: Option<String>,
     time_zone: &'static str,
+    welcome_text: BTreeMap<&'static str, String>,
+    form_question: BTreeMap<&'static str, String>,
 }
 
 impl Row for OutputRow {
@@ -98,6 +102,8 @@ impl Row for OutputRow {
         "logo_url",
         "reply_to",
         "time_zone",
+        "welcome_text",
+        "form_question",
     ];
 }
 
@@ -114,6 +120,8 @@ impl OutputRow {
             logo_url: logo.map(|logo| links.blob(logo.attachment, &logo.filename)),
             reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()),
             time_zone: settings.time_zone.name(),
+            welcome_text: settings.welcome_text.texts().clone(),
+            form_question: settings.form_question.texts().clone(),
         }
     }
 }
