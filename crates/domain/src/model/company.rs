@@ -4,7 +4,7 @@ use crate::model::email_address::FoldedEmail;
 
 /// Domains at which people have addresses for themselves, in alphabetical order: the most used providers of mail. Whoever
 /// writes from another one is shown with it, which does no harm.
-pub const FREE_MAIL: [&str; 68] = [
+const FREE_MAIL: [&str; 68] = [
     "126.com",
     "139.com",
     "163.com",
@@ -81,7 +81,13 @@ const NO_COMPANY: &str = ".invalid";
 /// Returns the company of the owner of an address: the domain, unless people have addresses there for themselves.
 #[must_use]
 pub fn company(address: &FoldedEmail) -> Option<&str> {
-    address.domain().filter(|domain| FREE_MAIL.binary_search(domain).is_err() && !domain.ends_with(NO_COMPANY))
+    address.domain().filter(|domain| is_company(domain))
+}
+
+/// Whether a domain in lower case is that of a company.
+#[must_use]
+pub fn is_company(domain: &str) -> bool {
+    FREE_MAIL.binary_search(&domain).is_err() && !domain.ends_with(NO_COMPANY)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::company::FREE_MAIL;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use roadmap_domain::model::html::CleanHtml;
@@ -119,19 +118,15 @@ statement! {
 }
 
 statement! {
-    /// Counts the domains of the voters of a feature request and of what is merged into it, without these and those below
-    /// `.invalid`. A domain is what is behind the last `@`.
-    CountCompanies { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid, free_mail: Vec<String> => Array<Text> }
-        -> BigInt,
-    "SELECT count(DISTINCT domain) FROM (
-         SELECT substring(email_folded from '[^@]*$') AS domain FROM (
-             SELECT {request} AS id UNION ALL
-             SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = {request}
-         ) AS members
-         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
-         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = votes.customer_id
-     ) AS domains
-     WHERE domain NOT LIKE '%.invalid' AND domain <> ALL ({free_mail})"
+    /// Selects the domains of the voters of a feature request and of what is merged into it. A domain is what is behind the
+    /// last `@`.
+    VoterDomains { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Text,
+    "SELECT DISTINCT substring(email_folded from '[^@]*$') FROM (
+         SELECT {request} AS id UNION ALL
+         SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = {request}
+     ) AS members
+     JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
+     JOIN customers ON customers.workspace_id = {workspace} AND customers.id = votes.customer_id"
 }
 
 #[async_trait]
@@ -174,12 +169,14 @@ impl VoteReader for PostgresReader {
         Ok(rows.into_iter().map(|(customer, body)| (CustomerId::new(customer), CleanHtml::from_stored(body))).collect())
     }
 
-    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<u64, StoreError> {
+    async fn voter_domains(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+    ) -> Result<Vec<String>, StoreError> {
         let session = self.session(workspace).await?;
-        let free_mail = FREE_MAIL.map(ToOwned::to_owned).to_vec();
-        let count = CountCompanies { workspace: workspace.uuid(), request: request.uuid(), free_mail };
-        let count: i64 = session.run(count.get_result(&mut session.connection()?)).await?;
-        Ok(count.unsigned_abs())
+        let domains = VoterDomains { workspace: workspace.uuid(), request: request.uuid() };
+        session.run(domains.load(&mut session.connection()?)).await
     }
 
     async fn voted_requests(

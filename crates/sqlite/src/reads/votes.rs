@@ -6,7 +6,6 @@ use diesel::SqliteConnection;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::company::FREE_MAIL;
 use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use roadmap_domain::model::html::CleanHtml;
@@ -94,24 +93,20 @@ statement! {
 }
 
 statement! {
-    /// Counts the domains of the voters of a feature request and of what is merged into it, without those of a JSON array
-    /// and those below `.invalid`. A domain is what is behind the last `@`.
-    CountCompanies { workspace: Id => Binary, request: Id => Binary, free_mail: String => Text } -> BigInt,
+    /// Selects the domains of the voters of a feature request and of what is merged into it. A domain is what is behind the
+    /// last `@`.
+    VoterDomains { workspace: Id => Binary, request: Id => Binary } -> Text,
     "WITH scope (workspace, request) AS (SELECT ?, ?),
      tree (id) AS (
          SELECT request FROM scope
          UNION ALL
          SELECT merged.id FROM scope CROSS JOIN feature_requests merged
              ON merged.workspace_id = scope.workspace AND merged.root_id = scope.request
-     ),
-     domains (name) AS (
-         SELECT substr(email_folded, length(rtrim(email_folded, replace(email_folded, '@', ''))) + 1)
-         FROM scope CROSS JOIN tree
-         CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = tree.id
-         CROSS JOIN customers ON customers.workspace_id = scope.workspace AND customers.id = votes.customer_id
      )
-     SELECT count(DISTINCT name) FROM domains
-     WHERE name NOT LIKE '%.invalid' AND name NOT IN (SELECT value FROM json_each(?))"
+     SELECT DISTINCT substr(email_folded, length(rtrim(email_folded, replace(email_folded, '@', ''))) + 1)
+     FROM scope CROSS JOIN tree
+     CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = tree.id
+     CROSS JOIN customers ON customers.workspace_id = scope.workspace AND customers.id = votes.customer_id"
 }
 
 fn load_voted(
@@ -220,12 +215,13 @@ impl VoteReader for SqliteStore {
             .collect())
     }
 
-    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<u64, StoreError> {
-        let (workspace, request) = (Id(workspace.uuid()), Id(request.uuid()));
-        let free_mail = format!("[\"{}\"]", FREE_MAIL.join("\",\""));
-        let count = CountCompanies { workspace, request, free_mail };
-        let count: i64 = self.readers.run(move |connection| Ok(count.get_result(connection)?)).await?;
-        Ok(count.unsigned_abs())
+    async fn voter_domains(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+    ) -> Result<Vec<String>, StoreError> {
+        let domains = VoterDomains { workspace: Id(workspace.uuid()), request: Id(request.uuid()) };
+        self.readers.run(move |connection| Ok(domains.load(connection)?)).await
     }
 
     async fn voted_requests(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::comment::CommentDraft;
+use roadmap_domain::model::company::is_company;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use roadmap_domain::model::note::NoteDraft;
@@ -437,8 +438,8 @@ pub async fn addresses_match_without_regard_to_case(harness: Harness) {
     }
 }
 
-/// Companies and notes are those of a feature request and of what is merged into it, and of one workspace.
-pub async fn voters_have_companies_and_notes(harness: Harness) {
+/// Domains and notes are those of a feature request and of what is merged into it, and of one workspace.
+pub async fn voters_have_domains_and_notes(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let [source, target, other] = harness.requests(acme, ["Source", "Target", "Other"]).await;
     let voted = async |request: &FeatureRequestSummary, email: &str, note: &str| {
@@ -460,10 +461,18 @@ pub async fn voters_have_companies_and_notes(harness: Harness) {
         voted(request, address, note).await;
     }
     let reader = &harness.subject.reader;
-    assert_eq!(reader.count_companies(acme, target.id).await.unwrap(), 2);
+    let domains = async |workspace| {
+        let mut domains = reader.voter_domains(workspace, target.id).await.unwrap();
+        domains.sort_unstable();
+        domains
+    };
+    assert_eq!(domains(acme).await, ["example.com", "gmail.com", "imported.invalid", "other.example"]);
+    assert_eq!(domains(acme).await.iter().filter(|domain| is_company(domain)).count(), 2);
     harness.merge(acme, source.id, target.id).await;
-    assert_eq!(reader.count_companies(acme, target.id).await.unwrap(), 3);
-    assert_eq!(reader.count_companies(bolt, target.id).await.unwrap(), 0);
+    assert_eq!(domains(acme).await.iter().filter(|domain| is_company(domain)).count(), 3);
+    let merged = ["bolt.example", "example.com", "gmail.com", "imported.invalid", "other.example"];
+    assert_eq!(domains(acme).await, merged);
+    assert!(domains(bolt).await.is_empty());
     let mut customers = Vec::new();
     for address in ["ann@example.com", "cy@gmail.com", "dee@bolt.example", "eve@eve.example"] {
         customers.push(harness.customer(acme, address).await.id);
@@ -492,7 +501,7 @@ crate::contract::cases!($ votes {
     notes_and_comments_fall_back_to_the_oldest_member,
     votes_are_listed_newest_request_first,
     voters_are_listed_latest_first,
-    voters_have_companies_and_notes,
+    voters_have_domains_and_notes,
     pages_past_the_last_are_empty,
     addresses_match_without_regard_to_case,
 });

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::company::is_company;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
@@ -114,7 +115,10 @@ impl Query for CountCompanies {
         match self.votes_count {
             0 => Ok(Some(0)),
             count if count > Self::MAX => Ok(None),
-            _ => Ok(Some(ports.reader.count_companies(workspace, self.request).await?)),
+            _ => {
+                let domains = ports.reader.voter_domains(workspace, self.request).await?;
+                Ok(Some(domains.iter().filter(|domain| is_company(domain)).count() as u64))
+            }
         }
     }
 }
@@ -167,7 +171,10 @@ mod tests {
     fn companies_of_very_many_votes_are_not_counted() {
         for (votes_count, expected) in [(0, Some(0)), (1, Some(19)), (10_000, Some(19)), (10_001, None)] {
             let mut reader = MockReads::new();
-            reader.expect_count_companies().returning(|_, _| Ok(19));
+            let companies = (0..19).map(|number| format!("company-{number}.example"));
+            let domains: Vec<String> =
+                companies.chain(["gmail.com", "imported.invalid"].map(ToOwned::to_owned)).collect();
+            reader.expect_voter_domains().returning(move |_, _| Ok(domains.clone()));
             let query = CountCompanies { request: summary("Inbox", None, 0).id, votes_count };
             assert_eq!(run_query(reader, MockBlobs::new(), &query).unwrap(), expected);
         }
