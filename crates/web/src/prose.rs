@@ -1,5 +1,7 @@
 //! Cleaned HTML of people, as it stands inside of a page.
 
+use roadmap_domain::error::Validated;
+use roadmap_domain::model::feature_request::Description;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::markdown;
 
@@ -24,6 +26,25 @@ pub(crate) fn html(clean: &CleanHtml) -> String {
 pub(crate) fn editable(html: &CleanHtml) -> (String, bool) {
     let editable = markdown::to_editable(html);
     (editable.as_str().to_owned(), editable.is_html())
+}
+
+/// Returns a comment as it was typed, in HTML or Markdown.
+///
+/// # Errors
+/// Missing or too long. The error names `field`.
+pub(crate) fn comment(field: &str, typed: &str, is_html: bool) -> Validated<CleanHtml> {
+    if is_html { CleanHtml::parse(field, typed) } else { markdown::to_html(field, typed) }
+}
+
+/// Returns a description as it was typed, in HTML or Markdown. It may be empty.
+///
+/// # Errors
+/// Too long. The error names `field`.
+pub(crate) fn description(field: &str, typed: &str, is_html: bool) -> Validated<Description> {
+    match is_html {
+        true => Description::parse(field, typed),
+        false => Description::from_html(field, &markdown::to_optional_html(field, typed)?),
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use roadmap_domain::model::admin::Fingerprint;
 use roadmap_domain::model::event::EventContent;
 use roadmap_domain::model::feature_request::{Description, FeatureRequestDetail, FeatureRequestRef, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::markdown;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::sign_in::PageAction;
 use roadmap_domain::usecase::edit_feature_request::{
@@ -104,12 +103,7 @@ impl Draft {
 
     /// Returns the sanitized description.
     fn html(&self) -> Validated<Description> {
-        match self.is_html {
-            true => Description::parse("description", &self.description),
-            false => {
-                Description::from_html("description", &markdown::to_optional_html("description", &self.description)?)
-            }
-        }
+        prose::description("description", &self.description, self.is_html)
     }
 
     /// Validates the fields. Those that are as in `stored` are kept as they are.

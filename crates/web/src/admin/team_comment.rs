@@ -4,12 +4,10 @@ use std::rc::Rc;
 
 use actix_web::http::StatusCode;
 use askama::Template;
-use roadmap_domain::error::{Resource, RoadmapError, Validated};
+use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, RequestLink};
-use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId};
-use roadmap_domain::model::markdown;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment, FindCommentRequest};
@@ -60,15 +58,6 @@ struct Draft {
     is_html: bool,
     preview: Option<String>,
     problems: Problems,
-}
-
-impl Draft {
-    fn html(&self) -> Validated<CleanHtml> {
-        match self.is_html {
-            true => CleanHtml::parse("content", &self.content),
-            false => markdown::to_html("content", &self.content),
-        }
-    }
 }
 
 /// Finds a comment with its feature request. The parameters `on` and `at` say on which page it is listed. Without them, all
@@ -131,7 +120,10 @@ pub(crate) async fn save(context: Rc<Context>, fields: Fields) -> PageResult {
     if !is_html {
         pictures::append(&context, &fields, &mut draft.problems, &mut draft.content).await?;
     }
-    let html = draft.problems.check(draft.html(), context.text()).filter(|_| draft.problems.is_empty());
+    let html = draft
+        .problems
+        .check(prose::comment("content", &draft.content, is_html), context.text())
+        .filter(|_| draft.problems.is_empty());
     match html {
         Some(html) if fields.has("preview") => draft.preview = Some(prose::html(&html)),
         Some(content) => {

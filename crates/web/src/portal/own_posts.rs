@@ -9,7 +9,6 @@ use roadmap_domain::model::admin::Fingerprint;
 use roadmap_domain::model::feature_request::{Description, FeatureRequestRef, RequestLink, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, parse_uuid};
-use roadmap_domain::model::markdown;
 use roadmap_domain::model::own_post::{OwnComment, OwnRequest};
 use roadmap_domain::model::sign_in::PageAction;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, EditUnchangedRequest, FeatureRequestChange};
@@ -30,6 +29,7 @@ use crate::page::{Nav, Page};
 use crate::pictures;
 use crate::prose::{self, editable};
 use crate::reply::{PageResult, Reply};
+use crate::text::Text;
 
 /// Where somebody goes on whose post is gone with its page.
 const LIST: &str = "/feature_requests";
@@ -92,27 +92,28 @@ impl Draft {
         }
     }
 
-    /// Returns the sanitized content, which may be empty in an idea.
-    fn html(&self) -> Validated<CleanHtml> {
-        match (self.is_html, self.title.is_some()) {
-            (true, false) => CleanHtml::parse("content", &self.content),
-            (true, true) => Description::parse("content", &self.content).map(|description| description.clean().clone()),
-            (false, false) => markdown::to_html("content", &self.content),
-            (false, true) => markdown::to_optional_html("content", &self.content).map(CleanHtml::from_stored),
+    /// Adds the picture of the form to the content.
+    async fn add_picture(&mut self, context: &Context, fields: &Fields) -> Result<(), HttpError> {
+        match self.is_html {
+            true => Ok(()),
+            false => pictures::append(context, fields, &mut self.problems, &mut self.content).await,
         }
     }
 
-    /// Adds the picture of the form, validates the content and shows a preview of it if that was asked for. Returns the
-    /// content to be saved.
-    async fn check(&mut self, context: &Context, fields: &Fields) -> Result<Option<CleanHtml>, HttpError> {
-        if !self.is_html {
-            pictures::append(context, fields, &mut self.problems, &mut self.content).await?;
-        }
-        let html = self.problems.check(self.html(), context.text());
+    /// Notes what is wrong with the content, and shows a preview of it if that was asked for. Returns the content to be
+    /// saved.
+    fn check<T>(
+        &mut self,
+        t: Text,
+        fields: &Fields,
+        content: Validated<T>,
+        html: impl FnOnce(&T) -> &CleanHtml,
+    ) -> Option<T> {
+        let content = self.problems.check(content, t);
         if fields.has("preview") {
-            self.preview = html.as_ref().map(prose::html);
+            self.preview = content.as_ref().map(|content| prose::html(html(content)));
         }
-        Ok(html.filter(|_| self.problems.is_empty() && self.preview.is_none()))
+        content.filter(|_| self.problems.is_empty() && self.preview.is_none())
     }
 
     /// Returns the page that shows everything that was typed after an error.
@@ -183,7 +184,9 @@ pub(crate) async fn save_comment(context: Rc<Context>, fields: Fields) -> PageRe
         Ok(own) => own,
         Err(error) => return Ok(draft.not_done(&context, &error, LIST.to_owned())),
     };
-    let Some(content) = draft.check(&context, &fields).await? else {
+    draft.add_picture(&context, &fields).await?;
+    let content = prose::comment("content", &draft.content, draft.is_html);
+    let Some(content) = draft.check(context.text(), &fields, content, |content| content) else {
         return Ok(edit_page(&context, &own.request, draft));
     };
     let holds_posts = context.portal.settings.holds_posts;
@@ -219,11 +222,14 @@ pub(crate) async fn save_request(context: Rc<Context>, fields: Fields) -> PageRe
     };
     let title = Title::parse("title", draft.title.as_deref().unwrap_or_default());
     let title = draft.problems.check(title, context.text());
-    let (Some(description), Some(title)) = (draft.check(&context, &fields).await?, title) else {
+    draft.add_picture(&context, &fields).await?;
+    let description = prose::description("content", &draft.content, draft.is_html);
+    let description = draft.check(context.text(), &fields, description, Description::clean);
+    let (Some(description), Some(title)) = (description, title) else {
         return Ok(edit_page(&context, &own.request, draft));
     };
-    let description = Some(Description::from_html("description", description.as_str())?);
-    let change = FeatureRequestChange { title: Some(title), description, ..FeatureRequestChange::default() };
+    let change =
+        FeatureRequestChange { title: Some(title), description: Some(description), ..FeatureRequestChange::default() };
     let edit = EditFeatureRequest { request: FeatureRequestRef::Id(own.request.id), change };
     let operation = EditOwnRequest {
         edit: EditUnchangedRequest { edit, read: Fingerprint::from_form(&draft.fingerprint) },
