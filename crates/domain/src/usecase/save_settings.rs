@@ -50,7 +50,7 @@ pub struct AllSettings {
 impl AllSettings {
     /// Returns the fields, each with a text that is the same for equal values.
     #[must_use]
-    pub fn texts(&self) -> [(&'static str, String); 19] {
+    pub fn texts(&self) -> Vec<(&'static str, String)> {
         let Self { setting, settings, synonyms } = self;
         let lines = |lines: Vec<&str>| lines.join("\n");
         let mut languages: Vec<&str> = settings.languages.iter().map(|language| language.code()).collect();
@@ -58,8 +58,10 @@ impl AllSettings {
         languages.sort_unstable();
         languages.push(settings.default_language().code());
         let groups: Vec<String> = synonyms.groups().iter().map(|group| group.join(",")).collect();
-        let text = |texts: &Localized, language| texts.get(language).unwrap_or_default().to_owned();
-        [
+        let localized = |fields: [(&'static str, Language); 3], texts: &Localized| {
+            fields.map(|(field, language)| (field, texts.get(language).unwrap_or_default().to_owned()))
+        };
+        let others = [
             ("product_name", setting.product_name.as_str().to_owned()),
             ("website_url", setting.website_url.as_str().to_owned()),
             ("accent", settings.accent.map(|accent| accent.to_string()).unwrap_or_default()),
@@ -73,13 +75,10 @@ impl AllSettings {
             ("reply-to", settings.reply_to.as_ref().map(|address| address.as_str().to_owned()).unwrap_or_default()),
             ("time-zone", settings.time_zone.name().to_owned()),
             ("synonyms", groups.join("\n")),
-            ("welcome-en", text(&settings.welcome_text, Language::English)),
-            ("welcome-de", text(&settings.welcome_text, Language::German)),
-            ("welcome-ar", text(&settings.welcome_text, Language::Arabic)),
-            ("question-en", text(&settings.form_question, Language::English)),
-            ("question-de", text(&settings.form_question, Language::German)),
-            ("question-ar", text(&settings.form_question, Language::Arabic)),
-        ]
+        ];
+        let localized =
+            [localized(WELCOME_FIELDS, &settings.welcome_text), localized(QUESTION_FIELDS, &settings.form_question)];
+        others.into_iter().chain(localized.into_iter().flatten()).collect()
     }
 }
 
@@ -91,7 +90,8 @@ impl FormFingerprints {
     /// Returns what a form shows with these settings.
     #[must_use]
     pub fn of_stored(stored: &AllSettings) -> Self {
-        Self(stored.texts().map(|(field, text)| (field.to_owned(), Fingerprint::of_field(&text))).into())
+        let print = |(field, text): (&str, String)| (field.to_owned(), Fingerprint::of_field(&text));
+        Self(stored.texts().into_iter().map(print).collect())
     }
 
     /// Parses `field:fingerprint field:fingerprint …`.
