@@ -68,6 +68,24 @@ macro_rules! author {
 }
 pub(crate) use author;
 
+/// The SQL that adds the same event to the history of each feature request of the common table expression `$of`, in a
+/// statement with the parameters of an event, `millis` and `at`. The IDs are UUIDs of version 7.
+macro_rules! inserted_events {
+    ($of:literal) => {
+        concat!(
+            "INSERT INTO feature_request_events
+         (workspace_id, id, request_id, kind, details, actor_kind, actor_id, actor_name, created_at)
+     SELECT {workspace}, encode(set_bit(set_bit(
+                overlay(uuid_send(gen_random_uuid()) PLACING substring(int8send({millis}) FROM 3) FROM 1 FOR 6), 52, 1
+            ), 53, 1), 'hex')::uuid,
+            id, {kind}, {details}, {actor_kind}, {actor_id}, {actor_name}, {at}
+     FROM ",
+            $of
+        )
+    };
+}
+pub(crate) use inserted_events;
+
 /// The SQL that inserts a customer or fills an empty name of the one with the same address, in a statement with the
 /// parameters of a customer and `at`. The given part is the `FROM` and `WHERE` of the inserted row.
 macro_rules! upserted_customer {

@@ -38,3 +38,19 @@ macro_rules! statement {
     };
 }
 pub(crate) use statement;
+
+/// The SQL that adds the same event to the history of some feature requests, those of the given condition. Its parameters are
+/// those of an event, the milliseconds of its ID first, then those of the condition. The IDs are UUIDs of version 7.
+macro_rules! inserted_events {
+    ($of:literal) => {
+        concat!(
+            "INSERT INTO feature_request_events
+         (workspace_id, id, request_id, kind, details, actor_kind, actor_id, actor_name, created_at)
+     SELECT workspace_id, unhex(format('%012x7%03x8%015x', ?, random() & 0xfff, random() & 0xfffffffffffffff)), id,
+            ?, ?, ?, ?, ?, ?
+     FROM feature_requests WHERE ",
+            $of
+        )
+    };
+}
+pub(crate) use inserted_events;

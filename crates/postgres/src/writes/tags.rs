@@ -16,9 +16,8 @@ use uuid::Uuid;
 
 use crate::locks::WorkspaceLock;
 use crate::reads::{FindTag, found_tag};
-use crate::statement::statement;
+use crate::statement::{inserted_events, statement};
 use crate::unit::PostgresUnit;
-use crate::writes::folded_tag;
 
 /// Maximum number of feature requests that one statement changes, so that it ends long before the time limit of statements.
 const PER_STATEMENT: usize = 2_000;
@@ -56,18 +55,12 @@ statement! {
         millis: i64 => BigInt,
         at: TimestampColumn => Timestamptz,
     } -> Untyped,
-    "WITH edited AS (
+    concat!("WITH edited AS (
          UPDATE feature_requests SET updated_at = {at}
          WHERE workspace_id = {workspace} AND id = ANY ({requests})
          RETURNING id
      )
-     INSERT INTO feature_request_events
-         (workspace_id, id, request_id, kind, details, actor_kind, actor_id, actor_name, created_at)
-     SELECT {workspace}, encode(set_bit(set_bit(
-                overlay(uuid_send(gen_random_uuid()) PLACING substring(int8send({millis}) FROM 3) FROM 1 FOR 6), 52, 1
-            ), 53, 1), 'hex')::uuid,
-            id, {kind}, {details}, {actor_kind}, {actor_id}, {actor_name}, {at}
-     FROM edited"
+     ", inserted_events!("edited"))
 }
 
 statement! {
@@ -120,7 +113,7 @@ statement! {
 #[async_trait]
 impl TagWrites for PostgresUnit {
     async fn find_tag(&mut self, name: &Tag) -> Result<Option<ListedTag>, StoreError> {
-        let find = FindTag { workspace: self.workspace, folded: folded_tag(name) };
+        let find = FindTag { workspace: self.workspace, folded: name.folded() };
         let row: (Option<String>, i64) = self.run(find.get_result(&mut self.connection()?)).await?;
         Ok(found_tag(row))
     }
@@ -133,7 +126,7 @@ impl TagWrites for PostgresUnit {
         self.lock_workspace(WorkspaceLock::Tags).await?;
         let select = SelectTagged {
             workspace: self.workspace,
-            tag: folded_tag(&change.tag),
+            tag: change.tag.folded(),
             // No tag is empty: what is removed is removed in any spelling.
             spelling: change.name.as_ref().map(Tag::to_string).unwrap_or_default(),
             limit: i64::from(limit) + 1,
@@ -163,7 +156,7 @@ impl TagWrites for PostgresUnit {
     ) -> Result<Vec<FeatureRequestId>, StoreError> {
         let workspace = self.workspace;
         let edit = EventContent::Edited(vec!["tags".to_owned()]);
-        let tag = folded_tag(&change.tag);
+        let tag = change.tag.folded();
         let all: Vec<Uuid> = requests.iter().map(|request| request.uuid()).collect();
         for requests in all.chunks(PER_STATEMENT) {
             let record = RecordEdits {
@@ -181,7 +174,7 @@ impl TagWrites for PostgresUnit {
             let (tag, requests) = (tag.clone(), requests.to_vec());
             match &change.name {
                 Some(name) => {
-                    let (other, spelling) = (folded_tag(name), name.to_string());
+                    let (other, spelling) = (name.folded(), name.to_string());
                     let remove = RemoveSecondTag {
                         workspace,
                         requests: requests.clone(),

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::locks::WorkspaceLock;
 use crate::rows::mapped_tracks;
 use crate::schema::{feature_requests, lanes, tracks};
-use crate::statement::statement;
+use crate::statement::{inserted_events, statement};
 use crate::unit::PostgresUnit;
 
 statement! {
@@ -105,20 +105,14 @@ statement! {
         millis: i64 => BigInt,
         at: TimestampColumn => Timestamptz,
     } -> Untyped,
-    "WITH moved AS (
+    concat!("WITH moved AS (
          UPDATE feature_requests
          SET track_id = {to}, handled_at = {at}, updated_at = {at},
              status_since = CASE WHEN {changes_status} THEN {at} ELSE status_since END
          WHERE workspace_id = {workspace} AND track_id = {from}
          RETURNING id
      )
-     INSERT INTO feature_request_events
-         (workspace_id, id, request_id, kind, details, actor_kind, actor_id, actor_name, created_at)
-     SELECT {workspace}, encode(set_bit(set_bit(
-                overlay(uuid_send(gen_random_uuid()) PLACING substring(int8send({millis}) FROM 3) FROM 1 FOR 6), 52, 1
-            ), 53, 1), 'hex')::uuid,
-            id, {kind}, {details}, {actor_kind}, {actor_id}, {actor_name}, {at}
-     FROM moved"
+     ", inserted_events!("moved"))
 }
 
 #[async_trait]

@@ -17,7 +17,7 @@ use roadmap_store::columns::Id;
 use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::reads::tags::{FindTag, found_tag};
-use crate::statement::statement;
+use crate::statement::{inserted_events, statement};
 use crate::unit::SqliteUnit;
 
 statement! {
@@ -34,11 +34,7 @@ statement! {
         actor_id: Option<Id> => Nullable<Binary>, actor_name: String => Text, created_at: i64 => BigInt,
         workspace: Id => Binary, requests: String => Text,
     }
-    "INSERT INTO feature_request_events
-         (workspace_id, id, request_id, kind, details, actor_kind, actor_id, actor_name, created_at)
-     SELECT workspace_id, unhex(format('%012x7%03x8%015x', ?, random() & 0xfff, random() & 0xfffffffffffffff)), id,
-            ?, ?, ?, ?, ?, ?
-     FROM feature_requests WHERE workspace_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
+    inserted_events!("workspace_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))")
 }
 
 statement! {

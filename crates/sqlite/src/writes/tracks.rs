@@ -19,7 +19,7 @@ use roadmap_store::rows::{LaneRow, TrackRow};
 use crate::errors::SqlError;
 use crate::rows::mapped_tracks;
 use crate::schema::{feature_requests, lanes, track_tallies, tracks};
-use crate::statement::statement;
+use crate::statement::{inserted_events, statement};
 use crate::unit::SqliteUnit;
 
 statement! {
@@ -49,11 +49,7 @@ statement! {
         actor_id: Option<Id> => diesel::sql_types::Nullable<Binary>, actor_name: String => Text,
         created_at: i64 => BigInt, workspace: Id => Binary, track: Id => Binary,
     }
-    "INSERT INTO feature_request_events
-         (workspace_id, id, request_id, kind, details, actor_kind, actor_id, actor_name, created_at)
-     SELECT workspace_id, unhex(format('%012x7%03x8%015x', ?, random() & 0xfff, random() & 0xfffffffffffffff)), id,
-            ?, ?, ?, ?, ?, ?
-     FROM feature_requests WHERE workspace_id = ? AND track_id = ?"
+    inserted_events!("workspace_id = ? AND track_id = ?")
 }
 
 /// Replaces the lanes and tracks of a workspace.
