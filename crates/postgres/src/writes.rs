@@ -19,4 +19,4 @@ mod tags;
 mod tracks;
 mod votes;
 
-pub(crate) use requests::{any_place, folded_tag, title_place};
+pub(crate) use requests::{any_place, title_place};

@@ -297,7 +297,7 @@ impl FeatureRequestWrites for PostgresUnit {
             description_text: fields.description.text().to_owned(),
             private: fields.private,
             tags: fields.tags.iter().map(Tag::to_string).collect(),
-            tags_folded: fields.tags.iter().map(folded_tag).collect(),
+            tags_folded: fields.tags.iter().map(Tag::folded).collect(),
             at: at.into(),
         };
         self.run(save.execute(&mut self.connection()?)).await?;
@@ -440,7 +440,7 @@ impl InsertRequest {
             attention: request.attention().map(|attention| attention.name().to_owned()),
             at: request.created_at.into(),
             tags: request.tags.iter().map(Tag::to_string).collect(),
-            tags_folded: request.tags.iter().map(folded_tag).collect(),
+            tags_folded: request.tags.iter().map(Tag::folded).collect(),
             customer: author.map(|author| author.id.uuid()),
             email: author.map(|author| author.email.as_str().to_owned()),
             email_folded: author.map(|author| author.email.folded().as_str().to_owned()),
@@ -464,11 +464,6 @@ pub(crate) fn name_of(customer: &NewCustomer) -> Option<String> {
 /// Returns the customer's display name in lower case, if one was given.
 pub(crate) fn folded_name_of(customer: &NewCustomer) -> Option<String> {
     customer.name.as_ref().map(|name| name.as_str().to_lowercase())
-}
-
-/// Returns a tag in lower case, as feature requests are found by it.
-pub(crate) fn folded_tag(tag: &Tag) -> String {
-    tag.as_str().to_lowercase()
 }
 
 /// Returns the index terms of a document, and those of the title a second time.

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::feature_request::Tag;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalRow, PortalSort};
@@ -22,7 +23,7 @@ use crate::SqliteStore;
 use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
-use rows::{Matching, Rows, VotedAmong, folded, json_requests, request_ids};
+use rows::{Matching, Rows, VotedAmong, json_requests, request_ids};
 use selections::{
     CountTagged, CountVoted, CountWritten, TaggedLanes, TaggedPage, VotedLanes, VotedPage, WrittenLanes, WrittenPage,
 };
@@ -62,7 +63,7 @@ impl Filter {
         Self {
             workspace,
             lane: filter.lane.map(|lane| Id(lane.uuid())),
-            tag: filter.tag.as_ref().map(folded),
+            tag: filter.tag.as_ref().map(Tag::folded),
             customer: filter.mine.map(|(_, customer)| Id(customer.uuid())),
             scan_limit: i64::from(PortalList::TAG_LIMIT),
             kind,
@@ -229,7 +230,7 @@ impl PortalListReader for SqliteStore {
         let matching = Matching {
             workspace,
             lane: filter.lane.map(|lane| Id(lane.uuid())),
-            tag: filter.tag.as_ref().map(folded),
+            tag: filter.tag.as_ref().map(Tag::folded),
             voter: of(Mine::Voted),
             author: of(Mine::Written),
             requests: json_requests(requests),

@@ -331,7 +331,7 @@ pub(crate) fn insert_tags(
                 feature_request_tags::request_id.eq(request),
                 feature_request_tags::position.eq(position),
                 feature_request_tags::tag.eq(tag.as_str()),
-                feature_request_tags::tag_folded.eq(tag.as_str().to_lowercase()),
+                feature_request_tags::tag_folded.eq(tag.folded()),
             ))
             .execute(connection)?;
     }

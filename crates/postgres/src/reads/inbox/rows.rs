@@ -2,11 +2,11 @@
 
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
 use roadmap_domain::model::admin::{InboxFilter, InboxRow};
+use roadmap_domain::model::feature_request::Tag;
 use uuid::Uuid;
 
 use crate::rows::{CustomerNameColumns, LinkColumns, SummaryColumns};
 use crate::statement::statement;
-use crate::writes::folded_tag;
 
 /// The types of a row of the inbox: the feature request; whether it is private, awaits approval and what it needs; its
 /// numbers of comments and of those that wait; the beginning of its description, its tags, its number of notes; its
@@ -136,7 +136,7 @@ impl From<&InboxFilter> for Scope {
         Self {
             state: filter.state.name().to_owned(),
             tracks: filter.tracks.as_ref().map(|tracks| tracks.iter().map(|track| track.uuid()).collect()),
-            tag: filter.tag.as_ref().map(folded_tag),
+            tag: filter.tag.as_ref().map(Tag::folded),
             member: filter.member.map(|member| member.uuid()),
         }
     }

@@ -4,6 +4,7 @@
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::feature_request::Tag;
 use roadmap_domain::model::portal::{Mine, PortalFilter, PortalList, PortalSort};
 use roadmap_domain::policy::trending::WantedRanking;
 use roadmap_store::columns::first_id_at;
@@ -13,7 +14,6 @@ use uuid::Uuid;
 use super::{RankingColumns, RankingRow, RowColumns, new_ideas, ranking, row};
 use crate::session::Session;
 use crate::statement::{placed, statement};
-use crate::writes::folded_tag;
 
 /// The SQL of the common table expression `selected`: the feature requests with a tag, or those that a customer has voted
 /// for or written, with all conditions of the filter. The newest `scan_limit` are considered: IDs begin with the
@@ -173,7 +173,7 @@ impl From<&PortalFilter> for Parameters {
     fn from(filter: &PortalFilter) -> Self {
         Self {
             lane: filter.lane.map(|lane| lane.uuid()),
-            tag: filter.tag.as_ref().map(folded_tag),
+            tag: filter.tag.as_ref().map(Tag::folded),
             customer: filter.mine.map(|(_, customer)| customer.uuid()),
             is_author: matches!(filter.mine, Some((Mine::Written, _))),
         }

@@ -4,10 +4,10 @@ use crate::records::CustomerNameSql;
 use crate::trees::LinkSql;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::model::admin::{InboxFilter, InboxRow, InboxState};
+use roadmap_domain::model::feature_request::Tag;
 use roadmap_store::columns::Id;
 
 use crate::codec::json_ids;
-use crate::reads::portal_lists::rows::folded;
 use crate::rows::SummarySql;
 use crate::statement::statement;
 
@@ -163,7 +163,7 @@ impl Scope {
                 .tracks
                 .as_ref()
                 .map(|tracks| json_ids(&tracks.iter().map(|track| Id(track.uuid())).collect::<Vec<_>>())),
-            tag: filter.tag.as_ref().map(folded),
+            tag: filter.tag.as_ref().map(Tag::folded),
             member: filter.member.map(|member| Id(member.uuid())),
             state: filter.state,
         }

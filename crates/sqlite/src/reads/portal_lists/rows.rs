@@ -1,7 +1,7 @@
 //! Rows of lists on the portal: the form that all lists share, and feature requests by their IDs.
 
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use roadmap_domain::model::feature_request::{Description, Tag};
+use roadmap_domain::model::feature_request::Description;
 use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_store::columns::Id;
 
@@ -128,11 +128,6 @@ statement! {
                 AND tally.request_id = unhex(request.value)
          WHERE ", has_voted!("scope.customer", "tally.workspace_id", "tally.request_id")
     )
-}
-
-/// Returns a tag as it is looked up.
-pub(in crate::reads) fn folded(tag: &Tag) -> String {
-    tag.as_str().to_lowercase()
 }
 
 /// Encodes the IDs of feature requests as a JSON array.
