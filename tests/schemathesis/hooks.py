@@ -234,9 +234,14 @@ def establish_conditions(label, case):
         orders = {"sort": "newest"} if label == f"GET {V1}/tracks/{{id}}/feature_requests" else {}
         case.query = {**query, "cursor": "", **orders}
     changelog = body.get("changelog")
-    if label == f"PATCH {V1}/changelogs/{{id}}" and isinstance(changelog, dict) and changelog.get("publish_at"):
-        # Only a changelog that is not published can be scheduled.
-        unpublish(case.path_parameters.get("id"))
+    if label == f"PATCH {V1}/changelogs/{{id}}" and isinstance(changelog, dict):
+        if changelog.get("notify_subscribers") and "publish_at" not in changelog:
+            # Only a changelog that is scheduled can announce mail.
+            changelog = {**changelog, "publish_at": "2999-01-01T00:00:00Z"}
+            case.body = {**body, "changelog": changelog}
+        if changelog.get("publish_at"):
+            # Only a changelog that is not published can be scheduled.
+            unpublish(case.path_parameters.get("id"))
 
 
 def is_of_list(query):

@@ -433,7 +433,8 @@ pub(crate) const RULE: &str = "x-any-of";
 pub(crate) const COUNTS_AS_ABSENT: &str = "x-counts-as-absent";
 
 /// The rules between the fields of a body: the schema, the rule in words, the key, and its value.
-pub(crate) fn rules() -> [(&'static str, &'static str, &'static str, Value); 5] {
+pub(crate) fn rules() -> [(&'static str, &'static str, &'static str, Value); 6] {
+    let never = json!({ "enum": [false, null] });
     let object = |name: &str| json!({ "required": [name], "properties": { name: { "type": "object" } } });
     let blanks = |names: [&str; 2]| {
         let properties: Map<String, Value> = names.map(|name| (name.to_owned(), blank())).into_iter().collect();
@@ -453,17 +454,28 @@ pub(crate) fn rules() -> [(&'static str, &'static str, &'static str, Value); 5] 
             RULE,
             json!([
                 { "properties": { "customer": { "type": "null" } } },
-                { "properties": { "author_email": blank(), "notify_all_voters": { "enum": [false, null] } } },
+                { "properties": { "author_email": blank(), "notify_all_voters": never.clone() } },
                 { "properties": { "customer": blanks(["email", "name"]) } },
             ]),
         ),
         (
             "NewChangelog",
-            "It is published at once, later or not at all: with `publish` true, `publish_at` must be absent or blank.",
+            "It is published at once, later or not at all: with `publish` true, `publish_at` must be absent or blank. \
+             `notify_subscribers` true is for changelogs that are published later.",
             RULE,
             json!([
-                { "properties": { "publish": { "enum": [false, null] } } },
-                { "properties": { "publish_at": blank() } },
+                { "properties": { "publish_at": blank(), "notify_subscribers": never.clone() } },
+                { "required": ["publish_at"], "properties": { "publish": never.clone(), "publish_at": given() } },
+            ]),
+        ),
+        (
+            "ChangelogChange",
+            "A changelog that is not to be published later sends no mail then: with a blank `publish_at`, \
+             `notify_subscribers` must be absent or false.",
+            RULE,
+            json!([
+                { "properties": { "notify_subscribers": never } },
+                { "properties": { "publish_at": given() } },
             ]),
         ),
         (
@@ -484,6 +496,11 @@ pub(crate) fn rules() -> [(&'static str, &'static str, &'static str, Value); 5] 
 /// The schema of a value that counts as absent.
 fn blank() -> Value {
     json!({ "type": ["string", "null"], "pattern": format!("^[{SPACE}]*$") })
+}
+
+/// The schema of a text that does not count as absent.
+fn given() -> Value {
+    json!({ "type": "string", "pattern": format!("[^{SPACE}]") })
 }
 
 fn parameter(name: &str, place: ParameterIn, schema: impl Into<Schema>, description: &str) -> ParameterBuilder {
