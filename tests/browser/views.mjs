@@ -165,8 +165,8 @@ const PAIRS = [
 /** Every language, theme and width once. */
 const ENDS = [PAIRS[0], { language: "ar", theme: "dark", width: 320 }];
 
-/** Returns in which languages, themes and widths a view is seen, in the short form and otherwise. */
-export const variantsOf = (view, isShort) => (isPictured(view) && !isShort ? PAIRS : ENDS);
+/** Returns in which languages, themes and widths a view is seen. The short form sees views by turns in one of two. */
+export const variantsOf = (view, isShort, number) => (isShort ? [ENDS[number % ENDS.length]] : isPictured(view) ? PAIRS : ENDS);
 
 /** Whether pictures of a view are taken. */
 export const isPictured = (view) => MAIN.has(view.name) || ADMIN_MAIN.has(view.name);

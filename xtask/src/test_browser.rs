@@ -22,7 +22,8 @@ const ROUTES: &str = "crates/web/src/routes.rs";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TestBrowser {
-    /// Take no pictures, and open each page in two of four combinations of language, theme and width only
+    /// Take no pictures, open each page in one of four combinations of language, theme and width, and show a third of the
+    /// hostile content
     #[arg(long)]
     pub(crate) short: bool,
 }
