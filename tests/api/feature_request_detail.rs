@@ -183,6 +183,7 @@ fn rows(app: &App) -> Vec<(&'static str, i64)> {
         "feature_requests",
         "feature_request_tags",
         "vote_tallies",
+        "company_tallies",
         "votes",
         "comments",
         "notes",

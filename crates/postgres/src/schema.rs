@@ -67,6 +67,7 @@ diesel::table! {
         id -> Uuid,
         name -> Text,
         kind -> Text,
+        names -> Text,
         position -> BigInt,
     }
 }
@@ -288,6 +289,7 @@ diesel::table! {
         time_zone -> Text,
         welcome_text -> Text,
         form_question -> Text,
+        noun -> Text,
         logo_attachment_id -> Nullable<Uuid>,
     }
 }

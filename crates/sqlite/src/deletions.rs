@@ -83,6 +83,7 @@ macro_rules! delete_statement {
 delete_statement!(DeleteTags, "feature_request_tags", "request_id");
 delete_statement!(DeleteTallies, "vote_tallies", "request_id");
 delete_statement!(DeleteVotes, "votes", "request_id");
+delete_statement!(DeleteCompanyTallies, "company_tallies", "request_id");
 delete_statement!(DeleteFollowers, "followers", "request_id");
 delete_statement!(DeleteNotes, "notes", "request_id");
 delete_statement!(DeleteComments, "comments", "request_id");
@@ -113,6 +114,7 @@ pub(crate) fn delete_tree(connection: &mut SqliteConnection, workspace: Id, requ
     }
     DeleteTags { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteVotes { workspace, requests: requests.clone() }.execute(connection)?;
+    DeleteCompanyTallies { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteFollowers { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteNotes { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteComments { workspace, requests: requests.clone() }.execute(connection)?;

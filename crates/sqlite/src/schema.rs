@@ -70,6 +70,7 @@ table! {
         id -> Binary,
         name -> Text,
         kind -> Text,
+        names -> Text,
         position -> BigInt,
     }
 }
@@ -170,6 +171,7 @@ table! {
         root_id -> Nullable<Binary>,
         attention -> Nullable<Text>,
         trend -> Double,
+        companies_count -> BigInt,
     }
 }
 
@@ -234,6 +236,7 @@ table! {
         time_zone -> Text,
         welcome_text -> Text,
         form_question -> Text,
+        noun -> Text,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The ports of a store under test, and helpers for the cases.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,6 +11,7 @@ use roadmap_domain::model::audit::{Audit, AuditEntry, AuditFilter, AuditPage};
 use roadmap_domain::model::board::ListedLane;
 use roadmap_domain::model::changelog::ChangelogFields;
 use roadmap_domain::model::comment::{CommentDraft, ListedComment};
+use roadmap_domain::model::company::company;
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName, CustomerQuery};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::Event;
@@ -380,11 +382,16 @@ impl Harness {
         listing.expect("the feature request").items
     }
 
-    /// The voters of a feature request.
+    /// The voters of a feature request. Their companies are counted as the store has counted them.
     pub async fn voters(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Vec<Voter> {
-        let request = FeatureRequestRef::Id(request);
+        let root = self.detail(workspace, request).await.summary.id;
+        let request = FeatureRequestRef::Id(root);
         let listing = self.subject.reader.voters(workspace, &request, largest_page()).await.expect("the reader");
-        listing.expect("the feature request").items
+        let voters = listing.expect("the feature request").items;
+        let companies: BTreeSet<&str> = voters.iter().filter_map(|voter| company(voter.email.folded())).collect();
+        let counted = self.subject.reader.count_companies(workspace, root).await.expect("the reader");
+        assert_eq!(counted, i64::try_from(companies.len()).unwrap(), "{companies:?}");
+        voters
     }
 
     /// The numbers of the feature requests that a customer voted for.

@@ -77,13 +77,15 @@ pub enum InboxSort {
     Oldest,
     /// Most voted first.
     Votes,
+    /// Those with voters of the most companies first.
+    Companies,
     /// Last updated first.
     Updated,
 }
 
 impl InboxSort {
     /// All orders, as they are offered.
-    pub const ALL: [Self; 4] = [Self::Newest, Self::Votes, Self::Oldest, Self::Updated];
+    pub const ALL: [Self; 5] = [Self::Newest, Self::Votes, Self::Companies, Self::Oldest, Self::Updated];
 
     /// Returns the value of the parameter.
     #[must_use]
@@ -92,6 +94,7 @@ impl InboxSort {
             Self::Newest => "newest",
             Self::Oldest => "oldest",
             Self::Votes => "votes",
+            Self::Companies => "companies",
             Self::Updated => "updated",
         }
     }
@@ -163,6 +166,8 @@ pub struct InboxRow {
     pub awaiting_approval: bool,
     /// What it needs from the team.
     pub attention: Option<Attention>,
+    /// Number of companies whose customers have voted for it or for what is merged into it.
+    pub companies_count: i64,
     /// Number of its own comments, without those of what is merged into it.
     pub comments_count: i64,
     /// Number of its comments that wait for approval.

@@ -4,7 +4,9 @@ use crate::model::email_address::FoldedEmail;
 
 /// Domains at which people have addresses for themselves, in alphabetical order: the most used providers of mail. Whoever
 /// writes from another one is shown with it, which does no harm.
-const FREE_MAIL: [&str; 68] = [
+///
+/// A migration has this list for the stores: a longer list needs another one, which counts the companies again.
+pub const FREE_MAIL: [&str; 68] = [
     "126.com",
     "139.com",
     "163.com",
@@ -78,16 +80,12 @@ const FREE_MAIL: [&str; 68] = [
 /// The domains below which there is no company (RFC 2606), as those of customers who were imported without an address.
 const NO_COMPANY: &str = ".invalid";
 
-/// Returns the company of the owner of an address: the domain, unless people have addresses there for themselves.
+/// Returns the company of the owner of an address: the domain, unless people have addresses there for themselves. The
+/// stores have the same rule, by which they count the companies of voters.
 #[must_use]
 pub fn company(address: &FoldedEmail) -> Option<&str> {
-    address.domain().filter(|domain| is_company(domain))
-}
-
-/// Whether a domain in lower case is that of a company.
-#[must_use]
-pub fn is_company(domain: &str) -> bool {
-    FREE_MAIL.binary_search(&domain).is_err() && !domain.ends_with(NO_COMPANY)
+    let is_company = |domain: &&str| FREE_MAIL.binary_search(domain).is_err() && !domain.ends_with(NO_COMPANY);
+    address.domain().filter(is_company)
 }
 
 #[cfg(test)]

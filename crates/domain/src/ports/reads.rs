@@ -578,10 +578,9 @@ pub trait VoteReader: Send + Sync {
         customers: &[CustomerId],
     ) -> Result<Vec<(CustomerId, CleanHtml)>, StoreError>;
 
-    /// Returns the domains of the addresses of the voters of a feature request and of what is merged into it, each once and
-    /// in lower case. One statement, which reads all votes.
-    async fn voter_domains(&self, workspace: WorkspaceId, request: FeatureRequestId)
-    -> Result<Vec<String>, StoreError>;
+    /// Returns the number of companies (`model/company.rs`) of the voters of a feature request and of what is merged into it.
+    /// 0 when it does not exist. One statement, which reads no vote.
+    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<i64, StoreError>;
 
     /// Returns the feature requests that a customer voted for, newest first. A merged one is the one it was merged into,
     /// listed once. Empty for an unknown customer.
@@ -734,7 +733,7 @@ mockall::mock! {
     #[async_trait]
     impl VoteReader for Reads {
         async fn notes_of_voters(&self, workspace: WorkspaceId, request: FeatureRequestId, customers: &[CustomerId]) -> Result<Vec<(CustomerId, CleanHtml)>, StoreError>;
-        async fn voter_domains(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<Vec<String>, StoreError>;
+        async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<i64, StoreError>;
         async fn voters(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
         async fn voted_requests(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<FeatureRequestSummary>, StoreError>;
     }

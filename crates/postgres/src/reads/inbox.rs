@@ -1,7 +1,7 @@
 //! The inbox: its counters and its lists.
 //!
 //! A list without a tag and without a member is read from indexes in its order. A list of tracks is merged from the first
-//! rows of each track, and so are lists of a state, whose indexes are by track. By votes there are indexes of all feature
+//! rows of each track, and so are lists of a state, whose indexes are by track. By counts there are indexes of all feature
 //! requests only: whether those of a state are picked from them or sorted depends on their number ([`is_rare`]). Lists
 //! with a tag or a member are sorted (`selections.rs`).
 
@@ -43,7 +43,7 @@ statement! {
     /// Selects the tracks with their counters, each with the numbers of feature requests and of comments that wait for
     /// approval and of merged feature requests, which are counted.
     Counts { workspace: Uuid => SqlUuid, limit: i64 => BigInt }
-        -> ((SqlUuid, Text, Nullable<(SqlUuid, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
+        -> ((SqlUuid, Text, Nullable<(SqlUuid, Text, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt),
     concat!("WITH counted AS MATERIALIZED (
          SELECT (SELECT count(*) FROM (", awaiting!(), " LIMIT {limit}) AS waiting) AS awaiting,
                 (SELECT count(*) FROM (
@@ -52,7 +52,7 @@ statement! {
                      SELECT FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NOT NULL LIMIT {limit}
                  ) AS merged) AS merged
      )
-     SELECT tracks.id, tracks.name, lanes.id, lanes.name, lanes.kind, coalesce(all_count, 0),
+     SELECT tracks.id, tracks.name, lanes.id, lanes.name, lanes.kind, lanes.names, coalesce(all_count, 0),
             coalesce(unanswered_count, 0), coalesce(replied_count, 0), coalesce(all_count - public_count, 0), awaiting, held, merged
      FROM counted CROSS JOIN tracks
      LEFT JOIN lanes ON lanes.workspace_id = {workspace} AND lanes.id = lane_id
@@ -326,38 +326,78 @@ by_votes!(VotedReplied, VotedRepliedOfWorkspace, " AND attention = 'replied'");
 
 by_votes!(VotedPrivate, VotedPrivateOfWorkspace, " AND private");
 
-/// Declares the statement of a state that sorts all of its feature requests by votes.
-macro_rules! sorted_by_votes {
-    ($name:ident, $condition:literal) => {
+/// The SQL of the feature requests of a track with voters of the most companies. The track is compared as in
+/// [`most_voted`].
+macro_rules! most_companies {
+    ($filter:literal) => {
+        concat!(
+            "SELECT companies_count, tag_number FROM vote_tallies
+             WHERE workspace_id = {workspace} AND (track_id, companies_count) >= (track_set.id, 0)
+               AND track_id <= track_set.id AND root_id IS NULL",
+            $filter,
+            " ORDER BY track_id DESC, companies_count DESC, tag_number DESC LIMIT {scan_limit}"
+        )
+    };
+}
+
+/// Declares the statement of a state by companies, which reads all feature requests of the tracks in that order.
+macro_rules! by_companies {
+    ($name:ident, $filter:literal) => {
         inbox_list! {
-            /// Selects a page of the feature requests of a state, most voted first. The newest `scan_limit` are read.
+            /// Selects a page of the feature requests of a state, those with voters of the most companies first.
+            $name, of_tracks!(most_companies!($filter)), "companies_count DESC, tag_number DESC"
+        }
+    };
+}
+
+by_companies!(CompaniesAll, "");
+
+by_companies!(CompaniesUnanswered, " AND attention = 'unanswered'");
+
+by_companies!(CompaniesReplied, " AND attention = 'replied'");
+
+by_companies!(CompaniesPrivate, " AND private");
+
+/// Declares the statement of a state that sorts all of its feature requests by a count of `vote_tallies`.
+macro_rules! sorted_by_count {
+    ($name:ident, $count:literal, $condition:literal) => {
+        inbox_list! {
+            /// Selects a page of the feature requests of a state by a count. The newest `scan_limit` are read.
             $name,
             of_tracks!(concat!(
-                "SELECT newest.tag_number, tallies.votes_count FROM (
+                "SELECT newest.tag_number, tallies.counted FROM (
                      SELECT id, tag_number FROM feature_requests
                      WHERE workspace_id = {workspace} AND (track_id, tag_number) >= (track_set.id, 0)
                        AND track_id <= track_set.id AND ", $condition, "
                      ORDER BY track_id DESC, tag_number DESC LIMIT {scan_limit}
                  ) AS newest
                  CROSS JOIN LATERAL (
-                     SELECT votes_count FROM vote_tallies
+                     SELECT ", $count, " AS counted FROM vote_tallies
                      WHERE workspace_id = {workspace} AND request_id = newest.id OFFSET 0
                  ) AS tallies"
             )),
-            "votes_count DESC, tag_number DESC"
+            "counted DESC, tag_number DESC"
         }
     };
 }
 
-sorted_by_votes!(SortedUnanswered, "attention = 'unanswered'");
+/// Declares the statements of a state that sort all of its feature requests by votes and by companies.
+macro_rules! sorted_by_counts {
+    ($by_votes:ident, $by_companies:ident, $condition:literal) => {
+        sorted_by_count!($by_votes, "votes_count", $condition);
+        sorted_by_count!($by_companies, "companies_count", $condition);
+    };
+}
 
-sorted_by_votes!(SortedReplied, "attention = 'replied'");
+sorted_by_counts!(SortedUnanswered, SortedCompaniesUnanswered, "attention = 'unanswered'");
 
-sorted_by_votes!(SortedPrivate, "private AND root_id IS NULL");
+sorted_by_counts!(SortedReplied, SortedCompaniesReplied, "attention = 'replied'");
 
-sorted_by_votes!(SortedAwaiting, "awaiting_approval AND root_id IS NULL");
+sorted_by_counts!(SortedPrivate, SortedCompaniesPrivate, "private AND root_id IS NULL");
 
-sorted_by_votes!(SortedMerged, "root_id IS NOT NULL");
+sorted_by_counts!(SortedAwaiting, SortedCompaniesAwaiting, "awaiting_approval AND root_id IS NULL");
+
+sorted_by_counts!(SortedMerged, SortedCompaniesMerged, "root_id IS NOT NULL");
 
 /// Declares the statement of a state that sorts all of its feature requests by the last change.
 macro_rules! sorted_by_update {
@@ -413,8 +453,8 @@ struct Totals {
     listed: i64,
 }
 
-/// Whether it takes less to sort all feature requests of a state by votes than to pick the first `end` of them, on each
-/// track, from all in the order of votes. A sorted one takes about twice as long as one that is read in order.
+/// Whether it takes less to sort all feature requests of a state by a count than to pick the first `end` of them, on each
+/// track, from all in that order. A sorted one takes about twice as long as one that is read in order.
 fn is_rare(totals: &Totals, end: i64) -> bool {
     let Totals { tracks, all, listed } = *totals;
     let picked = tracks.saturating_mul(end).saturating_mul(all) / listed.max(1);
@@ -520,6 +560,28 @@ async fn voted_page(
     }
 }
 
+/// Selects a page of a list by companies.
+async fn companies_page(
+    session: &Session,
+    window: Window,
+    state: InboxState,
+    totals: &Totals,
+) -> Result<Vec<InboxListRow>, StoreError> {
+    let end = window.end();
+    let is_rare = is_rare(totals, end);
+    match state {
+        InboxState::Open | InboxState::All => CompaniesAll::rows(session, window, end).await,
+        InboxState::Unanswered if is_rare => SortedCompaniesUnanswered::rows(session, window, MAX_LISTED).await,
+        InboxState::Unanswered => CompaniesUnanswered::rows(session, window, end).await,
+        InboxState::Replied if is_rare => SortedCompaniesReplied::rows(session, window, MAX_LISTED).await,
+        InboxState::Replied => CompaniesReplied::rows(session, window, end).await,
+        InboxState::Private if is_rare => SortedCompaniesPrivate::rows(session, window, MAX_LISTED).await,
+        InboxState::Private => CompaniesPrivate::rows(session, window, end).await,
+        InboxState::Awaiting => SortedCompaniesAwaiting::rows(session, window, MAX_LISTED).await,
+        InboxState::Merged => SortedCompaniesMerged::rows(session, window, MAX_LISTED).await,
+    }
+}
+
 statement! {
     /// Selects two feature requests, the first one itself and of the second one the root, each with whether it is the
     /// former, and with the number of different voters of both and of what is merged into them.
@@ -576,6 +638,7 @@ impl InboxReader for PostgresReader {
                 InboxSort::Oldest => numbered_page(&session, window, *state, false).await?,
                 InboxSort::Updated => updated_page(&session, window, *state).await?,
                 InboxSort::Votes => voted_page(&session, window, *state, &totals).await?,
+                InboxSort::Companies => companies_page(&session, window, *state, &totals).await?,
             }
         };
         let items = records.into_iter().map(InboxRow::try_from).collect::<Result<_, _>>()?;

@@ -118,15 +118,9 @@ statement! {
 }
 
 statement! {
-    /// Selects the domains of the voters of a feature request and of what is merged into it. A domain is what is behind the
-    /// last `@`.
-    VoterDomains { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Text,
-    "SELECT DISTINCT substring(email_folded from '[^@]*$') FROM (
-         SELECT {request} AS id UNION ALL
-         SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = {request}
-     ) AS members
-     JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
-     JOIN customers ON customers.workspace_id = {workspace} AND customers.id = votes.customer_id"
+    /// Selects the number of companies of the voters of a feature request and of what is merged into it.
+    CountCompanies { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid } -> BigInt,
+    "SELECT companies_count FROM vote_tallies WHERE workspace_id = {workspace} AND request_id = {request}"
 }
 
 #[async_trait]
@@ -169,14 +163,11 @@ impl VoteReader for PostgresReader {
         Ok(rows.into_iter().map(|(customer, body)| (CustomerId::new(customer), CleanHtml::from_stored(body))).collect())
     }
 
-    async fn voter_domains(
-        &self,
-        workspace: WorkspaceId,
-        request: FeatureRequestId,
-    ) -> Result<Vec<String>, StoreError> {
+    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<i64, StoreError> {
         let session = self.session(workspace).await?;
-        let domains = VoterDomains { workspace: workspace.uuid(), request: request.uuid() };
-        session.run(domains.load(&mut session.connection()?)).await
+        let count = CountCompanies { workspace: workspace.uuid(), request: request.uuid() };
+        let count: Option<i64> = session.run_optional(count.get_result(&mut session.connection()?)).await?;
+        Ok(count.unwrap_or(0))
     }
 
     async fn voted_requests(

@@ -31,7 +31,8 @@ use crate::writes::subscriptions::DeleteWaiting;
 /// The SQL of the roots of the trees whose votes are counted again when `source` is merged into another customer, and
 /// whether they were ever part of a merge: those of feature requests for which both have voted, and all trees of merged
 /// feature requests. In the latter, the other customer may have voted for another feature request, or is about to. Such a
-/// vote notices the new version. `added` are the votes of the other customer that the merge has added.
+/// vote notices the new version. If they are of two companies, it is everything for which `source` has voted. `added` are
+/// the votes of the other customer that the merge has added.
 macro_rules! recounted {
     ($both_voted:literal) => {
         concat!(
@@ -42,7 +43,8 @@ macro_rules! recounted {
              WHERE votes.workspace_id = {workspace} AND votes.customer_id = {source}
                AND (tallies.tree_version > 0 OR ",
             $both_voted,
-            ")"
+            " OR (SELECT count(DISTINCT coalesce(company_of(email_folded), '')) FROM customers
+                  WHERE workspace_id = {workspace} AND id IN ({source}, {target})) > 1)"
         )
     };
 }
@@ -78,9 +80,14 @@ statement! {
 }
 
 statement! {
-    /// Selects the roots of the trees whose votes are counted again, and whether they were ever part of a merge.
-    SelectRecounted { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, added: Vec<Uuid> => Array<SqlUuid> }
-        -> (SqlUuid, Bool),
+    /// Selects the roots of the trees whose votes or companies are counted again, and whether they were ever part of a
+    /// merge.
+    SelectRecounted {
+        workspace: Uuid => SqlUuid,
+        source: Uuid => SqlUuid,
+        target: Uuid => SqlUuid,
+        added: Vec<Uuid> => Array<SqlUuid>,
+    } -> (SqlUuid, Bool),
     recounted!("votes.request_id <> ALL ({added})")
 }
 
@@ -117,6 +124,12 @@ statement! {
      )
      SELECT count(*) FROM dropped
      WHERE request_id <> ALL ({added}) AND request_id NOT IN (SELECT request_id FROM doubled)"
+}
+
+statement! {
+    /// Counts the companies of the voters of trees again.
+    CountCompanies { workspace: Uuid => SqlUuid, roots: Vec<Uuid> => Array<SqlUuid> } -> Untyped,
+    "SELECT count_companies({workspace}, {roots})"
 }
 
 statement! {
@@ -321,7 +334,7 @@ impl CustomerWrites for PostgresUnit {
         self.run(lock.execute(&mut self.connection()?)).await?;
         let votes = AddVotes { workspace, source, target };
         let added: Vec<Uuid> = self.run(votes.load(&mut self.connection()?)).await?;
-        let recounted = SelectRecounted { workspace, source, added: added.clone() };
+        let recounted = SelectRecounted { workspace, source, target, added: added.clone() };
         let recounted: Vec<(Uuid, bool)> = self.run(recounted.load(&mut self.connection()?)).await?;
         let roots = recounted.iter().map(|(root, _)| *root).collect();
         self.lock_trees(roots, Uuid::nil(), Vec::new()).await?;
@@ -332,8 +345,10 @@ impl CustomerWrites for PostgresUnit {
             // To add them now could wait for a vote that waits for the tally.
             return Err(StoreError::Transient("a vote was withdrawn while customers were merged".into()));
         }
-        let merged = recounted.into_iter().filter(|(_, was_merged)| *was_merged).map(|(root, _)| root).collect();
-        self.count_trees(merged).await?;
+        let (merged, others): (Vec<_>, Vec<_>) = recounted.into_iter().partition(|(_, was_merged)| *was_merged);
+        self.count_trees(merged.into_iter().map(|(root, _)| root).collect()).await?;
+        let companies = CountCompanies { workspace, roots: others.into_iter().map(|(root, _)| root).collect() };
+        self.run(companies.execute(&mut self.connection()?)).await?;
         let delete = DeleteWaiting { workspace, customer: source };
         self.run(delete.execute(&mut self.connection()?)).await?;
         let records = MoveRecords { workspace, source, target };

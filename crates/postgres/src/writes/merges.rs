@@ -176,6 +176,8 @@ statement! {
          DELETE FROM search_documents WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
      ), tags AS (
          DELETE FROM feature_request_tags WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
+     ), companies AS (
+         DELETE FROM company_tallies WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
      ), tallies AS (
          DELETE FROM vote_tallies WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
      )

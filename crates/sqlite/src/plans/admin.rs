@@ -7,10 +7,10 @@ use crate::reads::comments::CommentCustomers;
 use crate::reads::customers::{AskedFor, Commented, CountTexts, Noted, SubscribedTo, TextsPage, Voted};
 use crate::reads::inbox::ordered::{
     CountAwaiting, CountMerged, CountOfTracks, LastUpdatedNoticedOfTracks, LastUpdatedOfTracks,
-    LastUpdatedPrivateOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
-    NewestNoticedOfTracks, NewestNoticedPage, NewestOfTracks, NewestPage, NewestPrivateOfTracks, NewestPrivatePage,
-    OldestAwaitingPage, OldestMergedPage, OldestNoticedOfTracks, OldestNoticedPage, OldestOfTracks, OldestPage,
-    OldestPrivateOfTracks, OldestPrivatePage,
+    LastUpdatedPrivateOfTracks, MostCompaniesOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage,
+    NewestMergedPage, NewestNoticedOfTracks, NewestNoticedPage, NewestOfTracks, NewestPage, NewestPrivateOfTracks,
+    NewestPrivatePage, OldestAwaitingPage, OldestMergedPage, OldestNoticedOfTracks, OldestNoticedPage, OldestOfTracks,
+    OldestPage, OldestPrivateOfTracks, OldestPrivatePage,
 };
 use crate::reads::inbox::rows::Rows;
 use crate::reads::inbox::selections::{
@@ -50,6 +50,7 @@ fn ordered_lists() -> Vec<String> {
         OldestPrivateOfTracks,
         MostVotedPage,
         MostVotedOfTracks,
+        MostCompaniesOfTracks,
         LastUpdatedOfTracks,
         LastUpdatedNoticedOfTracks,
         LastUpdatedPrivateOfTracks,
@@ -78,8 +79,8 @@ fn other_statements() -> Vec<String> {
         sql(&CountOfTracks { workspace, tracks: tracks(), state }),
         sql(&CountAwaiting { workspace, limit: scan_limit }),
         sql(&CountMerged { workspace, limit: scan_limit }),
-        sql(&FewNoticedPage { workspace, tracks: tracks(), state, limit, offset }),
-        sql(&FewPrivatePage { workspace, tracks: tracks(), state, limit, offset }),
+        sql(&FewNoticedPage { workspace, tracks: tracks(), state, sort, limit, offset }),
+        sql(&FewPrivatePage { workspace, tracks: tracks(), state, sort, limit, offset }),
         sql(&Rows { workspace, tracks: tracks(), tag: tag.clone(), member, state, requests: requests.clone() }),
         sql(&LatestNotes { workspace, root, limit }),
         sql(&SubscribersAndVoters { workspace, root, limit }),

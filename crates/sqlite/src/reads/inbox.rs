@@ -29,7 +29,7 @@ statement! {
     /// Selects the tracks in order with their numbers of feature requests: all, unanswered, with a new reply, private; and those of the
     /// workspace that await approval, of comments that do, and of merged feature requests, each up to a limit.
     Counts { workspace: Id => Binary, limit: i64 => BigInt } -> (
-        (Binary, Text, Nullable<(Binary, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt,
+        (Binary, Text, Nullable<(Binary, Text, Text, Text)>), BigInt, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt,
     ),
     concat!(
         "WITH scope (workspace, row_limit) AS (SELECT ?, ?),
@@ -41,7 +41,8 @@ statement! {
                  )
              ), ", merged_count!(), "
          )
-         SELECT tracks.id, tracks.name, lanes.id, lanes.name, lanes.kind, coalesce(tally.all_count, 0),
+         SELECT tracks.id, tracks.name, lanes.id, lanes.name, lanes.kind, lanes.names,
+                coalesce(tally.all_count, 0),
                 coalesce(tally.unanswered_count, 0), coalesce(tally.replied_count, 0),
                 coalesce(tally.all_count - tally.public_count, 0),
                 counted.awaiting, counted.held, counted.merged

@@ -21,7 +21,7 @@ use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use crate::rows::{SummarySql, find_summary, placed_joins, placed_requests, summary_columns, summary_sql};
-use crate::schema::{customers, feature_requests, votes};
+use crate::schema::{customers, feature_requests, vote_tallies, votes};
 use crate::statement::statement;
 use crate::trees::{HasMerged, tree_members};
 
@@ -90,23 +90,6 @@ statement! {
              ON notes.workspace_id = scope.workspace AND notes.customer_id = unhex(voter.value)
          WHERE notes.request_id IN (SELECT id FROM tree)
      ) WHERE place = 1"
-}
-
-statement! {
-    /// Selects the domains of the voters of a feature request and of what is merged into it. A domain is what is behind the
-    /// last `@`.
-    VoterDomains { workspace: Id => Binary, request: Id => Binary } -> Text,
-    "WITH scope (workspace, request) AS (SELECT ?, ?),
-     tree (id) AS (
-         SELECT request FROM scope
-         UNION ALL
-         SELECT merged.id FROM scope CROSS JOIN feature_requests merged
-             ON merged.workspace_id = scope.workspace AND merged.root_id = scope.request
-     )
-     SELECT DISTINCT substr(email_folded, length(rtrim(email_folded, replace(email_folded, '@', ''))) + 1)
-     FROM scope CROSS JOIN tree
-     CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = tree.id
-     CROSS JOIN customers ON customers.workspace_id = scope.workspace AND customers.id = votes.customer_id"
 }
 
 fn load_voted(
@@ -215,13 +198,18 @@ impl VoteReader for SqliteStore {
             .collect())
     }
 
-    async fn voter_domains(
-        &self,
-        workspace: WorkspaceId,
-        request: FeatureRequestId,
-    ) -> Result<Vec<String>, StoreError> {
-        let domains = VoterDomains { workspace: Id(workspace.uuid()), request: Id(request.uuid()) };
-        self.readers.run(move |connection| Ok(domains.load(connection)?)).await
+    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<i64, StoreError> {
+        let (workspace, request) = (Id(workspace.uuid()), Id(request.uuid()));
+        let count: Option<i64> = self
+            .readers
+            .run(move |connection| {
+                let tally = vote_tallies::table
+                    .filter(vote_tallies::workspace_id.eq(workspace))
+                    .filter(vote_tallies::request_id.eq(request));
+                Ok(tally.select(vote_tallies::companies_count).first(connection).optional()?)
+            })
+            .await?;
+        Ok(count.unwrap_or(0))
     }
 
     async fn voted_requests(

@@ -26,14 +26,19 @@ use crate::writes::merges::recount;
 use crate::writes::votes::{find_customer, find_or_insert_customer};
 
 statement! {
-    /// Selects the roots of the trees for which both customers have voted.
-    CommonRoots { workspace: Id => Binary, source: Id => Binary, target: Id => Binary } -> Binary,
+    /// Selects the roots of the trees whose votes are counted again when the first customer is merged into the second one:
+    /// those for which both have voted, and if they are of two companies all for which the first one has.
+    RecountedRoots { workspace: Id => Binary, source: Id => Binary, target: Id => Binary } -> Binary,
     "WITH scope (workspace, source, target) AS (SELECT ?, ?, ?)
      SELECT DISTINCT coalesce(tally.root_id, tally.request_id) AS root FROM scope
      CROSS JOIN votes INDEXED BY votes_by_customer
              ON votes.workspace_id = scope.workspace AND votes.customer_id = scope.source
      CROSS JOIN vote_tallies tally ON tally.workspace_id = votes.workspace_id AND tally.request_id = votes.request_id
-     WHERE EXISTS (
+     WHERE (
+         SELECT company FROM customer_companies WHERE workspace_id = scope.workspace AND customer_id = scope.source
+     ) IS NOT (
+         SELECT company FROM customer_companies WHERE workspace_id = scope.workspace AND customer_id = scope.target
+     ) OR EXISTS (
          SELECT 1 FROM votes other WHERE other.workspace_id = scope.workspace
             AND other.request_id = coalesce(tally.root_id, tally.request_id) AND other.customer_id = scope.target
      ) OR EXISTS (
@@ -189,7 +194,7 @@ fn merge(
     let stopped = stopped.into_iter().filter(|(at, _)| at.is_some()).min_by_key(|(at, why)| (is_block(why), *at));
     let (stopped_at, stopped_because) = stopped.unwrap_or_default();
 
-    let roots: Vec<Id> = CommonRoots { workspace, source, target }.load(connection)?;
+    let roots: Vec<Id> = RecountedRoots { workspace, source, target }.load(connection)?;
     MoveVotes { workspace, source, target }.execute(connection)?;
     DeleteVotes { workspace, customer: source }.execute(connection)?;
     MoveFollowers { workspace, source, target }.execute(connection)?;

@@ -80,6 +80,25 @@ statement! {
 }
 
 statement! {
+    /// Deletes the tallies of the companies of a feature request.
+    DeleteCompanyTallies { workspace: Id => Binary, request: Id => Binary }
+    "DELETE FROM company_tallies WHERE workspace_id = ? AND request_id = ?"
+}
+
+statement! {
+    /// Inserts the tallies of the companies of a root, from the votes for the feature requests of a JSON array.
+    InsertCompanyTallies { workspace: Id => Binary, root: Id => Binary, requests: String => Text }
+    "WITH scope (workspace, root) AS (SELECT ?, ?)
+     INSERT INTO company_tallies (workspace_id, request_id, company, voters_count)
+     SELECT scope.workspace, scope.root, of_voter.company, count(DISTINCT votes.customer_id)
+     FROM scope CROSS JOIN json_each(?) AS request
+     CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = unhex(request.value)
+     CROSS JOIN customer_companies of_voter
+             ON of_voter.workspace_id = scope.workspace AND of_voter.customer_id = votes.customer_id
+     GROUP BY of_voter.company"
+}
+
+statement! {
     /// Sets again what the feature requests of a JSON array need from the team.
     RefreshAttention { workspace: Id => Binary, requests: String => Text }
     "UPDATE feature_requests SET attention = (
@@ -94,19 +113,26 @@ pub(crate) fn descendants(connection: &mut SqliteConnection, workspace: Id, requ
     Ok(Descendants { workspace, request }.load(connection)?)
 }
 
-/// Counts the votes of the tree of a root again, and sets what it needs from the team.
+/// Counts the votes of the tree of a root and their companies again, and sets what it needs from the team.
 pub(crate) fn recount(connection: &mut SqliteConnection, workspace: Id, root: Id) -> Result<(), SqlError> {
     let requests = json_ids(&tree_members(connection, workspace, root)?);
-    let first_votes: Vec<i64> = FirstVotes { workspace, requests }.load(connection)?;
+    let first_votes: Vec<i64> = FirstVotes { workspace, requests: requests.clone() }.load(connection)?;
     let mut trend = 0.0;
     for voted_at in &first_votes {
         trend += weight_of_vote(*voted_at, root)?;
     }
     let voters = i64::try_from(first_votes.len()).unwrap_or(i64::MAX);
+    DeleteCompanyTallies { workspace, request: root }.execute(connection)?;
+    let companies = InsertCompanyTallies { workspace, root, requests }.execute(connection)?;
+    let companies = i64::try_from(companies).unwrap_or(i64::MAX);
     diesel::update(vote_tallies::table)
         .filter(vote_tallies::workspace_id.eq(workspace))
         .filter(vote_tallies::request_id.eq(root))
-        .set((vote_tallies::votes_count.eq(voters), vote_tallies::trend.eq(trend)))
+        .set((
+            vote_tallies::votes_count.eq(voters),
+            vote_tallies::companies_count.eq(companies),
+            vote_tallies::trend.eq(trend),
+        ))
         .execute(connection)?;
     RefreshAttention { workspace, requests: json_ids(&[root]) }.execute(connection)?;
     Ok(())

@@ -49,12 +49,43 @@ statement! {
 }
 
 statement! {
-    /// Adds votes and their weight to the tally of a feature request. Returns the number of votes.
-    AddVotes { votes: i64 => BigInt, weight: f64 => Double, workspace: Id => Binary, request: Id => Binary } -> BigInt,
-    "WITH added (votes, weight) AS (SELECT ?, ?)
+    /// Adds votes, their weight and companies to the tally of a feature request. Returns the number of votes.
+    AddVotes {
+        votes: i64 => BigInt, weight: f64 => Double, companies: i64 => BigInt, workspace: Id => Binary,
+        request: Id => Binary,
+    } -> BigInt,
+    "WITH added (votes, weight, companies) AS (SELECT ?, ?, ?)
      UPDATE vote_tallies SET votes_count = votes_count + added.votes,
+         companies_count = companies_count + added.companies,
          trend = iif(votes_count + added.votes = 0, 0.0, max(trend + added.weight, 0.0))
      FROM added WHERE workspace_id = ? AND request_id = ? RETURNING votes_count"
+}
+
+statement! {
+    /// Counts a voter of a feature request for the company, if there is one. Returns the number of its voters.
+    AddCompanyVoter { request: Id => Binary, workspace: Id => Binary, customer: Id => Binary } -> BigInt,
+    "INSERT INTO company_tallies (workspace_id, request_id, company, voters_count)
+     SELECT workspace_id, ?, company, 1 FROM customer_companies WHERE workspace_id = ? AND customer_id = ?
+     ON CONFLICT (workspace_id, request_id, company) DO UPDATE SET voters_count = voters_count + 1
+     RETURNING voters_count"
+}
+
+statement! {
+    /// Counts one voter of a feature request less for the company of a customer, if there is one. Returns the number of its
+    /// voters, which may be 0, and the company.
+    RemoveCompanyVoter { workspace: Id => Binary, customer: Id => Binary, request: Id => Binary } -> (BigInt, Text),
+    "WITH of_voter (workspace, company) AS (
+         SELECT workspace_id, company FROM customer_companies WHERE workspace_id = ? AND customer_id = ?
+     )
+     UPDATE company_tallies SET voters_count = voters_count - 1 FROM of_voter
+     WHERE workspace_id = of_voter.workspace AND request_id = ? AND company_tallies.company = of_voter.company
+     RETURNING voters_count, company_tallies.company"
+}
+
+statement! {
+    /// Deletes the tally of a company.
+    DeleteCompanyTally { workspace: Id => Binary, request: Id => Binary, company: String => Text }
+    "DELETE FROM company_tallies WHERE workspace_id = ? AND request_id = ? AND company = ?"
 }
 
 #[async_trait]
@@ -103,8 +134,11 @@ fn cast(
             let insert = InsertVote { workspace, request: request.id, customer, at: vote.at.millis() };
             if insert.execute(connection)? == 1 {
                 let weight = trending::weight(vote.at);
+                let voters: Option<i64> =
+                    AddCompanyVoter { request: request.id, workspace, customer }.get_result(connection).optional()?;
+                let companies = i64::from(voters == Some(1));
                 request.votes_count =
-                    AddVotes { votes: 1, weight, workspace, request: request.id }.get_result(connection)?;
+                    AddVotes { votes: 1, weight, companies, workspace, request: request.id }.get_result(connection)?;
                 VoteOutcome::Registered
             } else {
                 VoteOutcome::AlreadyVoted
@@ -141,7 +175,17 @@ fn withdraw(
     let withdrawn: Vec<i64> = DeleteVotes { workspace, customer, requests: requests.clone() }.load(connection)?;
     let Some(voted_at) = withdrawn.into_iter().min() else { return Ok(Some((false, request))) };
     let weight = -weight_of_vote(voted_at, request.id)?;
-    request.votes_count = AddVotes { votes: -1, weight, workspace, request: request.id }.get_result(connection)?;
+    let left: Option<(i64, String)> =
+        RemoveCompanyVoter { workspace, customer, request: request.id }.get_result(connection).optional()?;
+    let companies = match left {
+        Some((0, company)) => {
+            DeleteCompanyTally { workspace, request: request.id, company }.execute(connection)?;
+            -1
+        }
+        _ => 0,
+    };
+    request.votes_count =
+        AddVotes { votes: -1, weight, companies, workspace, request: request.id }.get_result(connection)?;
     if !is_follower(connection, workspace, customer, &requests)? {
         delete_waiting_about(connection, workspace, customer, &requests)?;
     }

@@ -13,6 +13,7 @@ use roadmap_domain::model::changes::{ChangeEntry, ChangePlace};
 use roadmap_domain::model::event::{Event, EventContent};
 use roadmap_domain::model::feature_request::{Attention, FeatureRequestSummary, RequestLink, Tag, Title};
 use roadmap_domain::model::id::{EventId, FeatureRequestId, LaneId, TrackId};
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::portal::{FollowedRequest, PortalRow, SitemapEntry};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
@@ -149,6 +150,7 @@ pub struct InboxListRow {
     private: bool,
     awaiting_approval: bool,
     attention: Option<String>,
+    companies_count: i64,
     comments_count: i64,
     /// The number of comments that wait for approval.
     held_count: i64,
@@ -168,6 +170,7 @@ impl TryFrom<InboxListRow> for InboxRow {
             private: row.private,
             awaiting_approval: row.awaiting_approval,
             attention: row.attention.as_deref().and_then(Attention::from_stored),
+            companies_count: row.companies_count,
             comments_count: row.comments_count,
             held_count: row.held_count,
             excerpt: row.excerpt,
@@ -331,12 +334,15 @@ pub struct LaneRow {
     id: Id,
     name: String,
     kind: String,
+    /// The names by language, as JSON.
+    names: String,
 }
 
 impl From<LaneRow> for Lane {
     fn from(row: LaneRow) -> Self {
         let kind = LaneKind::from_stored(&row.kind);
-        Self { id: LaneId::new(row.id.0), name: Name::from_stored(row.name), kind }
+        let names = Localized::from_stored(&row.names);
+        Self { id: LaneId::new(row.id.0), name: Name::from_stored(row.name), kind, names }
     }
 }
 

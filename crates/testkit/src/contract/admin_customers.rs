@@ -291,8 +291,10 @@ pub async fn rejected_merges_of_customers_change_nothing(harness: Harness) {
 const REQUESTS: usize = 6;
 const CUSTOMERS: usize = 9;
 
+/// The addresses are at two companies and at a provider of mail.
 fn email(customer: u64) -> String {
-    format!("v{customer}@example.com")
+    let domain = ["example.com", "bolt.example", "example.com", "gmail.com"][usize::try_from(customer % 4).unwrap()];
+    format!("v{customer}@{domain}")
 }
 
 /// After random votes, merges of feature requests and merges of customers, every tally equals a recount, and the voters

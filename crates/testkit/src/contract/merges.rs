@@ -665,8 +665,10 @@ impl Model {
     }
 }
 
+/// The addresses are at two companies and at a provider of mail.
 fn email(customer: usize) -> String {
-    format!("v{customer}@example.com")
+    let domain = ["example.com", "bolt.example", "example.com", "gmail.com"][customer % 4];
+    format!("v{customer}@{domain}")
 }
 
 /// After each step of random histories of votes, withdrawals, comments, merges and unmerges, everything that is shown
@@ -758,7 +760,7 @@ pub async fn tallies_are_exact_while_requests_are_merged(harness: Harness) {
             let mut random = SeededRng::new(task);
             for _ in 0..rounds(1_000, 5_000) / TASKS {
                 let request = FeatureRequestRef::Id(if random.below(2) == 0 { source } else { target });
-                let email = format!("v{}@example.com", random.below(12));
+                let email = email(usize::try_from(random.below(12)).unwrap());
                 if random.below(3) == 0 {
                     harness.perform(workspace, &withdraw(request, &email)).await;
                 } else {

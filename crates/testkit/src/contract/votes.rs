@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::comment::CommentDraft;
-use roadmap_domain::model::company::is_company;
+use roadmap_domain::model::company::{FREE_MAIL, company};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use roadmap_domain::model::note::NoteDraft;
@@ -438,8 +438,8 @@ pub async fn addresses_match_without_regard_to_case(harness: Harness) {
     }
 }
 
-/// Domains and notes are those of a feature request and of what is merged into it, and of one workspace.
-pub async fn voters_have_domains_and_notes(harness: Harness) {
+/// Companies and notes are those of a feature request and of what is merged into it, and of one workspace.
+pub async fn voters_have_companies_and_notes(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let [source, target, other] = harness.requests(acme, ["Source", "Target", "Other"]).await;
     let voted = async |request: &FeatureRequestSummary, email: &str, note: &str| {
@@ -451,6 +451,7 @@ pub async fn voters_have_domains_and_notes(harness: Harness) {
         (&target, "ann@Example.com", "Old"),
         (&target, "ann@example.com", "New"),
         (&target, "\"b@c\"@other.example", ""),
+        (&target, "bo@EXAMPLE.com", ""),
         (&target, "cy@gmail.com", "Mine"),
         (&target, "7@imported.invalid", ""),
         (&source, "dee@bolt.example", "Merged"),
@@ -461,18 +462,15 @@ pub async fn voters_have_domains_and_notes(harness: Harness) {
         voted(request, address, note).await;
     }
     let reader = &harness.subject.reader;
-    let domains = async |workspace| {
-        let mut domains = reader.voter_domains(workspace, target.id).await.unwrap();
-        domains.sort_unstable();
-        domains
-    };
-    assert_eq!(domains(acme).await, ["example.com", "gmail.com", "imported.invalid", "other.example"]);
-    assert_eq!(domains(acme).await.iter().filter(|domain| is_company(domain)).count(), 2);
+    let companies = async |request: &FeatureRequestSummary| reader.count_companies(acme, request.id).await.unwrap();
+    assert_eq!((companies(&target).await, companies(&other).await), (2, 2));
+    harness.withdraw(acme, target.id, "bo@example.com").await;
+    assert_eq!(companies(&target).await, 2);
+    harness.withdraw(acme, target.id, "\"b@c\"@other.example").await;
+    assert_eq!(companies(&target).await, 1);
     harness.merge(acme, source.id, target.id).await;
-    assert_eq!(domains(acme).await.iter().filter(|domain| is_company(domain)).count(), 3);
-    let merged = ["bolt.example", "example.com", "gmail.com", "imported.invalid", "other.example"];
-    assert_eq!(domains(acme).await, merged);
-    assert!(domains(bolt).await.is_empty());
+    assert_eq!(companies(&target).await, 2);
+    assert_eq!(reader.count_companies(bolt, target.id).await.unwrap(), 0);
     let mut customers = Vec::new();
     for address in ["ann@example.com", "cy@gmail.com", "dee@bolt.example", "eve@eve.example"] {
         customers.push(harness.customer(acme, address).await.id);
@@ -485,6 +483,21 @@ pub async fn voters_have_domains_and_notes(harness: Harness) {
     assert_eq!(notes(acme).await, ["New", "Mine", "Merged"]);
     assert!(notes(bolt).await.is_empty());
     assert!(reader.notes_of_voters(acme, target.id, &[]).await.unwrap().is_empty());
+}
+
+/// The stores have the rule of the domain: every provider in its list, in a vote of its own.
+pub async fn providers_of_mail_are_no_companies(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    for (number, domain) in FREE_MAIL.into_iter().enumerate() {
+        harness.vote(workspace, &request, &format!("ann@{domain}")).await;
+        if number % 4 == 0 {
+            harness.vote(workspace, &request, &format!("ann@not-{domain}")).await;
+        }
+    }
+    let voters = harness.voters(workspace, request.id).await;
+    let companies = voters.iter().filter(|voter| company(voter.email.folded()).is_some()).count();
+    assert_eq!((voters.len(), companies), (FREE_MAIL.len() + 17, 17));
 }
 
 crate::contract::cases!($ votes {
@@ -501,7 +514,8 @@ crate::contract::cases!($ votes {
     notes_and_comments_fall_back_to_the_oldest_member,
     votes_are_listed_newest_request_first,
     voters_are_listed_latest_first,
-    voters_have_domains_and_notes,
+    voters_have_companies_and_notes,
+    providers_of_mail_are_no_companies,
     pages_past_the_last_are_empty,
     addresses_match_without_regard_to_case,
 });

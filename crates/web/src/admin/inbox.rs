@@ -140,6 +140,7 @@ struct Row {
     merged_into: Option<Link>,
     track: String,
     votes: String,
+    companies: String,
     comments: String,
     author: Option<Person>,
     date: String,
@@ -647,6 +648,7 @@ impl Row {
             merged_into: merged_into.as_ref().map(Link::new),
             track: summary.placement.track.as_str().to_owned(),
             votes: t.number(summary.votes_count),
+            companies: t.number(row.companies_count),
             comments: t.number(row.comments_count),
             author: author.as_ref().map(Person::from),
             date: t.short_date(summary.created_at),
@@ -784,6 +786,7 @@ fn sorts(t: Text, address: &Address) -> Vec<Choice> {
     let others = [
         (InboxSort::Newest, "sort-newest", is_search),
         (InboxSort::Votes, "sort-votes", true),
+        (InboxSort::Companies, "inbox-sort-companies", true),
         (InboxSort::Oldest, "sort-oldest", true),
         (InboxSort::Updated, "sort-updated", !is_search),
     ];
@@ -822,6 +825,7 @@ pub(crate) mod tests {
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::{CustomerId, LaneId};
+    use roadmap_domain::model::localized::Localized;
     use roadmap_domain::model::portal::Language;
     use roadmap_domain::model::text::Name;
     use roadmap_domain::model::track::{Lane, LaneKind, Track};
@@ -842,6 +846,7 @@ pub(crate) mod tests {
             private,
             awaiting_approval: false,
             attention: None,
+            companies_count: 19,
             comments_count: 1_204,
             held_count: 0,
             excerpt: "Less light\n\nin the <evening>".to_owned(),
@@ -855,8 +860,14 @@ pub(crate) mod tests {
     /// Returns the numbers of three tracks, two of them on one lane.
     pub(crate) fn sample_counts() -> InboxCounts {
         let name = |name: &str| Name::from_stored(name.to_owned());
-        let lane =
-            || Some(Lane { id: LaneId::new(Uuid::from_u128(9)), name: name("Planned"), kind: LaneKind::Planned });
+        let lane = || {
+            Some(Lane {
+                id: LaneId::new(Uuid::from_u128(9)),
+                name: name("Planned"),
+                kind: LaneKind::Planned,
+                names: Localized::default(),
+            })
+        };
         let track = |number: u128, track: &str, lane: Option<Lane>, all: i64| TrackCounts {
             track: Track { id: TrackId::new(Uuid::from_u128(number)), name: name(track), lane },
             all,
@@ -1053,15 +1064,16 @@ pub(crate) mod tests {
         let offered = |values: &[&str], selection: &str| -> Vec<(String, bool)> {
             values.iter().map(|value| ((*value).to_owned(), *value == selection)).collect()
         };
-        let of_list = |selection: &str| offered(&["", "votes", "oldest", "updated"], selection);
+        let of_list = |selection: &str| offered(&["", "votes", "companies", "oldest", "updated"], selection);
         assert_eq!(sorts(""), of_list(""));
         assert_eq!(sorts("sort=newest"), of_list(""));
         assert_eq!(sorts("sort=oldest"), of_list("oldest"));
         // A search does not know when something was changed.
-        let of_search = |selection: &str| offered(&["", "newest", "votes", "oldest"], selection);
+        let of_search = |selection: &str| offered(&["", "newest", "votes", "companies", "oldest"], selection);
         assert_eq!(sorts("query=a"), of_search(""));
         assert_eq!(sorts("query=a&sort=newest"), of_search("newest"));
         assert_eq!(sorts("query=a&sort=votes"), of_search("votes"));
+        assert_eq!(sorts("query=a&sort=companies"), of_search("companies"));
         assert_eq!(sorts("query=a&sort=updated"), of_search("newest"));
     }
 

@@ -287,6 +287,7 @@ mod tests {
             private,
             awaiting_approval: false,
             attention: None,
+            companies_count: 19,
             comments_count: 0,
             held_count: 0,
             excerpt: String::new(),

@@ -451,7 +451,7 @@ async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> Pa
         page.here = own_path;
     }
     let mut template = RequestTemplate::new(page, &team_request, &counts, (&statuses, attention), similar, draft);
-    template.companies = voters::companies(context, &team_request.page.detail.summary).await?;
+    template.companies = voters::companies(context, team_request.page.detail.summary.id).await?;
     if let Some(place) = place {
         template.place = format!("?{}", place.query());
         template.list_path = place.list_path();

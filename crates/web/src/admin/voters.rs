@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use askama::Template;
 use roadmap_domain::model::company::company;
-use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::vote::Voter;
@@ -38,7 +37,7 @@ struct VotersPage {
     back: String,
     voters: Vec<VoterRow>,
     total: u64,
-    /// From how many companies the votes are, unless they are too many to tell.
+    /// From how many companies the votes are, if any is known.
     companies: Option<String>,
     /// Whether a file has all voters.
     fits_file: bool,
@@ -67,11 +66,10 @@ impl VoterRow {
     }
 }
 
-/// Returns in words from how many companies the votes of a feature request are: empty if no company is known, or if they are
-/// too many to tell.
-pub(crate) async fn companies(context: &Context, request: &FeatureRequestSummary) -> Result<Option<String>, HttpError> {
-    let count = context.run(&CountCompanies { request: request.id, votes_count: request.votes_count }).await?;
-    Ok(count.filter(|count| *count > 0).map(|count| context.text().count("team-companies", count)))
+/// Returns in words from how many companies the votes of a feature request are. `None` if no company is known.
+pub(crate) async fn companies(context: &Context, request: FeatureRequestId) -> Result<Option<String>, HttpError> {
+    let count = context.run(&CountCompanies { request }).await?;
+    Ok((count > 0).then(|| context.text().count("team-companies", count)))
 }
 
 async fn notes(
@@ -95,7 +93,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let page = Ok(PageRequest::parse(number, Some("100")).unwrap_or(full_page(1)));
     let voters = context.run(&ListVoters { request, page }).await?;
     let notes = notes(&context, detail.summary.id, &voters.items).await?;
-    let companies = companies(&context, &detail.summary).await?;
+    let companies = companies(&context, detail.summary.id).await?;
     let page = frame(&context, Entry::Inbox, t.named("team-voters-title", detail.summary.title.as_str())).await?;
     let path_of = |number: u64| format!("{back}/voters?page={number}");
     let template = VotersPage {

@@ -104,6 +104,7 @@ impl ListInbox {
                 }
                 InboxSort::Oldest => items.sort_by_key(|row| row.summary.tag_number),
                 InboxSort::Votes => items.sort_by_key(|row| std::cmp::Reverse(row.summary.votes_count)),
+                InboxSort::Companies => items.sort_by_key(|row| std::cmp::Reverse(row.companies_count)),
             }
         }
         let total = items.len() as u64;

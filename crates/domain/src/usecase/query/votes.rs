@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError, Validated};
-use crate::model::company::is_company;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
@@ -94,32 +93,18 @@ impl Query for ListVoterNotes {
     }
 }
 
-/// Counts the companies of the voters of a feature request. `None` if there are more votes than [`Self::MAX`]: all of them
-/// would have to be read.
+/// Counts the companies of the voters of a feature request.
 #[derive(Debug, Clone, Copy)]
 pub struct CountCompanies {
     pub request: FeatureRequestId,
-    pub votes_count: i64,
-}
-
-impl CountCompanies {
-    /// Maximum number of votes whose companies are counted.
-    pub const MAX: i64 = 10_000;
 }
 
 #[async_trait]
 impl Query for CountCompanies {
-    type Output = Option<u64>;
+    type Output = u64;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Option<u64>, RoadmapError> {
-        match self.votes_count {
-            0 => Ok(Some(0)),
-            count if count > Self::MAX => Ok(None),
-            _ => {
-                let domains = ports.reader.voter_domains(workspace, self.request).await?;
-                Ok(Some(domains.iter().filter(|domain| is_company(domain)).count() as u64))
-            }
-        }
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<u64, RoadmapError> {
+        Ok(ports.reader.count_companies(workspace, self.request).await?.unsigned_abs())
     }
 }
 
@@ -165,18 +150,5 @@ mod tests {
         assert_eq!(notes.len(), 6);
         assert_eq!(notes[&voters[1_000]], format!("{}\u{2026}", "\u{e4}".repeat(300)));
         assert_eq!(notes[&voters[2_001]], "n".repeat(300));
-    }
-
-    #[test]
-    fn companies_of_very_many_votes_are_not_counted() {
-        for (votes_count, expected) in [(0, Some(0)), (1, Some(19)), (10_000, Some(19)), (10_001, None)] {
-            let mut reader = MockReads::new();
-            let companies = (0..19).map(|number| format!("company-{number}.example"));
-            let domains: Vec<String> =
-                companies.chain(["gmail.com", "imported.invalid"].map(ToOwned::to_owned)).collect();
-            reader.expect_voter_domains().returning(move |_, _| Ok(domains.clone()));
-            let query = CountCompanies { request: summary("Inbox", None, 0).id, votes_count };
-            assert_eq!(run_query(reader, MockBlobs::new(), &query).unwrap(), expected);
-        }
     }
 }

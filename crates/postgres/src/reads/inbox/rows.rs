@@ -9,13 +9,14 @@ use crate::rows::{CustomerNameColumns, LinkColumns, SummaryColumns};
 use crate::statement::statement;
 
 /// The types of a row of the inbox: the feature request; whether it is private, awaits approval and what it needs; its
-/// numbers of comments and of those that wait; the beginning of its description, its tags, its number of notes; its
+/// numbers of companies, of comments and of those that wait; the beginning of its description, its tags, its number of notes; its
 /// author; its root.
 pub(super) type InboxColumns = (
     SummaryColumns,
     Bool,
     Bool,
     Nullable<Text>,
+    BigInt,
     BigInt,
     BigInt,
     Text,
@@ -33,6 +34,7 @@ macro_rules! inbox_columns {
         concat!(
             crate::statement::summary!(),
             ", feature_requests.private, feature_requests.awaiting_approval, feature_requests.attention,
+             vote_tallies.companies_count,
              (SELECT count(*) FROM comments
               WHERE comments.workspace_id = {workspace} AND comments.request_id = feature_requests.id) AS comments_count,
              (SELECT count(*) FROM held_comments AS held

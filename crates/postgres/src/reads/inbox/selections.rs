@@ -43,21 +43,22 @@ statement! {
          ) AS written
          ORDER BY request_id DESC LIMIT {scan_limit}
      ), selected AS MATERIALIZED (
-         SELECT candidates.request_id, tag_number, votes_count,
+         SELECT candidates.request_id, tag_number, votes_count, companies_count,
                 CASE WHEN {sort} = 'updated' THEN (
                     SELECT updated_at FROM feature_requests
                     WHERE workspace_id = {workspace} AND id = candidates.request_id
                 ) END AS updated_at
          FROM candidates
          CROSS JOIN LATERAL (
-             SELECT tag_number, votes_count FROM vote_tallies
+             SELECT tag_number, votes_count, companies_count FROM vote_tallies
              WHERE workspace_id = {workspace} AND request_id = candidates.request_id AND ", is_in_state!(), "
                AND ({member} IS NULL OR ", is_tagged!(), ")
              OFFSET 0
          ) AS tallies
      ), page AS MATERIALIZED (
          SELECT request_id, row_number() OVER (
-             ORDER BY CASE {sort} WHEN 'votes' THEN votes_count END DESC, updated_at DESC,
+             ORDER BY CASE {sort} WHEN 'votes' THEN votes_count WHEN 'companies' THEN companies_count END DESC,
+                      updated_at DESC,
                       CASE {sort} WHEN 'oldest' THEN tag_number END, tag_number DESC
          ) AS place
          FROM selected ORDER BY place LIMIT {limit} OFFSET {offset}
@@ -68,7 +69,7 @@ statement! {
          ", inbox_joins!(), "
      )
      SELECT total, id, tag_number, title, track, lane, votes_count, created_at, private, awaiting_approval, attention,
-            comments_count, held_count, excerpt, tags, notes_count, author_id, author_name, author_email, root_id, root_number, root_title
+            companies_count, comments_count, held_count, excerpt, tags, notes_count, author_id, author_name, author_email, root_id, root_number, root_title
      FROM (SELECT count(*) AS total FROM selected) AS total LEFT JOIN listed ON true ORDER BY place")
 }
 

@@ -7,10 +7,10 @@ use roadmap_store::rows::InboxListRow;
 
 use super::ordered::{
     CountAwaiting, CountMerged, CountOfTracks, LastUpdatedNoticedOfTracks, LastUpdatedOfTracks,
-    LastUpdatedPrivateOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage, NewestMergedPage,
-    NewestNoticedOfTracks, NewestNoticedPage, NewestOfTracks, NewestPage, NewestPrivateOfTracks, NewestPrivatePage,
-    OldestAwaitingPage, OldestMergedPage, OldestNoticedOfTracks, OldestNoticedPage, OldestOfTracks, OldestPage,
-    OldestPrivateOfTracks, OldestPrivatePage,
+    LastUpdatedPrivateOfTracks, MostCompaniesOfTracks, MostVotedOfTracks, MostVotedPage, NewestAwaitingPage,
+    NewestMergedPage, NewestNoticedOfTracks, NewestNoticedPage, NewestOfTracks, NewestPage, NewestPrivateOfTracks,
+    NewestPrivatePage, OldestAwaitingPage, OldestMergedPage, OldestNoticedOfTracks, OldestNoticedPage, OldestOfTracks,
+    OldestPage, OldestPrivateOfTracks, OldestPrivatePage,
 };
 use super::rows::Scope;
 use super::selections::{
@@ -55,7 +55,7 @@ impl Scope {
             Plan::OfWorkspace
         } else if !has_index {
             Plan::OfState
-        } else if sort == InboxSort::Votes
+        } else if matches!(sort, InboxSort::Votes | InboxSort::Companies)
             && !matches!(self.state, InboxState::All | InboxState::Open)
             && total <= MAX_SORTED
         {
@@ -140,10 +140,12 @@ impl Scope {
             (Plan::OfState, _, Of::Merged) => selected!(MergedPage),
             (Plan::OfState, ..) => selected!(AwaitingPage),
             (Plan::Few, _, Of::Private) => {
-                FewPrivatePage { workspace, tracks, state: state.name(), limit, offset }.load(connection)?
+                FewPrivatePage { workspace, tracks, state: state.name(), sort: sort.name(), limit, offset }
+                    .load(connection)?
             }
             (Plan::Few, ..) => {
-                FewNoticedPage { workspace, tracks, state: state.name(), limit, offset }.load(connection)?
+                FewNoticedPage { workspace, tracks, state: state.name(), sort: sort.name(), limit, offset }
+                    .load(connection)?
             }
             (Plan::OfWorkspace, By::Newest, Of::All | Of::Open) => ordered!(NewestPage),
             (Plan::OfWorkspace, By::Newest, Of::Unanswered | Of::Replied) => ordered!(NewestNoticedPage),
@@ -155,8 +157,9 @@ impl Scope {
             (Plan::OfWorkspace, By::Oldest, Of::Private) => ordered!(OldestPrivatePage),
             (Plan::OfWorkspace, By::Oldest, Of::Awaiting) => ordered!(OldestAwaitingPage),
             (Plan::OfWorkspace, By::Oldest, Of::Merged) => ordered!(OldestMergedPage),
-            (Plan::OfWorkspace, By::Votes | By::Updated, _) => ordered!(MostVotedPage),
+            (Plan::OfWorkspace, By::Votes | By::Companies | By::Updated, _) => ordered!(MostVotedPage),
             (Plan::OfTracks, By::Votes, _) => ordered!(MostVotedOfTracks),
+            (Plan::OfTracks, By::Companies, _) => ordered!(MostCompaniesOfTracks),
             (Plan::OfTracks, By::Newest, Of::Unanswered | Of::Replied) => ordered!(NewestNoticedOfTracks),
             (Plan::OfTracks, By::Newest, Of::Private) => ordered!(NewestPrivateOfTracks),
             (Plan::OfTracks, By::Newest, _) => ordered!(NewestOfTracks),

@@ -159,6 +159,18 @@ page_of_tracks!(
 );
 
 page_of_tracks!(
+    /// Selects feature requests on tracks that are of a state, those with voters of the most companies first.
+    MostCompaniesOfTracks,
+    "vote_tallies request INDEXED BY vote_tallies_by_companies
+     WHERE request.root_id IS NULL AND CASE (SELECT state FROM scope)
+         WHEN 'private' THEN request.private WHEN 'unanswered' THEN request.attention IS 'unanswered'
+           WHEN 'replied' THEN request.attention IS 'replied' ELSE 1
+     END",
+    "request.companies_count",
+    "request.companies_count DESC, request.row_number DESC"
+);
+
+page_of_tracks!(
     /// Selects feature requests on tracks, last updated first.
     LastUpdatedOfTracks,
     "feature_requests request INDEXED BY feature_requests_by_update WHERE request.root_id IS NULL",

@@ -17,6 +17,7 @@ macro_rules! inbox_sql {
         concat!(
             $crate::rows::summary_sql!(),
             ", vote_tallies.private, feature_requests.awaiting_approval, vote_tallies.attention,
+             vote_tallies.companies_count,
              (SELECT count(*) FROM comments
               WHERE comments.workspace_id = feature_requests.workspace_id AND comments.request_id = feature_requests.id),
              (SELECT count(*) FROM held_comments held
@@ -54,6 +55,7 @@ pub(super) type InboxSql = (
     Bool,
     Bool,
     Nullable<Text>,
+    BigInt,
     BigInt,
     BigInt,
     Text,

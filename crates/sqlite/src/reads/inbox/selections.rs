@@ -16,8 +16,8 @@ macro_rules! selected {
              candidates (number) AS (",
             $candidates,
             "),
-             selected (number, votes) AS MATERIALIZED (
-                 SELECT tally.row_number, tally.votes_count FROM scope CROSS JOIN candidates
+             selected (number, votes, companies) AS MATERIALIZED (
+                 SELECT tally.row_number, tally.votes_count, tally.companies_count FROM scope CROSS JOIN candidates
                  CROSS JOIN vote_tallies tally ON tally.row_number = candidates.number
                  CROSS JOIN tracks ON tracks.workspace_id = tally.workspace_id AND tracks.id = tally.track_id
                  WHERE ",
@@ -43,6 +43,7 @@ macro_rules! selected_statements {
                 ", listed (number, key) AS (
                      SELECT number, CASE ?
                          WHEN 'votes' THEN votes
+                         WHEN 'companies' THEN companies
                          WHEN 'oldest' THEN -number
                          WHEN 'updated' THEN (SELECT updated_at FROM feature_requests WHERE row_number = number)
                          ELSE number
@@ -110,20 +111,21 @@ selected_statements!(
      ORDER BY tag_number DESC LIMIT (SELECT scan_limit FROM scope)"
 );
 
-/// Declares a statement for a page of a state with few feature requests on the tracks of a filter, most voted first:
-/// the index, and its condition.
+/// Declares a statement for a page of a state with few feature requests on the tracks of a filter, those with the most
+/// votes or with voters of the most companies first: the index, and its condition.
 macro_rules! few_of_tracks {
     ($(#[$doc:meta])* $page:ident, $index:literal, $condition:literal) => {
         statement! {
             $(#[$doc])*
             $page {
                 workspace: Id => Binary, tracks: Option<String> => Nullable<Text>,
-                state: &'static str => Text, limit: i64 => BigInt, offset: i64 => BigInt,
+                state: &'static str => Text, sort: &'static str => Text, limit: i64 => BigInt, offset: i64 => BigInt,
             } -> InboxSql,
             concat!(
-                "WITH scope (workspace, tracks, state) AS (SELECT ?, ?, ?),
+                "WITH scope (workspace, tracks, state, sort) AS (SELECT ?, ?, ?, ?),
                  listed (number, key) AS (
-                     SELECT tally.row_number, tally.votes_count FROM scope
+                     SELECT tally.row_number,
+                            iif(scope.sort = 'companies', tally.companies_count, tally.votes_count) FROM scope
                      CROSS JOIN tracks ON tracks.workspace_id = scope.workspace AND ", is_shown!(), "
                      CROSS JOIN feature_requests request INDEXED BY ", $index, "
                              ON request.workspace_id = tracks.workspace_id AND request.track_id = tracks.id
@@ -137,10 +139,10 @@ macro_rules! few_of_tracks {
 }
 
 few_of_tracks!(
-    /// Selects the feature requests on tracks that need something, most voted first.
+    /// Selects the feature requests on tracks that need something, by a count.
     FewNoticedPage, "feature_requests_by_attention_and_track", "request.attention = scope.state"
 );
 few_of_tracks!(
-    /// Selects the private feature requests on tracks, most voted first.
+    /// Selects the private feature requests on tracks, by a count.
     FewPrivatePage, "feature_requests_private_by_track", "request.private"
 );
