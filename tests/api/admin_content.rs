@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{App, Response, form_with, in_parallel};
-use crate::browser::{Browser, hidden};
+use crate::browser::{Browser, hidden, shows};
 
 const OLGA: &str = "olga@acme.example";
 const NO_WORKER: (&str, &str) = ("ROADMAP_MAIL_WORKER", "false");
@@ -62,13 +62,6 @@ fn is_refused(response: &Response, field: &str, sentence: &str) -> String {
     assert!(page.contains("<title>Error: ") && page.contains("There is a problem"), "{page}");
     assert!(page.contains(&format!("<li><a href=\"#{field}\">{sentence}</a></li>")), "{field} {sentence}: {page}");
     page
-}
-
-#[track_caller]
-fn shows(page: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(page.contains(part), "{part}: {page}");
-    }
 }
 
 /// The sentence of the notice of a page.
@@ -997,6 +990,7 @@ fn all_settings_are_saved_by_one_form() {
         ("default-language", "ar"),
         ("reply-to", " help@acme.example "),
         ("time-zone", "Europe/Berlin"),
+        ("noun", "ideas"),
         ("moderation", "1"),
         ("synonyms", "2fa, two-factor,mfa\r\n\r\nquokka,numbat"),
         ("welcome-ar", " Salaam, **you** "),
@@ -1013,7 +1007,7 @@ fn all_settings_are_saved_by_one_form() {
         (
             "portal.update",
             "visibility mail_domains indexing embed_origins languages moderation accent_color logo reply_to \
-             time_zone welcome_text form_question",
+             time_zone welcome_text form_question noun",
         ),
         ("setting.update", "product_name website_url"),
     ];
@@ -1039,9 +1033,14 @@ fn all_settings_are_saved_by_one_form() {
             "time_zone": "Europe/Berlin",
             "welcome_text": { "ar": "Salaam, **you**" },
             "form_question": { "de": "Was fehlt?" },
+            "noun": "ideas",
         })
     );
     shows(&olga.page("/feature_requests/new?lang=de"), &["<p class=\"lead\" dir=\"auto\">Was fehlt?</p>"]);
+    // Visitors read of ideas, and the panel of feature requests.
+    shows(&olga.page("/feature_requests?lang=de"), &["Ideen</h1>", "Ideen durchsuchen"]);
+    shows(&olga.page("/feature_requests?lang=ar"), &["الأفكار</h1>"]);
+    shows(&olga.page("/admin/tracks?lang=de"), &["0 Wünsche"]);
     let groups = json!([["2fa", "two-factor", "mfa"], ["quokka", "numbat"]]);
     assert_eq!(app.acme.get_synonyms().is_ok()["synonyms"], groups);
 

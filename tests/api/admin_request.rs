@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::browser::{Browser, hidden, path_of};
+use crate::browser::{Browser, hidden, path_of, shows};
 
 const OLGA: &str = "olga@acme.example";
 const NO_WORKER: (&str, &str) = ("ROADMAP_MAIL_WORKER", "false");
@@ -86,13 +86,6 @@ fn notice(page: &str) -> String {
     let (_, rest) = page.split_once("role=\"status\">").unwrap_or_else(|| panic!("no notice: {page}"));
     let (_, text) = rest.split_once("</svg>").unwrap();
     text.split_once("</p>").unwrap().0.to_owned()
-}
-
-#[track_caller]
-fn shows(page: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(page.contains(part), "{part}: {page}");
-    }
 }
 
 /// The part of a page from the heading of a region to the end of the section.

@@ -37,6 +37,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("portal", "/portal/logo_signed_id", "a string"),
     ("portal", "/portal/reply_to", "a string"),
     ("portal", "/portal/time_zone", "a string"),
+    ("portal", "/portal/noun", "a string"),
     ("portal", "/operation_key", "a string"),
     ("synonyms", "/synonyms", "a list"),
     ("synonyms", "/synonyms/0", "a list"),
@@ -256,6 +257,7 @@ pub fn started() -> (App, Vec<Write>) {
         "logo_signed_id": null,
         "reply_to": "help@acme.example",
         "time_zone": "Europe/Berlin",
+        "noun": "ideas",
     });
     let mut new_changelog = changelog.clone();
     new_changelog["publish"] = json!(false);
@@ -267,7 +269,10 @@ pub fn started() -> (App, Vec<Write>) {
     });
     let mut new_fields = fields.clone();
     new_fields["track_id"] = json!(track);
-    let of_lane = json!({ "lane": { "name": "Planned", "kind": "planned", "position": 2 }, "operation_key": null });
+    let of_lane = json!({
+        "lane": { "name": "Planned", "kind": "planned", "position": 2 },
+        "operation_key": null,
+    });
     let of_track = json!({
         "track": { "name": "Planned", "lane_id": lane, "position": 3 },
         "operation_key": null,
@@ -854,6 +859,7 @@ fn a_nul_character_is_refused_in_every_text() {
                 "accent_color" => "accent_color is not a colour such as #17694f".to_owned(),
                 "reply_to" => "reply_to is not an address that replies can be sent to".to_owned(),
                 "time_zone" => "time_zone is not an IANA time zone such as Europe/Berlin".to_owned(),
+                "noun" => "noun is not one of feature_requests, ideas".to_owned(),
                 "synonyms" => "group 1 of synonyms has a phrase with the NUL character".to_owned(),
                 field => format!("{field} must not contain the NUL character"),
             };

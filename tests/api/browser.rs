@@ -192,3 +192,11 @@ fn sign_in_mail(mail: &[u8], email: &str) -> Option<SignInMail> {
     let code = text.split_whitespace().find(is_code).unwrap_or_default().to_owned();
     Some(SignInMail { path: path_of(url), code, subject: header("Subject")? })
 }
+
+/// A page has these parts.
+#[track_caller]
+pub fn shows(page: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}

@@ -219,7 +219,7 @@ fn a_new_member_gets_a_link_to_the_admin_panel() {
 fn lanes_and_tracks_are_added_behind_the_others() {
     let folder = Folder::with_acme();
     let lane = folder.json(&["lane", "add", "--workspace", "acme", "Some day"]);
-    has_keys(&lane, &["id", "name", "kind", "position", "feature_requests_count"]);
+    has_keys(&lane, &["id", "name", "kind", "names", "position", "feature_requests_count"]);
     is_id(&lane["id"]);
     let lanes = folder.json(&["lane", "list", "--workspace", "acme"]);
     assert_eq!(column(&lanes, "name").last().map(String::as_str), Some("Some day"));
@@ -401,7 +401,7 @@ fn without_json_a_record_is_a_table_of_its_fields() {
         ),
         (
             &["lane", "add", "--workspace", "acme", "Some day"],
-            &["id", "name", "kind", "position", "feature_requests_count"],
+            &["id", "name", "kind", "names", "position", "feature_requests_count"],
             &["name Some day", "kind other", "position 5"],
         ),
         (&["track", "add", "--workspace", "acme", "Spam"], &["id", "name", "status"], &["name Spam", "status -"]),
@@ -443,9 +443,9 @@ fn without_json_a_list_is_a_table_with_a_row_for_each() {
         ),
         (
             &["lane", "list", "--workspace", "acme"],
-            &["id", "name", "kind", "position", "feature_requests_count"],
+            &["id", "name", "kind", "names", "position", "feature_requests_count"],
             4,
-            "In progress started 3 0",
+            "In progress started {} 3 0",
         ),
         (&["track", "list", "--workspace", "acme"], &["id", "name", "status"], 6, "Inbox -"),
         (

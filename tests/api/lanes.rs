@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{App, is_id};
+use crate::browser::{Browser, hidden, shows};
 use crate::shared::{column, is_unknown};
 
 /// What the lanes of a new workspace mean.
@@ -45,6 +46,7 @@ fn a_new_workspace_has_four_lanes_in_their_order() {
             "id": id,
             "name": STARTING[index],
             "kind": KINDS[index],
+            "names": {},
             "position": index + 1,
             "feature_requests_count": count,
         })
@@ -64,7 +66,7 @@ fn a_lane_is_added_last_or_at_a_position() {
     assert_eq!(
         body,
         json!({ "lane": {
-            "id": id, "name": "Beta & <more>", "kind": "other", "position": 5, "feature_requests_count": 0,
+            "id": id, "name": "Beta & <more>", "kind": "other", "names": {}, "position": 5, "feature_requests_count": 0,
         } })
     );
     for (name, position, expected) in
@@ -96,7 +98,7 @@ fn a_changed_lane_is_the_status_of_its_tracks() {
         let body = app.acme.patch_lane(&id, &lane(&change));
         assert_eq!(body.status, 200, "{change}");
         let expected = json!({
-            "id": id, "name": name, "kind": "planned", "position": position, "feature_requests_count": 1,
+            "id": id, "name": name, "kind": "planned", "names": {}, "position": position, "feature_requests_count": 1,
         });
         assert_eq!(body.is_ok(), lane(&expected), "{change}");
         assert_eq!(app.acme.detail("1")["status"], name, "{change}");
@@ -135,6 +137,67 @@ fn a_lane_has_a_kind() {
     }
     let listed = app.acme.get_roadmap("").is_ok();
     assert_eq!(column(&listed, "lanes", "kind"), column(&app.acme.get_lanes().is_ok(), "lanes", "kind"));
+}
+
+/// The portal shows the name of the page's language. The API, and addresses of pages, have the one name of the lane.
+#[test]
+fn a_lane_has_names_by_language() {
+    let app = App::start();
+    app.acme.feature_request_with(&json!({ "title": "One", "track_id": app.track("Planned") }));
+    let id = id_of(&app, "Planned");
+    for (sent, stored) in [
+        (json!({ "de": " Geplant ", "ar": null, "en": " " }), json!({ "de": "Geplant" })),
+        (json!({}), json!({})),
+        (json!({ "de": "Geplant <bald>", "ar": "مخطط" }), json!({ "ar": "مخطط", "de": "Geplant <bald>" })),
+    ] {
+        let body = app.acme.patch_lane(&id, &lane(&json!({ "names": sent }))).is_ok();
+        assert_eq!(body["lane"]["names"], stored, "{sent}");
+    }
+    for (sent, message) in [
+        (json!({ "fr": "Prévu" }), "names is not an object with the keys en, de and ar"),
+        (json!({ "de": "a".repeat(201) }), "names must be at most 200 characters long"),
+    ] {
+        app.acme.patch_lane(&id, &lane(&json!({ "names": sent }))).is_error(422, message);
+        app.acme.post_lane(&lane(&json!({ "name": "New", "names": sent }))).is_error(422, message);
+    }
+    let added = app.acme.post_lane(&lane(&json!({ "name": "Later", "names": { "de": "Später" } }))).is_ok();
+    assert_eq!(added["lane"]["names"], json!({ "de": "Später" }));
+    assert_eq!(app.acme.detail("1")["status"], "Planned");
+    let visitor = Browser::new(&app);
+    for path in ["/", "/feature_requests", "/feature_requests/1-one"] {
+        shows(&visitor.page(&format!("{path}?lang=de")), &["Geplant &#60;bald&#62;"]);
+        shows(&visitor.page(&format!("{path}?lang=ar")), &["مخطط"]);
+        shows(&visitor.page(&format!("{path}?lang=en")), &["Planned"]);
+    }
+    shows(&visitor.page("/feature_requests?lane=Planned&lang=de"), &["One", "lane=Planned"]);
+    // The form keeps what nobody has changed in it.
+    let olga = Browser::signed_in(&app, "olga@acme.example");
+    let page = olga.page(&format!("/admin/lanes/{id}"));
+    let key = hidden(&page, "operation_key");
+    app.acme.patch_lane(&id, &lane(&json!({ "names": { "de": "Bald", "ar": "مخطط" } }))).is_ok();
+    let fields = [
+        ("operation_key", key.as_str()),
+        ("lane-name", "Planned"),
+        ("name-before", "Planned"),
+        ("lane-kind", "planned"),
+        ("kind-before", "planned"),
+        ("lane-name-en", "On the plan"),
+        ("lane-name-en-before", ""),
+        ("lane-name-de", "Geplant <bald>"),
+        ("lane-name-de-before", "Geplant <bald>"),
+        ("lane-name-ar", ""),
+        ("lane-name-ar-before", "مخطط"),
+    ];
+    assert_eq!(olga.post(&format!("/admin/lanes/{id}"), &fields).status, 303);
+    let names = app.acme.get_lanes().is_ok()["lanes"][1]["names"].clone();
+    assert_eq!(names, json!({ "de": "Bald", "en": "On the plan" }));
+    let mut long = fields.to_vec();
+    let name = "x".repeat(201);
+    long.retain(|(field, _)| !["operation_key", "lane-name-de"].contains(field));
+    long.push(("lane-name-de", name.as_str()));
+    let refused = olga.post(&format!("/admin/lanes/{id}"), &long);
+    assert_eq!(refused.status, 422);
+    shows(&refused.text(), &[name.as_str(), "id=\"lane-name-de-error\""]);
 }
 
 /// Addition 4: a deleted lane's tracks show nowhere.

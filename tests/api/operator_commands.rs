@@ -223,6 +223,7 @@ fn the_portal_is_shown_and_set() {
         "time_zone": "Europe/Berlin",
         "welcome_text": {},
         "form_question": {},
+        "noun": "feature_requests",
     });
     assert_eq!(changed, expected);
     assert_eq!(json(&app, &["portal", "show"]), expected);

@@ -21,6 +21,7 @@ fn defaults() -> Value {
         "time_zone": "UTC",
         "welcome_text": {},
         "form_question": {},
+        "noun": "feature_requests",
     })
 }
 
@@ -79,6 +80,8 @@ fn sent_fields_change_and_the_others_stay() {
         (json!({ "form_question": { "ar": "\u{645}", "en": null } }), "form_question", json!({ "ar": "\u{645}" })),
         (json!({ "welcome_text": { "de": "Hallo" } }), "welcome_text", json!({ "de": "Hallo" })),
         (json!({ "form_question": {} }), "form_question", json!({})),
+        (json!({ "noun": " ideas " }), "noun", json!("ideas")),
+        (json!({ "noun": null }), "noun", json!("feature_requests")),
         (json!({ "visibility": "off" }), "visibility", json!("off")),
         // Null is an absent flag, and otherwise nothing.
         (json!({ "indexing": null, "moderation": null }), "indexing", json!(false)),
@@ -107,6 +110,7 @@ fn sent_fields_change_and_the_others_stay() {
         "time_zone": "America/New_York",
         "welcome_text": { "en": "Hi" },
         "form_question": { "en": "What?" },
+        "noun": "ideas",
     });
     let mut expected = all.clone();
     expected["logo_url"] = json!(null);
@@ -148,6 +152,7 @@ fn an_invalid_field_is_named_and_changes_nothing() {
             json!({ "form_question": { "fr": "Quoi ?" } }),
             "form_question is not an object with the keys en, de and ar".to_owned(),
         ),
+        (json!({ "noun": "wishes" }), "noun is not one of feature_requests, ideas".to_owned()),
         (json!({ "time_zone": "Berlin" }), "time_zone is not an IANA time zone such as Europe/Berlin".to_owned()),
     ] {
         let mut fields = sent;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, eventually};
-use crate::browser::{Browser, hidden};
+use crate::browser::{Browser, hidden, shows};
 use crate::shared::{LISTED, column, comes_in_pages};
 
 const UNKNOWN: &str = "Tag does not exist.";
@@ -230,13 +230,6 @@ fn started() -> (App, Browser, Browser) {
     app.roadmap(&[&add[..], &["--role", "member"]].concat()).json();
     let [olga, max] = ["olga@acme.example", "max@acme.example"].map(|email| Browser::signed_in(&app, email));
     (app, olga, max)
-}
-
-#[track_caller]
-fn shows(page: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(page.contains(part), "{part}: {page}");
-    }
 }
 
 #[test]

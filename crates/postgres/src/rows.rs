@@ -221,5 +221,6 @@ pub(crate) fn portal_columns() -> _ {
         portal_settings::time_zone,
         portal_settings::welcome_text,
         portal_settings::form_question,
+        portal_settings::noun,
     )
 }

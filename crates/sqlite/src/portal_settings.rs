@@ -16,7 +16,7 @@ macro_rules! portal_columns {
          (SELECT group_concat(value, char(10) ORDER BY key) FROM json_each(portal_settings.languages)),
          portal_settings.holds_posts, portal_settings.accent, portal_settings.logo_attachment_id,
          portal_settings.reply_to, portal_settings.time_zone, portal_settings.welcome_text,
-         portal_settings.form_question"
+         portal_settings.form_question, portal_settings.noun"
     };
 }
 pub(crate) use portal_columns;
@@ -32,6 +32,7 @@ pub(crate) type SettingsSql = (
     Nullable<Text>,
     Nullable<Binary>,
     Nullable<Text>,
+    Text,
     Text,
     Text,
     Text,

@@ -115,7 +115,7 @@ macro_rules! declare_columns {
                     lanes::table
                         .on(lanes::workspace_id.eq(tracks::workspace_id).and(lanes::id.nullable().eq(tracks::lane_id))),
                 )
-                .select((tracks::id, tracks::name, (lanes::id, lanes::name, lanes::kind).nullable()))
+                .select((tracks::id, tracks::name, (lanes::id, lanes::name, lanes::kind, lanes::names).nullable()))
         }
 
         /// The columns of `AuditEntryRow`.

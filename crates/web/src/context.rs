@@ -8,7 +8,7 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, REFERER, USER_AGENT};
 use actix_web::{HttpRequest, web};
 use roadmap_domain::model::audit::{Actor, Channel, Origin};
 use roadmap_domain::model::base_url::HostTarget;
-use roadmap_domain::model::portal::{Language, Portal, PortalAccess, Viewer};
+use roadmap_domain::model::portal::{Language, Noun, Portal, PortalAccess, Viewer};
 use roadmap_domain::model::session::{BrowserName, Session};
 use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::model::workspace::Workspace;
@@ -116,10 +116,11 @@ impl Context {
         self.portal.settings.access == PortalAccess::Public
     }
 
-    /// Returns the texts of the page.
+    /// Returns the texts of the page. The panel has one word for feature requests, whatever visitors call them.
     pub(crate) fn text(&self) -> Text {
         let zone = self.portal.settings.time_zone;
-        Text { language: self.language, zone, year: zone.local(self.state.http.clock.now()).date().year() }
+        let noun = if self.request.path().starts_with("/admin") { Noun::default() } else { self.portal.settings.noun };
+        Text { language: self.language, zone, year: zone.local(self.state.http.clock.now()).date().year(), noun }
     }
 
     /// Returns what the request may see.

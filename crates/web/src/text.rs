@@ -10,7 +10,7 @@ use fluent_langneg::{NegotiationStrategy, accepted_languages, negotiate_language
 use roadmap_domain::error::{FieldError, FieldProblem};
 use roadmap_domain::model::changelog::ChangelogCategory;
 use roadmap_domain::model::picture::{self, PictureProblem};
-use roadmap_domain::model::portal::Language;
+use roadmap_domain::model::portal::{Language, Noun};
 use roadmap_domain::model::saved_view;
 use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -72,12 +72,14 @@ pub(crate) struct Text {
     pub(crate) zone: TimeZone,
     /// The year that short dates leave out: the current one.
     pub(crate) year: i32,
+    /// What a feature request is called, where a message has words for it.
+    pub(crate) noun: Noun,
 }
 
 impl Text {
     /// Returns the texts with times in UTC, and the year in all dates.
     pub(crate) const fn utc(language: Language) -> Self {
-        Self { language, zone: TimeZone::UTC, year: 0 }
+        Self { language, zone: TimeZone::UTC, year: 0, noun: Noun::FeatureRequests }
     }
 
     fn bundle(self) -> &'static FluentBundle<FluentResource> {
@@ -128,7 +130,12 @@ impl Text {
 
     fn format(self, key: &str, args: Option<&FluentArgs<'_>>) -> Cow<'static, str> {
         let bundle = self.bundle();
-        let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) else {
+        let message = bundle.get_message(key);
+        // The attribute `ideas` of a message has the words of a workspace that calls feature requests ideas.
+        let own =
+            message.as_ref().filter(|_| self.noun == Noun::Ideas).and_then(|message| message.get_attribute("ideas"));
+        let pattern = own.map(|own| own.value()).or_else(|| message.as_ref().and_then(|message| message.value()));
+        let Some(pattern) = pattern else {
             tracing::error!(key, language = self.language.code(), "a text is missing");
             return Cow::Owned(key.to_owned());
         };
@@ -301,6 +308,31 @@ mod tests {
     }
 
     /// Portal: every language has every text, and no text is unused.
+    #[test]
+    fn words_for_ideas_are_in_all_languages() {
+        let keys = |language| {
+            let (mut key, mut keys) = ("", Vec::new());
+            for line in sources(language).into_iter().flat_map(str::lines) {
+                match line.split_once(" = ") {
+                    Some(("    .ideas", _)) => keys.push(key),
+                    Some((name, _)) if !name.starts_with(' ') => key = name,
+                    _ => {}
+                }
+            }
+            keys
+        };
+        let english = keys(Language::English);
+        assert!(english.len() > 15, "{english:?}");
+        for language in Language::ALL {
+            assert_eq!(keys(language), english, "{}", language.code());
+            let (requests, ideas) = (Text::utc(language), Text { noun: Noun::Ideas, ..Text::utc(language) });
+            for key in &english {
+                assert_ne!(requests.count(key, 7), ideas.count(key, 7), "{key}");
+            }
+            assert_eq!(requests.get("apply"), ideas.get("apply"));
+        }
+    }
+
     #[test]
     fn every_language_has_every_text_and_no_text_is_unused() {
         let english = keys(Language::English);

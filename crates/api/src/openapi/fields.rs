@@ -14,7 +14,7 @@ use roadmap_domain::model::feature_request::{Description, Sort, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
-use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, PortalAccess, PortalSettings};
+use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, Noun, PortalAccess, PortalSettings};
 use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::WebsiteUrl;
 use roadmap_domain::model::tag::TagQuery;
@@ -403,19 +403,31 @@ pub(crate) fn time_zone() -> Object {
     optional(ObjectBuilder::new(), Type::String).format(custom_format(TIME_ZONE)).description(Some(what)).build()
 }
 
+pub(crate) fn noun() -> Object {
+    let what = "What the pages of visitors call a feature request; null or blank for feature_requests.";
+    sent_choice(what, &Noun::ALL.map(Noun::name))
+}
+
+/// What is shown without a text of the workspace.
+const OWN_TEXT: &str = "the product's own text";
+
 pub(crate) fn welcome_text() -> Object {
-    localized(PortalSettings::MAX_WELCOME, "What the roadmap says first, in Markdown")
+    localized(PortalSettings::MAX_WELCOME, "What the roadmap says first, in Markdown", OWN_TEXT)
 }
 
 pub(crate) fn form_question() -> Object {
-    localized(PortalSettings::MAX_QUESTION, "What the form for ideas asks")
+    localized(PortalSettings::MAX_QUESTION, "What the form for ideas asks", OWN_TEXT)
 }
 
-/// Returns the schema of a text in the languages of a portal.
-fn localized(max: usize, what: &str) -> Object {
+pub(crate) fn lane_names() -> Object {
+    localized(Name::MAX, "The name on the pages of the portal", "the `name`")
+}
+
+/// Returns the schema of a text in the languages of a portal, and what is shown without it.
+fn localized(max: usize, what: &str, otherwise: &str) -> Object {
     let what = format!(
         "{what}, by language, at most {max} characters each; it replaces all texts. Null, or a language that is left out, \
-         null or blank: the product's own text."
+         null or blank: {otherwise}."
     );
     let texts = optional(ObjectBuilder::new(), Type::Object).description(Some(what));
     let text = || optional(ObjectBuilder::new().max_length(Some(max)), Type::String).build();

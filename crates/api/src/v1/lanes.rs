@@ -1,9 +1,12 @@
 //! `GET` and `POST /lanes`, `PATCH` and `DELETE /lanes/{id}`: the lanes of the public roadmap.
 
+use std::collections::BTreeMap;
+
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::board::{LaneChange, ListedLane};
 use roadmap_domain::model::id::LaneId;
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::LaneKind;
 use roadmap_domain::usecase::change_board::{AddLane, ChangeLane, Changed, LaneDraft, RemoveLane};
@@ -34,6 +37,8 @@ struct NewLane {
     name: Option<String>,
     #[schema(schema_with = described::new_lane_kind)]
     kind: Option<String>,
+    #[schema(schema_with = described::lane_names)]
+    names: Option<BTreeMap<String, Option<String>>>,
     #[schema(schema_with = described::position)]
     position: Option<Position>,
 }
@@ -53,6 +58,9 @@ struct ChangedLane {
     name: Option<Option<String>>,
     #[schema(schema_with = described::changed_lane_kind)]
     kind: Option<String>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::lane_names)]
+    names: Option<Option<BTreeMap<String, Option<String>>>>,
     #[schema(schema_with = described::changed_position)]
     position: Option<Position>,
 }
@@ -78,7 +86,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     path = "/api/external/v1/lanes",
     operation_id = "createLane",
     tag = "Roadmap",
-    request_body(content = NewBody, example = json!({ "lane": { "name": "Next up", "position": 2 } })),
+    request_body(content = NewBody, example = json!({ "lane": { "name": "Next up", "names": { "de": "Als Nächstes" }, "position": 2 } })),
     responses(
         (
             status = 201,
@@ -149,11 +157,18 @@ fn parse_kind(raw: Option<&str>) -> Validated<Option<LaneKind>> {
     raw.filter(|raw| !raw.trim().is_empty()).map(|raw| LaneKind::parse("kind", raw)).transpose()
 }
 
+/// Reads names by language. Null means none.
+fn parse_names(names: Option<BTreeMap<String, Option<String>>>) -> Validated<Localized> {
+    let names = names.unwrap_or_default();
+    Localized::parse_names("names", names.iter().map(|(code, name)| (code.as_str(), name.as_deref())))
+}
+
 fn draft(body: NewBody) -> Validated<LaneDraft> {
     let Object(lane) = body.lane.ok_or_else(|| FieldError::missing("lane"))?;
     Ok(LaneDraft {
         name: Name::parse("name", lane.name.as_deref().unwrap_or_default())?,
         kind: parse_kind(lane.kind.as_deref())?,
+        names: parse_names(lane.names)?,
         position: lane.position.map(|Position(position)| position),
     })
 }
@@ -163,6 +178,7 @@ fn change(body: ChangeBody) -> Validated<LaneChange> {
     Ok(LaneChange {
         name: lane.name.map(|name| Name::parse("name", name.as_deref().unwrap_or_default())).transpose()?,
         kind: parse_kind(lane.kind.as_deref())?,
+        names: lane.names.map(parse_names).transpose()?,
         position: lane.position.map(|Position(position)| position),
     })
 }

@@ -7,7 +7,7 @@ use roadmap_domain::error::{FieldError, FieldProblem, Validated};
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::portal::{
-    Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, PortalSettings, parse_reply_to,
+    Color, EmbedOrigin, Language, MailDomain, Noun, PortalAccess, PortalChange, PortalSettings, parse_reply_to,
 };
 use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::usecase::query::portal::ShowPortalSettings;
@@ -69,6 +69,9 @@ struct PortalBody {
     #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::form_question)]
     form_question: Option<Option<BTreeMap<String, Option<String>>>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::noun)]
+    noun: Option<Option<String>>,
 }
 
 /// Get the settings of the portal
@@ -156,6 +159,10 @@ fn change(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Va
             .form_question
             .map(|raw| localized("form_question", PortalSettings::MAX_QUESTION, raw.unwrap_or_default()))
             .transpose()?,
+        noun: sent
+            .noun
+            .map(|raw| not_blank(raw.as_deref()).map_or(Ok(Noun::default()), |raw| Noun::parse("noun", raw)))
+            .transpose()?,
     })
 }
 
@@ -235,6 +242,7 @@ mod tests {
             "time_zone": "Europe/Berlin",
             "welcome_text": { "de": " Hallo " },
             "form_question": { "en": null },
+            "noun": " ideas ",
         });
         let expected = PortalChange {
             access: Some(PortalAccess::Private),
@@ -249,6 +257,7 @@ mod tests {
             time_zone: Some(TimeZone::from_stored("Europe/Berlin")),
             welcome_text: Some(Localized::default().with(Language::German, "Hallo")),
             form_question: Some(Localized::default()),
+            noun: Some(Noun::Ideas),
         };
         assert_eq!(read(all).unwrap(), expected);
     }
@@ -267,6 +276,7 @@ mod tests {
             "time_zone",
             "welcome_text",
             "form_question",
+            "noun",
         ];
         let nulls: Value = names.map(|name| (name.to_owned(), Value::Null)).into_iter().collect();
         let removed = PortalChange {
@@ -278,6 +288,7 @@ mod tests {
             time_zone: Some(TimeZone::UTC),
             welcome_text: Some(Localized::default()),
             form_question: Some(Localized::default()),
+            noun: Some(Noun::FeatureRequests),
             ..PortalChange::default()
         };
         assert_eq!(read(nulls).unwrap(), removed);

@@ -8,6 +8,7 @@ use crate::openapi::fields as described;
 
 use super::Links;
 use super::feature_request::{Summary, summaries};
+use super::portal::LocalizedText;
 
 /// All lanes, in the team's order.
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,6 +35,8 @@ pub(crate) struct Fields<'a> {
     /// What it means, whatever its name.
     #[schema(schema_with = described::lane_kind)]
     kind: &'static str,
+    /// The names on the pages of the portal, by language. A missing language shows `name`.
+    names: LocalizedText<'a>,
     #[schema(minimum = 1)]
     position: u64,
     /// Number of public feature requests in the lane.
@@ -63,6 +66,7 @@ fn fields(lane: &ListedLane) -> Fields<'_> {
         id: lane.lane.id.to_string(),
         name: lane.lane.name.as_str(),
         kind: lane.lane.kind.as_str(),
+        names: LocalizedText::new(&lane.lane.names),
         position: lane.position,
         feature_requests_count: lane.feature_requests_count,
     }

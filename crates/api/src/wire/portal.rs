@@ -50,12 +50,24 @@ pub(crate) struct Fields<'a> {
     welcome_text: LocalizedText<'a>,
     /// What the form for ideas asks.
     form_question: LocalizedText<'a>,
+    /// What the pages of visitors call a feature request.
+    #[schema(value_type = NounName)]
+    noun: &'static str,
 }
 
-/// A text by the codes of its languages. In a language that is left out, pages show the product's own text.
+/// What people submit: feature requests, or ideas everywhere.
+#[derive(ToSchema)]
+#[schema(as = PortalNoun, rename_all = "snake_case")]
+#[expect(dead_code, reason = "the domain has the names, this lists them in the document")]
+enum NounName {
+    FeatureRequests,
+    Ideas,
+}
+
+/// A text by the codes of its languages. In a language that is left out, pages show the product's own text, or the name.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = LocalizedText)]
-struct LocalizedText<'a> {
+pub(crate) struct LocalizedText<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     en: Option<&'a str>,
@@ -68,7 +80,7 @@ struct LocalizedText<'a> {
 }
 
 impl<'a> LocalizedText<'a> {
-    fn new(texts: &'a Localized) -> Self {
+    pub(crate) fn new(texts: &'a Localized) -> Self {
         let [en, de, ar] = [Language::English, Language::German, Language::Arabic].map(|language| texts.get(language));
         Self { en, de, ar }
     }
@@ -114,6 +126,7 @@ pub(crate) fn response<'a>(
             time_zone: settings.time_zone.name(),
             welcome_text: LocalizedText::new(&settings.welcome_text),
             form_question: LocalizedText::new(&settings.form_question),
+            noun: settings.noun.name(),
         },
     }
 }

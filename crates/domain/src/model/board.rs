@@ -4,10 +4,11 @@ use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::audit::Change;
 use crate::model::feature_request::{FeatureRequestSummary, Tag};
 use crate::model::id::{LaneId, TrackId};
+use crate::model::localized::Localized;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, LaneKind, Track};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The lanes and tracks of a workspace. Names are unique in each list, regardless of case.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -23,6 +24,8 @@ pub struct LaneChange {
     pub name: Option<Name>,
     /// The new kind. A new name alone leaves it.
     pub kind: Option<LaneKind>,
+    /// The new names by language, all of them.
+    pub names: Option<Localized>,
     /// The new position, from 1. A position after the last one means the last.
     pub position: Option<u64>,
 }
@@ -172,7 +175,8 @@ impl Board {
         let others = self.lanes.iter().filter(|lane| lane.id != id).map(|lane| &lane.name);
         let name = change.name.as_ref().unwrap_or(&old.name);
         ensure_free(others, name, "lane")?;
-        let lane = Lane { id, name: name.clone(), kind: change.kind.unwrap_or(old.kind) };
+        let names = change.names.as_ref().unwrap_or(&old.names);
+        let lane = Lane { id, name: name.clone(), kind: change.kind.unwrap_or(old.kind), names: names.clone() };
         self.lanes.retain(|lane| lane.id != id);
         insert_at(&mut self.lanes, lane.clone(), Some(change.position.unwrap_or(position)));
         for track in &mut self.tracks {
@@ -184,6 +188,7 @@ impl Board {
         let changes = [
             Change::between("name", old.name.as_str(), name.as_str()),
             Change::between("kind", old.kind.as_str(), lane.kind.as_str()),
+            Change::between("names", json!(old.names.texts()), json!(lane.names.texts())),
             Change::between("position", position, new_position),
         ];
         Ok(changes.into_iter().flatten().collect())
@@ -268,6 +273,7 @@ fn insert_at<T>(items: &mut Vec<T>, item: T, position: Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::portal::Language;
     use crate::usecase::fixtures::name;
     use uuid::Uuid;
 
@@ -280,7 +286,12 @@ mod tests {
     }
 
     fn lane(number: u128, text: &str) -> Lane {
-        Lane { id: lane_id(number), name: name(text), kind: LaneKind::of_name(&name(text)) }
+        Lane {
+            id: lane_id(number),
+            name: name(text),
+            kind: LaneKind::of_name(&name(text)),
+            names: Localized::default(),
+        }
     }
 
     /// Lanes `Planned` (1) and `Done` (2); tracks `Inbox` (1), `Next` (2, planned) and `Shipped` (3, done).
@@ -342,16 +353,25 @@ mod tests {
     #[test]
     fn a_renamed_lane_is_the_status_of_its_tracks() {
         let mut board = board();
-        let change = LaneChange { name: Some(name("Soon")), kind: Some(LaneKind::Other), position: Some(2) };
+        let names_by_language = Localized::default().with(Language::German, "Bald");
+        let change = LaneChange {
+            name: Some(name("Soon")),
+            kind: Some(LaneKind::Other),
+            names: Some(names_by_language),
+            position: Some(2),
+        };
         let changes = board.change_lane(lane_id(1), &change).unwrap();
         let expected = [
             Change::new("name", "Planned", "Soon"),
             Change::new("kind", "planned", "other"),
+            Change::new("names", json!({}), json!({ "de": "Bald" })),
             Change::new("position", 1, 2),
         ];
         assert_eq!(changes, expected);
         assert_eq!(names(&board), "Done Soon | Inbox=- Next=Soon Shipped=Done");
         assert_eq!(board.change_lane(lane_id(1), &change).unwrap(), []);
+        let (lane, _) = board.lane(lane_id(1)).unwrap();
+        assert_eq!((lane.name_in(Language::German), lane.name_in(Language::English)), ("Bald", "Soon"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::portal::Language;
-use crate::model::text::validate_text;
+use crate::model::text::{Name, validate_text};
 
 /// A text in some languages. In the others, pages show a text of the product.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,6 +30,19 @@ impl Localized {
             parsed = parsed.with(language, text);
         }
         Ok(parsed)
+    }
+
+    /// Validates names, by the codes of their languages. Blank ones are left out.
+    ///
+    /// # Errors
+    /// A code of no language, or a text that is no name.
+    pub fn parse_names<'a>(
+        field: &str,
+        texts: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+    ) -> Validated<Self> {
+        let texts = Self::parse(field, Name::MAX, texts)?;
+        let name = |(code, text): (&&'static str, &String)| Ok((*code, Name::parse(field, text)?.as_str().to_owned()));
+        texts.0.iter().map(name).collect::<Validated<_>>().map(Self)
     }
 
     /// Returns the texts with this one. An empty one is none.
@@ -73,6 +86,16 @@ impl Localized {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_single_lines() {
+        let parse = |text| Localized::parse_names("names", [("de", Some(text)), ("ar", Some(" "))]);
+        assert_eq!(parse(" Geplant\u{a0} ").unwrap(), Localized::default().with(Language::German, "Geplant"));
+        let one_line = Name::parse("names", "a\nb").map(|name| name.as_str().to_owned());
+        assert_eq!(parse("a\nb").map(|names| names.get(Language::German).unwrap().to_owned()), one_line);
+        let long = parse(&"x".repeat(Name::MAX + 1)).unwrap_err();
+        assert_eq!(long.to_string(), "names must be at most 200 characters long");
+    }
 
     #[test]
     fn texts_are_bounded_and_stored_by_language() {

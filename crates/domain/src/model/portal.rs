@@ -291,6 +291,47 @@ pub struct PortalSettings {
     pub welcome_text: Localized,
     /// What the form for ideas asks, at most [`Self::MAX_QUESTION`] characters.
     pub form_question: Localized,
+    /// What the pages of visitors call a feature request.
+    pub noun: Noun,
+}
+
+/// What the pages of visitors call a feature request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Noun {
+    /// A feature request. What somebody is about to submit is an idea.
+    #[default]
+    FeatureRequests,
+    /// An idea, everywhere.
+    Ideas,
+}
+
+impl Noun {
+    /// All nouns, as they are offered.
+    pub const ALL: [Self; 2] = [Self::FeatureRequests, Self::Ideas];
+
+    /// Returns the name that is stored and sent.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FeatureRequests => "feature_requests",
+            Self::Ideas => "ideas",
+        }
+    }
+
+    /// Returns the noun with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|noun| noun.name() == name)
+    }
+
+    /// Validates a name. An error names `field`.
+    ///
+    /// # Errors
+    /// Another name.
+    pub fn parse(field: &str, raw: &str) -> Validated<Self> {
+        let expected = "one of feature_requests, ideas";
+        Self::from_name(raw.trim()).ok_or_else(|| FieldError::new(field, FieldProblem::Malformed { expected }))
+    }
 }
 
 impl Default for PortalSettings {
@@ -308,6 +349,7 @@ impl Default for PortalSettings {
             time_zone: TimeZone::UTC,
             welcome_text: Localized::default(),
             form_question: Localized::default(),
+            noun: Noun::default(),
         }
     }
 }
@@ -339,6 +381,8 @@ pub struct PortalChange {
     pub welcome_text: Option<Localized>,
     /// What the form for ideas asks.
     pub form_question: Option<Localized>,
+    /// What the pages of visitors call a feature request.
+    pub noun: Option<Noun>,
 }
 
 impl PortalSettings {
@@ -364,6 +408,7 @@ impl PortalSettings {
             time_zone: change.time_zone.unwrap_or(self.time_zone),
             welcome_text: change.welcome_text.unwrap_or(self.welcome_text),
             form_question: change.form_question.unwrap_or(self.form_question),
+            noun: change.noun.unwrap_or(self.noun),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::id::{LaneId, TrackId};
+use crate::model::localized::Localized;
+use crate::model::portal::Language;
 use crate::model::text::Name;
 
 /// A lane of the public roadmap.
@@ -11,6 +13,16 @@ pub struct Lane {
     /// Name, unique in the workspace.
     pub name: Name,
     pub kind: LaneKind,
+    /// The names on the pages of some languages, at most [`Name::MAX`] characters each.
+    pub names: Localized,
+}
+
+impl Lane {
+    /// Returns the name on the pages of a language.
+    #[must_use]
+    pub fn name_in(&self, language: Language) -> &str {
+        self.names.get(language).unwrap_or(self.name.as_str())
+    }
 }
 
 /// What a lane means, whatever its name. It gives the lane its sign and colour.
@@ -165,7 +177,12 @@ mod tests {
     #[test]
     fn the_status_of_a_track_is_its_lane_s_name_or_none() {
         let name = |text: &str| Name::from_stored(text.to_owned());
-        let lane = Lane { id: LaneId::new(Uuid::from_u128(1)), name: name("Planned"), kind: LaneKind::Planned };
+        let lane = Lane {
+            id: LaneId::new(Uuid::from_u128(1)),
+            name: name("Planned"),
+            kind: LaneKind::Planned,
+            names: Localized::default(),
+        };
         let mut track = Track { id: TrackId::new(Uuid::from_u128(2)), name: name("Next quarter"), lane: Some(lane) };
         assert_eq!(track.status(), Some(&name("Planned")));
         track.lane = None;
@@ -185,7 +202,12 @@ mod tests {
     fn a_track_means_what_its_lane_does_or_else_what_its_name_says() {
         let name = |text: &str| Name::from_stored(text.to_owned());
         let track = |track: &str, kind: Option<LaneKind>| {
-            let lane = kind.map(|kind| Lane { id: LaneId::new(Uuid::from_u128(1)), name: name("Planned"), kind });
+            let lane = kind.map(|kind| Lane {
+                id: LaneId::new(Uuid::from_u128(1)),
+                name: name("Planned"),
+                kind,
+                names: Localized::default(),
+            });
             Track { id: TrackId::new(Uuid::from_u128(2)), name: name(track), lane }.kind()
         };
         assert_eq!(track("Done", Some(LaneKind::Other)), LaneKind::Other);

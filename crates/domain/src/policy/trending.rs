@@ -116,6 +116,7 @@ fn first_place(page: PageRequest) -> u64 {
 mod tests {
     use super::*;
     use crate::model::id::LaneId;
+    use crate::model::localized::Localized;
     use crate::model::text::Name;
     use crate::model::track::{Lane, LaneKind};
     use uuid::Uuid;
@@ -196,6 +197,7 @@ mod tests {
                 id: LaneId::new(Uuid::nil()),
                 name: Name::parse("name", "Lane").unwrap(),
                 kind,
+                names: Localized::default(),
             }),
         };
         let tracks = [

@@ -7,6 +7,7 @@ use crate::error::{FieldError, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::board::{Board, LaneChange, ListedLane, TrackChange};
 use crate::model::id::{LaneId, TrackId};
+use crate::model::localized::Localized;
 use crate::model::text::Name;
 use crate::model::track::{Lane, LaneKind, Track};
 use crate::ports::UnitOfWork;
@@ -24,6 +25,8 @@ pub struct LaneDraft {
     pub name: Name,
     /// Without one, what the name says.
     pub kind: Option<LaneKind>,
+    /// The names by language.
+    pub names: Localized,
     /// The position, from 1. `None` means the last.
     pub position: Option<u64>,
 }
@@ -119,11 +122,11 @@ impl Operation for AddLane {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<ListedLane>, RoadmapError> {
-        let LaneDraft { name, kind, position } = &self.draft;
+        let LaneDraft { name, kind, names, position } = &self.draft;
         let mut board = work.load_board().await?;
         let id = context.new_id(LaneId::new);
         let kind = kind.unwrap_or_else(|| LaneKind::of_name(name));
-        board.add_lane(Lane { id, name: name.clone(), kind }, *position)?;
+        board.add_lane(Lane { id, name: name.clone(), kind, names: names.clone() }, *position)?;
         work.save_board(&board).await?;
         let audit = Audit::with_changes("lane.create", "lane", Some(id.uuid()), added(name));
         Ok(Performed::new(listed(&board, work, id).await?, audit).changing_configuration())
@@ -259,7 +262,12 @@ mod tests {
     /// The lane `Planned` (1); the tracks `Inbox` (1) and `Next` (2, planned).
     fn board() -> Board {
         let mut board = Board::default();
-        board.add_lane(Lane { id: lane_id(1), name: name("Planned"), kind: LaneKind::Planned }, None).unwrap();
+        board
+            .add_lane(
+                Lane { id: lane_id(1), name: name("Planned"), kind: LaneKind::Planned, names: Localized::default() },
+                None,
+            )
+            .unwrap();
         board.add_track(track_id(1), name("Inbox"), None, None).unwrap();
         board.add_track(track_id(2), name("Next"), Some(lane_id(1)), None).unwrap();
         board
@@ -291,7 +299,7 @@ mod tests {
     #[test]
     fn a_lane_is_added_with_its_kind_position_and_count() {
         for (kind, expected) in [(None, LaneKind::Done), (Some(LaneKind::Other), LaneKind::Other)] {
-            let draft = LaneDraft { name: name("Done"), kind, position: Some(1) };
+            let draft = LaneDraft { name: name("Done"), kind, names: Localized::default(), position: Some(1) };
             let lane = run(&AddLane { draft }, &mut unit(1)).unwrap();
             assert_eq!((lane.lane.name.as_str(), lane.lane.kind), ("Done", expected));
             assert_eq!((lane.position, lane.feature_requests_count), (1, 7));

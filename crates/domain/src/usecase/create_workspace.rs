@@ -6,6 +6,7 @@ use crate::error::RoadmapError;
 use crate::model::audit::Audit;
 use crate::model::board::Board;
 use crate::model::id::{LaneId, TrackId};
+use crate::model::localized::Localized;
 use crate::model::setting::Setting;
 use crate::model::text::Name;
 use crate::model::track::{DEFAULT_LANES, DEFAULT_TRACKS, Lane, LaneKind, Track};
@@ -45,7 +46,7 @@ impl Operation for CreateWorkspace {
         for name in DEFAULT_LANES {
             let name = Name::from_stored(name.to_owned());
             let kind = LaneKind::of_name(&name);
-            board.add_lane(Lane { id: context.new_id(LaneId::new), name, kind }, None)?;
+            board.add_lane(Lane { id: context.new_id(LaneId::new), name, kind, names: Localized::default() }, None)?;
         }
         for default in DEFAULT_TRACKS {
             let lane = board.lanes().iter().find(|lane| Some(lane.name.as_str()) == default.lane).map(|lane| lane.id);

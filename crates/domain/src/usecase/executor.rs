@@ -549,6 +549,7 @@ mod tests {
     use crate::model::audit::{Change, Channel, OwnRecord, Subject};
     use crate::model::board::Board;
     use crate::model::id::LaneId;
+    use crate::model::localized::Localized;
     use crate::model::text::Name;
     use crate::model::track::{Lane, LaneKind};
     use crate::model::usage::StoredUsage;
@@ -1313,7 +1314,12 @@ mod tests {
             let mut board = Board::default();
             board
                 .add_lane(
-                    Lane { id: lane(1), name: Name::from_stored("Planned".to_owned()), kind: LaneKind::Planned },
+                    Lane {
+                        id: lane(1),
+                        name: Name::from_stored("Planned".to_owned()),
+                        kind: LaneKind::Planned,
+                        names: Localized::default(),
+                    },
                     None,
                 )
                 .unwrap();

@@ -154,6 +154,7 @@ mod tests {
 
     use crate::model::email_address::EmailAddress;
     use crate::model::id::{CommentId, EventId, LaneId, MemberId, parse_uuid};
+    use crate::model::localized::Localized;
     use crate::model::member::{Member, Role};
     use crate::model::track::{Lane, LaneKind, Track};
     use crate::ports::mocks::MockUnit;
@@ -165,8 +166,12 @@ mod tests {
     }
 
     fn track(lane: Option<&str>) -> Track {
-        let lane =
-            lane.map(|lane| Lane { id: LaneId::new(Uuid::from_u128(1)), name: name(lane), kind: LaneKind::Other });
+        let lane = lane.map(|lane| Lane {
+            id: LaneId::new(Uuid::from_u128(1)),
+            name: name(lane),
+            kind: LaneKind::Other,
+            names: Localized::default(),
+        });
         Track { id: id(), name: name("Next quarter"), lane }
     }
 

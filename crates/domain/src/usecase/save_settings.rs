@@ -74,6 +74,7 @@ impl AllSettings {
             ("moderation", settings.holds_posts.to_string()),
             ("reply-to", settings.reply_to.as_ref().map(|address| address.as_str().to_owned()).unwrap_or_default()),
             ("time-zone", settings.time_zone.name().to_owned()),
+            ("noun", settings.noun.name().to_owned()),
             ("synonyms", groups.join("\n")),
         ];
         let localized =
@@ -209,6 +210,7 @@ impl SettingsChanges {
             time_zone: is("time-zone").then_some(settings.time_zone),
             welcome_text: texts(WELCOME_FIELDS, &stored.settings.welcome_text, &settings.welcome_text),
             form_question: texts(QUESTION_FIELDS, &stored.settings.form_question, &settings.form_question),
+            noun: is("noun").then_some(settings.noun),
         };
         Self {
             setting: (setting != SettingChange::default()).then_some(UpdateSetting { change: setting }),

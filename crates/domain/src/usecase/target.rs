@@ -51,6 +51,7 @@ impl Target {
 mod tests {
     use super::*;
     use crate::model::board::Board;
+    use crate::model::localized::Localized;
     use crate::model::tag::ListedTag;
     use crate::model::track::{Lane, LaneKind};
     use crate::ports::mocks::MockUnit;
@@ -74,7 +75,12 @@ mod tests {
             if exists {
                 board
                     .add_lane(
-                        Lane { id: LaneId::new(Uuid::nil()), name: name("Planned"), kind: LaneKind::Planned },
+                        Lane {
+                            id: LaneId::new(Uuid::nil()),
+                            name: name("Planned"),
+                            kind: LaneKind::Planned,
+                            names: Localized::default(),
+                        },
                         None,
                     )
                     .unwrap();

@@ -36,7 +36,7 @@ pub fn invalid_logo() -> FieldError {
 }
 
 /// The settings as values of the audit log, under the names of the API.
-fn values(settings: &PortalSettings) -> [(&'static str, Value); 12] {
+fn values(settings: &PortalSettings) -> [(&'static str, Value); 13] {
     [
         ("visibility", json!(settings.access.name())),
         ("mail_domains", json!(settings.mail_domains.iter().map(MailDomain::as_str).collect::<Vec<_>>())),
@@ -50,6 +50,7 @@ fn values(settings: &PortalSettings) -> [(&'static str, Value); 12] {
         ("time_zone", json!(settings.time_zone.name())),
         ("welcome_text", json!(settings.welcome_text.texts())),
         ("form_question", json!(settings.form_question.texts())),
+        ("noun", json!(settings.noun.name())),
     ]
 }
 

@@ -24,7 +24,7 @@ use crate::statement::{placed, statement, summary};
 macro_rules! board {
     () => {
         "WITH board AS MATERIALIZED (
-             SELECT lanes.id, lanes.name, lanes.kind, row_number() OVER (ORDER BY lanes.position) AS number,
+             SELECT lanes.id, lanes.name, lanes.kind, lanes.names, row_number() OVER (ORDER BY lanes.position) AS number,
                     (SELECT coalesce(sum(public_count), 0)::bigint FROM tracks
                      JOIN track_tallies ON track_tallies.workspace_id = {workspace} AND track_id = tracks.id
                      WHERE tracks.workspace_id = {workspace} AND lane_id = lanes.id) AS shown
@@ -36,7 +36,7 @@ macro_rules! board {
 statement! {
     /// Selects the lanes with their positions and the number of feature requests that each shows.
     Lanes { workspace: Uuid => SqlUuid } -> LaneColumns,
-    concat!(board!(), " SELECT id, name, kind, number, shown FROM board ORDER BY number")
+    concat!(board!(), " SELECT id, name, kind, names, number, shown FROM board ORDER BY number")
 }
 
 /// The SQL of the most voted feature requests of a track: each tier of less than 16 votes has a single count, so that it
@@ -84,7 +84,7 @@ statement! {
      ), best AS MATERIALIZED (
          SELECT lane_id, track, request_id, rank FROM ranked WHERE rank <= {per_lane}
      )
-     SELECT board.id, board.name, board.kind, number, shown, feature_requests.id, feature_requests.tag_number, title, track,
+     SELECT board.id, board.name, board.kind, board.names, number, shown, feature_requests.id, feature_requests.tag_number, title, track,
             CASE WHEN best.lane_id IS NOT NULL THEN board.name END, votes_count, created_at
      FROM board
      LEFT JOIN best ON best.lane_id = board.id
@@ -93,7 +93,7 @@ statement! {
      ORDER BY number, rank")
 }
 
-type LaneColumns = ((SqlUuid, Text, Text), BigInt, BigInt);
+type LaneColumns = ((SqlUuid, Text, Text, Text), BigInt, BigInt);
 
 const _: () = assert!(RoadmapCard::MAX_TAGS == 2, "as in `PortalRoadmap`");
 
@@ -147,7 +147,7 @@ statement! {
              WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = best.request_id OFFSET 0
          ) AS card
      )
-     SELECT board.id, board.name, board.kind, number, shown, cards.id, tag_number, title, track, lane, votes_count,
+     SELECT board.id, board.name, board.kind, board.names, number, shown, cards.id, tag_number, title, track, lane, votes_count,
             created_at, status_since, comments_count, tags
      FROM board LEFT JOIN cards ON cards.lane_id = board.id ORDER BY number, rank")
 }

@@ -35,18 +35,20 @@ statement! {
         time_zone: &'static str => Text,
         welcome_text: String => Text,
         form_question: String => Text,
+        noun: &'static str => Text,
     } -> Untyped,
     "INSERT INTO portal_settings
          (workspace_id, access, mail_domains, is_indexed, embed_origins, languages, holds_posts, accent,
-          logo_attachment_id, reply_to, time_zone, welcome_text, form_question)
+          logo_attachment_id, reply_to, time_zone, welcome_text, form_question, noun)
      VALUES ({workspace}, {access}, {mail_domains}, {is_indexed}, {embed_origins}, {languages}, {holds_posts}, {accent},
-             {logo}, {reply_to}, {time_zone}, {welcome_text}, {form_question})
+             {logo}, {reply_to}, {time_zone}, {welcome_text}, {form_question}, {noun})
      ON CONFLICT (workspace_id) DO UPDATE
      SET access = excluded.access, mail_domains = excluded.mail_domains, is_indexed = excluded.is_indexed,
          embed_origins = excluded.embed_origins, languages = excluded.languages, holds_posts = excluded.holds_posts,
          accent = excluded.accent, logo_attachment_id = excluded.logo_attachment_id,
          reply_to = excluded.reply_to, time_zone = excluded.time_zone,
-         welcome_text = excluded.welcome_text, form_question = excluded.form_question"
+         welcome_text = excluded.welcome_text, form_question = excluded.form_question,
+         noun = excluded.noun"
 }
 
 #[async_trait]
@@ -136,6 +138,7 @@ impl SettingWrites for PostgresUnit {
             time_zone: settings.time_zone.name(),
             welcome_text: settings.welcome_text.to_json(),
             form_question: settings.form_question.to_json(),
+            noun: settings.noun.name(),
         };
         self.run(save.execute(&mut self.connection()?)).await?;
         Ok(())

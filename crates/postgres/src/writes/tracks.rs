@@ -48,13 +48,15 @@ statement! {
         lanes: Vec<Uuid> => Array<SqlUuid>,
         names: Vec<String> => Array<Text>,
         kinds: Vec<String> => Array<Text>,
+        localized: Vec<String> => Array<Text>,
     } -> Untyped,
-    "INSERT INTO lanes (workspace_id, id, name, kind, position)
-     SELECT {workspace}, id, name, kind, position
-     FROM unnest({lanes}, {names}, {kinds}) WITH ORDINALITY AS board (id, name, kind, position)
+    "INSERT INTO lanes (workspace_id, id, name, kind, names, position)
+     SELECT {workspace}, id, name, kind, names, position
+     FROM unnest({lanes}, {names}, {kinds}, {localized}) WITH ORDINALITY AS board (id, name, kind, names, position)
      ON CONFLICT (workspace_id, id) DO UPDATE
-     SET name = excluded.name, kind = excluded.kind, position = excluded.position
-     WHERE (lanes.name, lanes.kind, lanes.position) IS DISTINCT FROM (excluded.name, excluded.kind, excluded.position)"
+     SET name = excluded.name, kind = excluded.kind, names = excluded.names, position = excluded.position
+     WHERE (lanes.name, lanes.kind, lanes.names, lanes.position)
+           IS DISTINCT FROM (excluded.name, excluded.kind, excluded.names, excluded.position)"
 }
 
 statement! {
@@ -136,6 +138,7 @@ impl TrackWrites for PostgresUnit {
             lanes::id,
             lanes::name,
             lanes::kind,
+            lanes::names,
         ));
         let rows: Vec<LaneRow> = self.run(select.load(&mut self.connection()?)).await?;
         let select = mapped_tracks().filter(tracks::workspace_id.eq(self.workspace)).order(tracks::position);
@@ -155,7 +158,8 @@ impl TrackWrites for PostgresUnit {
         self.run(delete.execute(&mut self.connection()?)).await?;
         let names = board.lanes().iter().map(|lane| lane.name.to_string()).collect();
         let kinds = board.lanes().iter().map(|lane| lane.kind.as_str().to_owned()).collect();
-        let save = SaveLanes { workspace, lanes, names, kinds };
+        let localized = board.lanes().iter().map(|lane| lane.names.to_json()).collect();
+        let save = SaveLanes { workspace, lanes, names, kinds, localized };
         self.run(save.execute(&mut self.connection()?)).await?;
         let save = SaveTracks {
             workspace,

@@ -1,10 +1,13 @@
 //! `roadmap lane`
 
+use std::collections::BTreeMap;
+
 use anyhow::Context;
 use clap::Subcommand;
 use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::board::{LaneChange, ListedLane};
 use roadmap_domain::model::id::{LaneId, parse_uuid};
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, LaneKind};
 use roadmap_domain::model::workspace::Workspace;
@@ -83,12 +86,13 @@ struct OutputRow {
     id: String,
     name: String,
     kind: &'static str,
+    names: BTreeMap<&'static str, String>,
     position: u64,
     feature_requests_count: i64,
 }
 
 impl Row for OutputRow {
-    const COLUMNS: &[&str] = &["id", "name", "kind", "position", "feature_requests_count"];
+    const COLUMNS: &[&str] = &["id", "name", "kind", "names", "position", "feature_requests_count"];
 }
 
 impl From<&ListedLane> for OutputRow {
@@ -97,6 +101,7 @@ impl From<&ListedLane> for OutputRow {
             id: lane.lane.id.to_string(),
             name: lane.lane.name.to_string(),
             kind: lane.lane.kind.as_str(),
+            names: lane.lane.names.texts().clone(),
             position: lane.position,
             feature_requests_count: lane.feature_requests_count,
         }
@@ -127,7 +132,8 @@ impl LaneCommand {
             Self::Add { target, name, kind, position, format } => {
                 let kind = parse_kind(kind.as_deref())?;
                 let workspace = target.find(&application).await?;
-                let operation = AddLane { draft: LaneDraft { name: Name::parse("the name", &name)?, kind, position } };
+                let name = Name::parse("the name", &name)?;
+                let operation = AddLane { draft: LaneDraft { name, kind, names: Localized::default(), position } };
                 format
                     .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
             }
@@ -140,7 +146,7 @@ impl LaneCommand {
                 let change = LaneChange {
                     name: Some(Name::parse("the name", &name)?),
                     kind: parse_kind(kind.as_deref())?,
-                    position: None,
+                    ..LaneChange::default()
                 };
                 print_changed(&application, &target, &lane, change, format).await
             }

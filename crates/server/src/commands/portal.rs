@@ -7,8 +7,9 @@ use clap::Subcommand;
 use roadmap_domain::error::{FieldError, FieldProblem, Resource, RoadmapError, Validated};
 use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::portal::{
-    Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalChange, PortalSettings, parse_reply_to,
+    Color, EmbedOrigin, Language, MailDomain, Noun, PortalAccess, PortalChange, PortalSettings, parse_reply_to,
 };
 use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::policy::links::Links;
@@ -34,7 +35,7 @@ pub(crate) enum PortalCommand {
         #[command(flatten)]
         target: WorkspaceArgument,
         #[command(flatten)]
-        change: ChangeArguments,
+        change: Box<ChangeArguments>,
         #[command(flatten)]
         format: OutputFormat,
     },
@@ -71,6 +72,16 @@ pub(crate) struct ChangeArguments {
     /// Time zone of the IANA database in which times are shown and read, such as `Europe/Berlin`
     #[arg(long, value_name = "NAME")]
     time_zone: Option<String>,
+    /// What the roadmap says first, in Markdown, behind its language as in `de:Willkommen`. Replaces all texts, so give it
+    /// once for each language; an empty text removes them
+    #[arg(long, value_name = "LANGUAGE:TEXT")]
+    welcome_text: Option<Vec<String>>,
+    /// What the form for ideas asks, in the same form
+    #[arg(long, value_name = "LANGUAGE:TEXT")]
+    form_question: Option<Vec<String>>,
+    /// What the pages of visitors call a feature request: `feature_requests` or `ideas`
+    #[arg(long, value_name = "NOUN")]
+    noun: Option<String>,
 }
 
 /// The settings, with the names of the API.
@@ -88,6 +99,7 @@ struct OutputRow {
     time_zone: &'static str,
     welcome_text: BTreeMap<&'static str, String>,
     form_question: BTreeMap<&'static str, String>,
+    noun: &'static str,
 }
 
 impl Row for OutputRow {
@@ -104,6 +116,7 @@ impl Row for OutputRow {
         "time_zone",
         "welcome_text",
         "form_question",
+        "noun",
     ];
 }
 
@@ -122,6 +135,7 @@ impl OutputRow {
             time_zone: settings.time_zone.name(),
             welcome_text: settings.welcome_text.texts().clone(),
             form_question: settings.form_question.texts().clone(),
+            noun: settings.noun.name(),
         }
     }
 }
@@ -177,8 +191,17 @@ impl ChangeArguments {
             logo: None,
             reply_to: self.reply_to.as_deref().map(reply_to).transpose()?,
             time_zone: self.time_zone.as_deref().map(|raw| TimeZone::parse("--time-zone", raw)).transpose()?,
-            // Texts in several languages are for the panel and the API.
-            ..PortalChange::default()
+            welcome_text: self
+                .welcome_text
+                .as_deref()
+                .map(|raw| localized("--welcome-text", PortalSettings::MAX_WELCOME, raw))
+                .transpose()?,
+            form_question: self
+                .form_question
+                .as_deref()
+                .map(|raw| localized("--form-question", PortalSettings::MAX_QUESTION, raw))
+                .transpose()?,
+            noun: self.noun.as_deref().map(|raw| Noun::parse("--noun", raw)).transpose()?,
         })
     }
 }
@@ -205,6 +228,17 @@ fn accent(raw: &str) -> Validated<Option<Color>> {
 
 fn reply_to(raw: &str) -> Validated<Option<EmailAddress>> {
     if raw == "none" { Ok(None) } else { parse_reply_to("--reply-to", raw) }
+}
+
+/// Parses texts behind the codes of their languages. Empty ones are omitted.
+fn localized(flag: &str, max: usize, raw: &[String]) -> Validated<Localized> {
+    let texts = raw.iter().filter(|raw| !raw.is_empty()).map(|raw| {
+        let (code, text) = raw.split_once(':')?;
+        Language::from_code(code).map(|language| (language.code(), Some(text)))
+    });
+    let texts: Option<Vec<_>> = texts.collect();
+    let texts = texts.ok_or_else(|| malformed(flag, "a language of en, de, ar and a text, such as en:Hello"))?;
+    Localized::parse(flag, max, texts)
 }
 
 fn languages(raw: &str) -> Validated<Vec<Language>> {
@@ -249,6 +283,9 @@ mod tests {
             accent_color: Some("none".to_owned()),
             reply_to: Some("help@acme.example".to_owned()),
             time_zone: Some("europe/berlin".to_owned()),
+            welcome_text: Some(vec!["en:Hi: you".to_owned(), "de:Hallo".to_owned()]),
+            form_question: Some(vec![String::new()]),
+            noun: Some("ideas".to_owned()),
         };
         let expected = PortalChange {
             access: Some(PortalAccess::Private),
@@ -261,7 +298,9 @@ mod tests {
             logo: None,
             reply_to: Some(Some(EmailAddress::from_stored("help@acme.example".to_owned()))),
             time_zone: Some(TimeZone::from_stored("Europe/Berlin")),
-            ..PortalChange::default()
+            welcome_text: Some(Localized::default().with(Language::English, "Hi: you").with(Language::German, "Hallo")),
+            form_question: Some(Localized::default()),
+            noun: Some(Noun::Ideas),
         };
         assert_eq!(arguments.parse().unwrap(), expected);
     }
@@ -301,6 +340,18 @@ mod tests {
             (
                 ChangeArguments { time_zone: Some("CEST+1".to_owned()), ..none() },
                 "--time-zone is not an IANA time zone such as Europe/Berlin",
+            ),
+            (
+                ChangeArguments { welcome_text: Some(vec!["Hello".to_owned()]), ..none() },
+                "--welcome-text is not a language of en, de, ar and a text, such as en:Hello",
+            ),
+            (
+                ChangeArguments { form_question: Some(vec!["fr:Quoi ?".to_owned()]), ..none() },
+                "--form-question is not a language of en, de, ar and a text, such as en:Hello",
+            ),
+            (
+                ChangeArguments { noun: Some("wishes".to_owned()), ..none() },
+                "--noun is not one of feature_requests, ideas",
             ),
         ] {
             assert_eq!(arguments.parse().unwrap_err().to_string(), message);

@@ -28,8 +28,8 @@ use crate::statement::statement;
 
 statement! {
     /// Selects the lanes in order, with the numbers of public feature requests that they show.
-    Lanes { workspace: Id => Binary } -> ((Binary, Text, Text), BigInt),
-    "SELECT lanes.id, lanes.name, lanes.kind, (
+    Lanes { workspace: Id => Binary } -> ((Binary, Text, Text, Text), BigInt),
+    "SELECT lanes.id, lanes.name, lanes.kind, lanes.names, (
          SELECT coalesce(sum(track_tallies.public_count), 0) FROM tracks
          CROSS JOIN track_tallies ON track_tallies.workspace_id = tracks.workspace_id
                 AND track_tallies.track_id = tracks.id

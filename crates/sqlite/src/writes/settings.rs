@@ -34,6 +34,7 @@ fn save_settings(connection: &mut SqliteConnection, workspace: Id, settings: &Po
         portal_settings::time_zone.eq(settings.time_zone.name()),
         portal_settings::welcome_text.eq(settings.welcome_text.to_json()),
         portal_settings::form_question.eq(settings.form_question.to_json()),
+        portal_settings::noun.eq(settings.noun.name()),
     );
     diesel::insert_into(portal_settings::table)
         .values((portal_settings::workspace_id.eq(workspace), values.clone()))

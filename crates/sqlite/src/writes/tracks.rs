@@ -57,8 +57,13 @@ fn save(connection: &mut SqliteConnection, workspace: Id, board: &Board) -> Resu
     FreeLanes { workspace }.execute(connection)?;
     FreeTracks { workspace }.execute(connection)?;
     for (position, lane) in (1_i64..).zip(board.lanes()) {
-        let values =
-            (lanes::name.eq(lane.name.as_str()), lanes::kind.eq(lane.kind.as_str()), lanes::position.eq(position));
+        let names = lane.names.to_json();
+        let values = (
+            lanes::name.eq(lane.name.as_str()),
+            lanes::kind.eq(lane.kind.as_str()),
+            lanes::names.eq(&names),
+            lanes::position.eq(position),
+        );
         diesel::insert_into(lanes::table)
             .values((lanes::workspace_id.eq(workspace), lanes::id.eq(Id(lane.id.uuid())), values))
             .on_conflict((lanes::workspace_id, lanes::id))
@@ -124,7 +129,7 @@ impl TrackWrites for SqliteUnit {
                 let lanes = lanes::table
                     .filter(lanes::workspace_id.eq(workspace))
                     .order(lanes::position)
-                    .select((lanes::id, lanes::name, lanes::kind))
+                    .select((lanes::id, lanes::name, lanes::kind, lanes::names))
                     .load(connection)?;
                 let tracks = mapped_tracks()
                     .filter(tracks::workspace_id.eq(workspace))

@@ -11,7 +11,7 @@ use roadmap_domain::model::id::{AttachmentId, ChangelogId, WorkspaceId};
 use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::portal::{
-    ChangelogLink, ChangelogNeighbours, Color, EmbedOrigin, Language, MailDomain, PortalAccess, PortalSettings,
+    ChangelogLink, ChangelogNeighbours, Color, EmbedOrigin, Language, MailDomain, Noun, PortalAccess, PortalSettings,
     ShippedIn,
 };
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
@@ -50,6 +50,7 @@ pub struct PortalSettingsRow {
     time_zone: String,
     welcome_text: String,
     form_question: String,
+    noun: String,
 }
 
 impl PortalSettingsRow {
@@ -74,6 +75,7 @@ impl PortalSettingsRow {
             time_zone: TimeZone::from_stored(&self.time_zone),
             welcome_text: Localized::from_stored(&self.welcome_text),
             form_question: Localized::from_stored(&self.form_question),
+            noun: Noun::from_name(&self.noun).ok_or_else(|| broken("noun"))?,
         })
     }
 }

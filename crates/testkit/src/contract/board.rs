@@ -6,6 +6,8 @@ use roadmap_domain::model::board::{LaneChange, ListedLane, PortalLane, TrackChan
 use roadmap_domain::model::event::{EventContent, Move};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Sort};
 use roadmap_domain::model::id::{LaneId, TrackId, WorkspaceId};
+use roadmap_domain::model::localized::Localized;
+use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
 use roadmap_domain::usecase::change_board::{
     AddLane, AddTrack, ChangeLane, ChangeTrack, LaneDraft, LaneRef, RemoveLane, RemoveTrack, TrackDraft,
@@ -20,7 +22,7 @@ use crate::harness::{
 };
 
 fn add_lane(text: &str, position: Option<u64>) -> AddLane {
-    AddLane { draft: LaneDraft { name: name(text), kind: None, position } }
+    AddLane { draft: LaneDraft { name: name(text), kind: None, names: Localized::default(), position } }
 }
 
 fn add_track(text: &str, lane: Option<LaneId>, position: Option<u64>) -> AddTrack {
@@ -70,9 +72,22 @@ pub async fn lanes_are_added_renamed_moved_and_removed(harness: Harness) {
     let request = harness.request(workspace, "Quokka").await;
     harness.move_to(workspace, request.id, "Planned").await;
 
-    let change = LaneChange { name: Some(name("PLANNED")), kind: Some(LaneKind::Declined), position: Some(9) };
+    let names = Localized::default().with(Language::German, "Geplant \"bald\"");
+    let change = LaneChange {
+        name: Some(name("PLANNED")),
+        kind: Some(LaneKind::Declined),
+        names: Some(names.clone()),
+        position: Some(9),
+    };
     let changed = harness.perform(workspace, &ChangeLane { lane: planned.id, change }).await.record;
-    let renamed = Lane { name: name("PLANNED"), kind: LaneKind::Declined, ..planned.clone() };
+    let renamed = Lane { name: name("PLANNED"), kind: LaneKind::Declined, names: names.clone(), ..planned.clone() };
+    let named = |lane: &Lane| (lane.id == planned.id).then(|| lane.names.clone());
+    let reader = &harness.subject.reader;
+    assert_eq!(harness.lanes(workspace).await.iter().find_map(|listed| named(&listed.lane)), Some(names.clone()));
+    let tracks = reader.tracks(workspace).await.unwrap();
+    assert_eq!(tracks.iter().filter_map(|track| track.lane.as_ref()).find_map(named), Some(names.clone()));
+    let counts = reader.inbox_counts(workspace).await.unwrap();
+    assert_eq!(counts.tracks.iter().filter_map(|one| one.track.lane.as_ref()).find_map(named), Some(names));
     assert_eq!(changed, ListedLane { lane: renamed, position: 6, feature_requests_count: 1 });
     let lanes = ["Under consideration", "Later", "In progress", "Done", "Never", "PLANNED"];
     assert_eq!(lane_names(&harness, workspace).await, lanes);

@@ -15,7 +15,7 @@ use roadmap_domain::model::id::{AttachmentId, ChangelogId, CommentId, FeatureReq
 use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::portal::{
-    AccountLists, Color, EmbedOrigin, FollowedRequest, Language, MailDomain, Portal, PortalAccess, PortalChange,
+    AccountLists, Color, EmbedOrigin, FollowedRequest, Language, MailDomain, Noun, Portal, PortalAccess, PortalChange,
     PortalFilter, PortalList, PortalSettings, PublishedChangelog, SitemapEntry, Viewer,
 };
 use roadmap_domain::model::time_zone::TimeZone;
@@ -113,6 +113,7 @@ pub async fn settings_of_a_portal_are_stored(harness: Harness) {
         time_zone: TimeZone::from_stored("Europe/Berlin"),
         welcome_text: Localized::default().with(Language::English, "**Hi** \"you\"\n\u{1f600}"),
         form_question: Localized::default().with(Language::German, "Was?").with(Language::Arabic, "\u{645}"),
+        noun: Noun::Ideas,
     };
     harness.failure(acme, &Failing(Replace(all.clone()))).await;
     assert_eq!(portal(&harness, acme).await, unset);

@@ -5,6 +5,7 @@ use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::api_key::{ApiKey, Credential, KeyText, Scopes};
 use roadmap_domain::model::audit::{Actor, Audit, Channel, Origin};
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
+use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, SettingChange};
 use roadmap_domain::model::text::Name;
@@ -93,7 +94,8 @@ pub async fn names_are_unique_in_their_scope(harness: Harness) {
     assert_eq!(taken.to_string(), "subdomain `acme` is already taken");
     let other = harness.workspace("bolt").await;
 
-    let lane = AddLane { draft: LaneDraft { name: name("Later"), kind: None, position: None } };
+    let lane =
+        AddLane { draft: LaneDraft { name: name("Later"), kind: None, names: Localized::default(), position: None } };
     let in_lane = Some(LaneRef::Name(name("later")));
     let track = AddTrack { draft: TrackDraft { name: name("Ideas"), lane: in_lane, position: None } };
     for workspace in [workspace, other] {

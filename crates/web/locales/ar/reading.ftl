@@ -16,6 +16,14 @@ requests-count = { $count ->
     [many] { $number } طلبًا
    *[other] { $number } طلب
 }
+    .ideas = { $count ->
+        [zero] لا أفكار
+        [one] فكرة واحدة
+        [two] فكرتان
+        [few] { $number } أفكار
+        [many] { $number } فكرة
+       *[other] { $number } فكرة
+    }
 new-idea = أرسل فكرة
 submit-first-idea = أرسل أول فكرة
 see-changelog = اطّلع على الجديد
@@ -37,9 +45,11 @@ remove-vote-for = سحب الصوت من { $name }
 
 # القائمة.
 requests-title = طلبات الميزات
+    .ideas = الأفكار
 requests-lead = اطّلع على ما طلبه غيرك، وصوّت لما تحتاج إليه أنت أيضًا.
 requests-description = ما طلبه عملاء { $name }. ابحث أو صوّت أو أرسل فكرة من عندك.
 search-label = ابحث في طلبات الميزات
+    .ideas = ابحث في الأفكار
 search-count = { $count ->
     [zero] ابحث في طلبات الميزات
     [one] ابحث في طلب واحد
@@ -48,6 +58,14 @@ search-count = { $count ->
     [many] ابحث في { $number } طلبًا
    *[other] ابحث في { $number } طلب
 }
+    .ideas = { $count ->
+        [zero] ابحث في الأفكار
+        [one] ابحث في فكرة واحدة
+        [two] ابحث في فكرتين
+        [few] ابحث في { $number } أفكار
+        [many] ابحث في { $number } فكرة
+       *[other] ابحث في { $number } فكرة
+    }
 search = بحث
 sort-by = الترتيب حسب
 sort-relevance = الأقرب إلى البحث
@@ -77,6 +95,7 @@ page-next = التالي
 page-position = صفحة { $page } من { $total }
 first-page = إلى الصفحة الأولى
 show-all = عرض كل الطلبات
+    .ideas = عرض كل الأفكار
 empty-page-title = هذه الصفحة فارغة
 empty-page-text = صارت القائمة أقصر.
 empty-search-title = لا نتائج عن «{ $name }»
@@ -89,9 +108,11 @@ empty-list-title = لا شيء هنا بعد
 empty-list-text = الكلمة الأولى لك. ما الذي ينفعك؟
 empty-filter-title = لا شيء مطابق
 empty-filter-text = لا يوجد طلب يوافق عوامل التصفية هذه.
+    .ideas = لا توجد فكرة توافق عوامل التصفية هذه.
 
 # طلب ميزة.
 all-requests = كل طلبات الميزات
+    .ideas = كل الأفكار
 badge-awaiting = بانتظار الموافقة
 badge-private = خاص
 awaiting-text = لا يراه إلا الفريق وصاحب الفكرة حتى يوافق عليه الفريق.
@@ -129,6 +150,7 @@ earlier-comments = { $count ->
 later-comments = عرض التعليقات الأحدث
 edited = مُعدَّل
 comment-from = على الطلب المدموج
+    .ideas = على الفكرة المدموجة
 comment-of = تعليق { $name } على «{ $title }»، { $date }
 reply = ردّ
 reply-to = على { $name }
@@ -140,6 +162,7 @@ comment-hint = يمكنك استخدام Markdown للخط العريض والق
 preview = معاينة
 post-comment = نشر التعليق
 similar-requests = طلبات مشابهة
+    .ideas = أفكار مشابهة
 
 # السجل.
 history = السجل
@@ -147,6 +170,7 @@ history-moved = نُقل إلى «{ $name }»
 history-off-the-roadmap = أُزيل من خارطة الطريق
 history-merged = دُمج معه «{ $name }»
 history-merged-another = دُمج معه طلب آخر
+    .ideas = دُمجت معها فكرة أخرى
 history-unmerged = أُلغي دمج سابق
 history-edited = عُدِّل: { $name }
 list-separator = {"، "}
@@ -169,6 +193,7 @@ you-asked-for = هذا ما طلبتموه
 
 # الخلاصات والصفحات المضمّنة.
 feed-requests = طلبات جديدة
+    .ideas = أفكار جديدة
 feed-comments = التعليقات
 feed-changelogs = خلاصة التغييرات
 comment-by = تعليق من { $name }

@@ -12,6 +12,10 @@ requests-count = { $count ->
     [one] { $number } Wunsch
    *[other] { $number } Wünsche
 }
+    .ideas = { $count ->
+        [one] { $number } Idee
+       *[other] { $number } Ideen
+    }
 new-idea = Idee einreichen
 submit-first-idea = Erste Idee einreichen
 see-changelog = Neuigkeiten ansehen
@@ -29,13 +33,19 @@ remove-vote-for = Stimme zurückziehen für { $name }
 
 # Die Liste.
 requests-title = Wünsche
+    .ideas = Ideen
 requests-lead = Sehen Sie, was andere sich wünschen, und stimmen Sie für das, was auch Sie brauchen.
 requests-description = Was sich die Kundinnen und Kunden von { $name } wünschen. Suchen Sie, stimmen Sie ab oder reichen Sie eine eigene Idee ein.
 search-label = Wünsche durchsuchen
+    .ideas = Ideen durchsuchen
 search-count = { $count ->
     [one] { $number } Wunsch durchsuchen
    *[other] { $number } Wünsche durchsuchen
 }
+    .ideas = { $count ->
+        [one] { $number } Idee durchsuchen
+       *[other] { $number } Ideen durchsuchen
+    }
 search = Suchen
 sort-by = Sortieren nach
 sort-relevance = Beste Treffer
@@ -61,6 +71,7 @@ page-next = Weiter
 page-position = Seite { $page } von { $total }
 first-page = Zur ersten Seite
 show-all = Alle Wünsche zeigen
+    .ideas = Alle Ideen zeigen
 empty-page-title = Diese Seite ist leer
 empty-page-text = Die Liste ist kürzer geworden.
 empty-search-title = Nichts gefunden für „{ $name }“
@@ -73,9 +84,11 @@ empty-list-title = Noch steht hier nichts
 empty-list-text = Das erste Wort haben Sie. Was würde Ihnen helfen?
 empty-filter-title = Nichts passt
 empty-filter-text = Kein Wunsch passt zu diesen Filtern.
+    .ideas = Keine Idee passt zu diesen Filtern.
 
 # Ein Wunsch.
 all-requests = Alle Wünsche
+    .ideas = Alle Ideen
 badge-awaiting = Wartet auf Freigabe
 badge-private = Privat
 awaiting-text = Nur das Team und wer die Idee eingereicht hat sehen sie, bis das Team sie freigibt.
@@ -106,6 +119,7 @@ earlier-comments = { $count ->
 later-comments = Spätere Kommentare zeigen
 edited = bearbeitet
 comment-from = Zum zusammengeführten Wunsch
+    .ideas = Zur zusammengeführten Idee
 comment-of = (Kommentar von { $name } zu „{ $title }“, { $date })
 reply = Antworten
 reply-to = an { $name }
@@ -117,6 +131,7 @@ comment-hint = Markdown geht: **fett**, Listen, Links. Alle können es lesen.
 preview = Vorschau
 post-comment = Kommentar absenden
 similar-requests = Ähnliche Wünsche
+    .ideas = Ähnliche Ideen
 
 # Der Verlauf.
 history = Verlauf
@@ -124,6 +139,7 @@ history-moved = Nach „{ $name }“ verschoben
 history-off-the-roadmap = Von der Roadmap genommen
 history-merged = Mit „{ $name }“ zusammengeführt
 history-merged-another = Mit einem anderen Wunsch zusammengeführt
+    .ideas = Mit einer anderen Idee zusammengeführt
 history-unmerged = Eine Zusammenführung wurde aufgehoben
 history-edited = Bearbeitet: { $name }
 list-separator = {", "}
@@ -146,6 +162,7 @@ you-asked-for = Das hatten Sie sich gewünscht
 
 # Feeds und eingebettete Seiten.
 feed-requests = Neue Wünsche
+    .ideas = Neue Ideen
 feed-comments = Kommentare
 feed-changelogs = Feed der Neuigkeiten
 comment-by = Kommentar von { $name }

@@ -12,6 +12,10 @@ requests-count = { $count ->
     [one] { $number } feature request
    *[other] { $number } feature requests
 }
+    .ideas = { $count ->
+        [one] { $number } idea
+       *[other] { $number } ideas
+    }
 new-idea = Submit an idea
 submit-first-idea = Submit the first idea
 see-changelog = See what is new
@@ -29,13 +33,19 @@ remove-vote-for = Remove vote for { $name }
 
 # The list.
 requests-title = Feature requests
+    .ideas = Ideas
 requests-lead = Find what others have asked for, and vote for what you need, too.
 requests-description = What customers of { $name } have asked for. Search, vote, or submit an idea of your own.
 search-label = Search feature requests
+    .ideas = Search ideas
 search-count = { $count ->
     [one] Search { $number } feature request
    *[other] Search { $number } feature requests
 }
+    .ideas = { $count ->
+        [one] Search { $number } idea
+       *[other] Search { $number } ideas
+    }
 search = Search
 sort-by = Sort by
 sort-relevance = Best match
@@ -61,6 +71,7 @@ page-next = Next
 page-position = Page { $page } of { $total }
 first-page = To the first page
 show-all = Show all feature requests
+    .ideas = Show all ideas
 empty-page-title = This page is empty
 empty-page-text = The list has become shorter.
 empty-search-title = Nothing found for “{ $name }”
@@ -73,9 +84,11 @@ empty-list-title = Nothing here yet
 empty-list-text = The first word is yours. What would help you?
 empty-filter-title = Nothing matches
 empty-filter-text = No feature request fits these filters.
+    .ideas = No idea fits these filters.
 
 # A feature request.
 all-requests = All feature requests
+    .ideas = All ideas
 badge-awaiting = Awaiting approval
 badge-private = Private
 awaiting-text = Only the team and the author see this until the team has approved it.
@@ -106,6 +119,7 @@ earlier-comments = { $count ->
 later-comments = Show later comments
 edited = edited
 comment-from = On the merged feature request
+    .ideas = On the merged idea
 comment-of = the comment of { $name } on “{ $title }”, { $date }
 reply = Reply
 reply-to = to { $name }
@@ -117,6 +131,7 @@ comment-hint = Markdown works: **bold**, lists, links. Everybody can read it.
 preview = Preview
 post-comment = Post comment
 similar-requests = Similar feature requests
+    .ideas = Similar ideas
 
 # The history.
 history = History
@@ -124,6 +139,7 @@ history-moved = Moved to { $name }
 history-off-the-roadmap = Taken off the roadmap
 history-merged = Merged with “{ $name }”
 history-merged-another = Merged with another feature request
+    .ideas = Merged with another idea
 history-unmerged = A merge was undone
 history-edited = Edited: { $name }
 list-separator = {", "}
@@ -146,6 +162,7 @@ you-asked-for = You asked for
 
 # Feeds and embedded pages.
 feed-requests = New feature requests
+    .ideas = New ideas
 feed-comments = Comments
 feed-changelogs = Changelog feed
 comment-by = Comment by { $name }

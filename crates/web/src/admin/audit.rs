@@ -114,7 +114,7 @@ const KINDS: [(&str, &str); 17] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 44] = [
+const FIELDS: [(&str, &str); 46] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -158,6 +158,8 @@ const FIELDS: [(&str, &str); 44] = [
     ("time_zone", "change-time-zone"),
     ("welcome_text", "change-welcome"),
     ("form_question", "change-question"),
+    ("noun", "change-noun"),
+    ("names", "change-names"),
     ("sender_name", "change-sender-name"),
 ];
 

@@ -13,7 +13,7 @@ use fluent_bundle::FluentValue;
 use roadmap_domain::error::{Conflict, FieldError, FieldProblem, RoadmapError, Validated};
 use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::portal::{
-    Color, EmbedOrigin, Language, MailDomain, Portal, PortalAccess, PortalSettings, parse_reply_to,
+    Color, EmbedOrigin, Language, MailDomain, Noun, Portal, PortalAccess, PortalSettings, parse_reply_to,
 };
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
@@ -56,6 +56,7 @@ struct SettingsTemplate {
     languages: Vec<Choice>,
     default_languages: Vec<Choice>,
     time_zones: Vec<Choice>,
+    nouns: Vec<Choice>,
     /// The IDs of the welcome texts and of the questions, each with its label and its text.
     welcome: Vec<(&'static str, String, String)>,
     question: Vec<(&'static str, String, String)>,
@@ -86,6 +87,7 @@ struct SettingsForm {
     holds_posts: bool,
     reply_to: String,
     time_zone: String,
+    noun: String,
     synonyms: String,
     /// The welcome texts and the questions of the form for ideas, in the order of the languages.
     welcome: [String; 3],
@@ -113,6 +115,7 @@ impl SettingsForm {
             holds_posts: settings.holds_posts,
             reply_to: settings.reply_to.as_ref().map(|address| address.as_str().to_owned()).unwrap_or_default(),
             time_zone: settings.time_zone.name().to_owned(),
+            noun: settings.noun.name().to_owned(),
             synonyms: groups.join("\n"),
             welcome: Language::ALL.map(|language| settings.welcome_text.get(language).unwrap_or_default().to_owned()),
             question: Language::ALL.map(|language| settings.form_question.get(language).unwrap_or_default().to_owned()),
@@ -138,6 +141,7 @@ impl SettingsForm {
             holds_posts: fields.has("moderation"),
             reply_to: fields.get("reply-to").to_owned(),
             time_zone: fields.get("time-zone").to_owned(),
+            noun: fields.get("noun").to_owned(),
             synonyms: multiline_text(fields, "synonyms"),
             welcome: WELCOME_FIELDS.map(|(field, _)| multiline_text(fields, field)),
             question: QUESTION_FIELDS.map(|(field, _)| fields.get(field).to_owned()),
@@ -251,6 +255,9 @@ fn check(
     let time_zone = TimeZone::parse("time-zone", &form.time_zone)
         .map_err(|_| problems.add("time-zone", t.get("settings-time-zone-invalid")))
         .ok();
+    // A form without the choice leaves what is stored.
+    let raw_noun = if form.noun.is_empty() { stored.noun.name() } else { form.noun.as_str() };
+    let noun = Noun::parse("noun", raw_noun).map_err(|_| problems.add("noun", t.get("settings-noun-invalid"))).ok();
     let synonyms = parse_synonyms(t, &form.synonyms, problems);
     let welcome_text = check_texts(t, WELCOME_FIELDS, &form.welcome, PortalSettings::MAX_WELCOME, problems);
     let form_question = check_texts(t, QUESTION_FIELDS, &form.question, PortalSettings::MAX_QUESTION, problems);
@@ -267,6 +274,7 @@ fn check(
         time_zone: time_zone?,
         welcome_text,
         form_question,
+        noun: noun?,
     };
     let setting = Setting { product_name: product_name?, website_url: website_url? };
     let new_settings = AllSettings { setting, settings, synonyms: synonyms? };
@@ -481,6 +489,7 @@ impl SettingsTemplate {
             languages: Language::ALL.map(language).into(),
             default_languages: Language::ALL.map(default).into(),
             time_zones: time_zones(&form.time_zone),
+            nouns: Noun::ALL.map(|noun| Choice::new(noun.name(), t.get(noun_key(noun)), &form.noun)).into(),
             welcome: text_fields(t, "settings-welcome", WELCOME_FIELDS, &form.welcome),
             question: text_fields(t, "settings-question", QUESTION_FIELDS, &form.question),
             snippet,
@@ -488,6 +497,14 @@ impl SettingsTemplate {
             form,
             problems,
         }
+    }
+}
+
+/// Returns the key of what visitors read.
+const fn noun_key(noun: Noun) -> &'static str {
+    match noun {
+        Noun::FeatureRequests => "settings-noun-requests",
+        Noun::Ideas => "settings-noun-ideas",
     }
 }
 
@@ -701,6 +718,7 @@ mod tests {
             time_zone: TimeZone::from_stored("Asia/Tokyo"),
             welcome_text: localized("Other"),
             form_question: localized("Other?"),
+            noun: Noun::Ideas,
         };
         let new = synonyms(&[&["quokka", "numbat"]]);
         let save = |form: &SettingsForm, logo: Option<AttachmentId>| {
@@ -725,6 +743,7 @@ mod tests {
             holds_posts: !stored().holds_posts,
             reply_to: "mine@acme.example".to_owned(),
             time_zone: "Europe/Paris".to_owned(),
+            noun: "feature_requests".to_owned(),
             synonyms: "mine, own".to_owned(),
             welcome: ["Mine", "", "Meins"].map(ToOwned::to_owned),
             question: ["Mine?", "Meins?", ""].map(ToOwned::to_owned),

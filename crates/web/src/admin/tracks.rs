@@ -8,8 +8,10 @@ use roadmap_domain::error::{Conflict, FieldError, Resource, RoadmapError, Valida
 use roadmap_domain::model::admin::{InboxCounts, TrackCounts};
 use roadmap_domain::model::board::{LaneChange, ListedLane, PortalLane, TrackChange};
 use roadmap_domain::model::id::{LaneId, TrackId, parse_uuid};
+use roadmap_domain::model::localized::Localized;
+use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::LaneKind;
+use roadmap_domain::model::track::{Lane, LaneKind};
 use roadmap_domain::usecase::change_board::{
     AddLane, AddTrack, ChangeLane, ChangeTrack, LaneDraft, LaneRef, RemoveLane, RemoveTrack, TrackDraft,
 };
@@ -113,9 +115,51 @@ struct LaneTemplate {
     path: String,
     name: String,
     kinds: Vec<Choice>,
+    names: Vec<NameField>,
     /// The name and the kind when the form was opened.
     before: [String; 2],
     problems: Problems,
+}
+
+/// The field of a lane's name in a language.
+struct NameField {
+    id: &'static str,
+    label: String,
+    /// What was typed or is stored.
+    value: String,
+    /// What was stored when the form was opened.
+    before: String,
+}
+
+/// The fields of the names in the languages.
+const NAME_FIELDS: [(&str, Language); 3] =
+    [("lane-name-en", Language::English), ("lane-name-de", Language::German), ("lane-name-ar", Language::Arabic)];
+
+/// What the form of a lane shows: its name, its kind, and its names in the languages.
+#[derive(Clone)]
+struct LaneFields {
+    name: String,
+    kind: String,
+    names: [String; 3],
+}
+
+impl LaneFields {
+    fn of_stored(lane: &Lane) -> Self {
+        let name_in = |(_, language)| lane.names.get(language).unwrap_or_default().to_owned();
+        Self {
+            name: lane.name.as_str().to_owned(),
+            kind: lane.kind.as_str().to_owned(),
+            names: NAME_FIELDS.map(name_in),
+        }
+    }
+
+    /// Reads the fields, or what they showed when the form was opened.
+    fn of_form(fields: &Fields, is_before: bool) -> Self {
+        let get = |field: &str| fields.get(field).to_owned();
+        let (name, kind) = if is_before { ("name-before", "kind-before") } else { ("lane-name", "lane-kind") };
+        let names = NAME_FIELDS.map(|(field, _)| if is_before { get(&format!("{field}-before")) } else { get(field) });
+        Self { name: get(name), kind: get(kind), names }
+    }
 }
 
 #[derive(Template)]
@@ -238,7 +282,7 @@ pub(crate) async fn add_lane(context: Rc<Context>, fields: Fields) -> PageResult
     let name = problems.check(Name::parse("lane-name", &raw_name), t);
     let kind = parse_kind(&raw_kind).map_err(|_| problems.add("lane-kind", t.get("lane-kind-unknown")));
     if let (Some(name), Ok(kind)) = (name, kind) {
-        let draft = LaneDraft { name, kind, position: None };
+        let draft = LaneDraft { name, kind, names: Localized::default(), position: None };
         let landing = |_| format!("{PATH}?done=lane-added");
         match run_once(&context, &fields, AddLane { draft }, landing).await {
             Err(HttpError::Domain(RoadmapError::Taken { .. })) => problems.add("lane-name", t.get("lane-name-taken")),
@@ -275,13 +319,13 @@ impl BoardTemplate {
         let lanes: Vec<ListedLane> = roadmap.iter().map(|lane| lane.lane.clone()).collect();
         let track = |(position, TrackCounts { track, all, .. }): (u64, &TrackCounts)| TrackRow {
             name: track.name.as_str().to_owned(),
-            status: track.lane.as_ref().map(Status::of_lane),
+            status: track.lane.as_ref().map(|lane| Status::of_lane(lane, t.language)),
             count: t.count("requests-count", *all),
             moves: Moves::new(track_path(track.id), position, counts.tracks.len()),
         };
         let lane = |listed: &ListedLane| LaneRow {
             name: listed.lane.name.as_str().to_owned(),
-            status: Status::of_lane(&listed.lane),
+            status: Status::of_lane(&listed.lane, t.language),
             kind: t.get(kind_key(listed.lane.kind)).into_owned(),
             count: t.count("requests-count", listed.feature_requests_count),
             moves: Moves::new(lane_path(listed.lane.id), listed.position, roadmap.len()),
@@ -464,16 +508,23 @@ pub(crate) async fn change_lane(context: Rc<Context>, fields: Fields) -> PageRes
         return Ok(Reply::see_other(format!("{PATH}?done=lane-saved")));
     }
     let (t, mut problems) = (context.text(), Problems::default());
-    let [raw_name, raw_kind] = ["lane-name", "lane-kind"].map(|field| fields.get(field).to_owned());
-    let before = ["name-before", "kind-before"].map(|field| fields.get(field).to_owned());
-    let name = problems.check(Name::parse("lane-name", &raw_name), t);
-    let kind = parse_kind(&raw_kind).map_err(|_| problems.add("lane-kind", t.get("lane-kind-unknown")));
-    if let (Some(name), Ok(kind)) = (name, kind) {
-        // What was not changed in the form stays, also if somebody else has changed it since the form was opened.
+    let [typed, before] = [false, true].map(|is_before| LaneFields::of_form(&fields, is_before));
+    let name = problems.check(Name::parse("lane-name", &typed.name), t);
+    let kind = parse_kind(&typed.kind).map_err(|_| problems.add("lane-kind", t.get("lane-kind-unknown")));
+    // What was not changed in the form stays, also if somebody else has changed it since the form was opened.
+    let mut names = find_lane(&context, id).await?.lane.names;
+    for (((field, language), raw), before) in NAME_FIELDS.into_iter().zip(&typed.names).zip(&before.names) {
+        let parsed = problems.check(Localized::parse_names(field, [(language.code(), Some(raw.as_str()))]), t);
+        if let Some(parsed) = parsed.filter(|_| raw != before) {
+            names = names.with(language, parsed.get(language).unwrap_or_default());
+        }
+    }
+    if let (Some(name), Ok(kind), true) = (name, kind, problems.is_empty()) {
         let is_changed = |field, raw: &str, before: &str| !fields.has(field) || raw != before;
         let change = LaneChange {
-            name: is_changed("name-before", &raw_name, &before[0]).then_some(name),
-            kind: kind.filter(|_| is_changed("kind-before", &raw_kind, &before[1])),
+            name: is_changed("name-before", &typed.name, &before.name).then_some(name),
+            kind: kind.filter(|_| is_changed("kind-before", &typed.kind, &before.kind)),
+            names: (typed.names != before.names).then_some(names),
             position: None,
         };
         let landing = |_| format!("{PATH}?done=lane-saved");
@@ -482,26 +533,39 @@ pub(crate) async fn change_lane(context: Rc<Context>, fields: Fields) -> PageRes
             outcome => return outcome.map_err(missing),
         }
     }
-    lane_form(&context, id, Some(([raw_name, raw_kind], before)), problems).await
+    lane_form(&context, id, Some((typed, before)), problems).await
 }
 
 /// Shows the form of a lane with what was typed, and what was stored before, or with what is stored.
 async fn lane_form(
     context: &Context,
     id: LaneId,
-    form: Option<([String; 2], [String; 2])>,
+    form: Option<(LaneFields, LaneFields)>,
     problems: Problems,
 ) -> PageResult {
     let lane = find_lane(context, id).await?;
     let title = context.text().named("lane-title", lane.lane.name.as_str());
     let page = admin::frame(context, Entry::Tracks, title).await?;
     let page = page.with_problem(!problems.is_empty());
-    let ([name, kind], before) = form.unwrap_or_else(|| {
-        let stored = [lane.lane.name.as_str(), lane.lane.kind.as_str()].map(str::to_owned);
+    let (typed, before) = form.unwrap_or_else(|| {
+        let stored = LaneFields::of_stored(&lane.lane);
         (stored.clone(), stored)
     });
-    let kinds = kind_choices(page.t, false, &kind);
-    let template = LaneTemplate { page, path: lane_path(id), name, kinds, before, problems };
+    let name_field = |(((id, language), value), before): (((_, Language), _), _)| NameField {
+        id,
+        label: page.t.named("field-lane-name-in", language.own_name()),
+        value,
+        before,
+    };
+    let template = LaneTemplate {
+        kinds: kind_choices(page.t, false, &typed.kind),
+        names: NAME_FIELDS.into_iter().zip(typed.names).zip(before.names).map(name_field).collect(),
+        path: lane_path(id),
+        name: typed.name,
+        before: [before.name, before.kind],
+        page,
+        problems,
+    };
     Ok(Reply::page_with(status_of(&template.problems), &template))
 }
 
@@ -539,7 +603,6 @@ mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, sample_lanes, sample_page};
     use crate::portal::roadmap::tests::sample_card;
-    use roadmap_domain::model::portal::Language;
     use roadmap_domain::model::track::Track;
     use uuid::Uuid;
 
@@ -611,7 +674,8 @@ mod tests {
     fn the_forms_of_tracks_and_lanes_are_well_formed() {
         for language in Language::ALL {
             let page = || sample_page(language, true, "Track “<b>”");
-            for fields in [&[][..], &["track-name", "track-lane", "lane-name", "lane-kind", "move-to"]] {
+            for fields in [&[][..], &["track-name", "track-lane", "lane-name", "lane-name-de", "lane-kind", "move-to"]]
+            {
                 let choices = lane_choices(Text::utc(language), &sample_lanes(), "");
                 let (path, name) = (PATH.to_owned(), "<b>".to_owned());
                 let problems = || problems(fields);
@@ -621,7 +685,14 @@ mod tests {
                 assert_well_formed(&track.render().unwrap());
                 let (path, name) = (PATH.to_owned(), "<b>".to_owned());
                 let (kinds, before) = (kind_choices(Text::utc(language), false, "done"), before.clone());
-                let lane = LaneTemplate { page: page(), path, name, kinds, before, problems: problems() };
+                let names = NAME_FIELDS.map(|(id, language)| NameField {
+                    id,
+                    label: Text::utc(language).named("field-lane-name-in", language.own_name()),
+                    value: "<i>".to_owned(),
+                    before: "\"".to_owned(),
+                });
+                let names = names.into();
+                let lane = LaneTemplate { page: page(), path, name, kinds, names, before, problems: problems() };
                 assert_well_formed(&lane.render().unwrap());
                 for (is_last, has_targets) in [(true, false), (false, false), (false, true)] {
                     let id = TrackId::new(Uuid::from_u128(2));

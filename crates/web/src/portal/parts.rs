@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::pagination::Listing;
-use roadmap_domain::model::portal::{PortalRow, RequestPage};
+use roadmap_domain::model::portal::{Language, PortalRow, RequestPage};
 use roadmap_domain::model::text::{Name, truncate};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
@@ -28,9 +28,9 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// Returns the status of what is in a lane.
-    pub(crate) fn of_lane(lane: &Lane) -> Self {
-        Self { name: lane.name.as_str().to_owned(), sign: lane.kind.as_str() }
+    /// Returns the status of what is in a lane, in a language.
+    pub(crate) fn of_lane(lane: &Lane, language: Language) -> Self {
+        Self { name: lane.name_in(language).to_owned(), sign: lane.kind.as_str() }
     }
 
     /// Whether it says that the feature request is done.
@@ -61,7 +61,7 @@ impl Statuses {
         let track = index.and_then(|index| self.tracks.get(index));
         let status = |name: &str, sign| Some(Status { name: self.t.get(name).into_owned(), sign });
         match (track.map(|track| (track.lane.as_ref(), track.kind())), &placement.status) {
-            (Some((Some(lane), _)), _) => Some(Status::of_lane(lane)),
+            (Some((Some(lane), _)), _) => Some(Status::of_lane(lane, self.t.language)),
             (Some(_), None) if index == Some(0) => status("status-not-reviewed", "new"),
             (Some((None, LaneKind::Declined)), None) if is_own => status("status-declined", "declined"),
             // The track has just been renamed.
@@ -72,7 +72,8 @@ impl Statuses {
 
     /// Returns the status of the lane with this name, if there is one.
     pub(crate) fn of_lane(&self, name: &Name) -> Option<Status> {
-        self.tracks.iter().filter_map(|track| track.lane.as_ref()).find(|lane| lane.name == *name).map(Status::of_lane)
+        let lane = self.tracks.iter().filter_map(|track| track.lane.as_ref()).find(|lane| lane.name == *name);
+        lane.map(|lane| Status::of_lane(lane, self.t.language))
     }
 }
 
@@ -257,9 +258,10 @@ pub(crate) mod tests {
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
     use roadmap_domain::model::id::{LaneId, MemberId, SessionId, TrackId};
+    use roadmap_domain::model::localized::Localized;
     use roadmap_domain::model::member::{Member, Role};
     use roadmap_domain::model::pagination::PageRequest;
-    use roadmap_domain::model::portal::{Language, Portal, PortalSettings};
+    use roadmap_domain::model::portal::{Portal, PortalSettings};
     use roadmap_domain::model::session::Session;
     use roadmap_domain::model::setting::{Setting, WebsiteUrl};
     use roadmap_domain::model::timestamp::Timestamp;
@@ -292,7 +294,7 @@ pub(crate) mod tests {
         let names = (1..).zip(["Under consideration", "Planned", "In progress", "Done"]);
         let lane = |(position, name): (u64, &str)| {
             let (id, name) = (LaneId::new(Uuid::from_u128(position.into())), Name::from_stored(name.to_owned()));
-            let lane = Lane { id, kind: LaneKind::of_name(&name), name };
+            let lane = Lane { id, kind: LaneKind::of_name(&name), name, names: Localized::default() };
             ListedLane { lane, position, feature_requests_count: 1_204 }
         };
         names.map(lane).collect()

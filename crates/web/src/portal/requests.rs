@@ -263,7 +263,7 @@ fn lane_tabs(t: Text, lanes: &[ListedLane], counts: Option<&[(Name, u64)]>, addr
         is_current: address.lane.is_empty(),
     };
     let tabs = lanes.iter().map(|lane| Tab {
-        name: lane.lane.name.as_str().to_owned(),
+        name: lane.lane.name_in(t.language).to_owned(),
         path: address.with(|to| lane.lane.name.as_str().clone_into(&mut to.lane)).path(),
         count: t.number(count(lane)),
         is_current: current == Some(lane.lane.id),

@@ -118,7 +118,7 @@ impl LaneView {
             is_for_phone: all <= cards.len(),
         };
         Self {
-            status: Status::of_lane(&lane.lane),
+            status: Status::of_lane(&lane.lane, t.language),
             count: t.number(count),
             count_in_words: t.count("requests-count", count),
             cards: cards.iter().map(|card| Card::new(t, card)).collect(),

@@ -1,0 +1,1 @@
+ALTER TABLE lanes DROP COLUMN names;

@@ -1,0 +1,1 @@
+ALTER TABLE portal_settings DROP COLUMN noun;

@@ -1,0 +1,3 @@
+-- What the pages of visitors call a feature request.
+ALTER TABLE portal_settings ADD COLUMN noun text NOT NULL DEFAULT 'feature_requests'
+    CHECK (noun IN ('feature_requests', 'ideas'));
