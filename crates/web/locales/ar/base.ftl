@@ -4,6 +4,7 @@ request-failed = لم يصلنا ذلك. يرجى المحاولة مرة أخر
 nav-main = التنقل الرئيسي
 nav-roadmap = خارطة الطريق
 nav-requests = طلبات الميزات
+    .ideas = الأفكار
 nav-changelog = سجل التغييرات
 nav-account = حسابك
 nav-sign-in = تسجيل الدخول

@@ -4,6 +4,7 @@ request-failed = Das hat uns nicht erreicht. Bitte versuchen Sie es noch einmal.
 nav-main = Hauptnavigation
 nav-roadmap = Roadmap
 nav-requests = Wünsche
+    .ideas = Ideen
 nav-changelog = Neuigkeiten
 nav-account = Ihr Konto
 nav-sign-in = Anmelden

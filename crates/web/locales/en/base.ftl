@@ -4,6 +4,7 @@ request-failed = That did not reach us. Please try again.
 nav-main = Main
 nav-roadmap = Roadmap
 nav-requests = Feature requests
+    .ideas = Ideas
 nav-changelog = Changelog
 nav-account = Your account
 nav-sign-in = Sign in
