@@ -54,6 +54,7 @@ fn the_roadmap_has_all_lanes_with_their_public_feature_requests() {
             "id": id(index),
             "name": name,
             "kind": listed["lanes"][index]["kind"],
+            "names": {},
             "position": index + 1,
             "feature_requests_count": count,
             "feature_requests": requests,
