@@ -170,7 +170,7 @@ fn a_lane_has_names_by_language() {
         shows(&visitor.page(&format!("{path}?lang=en")), &["Planned"]);
     }
     shows(&visitor.page("/feature_requests?lane=Planned&lang=de"), &["One", "lane=Planned"]);
-    // The form keeps what nobody has changed in it.
+    // Unchanged fields of a form do not overwrite newer names.
     let olga = Browser::signed_in(&app, "olga@acme.example");
     let page = olga.page(&format!("/admin/lanes/{id}"));
     let key = hidden(&page, "operation_key");

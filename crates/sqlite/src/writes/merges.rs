@@ -14,6 +14,7 @@ use roadmap_store::columns::Id;
 use roadmap_store::rows::SummaryRow;
 
 use crate::codec::json_ids;
+use crate::deletions::DeleteCompanyTallies;
 use crate::errors::SqlError;
 use crate::rows::find_row;
 use crate::schema::{feature_requests, vote_tallies};
@@ -80,12 +81,6 @@ statement! {
 }
 
 statement! {
-    /// Deletes the tallies of the companies of a feature request.
-    DeleteCompanyTallies { workspace: Id => Binary, request: Id => Binary }
-    "DELETE FROM company_tallies WHERE workspace_id = ? AND request_id = ?"
-}
-
-statement! {
     /// Inserts the tallies of the companies of a root, from the votes for the feature requests of a JSON array.
     InsertCompanyTallies { workspace: Id => Binary, root: Id => Binary, requests: String => Text }
     "WITH scope (workspace, root) AS (SELECT ?, ?)
@@ -122,7 +117,7 @@ pub(crate) fn recount(connection: &mut SqliteConnection, workspace: Id, root: Id
         trend += weight_of_vote(*voted_at, root)?;
     }
     let voters = i64::try_from(first_votes.len()).unwrap_or(i64::MAX);
-    DeleteCompanyTallies { workspace, request: root }.execute(connection)?;
+    DeleteCompanyTallies { workspace, requests: json_ids(&[root]) }.execute(connection)?;
     let companies = InsertCompanyTallies { workspace, root, requests }.execute(connection)?;
     let companies = i64::try_from(companies).unwrap_or(i64::MAX);
     diesel::update(vote_tallies::table)

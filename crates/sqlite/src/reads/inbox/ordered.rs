@@ -28,7 +28,7 @@ macro_rules! ordered_page {
 /// Declares a statement for a page of the feature requests of a workspace: where they are read from, the key of the
 /// order, and the order.
 macro_rules! page_of_workspace {
-    ($(#[$doc:meta])* $name:ident, $from:literal, $key:literal, $order:literal) => {
+    ($(#[$doc:meta])* $name:ident, $from:expr, $key:literal, $order:literal) => {
         ordered_page!(
             $(#[$doc])* $name,
             "SELECT * FROM (SELECT request.row_number, ", $key, " FROM ", $from, " ORDER BY ", $order,
@@ -40,7 +40,7 @@ macro_rules! page_of_workspace {
 /// Declares a statement for a page of the feature requests on the tracks of a filter. Those of a track pass through
 /// JSON, because the subquery of a join cannot refer to the rows before it, but an argument of a function can.
 macro_rules! page_of_tracks {
-    ($(#[$doc:meta])* $name:ident, $from:literal, $key:literal, $order:literal) => {
+    ($(#[$doc:meta])* $name:ident, $from:expr, $key:literal, $order:literal) => {
         ordered_page!(
             $(#[$doc])* $name,
             "SELECT first.value ->> 0, first.value ->> 1 FROM scope
@@ -134,26 +134,36 @@ by_number_of_tracks!(
      WHERE request.private AND request.root_id IS NULL"
 );
 
+/// SQL for whether a row `request` of `vote_tallies` is of the state of `scope`, of those that have an index by votes.
+macro_rules! is_of_state {
+    () => {
+        "CASE (SELECT state FROM scope)
+             WHEN 'private' THEN request.private
+             WHEN 'unanswered' THEN request.attention IS 'unanswered'
+             WHEN 'replied' THEN request.attention IS 'replied'
+             ELSE 1
+         END"
+    };
+}
+
 page_of_workspace!(
     /// Selects feature requests of a workspace that are of a state, most voted first.
     MostVotedPage,
-    "vote_tallies request INDEXED BY vote_tallies_by_count
-     WHERE request.root_id IS NULL AND request.workspace_id = (SELECT workspace FROM scope)
-       AND CASE (SELECT state FROM scope)
-           WHEN 'private' THEN request.private WHEN 'unanswered' THEN request.attention IS 'unanswered'
-           WHEN 'replied' THEN request.attention IS 'replied' ELSE 1
-       END",
+    concat!(
+        "vote_tallies request INDEXED BY vote_tallies_by_count
+         WHERE request.root_id IS NULL AND request.workspace_id = (SELECT workspace FROM scope) AND ",
+        is_of_state!()
+    ),
     "request.votes_count",
     "request.votes_count DESC, request.row_number DESC"
 );
 page_of_tracks!(
     /// Selects feature requests on tracks that are of a state, most voted first.
     MostVotedOfTracks,
-    "vote_tallies request INDEXED BY vote_tallies_by_track
-     WHERE request.root_id IS NULL AND CASE (SELECT state FROM scope)
-         WHEN 'private' THEN request.private WHEN 'unanswered' THEN request.attention IS 'unanswered'
-           WHEN 'replied' THEN request.attention IS 'replied' ELSE 1
-     END",
+    concat!(
+        "vote_tallies request INDEXED BY vote_tallies_by_track WHERE request.root_id IS NULL AND ",
+        is_of_state!()
+    ),
     "request.votes_count",
     "request.votes_count DESC, request.row_number DESC"
 );
@@ -161,11 +171,10 @@ page_of_tracks!(
 page_of_tracks!(
     /// Selects feature requests on tracks that are of a state, those with voters of the most companies first.
     MostCompaniesOfTracks,
-    "vote_tallies request INDEXED BY vote_tallies_by_companies
-     WHERE request.root_id IS NULL AND CASE (SELECT state FROM scope)
-         WHEN 'private' THEN request.private WHEN 'unanswered' THEN request.attention IS 'unanswered'
-           WHEN 'replied' THEN request.attention IS 'replied' ELSE 1
-     END",
+    concat!(
+        "vote_tallies request INDEXED BY vote_tallies_by_companies WHERE request.root_id IS NULL AND ",
+        is_of_state!()
+    ),
     "request.companies_count",
     "request.companies_count DESC, request.row_number DESC"
 );
