@@ -21,7 +21,7 @@ fn name(name: &Value) -> Value {
 
 /// Addition 4.
 #[test]
-fn customers_are_listed_oldest_first() {
+fn customers_are_listed_newest_first() {
     let app = App::start();
     let nothing = json!({ "customers": [], "page": 1, "page_size": 25, "total_count": 0, "total_pages": 1 });
     assert_eq!(app.acme.get_customers("").is_ok(), nothing);
@@ -37,22 +37,22 @@ fn customers_are_listed_oldest_first() {
     let listed = app.acme.get_customers("").is_ok();
     let customers = &listed["customers"];
     let ann = json!({
-        "id": customers[0]["id"],
+        "id": customers[1]["id"],
         "email": "Ann@example.com",
         "name": "Ann",
         "votes_count": 2,
-        "created_at": customers[0]["created_at"],
+        "created_at": customers[1]["created_at"],
     });
     let bo = json!({
-        "id": customers[1]["id"],
+        "id": customers[0]["id"],
         "email": "bo@example.com",
         "name": null,
         "votes_count": 0,
-        "created_at": customers[1]["created_at"],
+        "created_at": customers[0]["created_at"],
     });
     assert_eq!(
         listed,
-        json!({ "customers": [ann, bo], "page": 1, "page_size": 25, "total_count": 2, "total_pages": 1 })
+        json!({ "customers": [bo, ann], "page": 1, "page_size": 25, "total_count": 2, "total_pages": 1 })
     );
     for customer in [ann, bo] {
         is_id(&customer["id"]);

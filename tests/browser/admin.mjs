@@ -191,6 +191,22 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
   });
 
   if (!byKeyboard) {
+    await step("filter on a phone", async () => {
+      const { width, height } = page.viewportSize();
+      await page.setViewportSize({ width: 390, height: 800 });
+      await team.open("/admin");
+      const search = team.find("searchbox", "Search feature requests", team.main);
+      assert.ok(!(await search.isVisible()), "the filters are folded");
+      await team.main.getByText("Filters", { exact: true }).click();
+      await team.fill("searchbox", "Search feature requests", created[3].title, team.main);
+      await team.main.getByText("More filters", { exact: true }).click();
+      await team.check("Planned");
+      await team.press("button", "Filter", team.main);
+      assert.match(page.url(), /[?&]track=/);
+      await team.main.getByRole("link", { name: created[3].title, exact: true }).waitFor();
+      await page.setViewportSize({ width, height });
+    });
+
     await step("read and move twenty", async () => {
       const titles = Array.from({ length: 20 }, (_, number) => `Wish ${number + 1} of twenty, ${way}`);
       for (const title of titles) await api("POST", "/feature_requests", { feature_request: { title, description: `<p>${title}.</p>` } });

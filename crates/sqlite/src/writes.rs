@@ -3,13 +3,13 @@
 mod attachments;
 mod audit;
 mod changelogs;
-mod comments;
+pub(crate) mod comments;
 mod customers;
 mod held_posts;
 pub(crate) mod merges;
 mod moderation;
 mod outbox;
-mod own_posts;
+pub(crate) mod own_posts;
 mod provisioning;
 mod requests;
 mod sessions;

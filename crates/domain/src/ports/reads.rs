@@ -249,7 +249,7 @@ pub trait CommentReader: Send + Sync {
 /// Reads customers and what belongs to them.
 #[async_trait]
 pub trait CustomerReader: Send + Sync {
-    /// Returns the customers whose name or address contains the query, or all, oldest first.
+    /// Returns the customers whose name or address contains the query, or all, newest first.
     async fn customers<'a, 'b>(
         &'a self,
         workspace: WorkspaceId,

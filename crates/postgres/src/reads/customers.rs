@@ -26,14 +26,14 @@ use crate::schema::counted_mails;
 use crate::statement::{placed, statement, subscribed, summary};
 
 statement! {
-    /// Selects the number of customers that match a pattern, with a page of them. Ids begin with the creation timestamp.
+    /// Selects the number of customers that match a pattern, with a page of them, newest first. Ids begin with the creation timestamp.
     /// So the page is read in the order of the primary key.
     CustomersPage {
         workspace: Uuid => SqlUuid,
         pattern: Option<String> => Nullable<Text>,
         address: Option<String> => Nullable<Text>,
         only_blocked: bool => Bool,
-        after: Uuid => SqlUuid,
+        before: Uuid => SqlUuid,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<CustomerColumns>),
@@ -45,15 +45,15 @@ statement! {
            AND (blocked_at IS NOT NULL OR NOT {only_blocked})
      ), page AS MATERIALIZED (
          SELECT id, name, email, created_at, blocked_at FROM customers
-         WHERE workspace_id = {workspace} AND id > {after}
+         WHERE workspace_id = {workspace} AND id < {before}
            AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {address}
                 OR lower(email) LIKE {pattern})
            AND (blocked_at IS NOT NULL OR NOT {only_blocked})
-         ORDER BY id LIMIT {limit} OFFSET {offset}
+         ORDER BY id DESC LIMIT {limit} OFFSET {offset}
      ), listed AS (
          SELECT id, name, email, ", votes_of!("page.id"), " AS votes_count, created_at, blocked_at FROM page
      )
-     SELECT total, listed.* FROM total LEFT JOIN listed ON true ORDER BY listed.id")
+     SELECT total, listed.* FROM total LEFT JOIN listed ON true ORDER BY listed.id DESC")
 }
 
 statement! {
@@ -243,7 +243,7 @@ impl CustomerReader for PostgresReader {
             pattern: query.map(CustomerQuery::pattern),
             address: query.map(CustomerQuery::address_pattern),
             only_blocked: query.is_some_and(CustomerQuery::is_only_blocked),
-            after: page.after().1,
+            before: page.before().1,
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };

@@ -18,6 +18,8 @@ use crate::reads::requests::{LastTagNumber, Sitemap};
 use crate::reads::sessions::OneSession;
 use crate::reads::settings::OnePortal;
 use crate::reads::tracks::Cards;
+use crate::writes::comments::NotifyPeople;
+use crate::writes::own_posts::{FindOwnComment, FindOwnRequest};
 
 const PAGE: (i64, i64, i64) = (25, 25, 0);
 
@@ -87,6 +89,18 @@ fn other_statements() -> Vec<String> {
         sql(&LastTagNumber { workspace }),
         sql(&Neighbours { workspace, changelog: ID, published_at: 0, now: 0 }),
         sql(&WrittenAmong { workspace, customer: ID, comments: String::new() }),
+        sql(&FindOwnComment { workspace, comment: ID, customer: ID }),
+        sql(&FindOwnRequest { workspace, customer: ID, id: request, number }),
+        sql(&NotifyPeople {
+            workspace,
+            comment: ID,
+            topic: String::new(),
+            kind: String::new(),
+            payload: String::new(),
+            at: 0,
+            to_author: true,
+            replied: String::new(),
+        }),
         sql(&CountOfTracks { workspace, lane, closed: String::new() }),
         sql(&CountOfTag { workspace, lane, closed: String::new(), tag: "ui".to_owned(), scan_limit }),
         sql(&NewOfTag { workspace, lane, closed: String::new(), tag: "ui".to_owned(), scan_limit, first_new: ID }),

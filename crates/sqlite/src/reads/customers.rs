@@ -35,24 +35,24 @@ macro_rules! customers_where {
             customer_votes!(),
             ", customer.created_at, customer.blocked_at
              FROM (SELECT workspace_id, id, name, email, created_at, blocked_at FROM customers
-                   WHERE workspace_id = ? AND id > ? ",
+                   WHERE workspace_id = ? AND id < ? ",
             $condition,
-            " ORDER BY id LIMIT ? OFFSET ?) AS customer
-             ORDER BY customer.id"
+            " ORDER BY id DESC LIMIT ? OFFSET ?) AS customer
+             ORDER BY customer.id DESC"
         )
     };
 }
 
 statement! {
-    /// Selects all customers, oldest first.
-    Customers { workspace: Id => Binary, after: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt } -> CustomerSql,
+    /// Selects all customers, newest first.
+    Customers { workspace: Id => Binary, before: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt } -> CustomerSql,
     customers_where!("")
 }
 
 statement! {
-    /// Selects the customers whose address or name matches a pattern, oldest first, or only those who are blocked.
+    /// Selects the customers whose address or name matches a pattern, newest first, or only those who are blocked.
     MatchingCustomers {
-        workspace: Id => Binary, after: Id => Binary, only_blocked: bool => Bool, address: String => Text,
+        workspace: Id => Binary, before: Id => Binary, only_blocked: bool => Bool, address: String => Text,
         email: String => Text, name: String => Text, limit: i64 => BigInt, offset: i64 => BigInt,
     } -> CustomerSql,
     customers_where!(
@@ -287,14 +287,14 @@ impl CustomerReader for SqliteStore {
                     }
                 };
                 let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
-                let (limit, after) = (page.limit(), Id(page.after().1));
+                let (limit, before) = (page.limit(), Id(page.before().1));
                 let rows = match pattern {
                     Some((address, name)) => {
                         let email = name.clone();
-                        MatchingCustomers { workspace, after, only_blocked, address, email, name, limit, offset }
+                        MatchingCustomers { workspace, before, only_blocked, address, email, name, limit, offset }
                             .load(connection)?
                     }
-                    None => Customers { workspace, after, limit, offset }.load(connection)?,
+                    None => Customers { workspace, before, limit, offset }.load(connection)?,
                 };
                 Ok((rows, total))
             })

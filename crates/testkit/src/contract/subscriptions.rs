@@ -144,7 +144,7 @@ async fn subscribers(harness: &Harness, workspace: WorkspaceId, request: Feature
     let (now, page) = (harness.now(), largest_page());
     let customers = harness.subject.reader.customers(workspace, None, page).await.unwrap().items;
     let mut addresses = Vec::new();
-    for CustomerName { id, email, .. } in customers.into_iter().map(|customer| customer.customer) {
+    for CustomerName { id, email, .. } in customers.into_iter().rev().map(|customer| customer.customer) {
         let mail = MailId { topic, customer: id };
         let queued = harness.subject.queue.message(workspace, &mail.into()).await.unwrap().is_some();
         let recipients = harness.subject.mail.recipients(workspace, &[mail], now, now).await.unwrap();
@@ -494,7 +494,7 @@ async fn notified(harness: &Harness, workspace: WorkspaceId, request: FeatureReq
     harness.perform(workspace, &NotifyAuthor(comment)).await;
     let customers = harness.subject.reader.customers(workspace, None, largest_page()).await.unwrap().items;
     let mut addresses = Vec::new();
-    for CustomerName { id, email, .. } in customers.into_iter().map(|customer| customer.customer) {
+    for CustomerName { id, email, .. } in customers.into_iter().rev().map(|customer| customer.customer) {
         let mail = MailId { topic: Topic::Comment(comment), customer: id };
         let queued = harness.subject.queue.message(workspace, &mail.into()).await.unwrap();
         addresses.extend(queued.map(|_| email.as_str().to_owned()));
@@ -517,7 +517,7 @@ async fn told(
     let reply = harness.perform(workspace, &reply).await.comment.id;
     let customers = harness.subject.reader.customers(workspace, None, largest_page()).await.unwrap().items;
     let mut addresses = Vec::new();
-    for CustomerName { id, email, .. } in customers.into_iter().map(|customer| customer.customer) {
+    for CustomerName { id, email, .. } in customers.into_iter().rev().map(|customer| customer.customer) {
         let mail = MailId { topic: Topic::Comment(reply), customer: id };
         let queued = harness.subject.queue.message(workspace, &mail.into()).await.unwrap();
         addresses.extend(queued.map(|_| email.as_str().to_owned()));

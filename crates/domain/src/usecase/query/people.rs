@@ -9,7 +9,7 @@ use crate::model::member::Member;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::usecase::query::{Query, QueryPorts};
 
-/// Lists the customers whose name or address contains the query, or all, oldest first.
+/// Lists the customers whose name or address contains the query, or all, newest first.
 #[derive(Debug, Clone)]
 pub struct ListCustomers {
     pub query: Option<CustomerQuery>,
