@@ -172,6 +172,7 @@ table! {
         attention -> Nullable<Text>,
         trend -> Double,
         companies_count -> BigInt,
+        nameless_votes -> BigInt,
     }
 }
 

@@ -6,6 +6,7 @@ mod changelogs;
 pub(crate) mod comments;
 mod customers;
 mod held_posts;
+mod imports;
 pub(crate) mod merges;
 mod moderation;
 mod outbox;

@@ -23,7 +23,7 @@ pub use people::{
 };
 pub use requests::{
     CardRow, ChangeRow, EventRow, FollowedRow, InboxCountsRow, InboxListRow, LaneRow, LinkRow, MergePreviewRow,
-    OverviewRows, PortalListRow, SitemapRow, SummaryRow, TrackRow, inbox_counts, limits, merge_preview,
+    OverviewRows, PortalListRow, SitemapRow, SummaryRow, TrackRow, inbox_counts, limits, merge_preview, vote_counts,
 };
 pub use workspaces::{
     AttachmentRow, ChangelogRow, CoverRow, NeighbourRow, PortalSettingsRow, SettingRow, ShippedInRow, UsageRow,

@@ -38,6 +38,7 @@ pub mod changelogs;
 pub mod changes;
 pub mod cursors;
 pub mod customers;
+pub mod imports;
 pub mod mail;
 pub mod members;
 pub mod merges;
@@ -77,6 +78,7 @@ macro_rules! contract_tests {
         $crate::changes!($subject);
         $crate::cursors!($subject);
         $crate::customers!($subject);
+        $crate::imports!($subject);
         $crate::mail!($subject);
         $crate::members!($subject);
         $crate::merges!($subject);

@@ -96,6 +96,15 @@ pub struct Voter {
     pub voted_at: Timestamp,
 }
 
+/// What is counted of the votes for a feature request and for what is merged into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct VoteCounts {
+    /// Number of [companies](super::company) of the voters.
+    pub companies: u64,
+    /// Number of the votes that were imported and of whose voters nothing is known.
+    pub nameless: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -45,7 +45,7 @@ use crate::model::team_mail::TeamMail;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{LaneKind, Track};
-use crate::model::vote::Voter;
+use crate::model::vote::{VoteCounts, Voter};
 use crate::policy::mail_requests::CounterKey;
 use crate::policy::trending::{Ranking, WantedRanking};
 
@@ -578,9 +578,9 @@ pub trait VoteReader: Send + Sync {
         customers: &[CustomerId],
     ) -> Result<Vec<(CustomerId, CleanHtml)>, StoreError>;
 
-    /// Returns the number of companies (`model/company.rs`) of the voters of a feature request and of what is merged into it.
-    /// 0 when it does not exist. One statement, which reads no vote.
-    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<i64, StoreError>;
+    /// Returns what is counted of the votes for a feature request and for what is merged into it. Nothing when it does not
+    /// exist. One statement, which reads no vote.
+    async fn vote_counts(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<VoteCounts, StoreError>;
 
     /// Returns the feature requests that a customer voted for, newest first. A merged one is the one it was merged into,
     /// listed once. Empty for an unknown customer.
@@ -733,7 +733,7 @@ mockall::mock! {
     #[async_trait]
     impl VoteReader for Reads {
         async fn notes_of_voters(&self, workspace: WorkspaceId, request: FeatureRequestId, customers: &[CustomerId]) -> Result<Vec<(CustomerId, CleanHtml)>, StoreError>;
-        async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<i64, StoreError>;
+        async fn vote_counts(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<VoteCounts, StoreError>;
         async fn voters(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
         async fn voted_requests(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<FeatureRequestSummary>, StoreError>;
     }

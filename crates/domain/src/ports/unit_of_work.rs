@@ -8,8 +8,8 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites, FeatureRequestWrites,
-    HeldPostWrites, MergeWrites, ModerationWrites, Outbox, OwnPostWrites, Provisioning, SessionWrites, SettingWrites,
-    SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
+    HeldPostWrites, ImportWrites, MergeWrites, ModerationWrites, Outbox, OwnPostWrites, Provisioning, SessionWrites,
+    SettingWrites, SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -57,6 +57,7 @@ pub trait Store: Send + Sync {
 pub trait UnitOfWork:
     FeatureRequestWrites
     + MergeWrites
+    + ImportWrites
     + VoteWrites
     + CommentWrites
     + HeldPostWrites

@@ -152,8 +152,8 @@ pub trait MergeWrites {
 
     /// Links `source`, which is not merged, to `target`, which is not merged either.
     ///
-    /// Contract: the tally of the target is the number of distinct customers with a vote in the tree. No concurrent
-    /// vote is lost or counted twice.
+    /// Contract: the tally of the target is the number of distinct customers with a vote in the tree, and of the nameless
+    /// votes in it. No concurrent vote is lost or counted twice.
     async fn link_feature_request(
         &mut self,
         source: FeatureRequestId,
@@ -163,6 +163,17 @@ pub trait MergeWrites {
 
     /// Removes the link of `source`. Both trees are counted again.
     async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
+}
+
+/// Writes that only imports make.
+#[async_trait]
+pub trait ImportWrites {
+    /// Sets how many votes of a feature request, without what is merged into it, are those of people of whom nothing is
+    /// known. They count in the tally of its tree, and in no list of voters. A feature request that does not exist is left
+    /// out.
+    ///
+    /// Contract: as with [`MergeWrites::link_feature_request`], no concurrent vote is lost or counted twice.
+    async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError>;
 }
 
 /// Writes of votes and their notes.
@@ -805,6 +816,11 @@ mockall::mock! {
         async fn find_merge_node(&mut self, request: &FeatureRequestRef) -> Result<Option<MergeNode>, StoreError>;
         async fn link_feature_request(&mut self, source: FeatureRequestId, target: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
         async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl ImportWrites for Unit {
+        async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError>;
     }
 
     #[async_trait]

@@ -601,7 +601,10 @@ statement! {
          SELECT DISTINCT votes.customer_id FROM members
          JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
      )
-     SELECT ", inbox_columns!(), ", is_source, (SELECT count(*) FROM voters) FROM named
+     SELECT ", inbox_columns!(), ", is_source, (SELECT count(*) FROM voters) + (
+         SELECT sum(nameless_votes)::bigint FROM members
+         JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = members.id
+     ) FROM named
      JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = named.id
      ", inbox_joins!())
 }

@@ -9,10 +9,10 @@ use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSu
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::vote::Voter;
+use roadmap_domain::model::vote::{VoteCounts, Voter};
 use roadmap_domain::ports::VoteReader;
 use roadmap_store::columns::TimestampColumn;
-use roadmap_store::rows::{SummaryRow, VoterRow};
+use roadmap_store::rows::{SummaryRow, VoterRow, vote_counts};
 use uuid::Uuid;
 
 use crate::PostgresReader;
@@ -98,7 +98,7 @@ statement! {
          SELECT customers.id, name, email, page.created_at
          FROM page JOIN customers ON customers.workspace_id = {workspace} AND customers.id = page.customer_id
      )
-     SELECT votes_count, listed.* FROM request LEFT JOIN listed ON true
+     SELECT votes_count - nameless_votes({workspace}, request.id), listed.* FROM request LEFT JOIN listed ON true
      ORDER BY listed.created_at DESC, listed.id DESC")
 }
 
@@ -118,9 +118,10 @@ statement! {
 }
 
 statement! {
-    /// Selects the number of companies of the voters of a feature request and of what is merged into it.
-    CountCompanies { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid } -> BigInt,
-    "SELECT companies_count FROM vote_tallies WHERE workspace_id = {workspace} AND request_id = {request}"
+    /// Selects the number of companies of the voters of a tree, and of its nameless votes.
+    CountsOfVotes { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid } -> (BigInt, BigInt),
+    "SELECT companies_count, nameless_votes({workspace}, {request}) FROM vote_tallies
+     WHERE workspace_id = {workspace} AND request_id = {request}"
 }
 
 #[async_trait]
@@ -163,11 +164,11 @@ impl VoteReader for PostgresReader {
         Ok(rows.into_iter().map(|(customer, body)| (CustomerId::new(customer), CleanHtml::from_stored(body))).collect())
     }
 
-    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<i64, StoreError> {
+    async fn vote_counts(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<VoteCounts, StoreError> {
         let session = self.session(workspace).await?;
-        let count = CountCompanies { workspace: workspace.uuid(), request: request.uuid() };
-        let count: Option<i64> = session.run_optional(count.get_result(&mut session.connection()?)).await?;
-        Ok(count.unwrap_or(0))
+        let counts = CountsOfVotes { workspace: workspace.uuid(), request: request.uuid() };
+        let counts: Option<(i64, i64)> = session.run_optional(counts.get_result(&mut session.connection()?)).await?;
+        Ok(counts.map(vote_counts).unwrap_or_default())
     }
 
     async fn voted_requests(

@@ -65,6 +65,9 @@ statement! {
                 SELECT FROM votes WHERE votes.workspace_id = {workspace} AND votes.request_id = own.id
                    AND votes.customer_id <> {customer}
             ) OR EXISTS (
+                SELECT FROM vote_tallies WHERE vote_tallies.workspace_id = {workspace}
+                   AND vote_tallies.request_id = own.id AND nameless_votes > 0
+            ) OR EXISTS (
                 SELECT FROM followers WHERE followers.workspace_id = {workspace} AND followers.request_id = own.id
                    AND followers.customer_id <> {customer}
             ) OR EXISTS (

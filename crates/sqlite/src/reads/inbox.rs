@@ -56,7 +56,7 @@ statement! {
 
 statement! {
     /// Selects two feature requests, the first one itself and of the second one the root, and counts the different
-    /// voters of both and of what is merged into them. The flag marks the first one.
+    /// voters of both and of what is merged into them, and their nameless votes. The flag marks the first one.
     Preview { workspace: Id => Binary, source: Id => Binary, target: Id => Binary } -> (InboxSql, Bool, BigInt),
     concat!(
         "WITH scope (workspace, source, target) AS (SELECT ?, ?, ?),
@@ -79,6 +79,9 @@ statement! {
          SELECT ", inbox_sql!(), ", named.is_source, (
              SELECT count(DISTINCT votes.customer_id) FROM scope CROSS JOIN below
              CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = below.id
+         ) + (
+             SELECT sum(tally.nameless_votes) FROM scope CROSS JOIN below
+             CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace AND tally.request_id = below.id
          ) FROM named
          CROSS JOIN feature_requests ON feature_requests.row_number = named.number ", inbox_joins!()
     )

@@ -11,19 +11,20 @@ use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSu
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::pagination::{Listing, PageRequest};
-use roadmap_domain::model::vote::Voter;
+use roadmap_domain::model::vote::{VoteCounts, Voter};
 use roadmap_domain::ports::VoteReader;
 use roadmap_store::columns::Id;
-use roadmap_store::rows::{SummaryRow, VoterRow};
+use roadmap_store::rows::{SummaryRow, VoterRow, vote_counts};
 
 use crate::SqliteStore;
 use crate::codec::json_ids;
 use crate::errors::SqlError;
 use crate::reads::listing::{Page, listing};
 use crate::rows::{SummarySql, find_summary, placed_joins, placed_requests, summary_columns, summary_sql};
-use crate::schema::{customers, feature_requests, vote_tallies, votes};
+use crate::schema::{customers, feature_requests, votes};
 use crate::statement::statement;
 use crate::trees::{HasMerged, tree_members};
+use crate::writes::merges::nameless_votes;
 
 /// SQL for the distinct roots of the feature requests that a customer voted for.
 macro_rules! voted_roots {
@@ -69,6 +70,19 @@ statement! {
            ORDER BY voted_at DESC, votes.customer_id DESC LIMIT ? OFFSET ?) AS voter
      CROSS JOIN customers ON customers.workspace_id = voter.workspace_id AND customers.id = voter.customer_id
      ORDER BY voter.voted_at DESC, customers.id DESC"
+}
+
+statement! {
+    /// Selects the number of companies of the voters of a tree, and of its nameless votes.
+    CountsOfVotes { workspace: Id => Binary, request: Id => Binary } -> (BigInt, BigInt),
+    "WITH scope (workspace, request) AS (SELECT ?, ?)
+     SELECT tally.companies_count, tally.nameless_votes + coalesce((
+         SELECT sum(of_merged.nameless_votes) FROM feature_requests merged
+         CROSS JOIN vote_tallies of_merged ON of_merged.row_number = merged.row_number
+         WHERE merged.workspace_id = scope.workspace AND merged.root_id = scope.request
+     ), 0)
+     FROM scope CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace
+            AND tally.request_id = scope.request"
 }
 
 statement! {
@@ -143,11 +157,11 @@ fn load_voters(
     page: PageRequest,
 ) -> Result<Option<Page<VoterRow>>, SqlError> {
     let Some(request) = find_summary(connection, workspace, request)? else { return Ok(None) };
-    let total = request.votes_count;
+    let members = tree_members(connection, workspace, request.id)?;
+    let total = request.votes_count - nameless_votes(connection, workspace, &members)?;
     let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), total))) };
     let (at, before) = page.before();
     let (at, before) = (at.millis(), Id(before));
-    let members = tree_members(connection, workspace, request.id)?;
     if members.len() > 1 {
         let voters = VotersOfTree { workspace, requests: json_ids(&members), at, before, limit: page.limit(), offset };
         return Ok(Some((voters.load(connection)?, total)));
@@ -198,18 +212,12 @@ impl VoteReader for SqliteStore {
             .collect())
     }
 
-    async fn count_companies(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<i64, StoreError> {
+    async fn vote_counts(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Result<VoteCounts, StoreError> {
         let (workspace, request) = (Id(workspace.uuid()), Id(request.uuid()));
-        let count: Option<i64> = self
-            .readers
-            .run(move |connection| {
-                let tally = vote_tallies::table
-                    .filter(vote_tallies::workspace_id.eq(workspace))
-                    .filter(vote_tallies::request_id.eq(request));
-                Ok(tally.select(vote_tallies::companies_count).first(connection).optional()?)
-            })
-            .await?;
-        Ok(count.unwrap_or(0))
+        let counts = CountsOfVotes { workspace, request };
+        let counts: Option<(i64, i64)> =
+            self.readers.run(move |connection| Ok(counts.get_result(connection).optional()?)).await?;
+        Ok(counts.map(vote_counts).unwrap_or_default())
     }
 
     async fn voted_requests(

@@ -81,6 +81,14 @@ statement! {
 }
 
 statement! {
+    /// Counts the nameless votes of the feature requests of a JSON array.
+    NamelessVotes { workspace: Id => Binary, requests: String => Text } -> BigInt,
+    "WITH scope (workspace) AS (SELECT ?)
+     SELECT coalesce(sum(tally.nameless_votes), 0) FROM scope CROSS JOIN json_each(?) AS request
+     CROSS JOIN vote_tallies tally ON tally.workspace_id = scope.workspace AND tally.request_id = unhex(request.value)"
+}
+
+statement! {
     /// Inserts the tallies of the companies of a root, from the votes for the feature requests of a JSON array.
     InsertCompanyTallies { workspace: Id => Binary, root: Id => Binary, requests: String => Text }
     "WITH scope (workspace, root) AS (SELECT ?, ?)
@@ -103,6 +111,15 @@ statement! {
      WHERE workspace_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
 }
 
+/// Returns the number of nameless votes of a tree.
+pub(crate) fn nameless_votes(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    members: &[Id],
+) -> Result<i64, SqlError> {
+    Ok(NamelessVotes { workspace, requests: json_ids(members) }.get_result(connection)?)
+}
+
 /// Returns what is merged into a feature request, directly or not.
 pub(crate) fn descendants(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<Vec<Id>, SqlError> {
     Ok(Descendants { workspace, request }.load(connection)?)
@@ -110,7 +127,9 @@ pub(crate) fn descendants(connection: &mut SqliteConnection, workspace: Id, requ
 
 /// Counts the votes of the tree of a root and their companies again, and sets what it needs from the team.
 pub(crate) fn recount(connection: &mut SqliteConnection, workspace: Id, root: Id) -> Result<(), SqlError> {
-    let requests = json_ids(&tree_members(connection, workspace, root)?);
+    let members = tree_members(connection, workspace, root)?;
+    let nameless = nameless_votes(connection, workspace, &members)?;
+    let requests = json_ids(&members);
     let first_votes: Vec<i64> = FirstVotes { workspace, requests: requests.clone() }.load(connection)?;
     let mut trend = 0.0;
     for voted_at in &first_votes {
@@ -124,7 +143,7 @@ pub(crate) fn recount(connection: &mut SqliteConnection, workspace: Id, root: Id
         .filter(vote_tallies::workspace_id.eq(workspace))
         .filter(vote_tallies::request_id.eq(root))
         .set((
-            vote_tallies::votes_count.eq(voters),
+            vote_tallies::votes_count.eq(voters.saturating_add(nameless)),
             vote_tallies::companies_count.eq(companies),
             vote_tallies::trend.eq(trend),
         ))

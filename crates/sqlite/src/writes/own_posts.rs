@@ -67,6 +67,8 @@ statement! {
                 SELECT 1 FROM votes WHERE votes.workspace_id = own.workspace_id AND votes.request_id = own.id
                    AND votes.customer_id <> own.author_id
             ) OR EXISTS (
+                SELECT 1 FROM vote_tallies tally WHERE tally.row_number = own.row_number AND tally.nameless_votes > 0
+            ) OR EXISTS (
                 SELECT 1 FROM followers WHERE followers.workspace_id = own.workspace_id
                    AND followers.request_id = own.id AND followers.customer_id <> own.author_id
             ) OR EXISTS (

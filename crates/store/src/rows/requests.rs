@@ -17,6 +17,7 @@ use roadmap_domain::model::localized::Localized;
 use roadmap_domain::model::portal::{FollowedRequest, PortalRow, SitemapEntry};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, LaneKind, Placement, Track};
+use roadmap_domain::model::vote::VoteCounts;
 
 use super::CustomerNameRow;
 use crate::columns::{Id, TextList, TimestampColumn, inconsistent, optional_timestamp};
@@ -202,6 +203,12 @@ pub fn merge_preview(rows: Vec<MergePreviewRow>) -> Result<Option<MergePreview>,
         votes = votes_count;
     }
     Ok(source.zip(target).map(|(source, target)| MergePreview { source, target, votes_count: votes }))
+}
+
+/// Returns what is counted of votes: companies and nameless ones.
+#[must_use]
+pub fn vote_counts((companies, nameless): (i64, i64)) -> VoteCounts {
+    VoteCounts { companies: companies.unsigned_abs(), nameless: nameless.unsigned_abs() }
 }
 
 /// A track with its numbers of feature requests, and numbers of the workspace.

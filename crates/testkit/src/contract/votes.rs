@@ -11,7 +11,7 @@ use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSu
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::vote::{VoteCast, VoteDraft, VoteOutcome, VoteWithdrawn};
+use roadmap_domain::model::vote::{VoteCast, VoteCounts, VoteDraft, VoteOutcome, VoteWithdrawn};
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
@@ -462,7 +462,8 @@ pub async fn voters_have_companies_and_notes(harness: Harness) {
         voted(request, address, note).await;
     }
     let reader = &harness.subject.reader;
-    let companies = async |request: &FeatureRequestSummary| reader.count_companies(acme, request.id).await.unwrap();
+    let companies =
+        async |request: &FeatureRequestSummary| reader.vote_counts(acme, request.id).await.unwrap().companies;
     assert_eq!((companies(&target).await, companies(&other).await), (2, 2));
     harness.withdraw(acme, target.id, "bo@example.com").await;
     assert_eq!(companies(&target).await, 2);
@@ -470,7 +471,7 @@ pub async fn voters_have_companies_and_notes(harness: Harness) {
     assert_eq!(companies(&target).await, 1);
     harness.merge(acme, source.id, target.id).await;
     assert_eq!(companies(&target).await, 2);
-    assert_eq!(reader.count_companies(bolt, target.id).await.unwrap(), 0);
+    assert_eq!(reader.vote_counts(bolt, target.id).await.unwrap(), VoteCounts::default());
     let mut customers = Vec::new();
     for address in ["ann@example.com", "cy@gmail.com", "dee@bolt.example", "eve@eve.example"] {
         customers.push(harness.customer(acme, address).await.id);

@@ -227,6 +227,20 @@ team-companies = { $count ->
     [many] من { $number } شركة
    *[other] من { $number } شركة
 }
+team-nameless-votes = { $count ->
+    [one] وصوت واحد بلا اسم
+    [two] وصوتان بلا اسم
+    [few] و{ $number } أصوات بلا اسم
+    [many] و{ $number } صوتًا بلا اسم
+   *[other] و{ $number } صوت بلا اسم
+}
+team-only-nameless-votes = { $count ->
+    [one] صوت واحد بلا اسم
+    [two] صوتان بلا اسم
+    [few] { $number } أصوات بلا اسم
+    [many] { $number } صوتًا بلا اسم
+   *[other] { $number } صوت بلا اسم
+}
 team-voted-on = تاريخ التصويت
 team-csv-limit = في الملف أحدث 100,000 مصوّت.
 team-csv-cut = { $count ->

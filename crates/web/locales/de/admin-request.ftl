@@ -191,6 +191,14 @@ team-companies = { $count ->
     [one] aus { $number } Firma
    *[other] aus { $number } Firmen
 }
+team-nameless-votes = { $count ->
+    [one] und { $number } Stimme ohne Namen
+   *[other] und { $number } Stimmen ohne Namen
+}
+team-only-nameless-votes = { $count ->
+    [one] { $number } Stimme ohne Namen
+   *[other] { $number } Stimmen ohne Namen
+}
 team-voted-on = Abgestimmt am
 team-csv-limit = Die Datei hat die neuesten 100.000 Stimmen.
 team-csv-cut = { $count ->

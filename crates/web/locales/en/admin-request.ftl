@@ -191,6 +191,14 @@ team-companies = { $count ->
     [one] from { $number } company
    *[other] from { $number } companies
 }
+team-nameless-votes = { $count ->
+    [one] and { $number } vote without a name
+   *[other] and { $number } votes without a name
+}
+team-only-nameless-votes = { $count ->
+    [one] { $number } vote without a name
+   *[other] { $number } votes without a name
+}
 team-voted-on = Voted on
 team-csv-limit = The file has the latest 100,000 voters.
 team-csv-cut = { $count ->

@@ -86,8 +86,7 @@ struct RequestTemplate {
     held: Vec<TeamComment>,
     /// The latest voters, each with the company if it is known.
     voters: Vec<(Person, String)>,
-    /// From how many companies the votes are, in words.
-    companies: Option<String>,
+    counts: voters::CountsInWords,
     votes_count: i64,
     history: Vec<HistoryEntry>,
     /// Titles and paths of what is merged into it.
@@ -97,6 +96,11 @@ struct RequestTemplate {
 }
 
 impl RequestTemplate {
+    /// Returns the number of votes with a voter.
+    fn named_votes(&self) -> i64 {
+        self.votes_count - self.counts.nameless_votes
+    }
+
     /// Returns the key of a shortcut, if shortcuts are switched on.
     fn key(&self, action: &str) -> Option<&'static str> {
         self.page.has_shortcuts.then(|| shortcuts::key(shortcuts::REQUEST, action)).flatten()
@@ -451,7 +455,7 @@ async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> Pa
         page.here = own_path;
     }
     let mut template = RequestTemplate::new(page, &team_request, &counts, (&statuses, attention), similar, draft);
-    template.companies = voters::companies(context, team_request.page.detail.summary.id).await?;
+    template.counts = voters::CountsInWords::load(context, team_request.page.detail.summary.id).await?;
     if let Some(place) = place {
         template.place = format!("?{}", place.query());
         template.list_path = place.list_path();
@@ -522,7 +526,7 @@ impl RequestTemplate {
                     (person(voter.id, voter.name.as_ref(), &voter.email), company)
                 })
                 .collect(),
-            companies: None,
+            counts: voters::CountsInWords::default(),
             votes_count: detail.summary.votes_count,
             history: history(t, &team_request.page.events, detail, statuses),
             merged: detail

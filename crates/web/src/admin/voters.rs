@@ -7,9 +7,9 @@ use askama::Template;
 use roadmap_domain::model::company::company;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
 use roadmap_domain::model::pagination::PageRequest;
-use roadmap_domain::model::vote::Voter;
+use roadmap_domain::model::vote::{VoteCounts, Voter};
 use roadmap_domain::usecase::query::records::ShowFeatureRequest;
-use roadmap_domain::usecase::query::votes::{CountCompanies, ListVoterNotes, ListVoters};
+use roadmap_domain::usecase::query::votes::{CountVotes, ListVoterNotes, ListVoters};
 use roadmap_http::error::HttpError;
 use tokio::sync::Semaphore;
 
@@ -37,8 +37,7 @@ struct VotersPage {
     back: String,
     voters: Vec<VoterRow>,
     total: u64,
-    /// From how many companies the votes are, if any is known.
-    companies: Option<String>,
+    counts: CountsInWords,
     /// Whether a file has all voters.
     fits_file: bool,
     pager: Option<Pager>,
@@ -66,10 +65,34 @@ impl VoterRow {
     }
 }
 
-/// Returns in words from how many companies the votes of a feature request are. `None` if no company is known.
-pub(crate) async fn companies(context: &Context, request: FeatureRequestId) -> Result<Option<String>, HttpError> {
-    let count = context.run(&CountCompanies { request }).await?;
-    Ok((count > 0).then(|| context.text().count("team-companies", count)))
+/// What is counted of the votes for a feature request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CountsInWords {
+    /// From how many companies the votes are, if any is known.
+    pub(crate) companies: Option<String>,
+    /// How many votes without a name there are besides those of the voters, if any.
+    pub(crate) nameless: Option<String>,
+    /// The same where there are no voters.
+    pub(crate) only_nameless: Option<String>,
+    /// Their number.
+    pub(crate) nameless_votes: i64,
+}
+
+impl CountsInWords {
+    fn new(t: Text, counts: VoteCounts) -> Self {
+        let VoteCounts { companies, nameless } = counts;
+        Self {
+            companies: (companies > 0).then(|| t.count("team-companies", companies)),
+            nameless: (nameless > 0).then(|| t.count("team-nameless-votes", nameless)),
+            only_nameless: (nameless > 0).then(|| t.count("team-only-nameless-votes", nameless)),
+            nameless_votes: i64::try_from(nameless).unwrap_or(i64::MAX),
+        }
+    }
+
+    /// Loads those of a feature request.
+    pub(crate) async fn load(context: &Context, request: FeatureRequestId) -> Result<Self, HttpError> {
+        Ok(Self::new(context.text(), context.run(&CountVotes { request }).await?))
+    }
 }
 
 async fn notes(
@@ -93,14 +116,14 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let page = Ok(PageRequest::parse(number, Some("100")).unwrap_or(full_page(1)));
     let voters = context.run(&ListVoters { request, page }).await?;
     let notes = notes(&context, detail.summary.id, &voters.items).await?;
-    let companies = companies(&context, detail.summary.id).await?;
+    let counts = CountsInWords::load(&context, detail.summary.id).await?;
     let page = frame(&context, Entry::Inbox, t.named("team-voters-title", detail.summary.title.as_str())).await?;
     let path_of = |number: u64| format!("{back}/voters?page={number}");
     let template = VotersPage {
         pager: Pager::new(t, &voters, u64::MAX, path_of),
         voters: voters.items.iter().map(|voter| VoterRow::new(t, voter, notes.get(&voter.id))).collect(),
         total: voters.total,
-        companies,
+        counts,
         fits_file: voters.total <= MAX_FILE,
         page,
         back,
@@ -162,7 +185,7 @@ mod tests {
                     total: 100_001 * voters.len() as u64,
                     fits_file: voters.is_empty(),
                     voters: voters.iter().map(|voter| VoterRow::new(t, voter, Some(&"<i>".to_owned()))).collect(),
-                    companies: Some(t.count("team-companies", 19)),
+                    counts: CountsInWords::new(t, VoteCounts { companies: 19, nameless: 7 }),
                     pager: None,
                 };
                 assert_well_formed(&template.render().unwrap());

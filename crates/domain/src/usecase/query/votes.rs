@@ -10,7 +10,7 @@ use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::text::truncate;
-use crate::model::vote::Voter;
+use crate::model::vote::{VoteCounts, Voter};
 use crate::usecase::query::{Query, QueryPorts};
 
 /// Lists the feature requests that a customer voted for, including private ones, newest first. Empty for an unknown
@@ -93,18 +93,18 @@ impl Query for ListVoterNotes {
     }
 }
 
-/// Counts the companies of the voters of a feature request.
+/// Shows what is counted of the votes for a feature request.
 #[derive(Debug, Clone, Copy)]
-pub struct CountCompanies {
+pub struct CountVotes {
     pub request: FeatureRequestId,
 }
 
 #[async_trait]
-impl Query for CountCompanies {
-    type Output = u64;
+impl Query for CountVotes {
+    type Output = VoteCounts;
 
-    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<u64, RoadmapError> {
-        Ok(ports.reader.count_companies(workspace, self.request).await?.unsigned_abs())
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<VoteCounts, RoadmapError> {
+        Ok(ports.reader.vote_counts(workspace, self.request).await?)
     }
 }
 
