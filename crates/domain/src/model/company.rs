@@ -77,15 +77,11 @@ pub const FREE_MAIL: [&str; 68] = [
     "ymail.com",
 ];
 
-/// The domains below which there is no company (RFC 2606), as those of customers who were imported without an address.
-const NO_COMPANY: &str = ".invalid";
-
-/// Returns the company of the owner of an address: the domain, unless people have addresses there for themselves. The
-/// stores have the same rule, by which they count the companies of voters.
+/// Returns the company of the owner of an address: the domain, unless people have addresses there for themselves, or it is
+/// made up. The stores have the same rule, by which they count the companies of voters.
 #[must_use]
 pub fn company(address: &FoldedEmail) -> Option<&str> {
-    let is_company = |domain: &&str| FREE_MAIL.binary_search(domain).is_err() && !domain.ends_with(NO_COMPANY);
-    address.domain().filter(is_company)
+    address.domain().filter(|domain| FREE_MAIL.binary_search(domain).is_err() && address.has_mailbox())
 }
 
 #[cfg(test)]

@@ -111,6 +111,13 @@ impl FoldedEmail {
         split(&self.0).map(|(_, domain)| domain)
     }
 
+    /// Whether there can be a mailbox: not below the domain `invalid` (RFC 2606 section 2), which imports use for people
+    /// whose address is not known.
+    #[must_use]
+    pub fn has_mailbox(&self) -> bool {
+        !self.0.ends_with(".invalid")
+    }
+
     /// Returns the folded address as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -50,6 +50,9 @@ const LEASE: i32 = 4;
 /// How long sent messages are kept.
 const RETENTION: Duration = Duration::days(30);
 
+/// Why mail to an address that cannot have a mailbox is given up, before any attempt.
+const NO_MAILBOX: &str = "no_mailbox";
+
 /// Returns whether the worker is to stop.
 type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
@@ -285,6 +288,11 @@ impl DeliverMail {
         let lease = message.lease();
         if self.is_too_late(lease.until, stop) {
             self.settle(workspace, &lease, &MessageOutcome::Returned).await;
+            return Done::Sent(priority, workspace);
+        }
+        if message.recipient().is_some_and(|to| !to.folded().has_mailbox()) {
+            let reason = NO_MAILBOX.to_owned();
+            self.settle(workspace, &lease, &MessageOutcome::Dead { reason, no_such_mailbox: true }).await;
             return Done::Sent(priority, workspace);
         }
         let (attempt, sent) = match &message {
@@ -797,6 +805,35 @@ mod tests {
         run_once(&deliver(queue, reader(), mailer));
         let dead = MessageOutcome::Dead { reason: "550".to_owned(), no_such_mailbox: true };
         assert_eq!(*settled.lock().unwrap(), [(1, sent()), (2, dead)]);
+    }
+
+    #[test]
+    fn no_mail_goes_to_an_address_without_a_mailbox() {
+        let to = |address: &str| EmailAddress::parse("to", address).unwrap();
+        let test = |number: u128, address: &str| {
+            let id = MessageId::test_mail(Uuid::from_u128(number));
+            message(MessageContent::TestMail, id, Recipient::Address(to(address)))
+        };
+        let messages = vec![test(1, "7@imported.INVALID"), test(2, "7@invalid.example"), mail(mail_id(3))];
+        let mut queue = queue(LeasedMessages { messages, unreadable: Vec::new() });
+        let settled = settled(&mut queue);
+        let mut reader = MockMailReader::new();
+        with_sender(&mut reader);
+        reader.expect_recipients().returning(move |_, mails, _, _| {
+            Ok(mails.iter().map(|mail| MailRecipient { to: to("3@a.b.invalid"), ..recipient(*mail, 1) }).collect())
+        });
+        reader.expect_topics().returning(|_, topics, _, _| Ok(topics.iter().map(|topic| content(*topic)).collect()));
+        let mut mailer = MockMailer::new();
+        mailer
+            .expect_send_test()
+            .withf(move |mail| mail.to.as_str() == "7@invalid.example")
+            .times(1)
+            .returning(|_| ok());
+        run_once(&deliver(queue, reader, mailer));
+        let dead = || MessageOutcome::Dead { reason: "no_mailbox".to_owned(), no_such_mailbox: true };
+        let mut settled = settled.lock().unwrap().clone();
+        settled.sort_by_key(|(number, _)| *number);
+        assert_eq!(settled, [(1, dead()), (2, sent()), (3, dead())]);
     }
 
     #[test]

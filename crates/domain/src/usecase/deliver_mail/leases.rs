@@ -72,6 +72,19 @@ impl LoadedMessage {
         }
     }
 
+    /// Returns the address that the message is for. An audience has none.
+    #[must_use]
+    pub fn recipient(&self) -> Option<&EmailAddress> {
+        match self {
+            Self::Audience(_) => None,
+            Self::Mail(mail) => Some(&mail.to),
+            Self::Digest(digest) => Some(&digest.to),
+            Self::TeamDigest(digest) => Some(&digest.content.to),
+            Self::SignIn(sign_in) => Some(&sign_in.sign_in.email),
+            Self::Test(test) => Some(&test.to),
+        }
+    }
+
     /// Returns since when the message waits to be sent.
     #[must_use]
     pub fn waiting_since(&self) -> Timestamp {
