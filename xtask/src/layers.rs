@@ -43,8 +43,8 @@ const LAYERS: [(&str, &str, &str); 14] = [
     ),
     (
         "roadmap-pictures",
-        "the scaler of pictures knows the domain and the formats",
-        "async-trait bytes gif image roadmap-domain tokio",
+        "the pictures know the domain, the formats and the fonts",
+        "async-trait bytes cosmic-text gif image roadmap-domain tokio unicode-normalization",
     ),
     (
         "roadmap-http",

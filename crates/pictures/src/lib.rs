@@ -2,7 +2,10 @@
 //!
 //! Decoders run on a thread for blocking work, one picture after another: a picture of 40 megapixels takes up to 500 MB for
 //! up to four seconds.
+//!
+//! [`render_preview`] draws the pictures of link previews.
 
+mod preview;
 mod scale;
 
 use std::sync::Arc;
@@ -15,6 +18,7 @@ use roadmap_domain::ports::PictureScaler;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
+pub use crate::preview::{PREVIEW_HEIGHT, PREVIEW_WIDTH, Preview, render_preview};
 use crate::scale::{Limits, scale};
 
 /// Most pictures that wait for their turn. Each holds at most 5 MB.

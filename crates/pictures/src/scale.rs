@@ -224,11 +224,11 @@ fn reduce(mut picture: DynamicImage, max_side: u32) -> DynamicImage {
 }
 
 /// Weights colours by their opacity, so that what is invisible does not bleed into its neighbours when they are mixed.
-fn multiply_alpha(picture: &mut DynamicImage) {
+pub(crate) fn multiply_alpha(picture: &mut DynamicImage) {
     each_transparent(picture, |colour, alpha| (colour * alpha + 127) / 255);
 }
 
-fn divide_alpha(picture: &mut DynamicImage) {
+pub(crate) fn divide_alpha(picture: &mut DynamicImage) {
     each_transparent(picture, |colour, alpha| (colour * 255 + alpha / 2).checked_div(alpha).unwrap_or(0));
 }
 
@@ -257,7 +257,7 @@ fn jpeg(picture: &DynamicImage, profile: Vec<u8>) -> Result<Vec<u8>, PictureProb
 
 /// The smaller of two PNGs: filters halve photographs, but spoil the repetitions of screenshots. Two attempts at this
 /// level take less time than one at the default level, and the better one is smaller.
-fn png(picture: &DynamicImage, profile: &[u8]) -> Result<Vec<u8>, PictureProblem> {
+pub(crate) fn png(picture: &DynamicImage, profile: &[u8]) -> Result<Vec<u8>, PictureProblem> {
     let (mut filtered, mut plain) = (Vec::new(), Vec::new());
     for (content, filter) in [(&mut filtered, FilterType::Adaptive), (&mut plain, FilterType::NoFilter)] {
         write(picture, profile.to_vec(), PngEncoder::new_with_quality(content, CompressionType::Level(4), filter))?;
