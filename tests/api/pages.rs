@@ -37,10 +37,13 @@ fn every_page_is_for_its_audience() {
     let audience = ["/", "/feature_requests", "/feature_requests/new", &request, "/changelogs"];
     let changelog = format!("/changelogs/{changelog}");
     let feed = format!("{request}.atom");
+    let picture = format!("{request}.png");
     let programs = [
         "/changelogs.atom",
         "/feature_requests.atom",
         &feed,
+        &picture,
+        "/preview.png",
         "/embed/roadmap",
         "/embed/changelogs",
         "/sitemap.xml",
@@ -71,6 +74,51 @@ fn every_page_is_for_its_audience() {
     }
     let sign_in = visitor.get("/feature_requests?sort=votes");
     assert_eq!(sign_in.header("location"), Some("/sign-in?next=%2Ffeature_requests%3Fsort%3Dvotes"));
+}
+
+/// Portal: pages that everybody sees name a picture for previews of links. It shows what is public, in the language of the
+/// portal, and is drawn again only when that changes.
+#[test]
+fn links_have_pictures_for_previews() {
+    let app = App::start();
+    let request = page_of(&app.acme.feature_request("Dark mode"));
+    app.acme.feature_request_with(&json!({ "title": "Secret plan", "private": true }));
+    let secret = "/feature_requests/2-secret-plan";
+    let (visitor, member) = (Browser::new(&app), Browser::signed_in(&app, "olga@acme.example"));
+    let image = |path: &str| {
+        let page = visitor.page(path);
+        let (_, rest) = page.split_once("<meta property=\"og:image\" content=\"").expect("a picture");
+        path_of(rest.split('"').next().unwrap())
+    };
+    assert_eq!([image("/"), image("/feature_requests"), image("/changelogs")], ["/preview.png"; 3]);
+    assert_eq!(image(&request), format!("{request}.png"));
+    assert!(!member.page(secret).contains("og:image"));
+    // Nobody gets one of what is private, nor of what does not exist.
+    for path in [secret, "/feature_requests/99"] {
+        assert_eq!([&visitor, &member].map(|browser| browser.get(&format!("{path}.png")).status), [404; 2], "{path}");
+    }
+    let get = |path: &str, language: &str, tag: &str| {
+        visitor.send("GET", &format!("{path}.png"), &[("Accept-Language", language), ("If-None-Match", tag)], None)
+    };
+    let drawn = get(&request, "ar", "\"0\"");
+    assert_eq!((drawn.status, drawn.header("content-type")), (200, Some("image/png")));
+    assert_eq!(drawn.header("cache-control"), Some("public, max-age=3600"));
+    let size = image::load_from_memory(&drawn.bytes).map(|picture| (picture.width(), picture.height()));
+    assert_eq!(size.unwrap(), (1_200, 630));
+    // Also under its number.
+    let tag = drawn.header("etag").expect("a tag").to_owned();
+    for path in [request.as_str(), "/feature_requests/1"] {
+        let known = get(path, "en", &tag);
+        assert_eq!((known.status, known.bytes.len()), (304, 0), "{path}");
+    }
+    app.acme.vote("1", "ann@example.com");
+    let changed = get(&request, "en", &tag);
+    assert_eq!(changed.status, 200);
+    assert_ne!(changed.bytes, drawn.bytes);
+    // A merged one has that of what it was merged into.
+    let other = page_of(&app.acme.feature_request("Night colours"));
+    app.acme.merge("3", "1");
+    assert_eq!(get(&other, "en", changed.header("etag").unwrap()).status, 304);
 }
 
 /// Portal: visitors' pages have no cookie, a strong `ETag` and 304; pages for a session are `private, no-store`.

@@ -32,6 +32,7 @@ pub mod own_post;
 pub mod pagination;
 pub mod picture;
 pub mod portal;
+pub mod preview;
 pub mod removal;
 pub mod saved_view;
 pub mod search;

@@ -19,6 +19,7 @@
 //! | [`UsageStore`] | `StorageBudgets`, operator commands | store |
 //! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
 //! | [`PictureScaler`] | `AddPicture` | `roadmap-pictures` |
+//! | [`PreviewRenderer`] | the pages | `roadmap-pictures` |
 //! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | store |
 //! | [`MailReader`] | `DeliverMail` | store |
 //! | [`Mailer`] | `DeliverMail` | `roadmap-mail` |
@@ -58,7 +59,7 @@ pub use environment::{
 pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use maintenance::Maintenance;
 pub use missed_searches::{MissedSearchLog, MissedSearchStore};
-pub use pictures::PictureScaler;
+pub use pictures::{PictureScaler, PreviewRenderer};
 pub use reads::{
     AccountReader, AttachmentReader, AuditReader, ChangeReader, ChangelogReader, CommentReader, CustomerReader,
     FeatureRequestReader, InboxReader, MemberReader, OverviewReader, PortalListReader, Reads, RequestPageReader,

@@ -1,9 +1,8 @@
-//! The adapter of the port [`PictureScaler`]: makes pictures of texts small and safe.
+//! The adapter of the ports [`PictureScaler`], which makes pictures of texts small and safe, and [`PreviewRenderer`], which
+//! draws the pictures of link previews.
 //!
 //! Decoders run on a thread for blocking work, one picture after another: a picture of 40 megapixels takes up to 500 MB for
 //! up to four seconds.
-//!
-//! [`render_preview`] draws the pictures of link previews.
 
 mod preview;
 mod scale;
@@ -14,28 +13,44 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use roadmap_domain::model::picture::PictureProblem;
-use roadmap_domain::ports::PictureScaler;
+use roadmap_domain::model::preview::Preview;
+use roadmap_domain::ports::{PictureScaler, PreviewRenderer};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio::task::JoinError;
 
-pub use crate::preview::{PREVIEW_HEIGHT, PREVIEW_WIDTH, Preview, render_preview};
 use crate::scale::{Limits, scale};
 
 /// Most pictures that wait for their turn. Each holds at most 5 MB.
 const MAX_WAITING: usize = 8;
 
-/// Scales one picture at a time, however many requests there are.
-pub struct Scaler {
+/// Runs one job at a time on a thread for blocking work, however many requests there are.
+struct Queue {
     runtime: Handle,
     turn: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
 
-impl Scaler {
-    /// Creates a scaler that works on a blocking thread of this runtime.
-    #[must_use]
-    pub fn new(runtime: Handle) -> Self {
+impl Queue {
+    fn new(runtime: Handle) -> Self {
         Self { runtime, turn: Arc::new(Semaphore::new(1)), waiting: AtomicUsize::new(0) }
+    }
+
+    /// Returns what a job returns, or that it has panicked. `None` if too many wait already.
+    async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Option<Result<T, JoinError>> {
+        let place = Waiting(&self.waiting);
+        if self.waiting.fetch_add(1, Ordering::SeqCst) >= MAX_WAITING {
+            return None;
+        }
+        let turn = self.turn.clone().acquire_owned().await.ok()?;
+        drop(place);
+        // The turn lasts until the work ends, even if its request is dropped before.
+        let work = self.runtime.spawn_blocking(move || {
+            let done = job();
+            drop(turn);
+            done
+        });
+        Some(work.await)
     }
 }
 
@@ -48,27 +63,44 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// Scales one picture at a time.
+pub struct Scaler(Queue);
+
+impl Scaler {
+    /// Creates a scaler that works on a blocking thread of this runtime.
+    #[must_use]
+    pub fn new(runtime: Handle) -> Self {
+        Self(Queue::new(runtime))
+    }
+}
+
 #[async_trait]
 impl PictureScaler for Scaler {
     async fn scale(&self, original: Bytes) -> Result<Bytes, PictureProblem> {
-        let place = Waiting(&self.waiting);
-        if self.waiting.fetch_add(1, Ordering::SeqCst) >= MAX_WAITING {
-            return Err(PictureProblem::Busy);
-        }
-        let turn = self.turn.clone().acquire_owned().await.map_err(|_| PictureProblem::Busy)?;
-        drop(place);
-        // The turn lasts until the work ends, even if its request is dropped before.
-        let work = self.runtime.spawn_blocking(move || {
-            let scaled = scale(&original, &Limits::default());
-            drop(turn);
-            scaled
-        });
-        match work.await {
-            Ok(Ok(scaled)) => Ok(Bytes::from(scaled)),
-            Ok(Err(problem)) => Err(problem),
+        match self.0.run(move || scale(&original, &Limits::default())).await {
+            Some(Ok(scaled)) => scaled.map(Bytes::from),
             // A decoder that panics has met a broken picture.
-            Err(_) => Err(PictureProblem::Unreadable),
+            Some(Err(_)) => Err(PictureProblem::Unreadable),
+            None => Err(PictureProblem::Busy),
         }
+    }
+}
+
+/// Draws one picture at a time.
+pub struct Renderer(Queue);
+
+impl Renderer {
+    /// Creates a renderer that works on a blocking thread of this runtime.
+    #[must_use]
+    pub fn new(runtime: Handle) -> Self {
+        Self(Queue::new(runtime))
+    }
+}
+
+#[async_trait]
+impl PreviewRenderer for Renderer {
+    async fn render(&self, preview: Preview) -> Option<Bytes> {
+        self.0.run(move || preview::render(&preview)).await?.ok().map(Bytes::from)
     }
 }
 
@@ -79,19 +111,19 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn few_pictures_wait_for_their_turn() {
         let scaler = Arc::new(Scaler::new(Handle::current()));
-        let turn = scaler.turn.clone().acquire_owned().await.unwrap();
+        let turn = scaler.0.turn.clone().acquire_owned().await.unwrap();
         let scale = || {
             let scaler = scaler.clone();
             tokio::spawn(async move { scaler.scale(Bytes::from_static(b"no picture")).await })
         };
         let mut waiting: Vec<_> = (0..MAX_WAITING).map(|_| scale()).collect();
-        while scaler.waiting.load(Ordering::SeqCst) < MAX_WAITING {
+        while scaler.0.waiting.load(Ordering::SeqCst) < MAX_WAITING {
             tokio::task::yield_now().await;
         }
         assert_eq!(scale().await.unwrap(), Err(PictureProblem::Busy));
         // A cancelled request releases its place.
         waiting.pop().unwrap().abort();
-        while scaler.waiting.load(Ordering::SeqCst) == MAX_WAITING {
+        while scaler.0.waiting.load(Ordering::SeqCst) == MAX_WAITING {
             tokio::task::yield_now().await;
         }
         let late = scale();
@@ -99,6 +131,6 @@ mod tests {
         for waiter in waiting.into_iter().chain([late]) {
             assert_eq!(waiter.await.unwrap(), Err(PictureProblem::Unreadable));
         }
-        assert_eq!(scaler.waiting.load(Ordering::SeqCst), 0);
+        assert_eq!(scaler.0.waiting.load(Ordering::SeqCst), 0);
     }
 }

@@ -10,15 +10,11 @@ use cosmic_text::{
     fontdb::{Database, Source},
 };
 use image::{DynamicImage, Rgb, RgbImage, RgbaImage, imageops::FilterType};
+use roadmap_domain::model::portal::Color;
+use roadmap_domain::model::preview::{self, Preview};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::scale::{Limits, divide_alpha, multiply_alpha, png, scale};
-
-/// The width of each preview picture, in pixels.
-pub const PREVIEW_WIDTH: u32 = 1200;
-
-/// The height of each preview picture, in pixels.
-pub const PREVIEW_HEIGHT: u32 = 630;
 
 static FONTS: [&[u8]; 2] = [
     include_bytes!("../fonts/NotoSans-SemiBold.ttf").as_slice(),
@@ -85,46 +81,26 @@ const SHAPE_CONTRAST: f32 = 3.0;
 /// The least contrast of a decoration: enough to be seen.
 const DECORATION_CONTRAST: f32 = 1.2;
 
-/// What a preview picture of a feature request shows. Texts are in the reader's language already.
-pub struct Preview<'a> {
-    /// The name of the product whose roadmap it is
-    pub product_name: &'a str,
-    /// Bytes of the workspace's logo (PNG, JPEG, WebP or GIF), if it has one. The initial of the product name
-    /// replaces a missing or broken logo, and one of more than 2.56 megapixels.
-    pub logo: Option<&'a [u8]>,
-    /// The accent colour of the workspace, in sRGB
-    pub accent: [u8; 3],
-    /// The title of the feature request, on one line
-    pub title: &'a str,
-    /// The number of votes with its noun, for example `43 votes`
-    pub votes: Option<&'a str>,
-    /// The name of the status and its colour in sRGB, for example `Planned`
-    pub status: Option<(&'a str, [u8; 3])>,
-    /// Whether the reader's language is written from right to left, so that the picture is mirrored
-    pub right_to_left: bool,
-}
-
-/// Returns the preview picture as a PNG of [`PREVIEW_WIDTH`] × [`PREVIEW_HEIGHT`] pixels.
+/// Returns the picture as PNG.
 ///
 /// Each text is left out as a whole if the fonts lack one of its letters or digits (they have Latin, Greek, Cyrillic
 /// and Arabic), and other missing characters are dropped. Without its title, the picture shows the brand alone. Takes
 /// some tens of milliseconds of one core, so it belongs on a thread for blocking work.
-#[must_use]
-pub fn render_preview(preview: &Preview<'_>) -> Vec<u8> {
+pub(crate) fn render(preview: &Preview) -> Vec<u8> {
     png(&draw(preview).into(), &[]).unwrap_or_default()
 }
 
-fn draw(preview: &Preview<'_>) -> RgbImage {
-    let mut fonts = Fonts::new(preview.right_to_left);
-    let mut canvas = Canvas::new(preview.right_to_left);
-    let accent = with_contrast(preview.accent, WHITE, DECORATION_CONTRAST);
+fn draw(preview: &Preview) -> RgbImage {
+    let mut fonts = Fonts::new(preview.is_right_to_left);
+    let mut canvas = Canvas::new(preview.is_right_to_left);
+    let accent = with_contrast(channels(preview.accent), WHITE, DECORATION_CONTRAST);
     canvas.fill(Area { start: 0.0, top: 0.0, width: EDGE, height: HEIGHT }, accent, |area, x, y| {
         rounded_rectangle(area, 0.0, x, y)
     });
     let has_footer = draw_footer(&mut canvas, &mut fonts, preview);
     let bottom = if has_footer { TITLE_BOTTOM } else { FOOTER_MIDDLE };
-    let name = fonts.drawable(preview.product_name);
-    let brand = if let Some(title) = fonts.drawable(preview.title) {
+    let name = fonts.drawable(&preview.product_name);
+    let brand = if let Some(title) = fonts.drawable(&preview.title) {
         let text = fonts.fit(&title, CONTENT, &TITLE_SIZES);
         canvas.draw_text(&mut fonts, &text, START, f32::midpoint(TITLE_TOP, bottom) - text.height / 2.0, INK);
         &HEADER
@@ -136,11 +112,11 @@ fn draw(preview: &Preview<'_>) -> RgbImage {
 }
 
 /// Draws the logo with the product name beside it.
-fn draw_brand(canvas: &mut Canvas, fonts: &mut Fonts, preview: &Preview<'_>, name: Option<&str>, brand: &BrandStyle) {
+fn draw_brand(canvas: &mut Canvas, fonts: &mut Fonts, preview: &Preview, name: Option<&str>, brand: &BrandStyle) {
     let mut start = START;
     if let Some(emblem) = Emblem::new(fonts, preview, name, brand.emblem) {
         let (width, height) = emblem.size();
-        canvas.draw_emblem(fonts, &emblem, preview.accent, start, brand.middle - height / 2.0);
+        canvas.draw_emblem(fonts, &emblem, channels(preview.accent), start, brand.middle - height / 2.0);
         start += width + brand.emblem.1 * 0.3;
     }
     if let Some(name) = name {
@@ -150,23 +126,23 @@ fn draw_brand(canvas: &mut Canvas, fonts: &mut Fonts, preview: &Preview<'_>, nam
 }
 
 /// Draws the votes and the status. Returns whether there is any of them.
-fn draw_footer(canvas: &mut Canvas, fonts: &mut Fonts, preview: &Preview<'_>) -> bool {
+fn draw_footer(canvas: &mut Canvas, fonts: &mut Fonts, preview: &Preview) -> bool {
     let mut start = START;
-    if let Some(votes) = preview.votes.and_then(|votes| fonts.drawable(votes)) {
+    if let Some(votes) = preview.votes.as_ref().and_then(|votes| fonts.drawable(votes)) {
         let triangle = Area { start, top: FOOTER_MIDDLE - 14.0, width: 32.0, height: 26.0 };
-        canvas.fill(triangle, with_contrast(preview.accent, WHITE, SHAPE_CONTRAST), upward_triangle);
+        canvas.fill(triangle, with_contrast(channels(preview.accent), WHITE, SHAPE_CONTRAST), upward_triangle);
         let text = fonts.fit(&votes, 440.0, &[(36.0, 1)]);
         canvas.draw_text(fonts, &text, start + 46.0, FOOTER_MIDDLE - text.height / 2.0, MUTED_INK);
         start += 46.0 + text.width + 40.0;
     }
-    if let Some((status, colour)) = preview.status
+    if let Some((status, colour)) = &preview.status
         && let Some(status) = fonts.drawable(status)
     {
         let text = fonts.fit(&status, START + CONTENT - start - 92.0, &[(32.0, 1)]);
         let pill = Area { start, top: FOOTER_MIDDLE - 34.0, width: text.width + 92.0, height: 68.0 };
         canvas.fill(pill, PILL, |area, x, y| rounded_rectangle(area, 34.0, x, y));
         let dot = Area { start: start + 28.0, top: FOOTER_MIDDLE - 11.0, width: 22.0, height: 22.0 };
-        let colour = with_contrast(colour, PILL, SHAPE_CONTRAST);
+        let colour = with_contrast(channels(*colour), PILL, SHAPE_CONTRAST);
         canvas.fill(dot, colour, |area, x, y| rounded_rectangle(area, 11.0, x, y));
         canvas.draw_text(fonts, &text, start + 62.0, FOOTER_MIDDLE - text.height / 2.0, INK);
         start += pill.width;
@@ -315,8 +291,8 @@ enum Emblem {
 
 impl Emblem {
     /// The logo scaled to fit into a size, or the initial of the product name, or nothing.
-    fn new(fonts: &mut Fonts, preview: &Preview<'_>, name: Option<&str>, size: (f32, f32)) -> Option<Self> {
-        if let Some(logo) = preview.logo.and_then(|logo| decode_logo(logo, size)) {
+    fn new(fonts: &mut Fonts, preview: &Preview, name: Option<&str>, size: (f32, f32)) -> Option<Self> {
+        if let Some(logo) = preview.logo.as_ref().and_then(|logo| decode_logo(logo, size)) {
             return Some(Self::Logo(logo));
         }
         let initial = name?.chars().find(|character| character.is_alphanumeric())?;
@@ -363,7 +339,7 @@ struct Canvas {
 
 impl Canvas {
     fn new(is_mirrored: bool) -> Self {
-        Self { pixels: RgbImage::from_pixel(PREVIEW_WIDTH, PREVIEW_HEIGHT, Rgb(WHITE)), is_mirrored }
+        Self { pixels: RgbImage::from_pixel(preview::WIDTH, preview::HEIGHT, Rgb(WHITE)), is_mirrored }
     }
 
     /// The left side, in whole pixels, of what starts somewhere.
@@ -452,6 +428,10 @@ fn upward_triangle(area: Area, x: f32, y: f32) -> f32 {
     from_side.max(y - height / 2.0)
 }
 
+fn channels(Color { red, green, blue }: Color) -> Colour {
+    [red, green, blue]
+}
+
 /// A colour with some of another one on it: none for an opacity of 0, only the other one for 255.
 fn mix(below: Colour, above: Colour, opacity: u8) -> Colour {
     let [below_red, below_green, below_blue] = below;
@@ -494,6 +474,7 @@ fn ink_on(background: Colour) -> Colour {
 mod tests {
     use std::{collections::BTreeSet, io::Cursor};
 
+    use bytes::Bytes;
     use image::ImageFormat;
     use proptest::prelude::*;
 
@@ -501,7 +482,42 @@ mod tests {
 
     const ACCENT: Colour = [0x17, 0x69, 0x4f];
     const BLUE: Colour = [0x2a, 0x5f, 0xae];
-    const PREVIEW: Preview<'static> = Preview {
+    /// What is drawn, without allocations.
+    #[derive(Clone, Copy)]
+    struct Sample<'a> {
+        product_name: &'a str,
+        logo: Option<&'a [u8]>,
+        accent: Colour,
+        title: &'a str,
+        votes: Option<&'a str>,
+        status: Option<(&'a str, Colour)>,
+        right_to_left: bool,
+    }
+
+    impl Sample<'_> {
+        fn preview(&self) -> Preview {
+            let color = |[red, green, blue]: Colour| Color { red, green, blue };
+            Preview {
+                product_name: self.product_name.to_owned(),
+                logo: self.logo.map(Bytes::copy_from_slice),
+                accent: color(self.accent),
+                title: self.title.to_owned(),
+                votes: self.votes.map(ToOwned::to_owned),
+                status: self.status.map(|(name, colour)| (name.to_owned(), color(colour))),
+                is_right_to_left: self.right_to_left,
+            }
+        }
+    }
+
+    fn render(sample: &Sample<'_>) -> Vec<u8> {
+        super::render(&sample.preview())
+    }
+
+    fn draw(sample: &Sample<'_>) -> RgbImage {
+        super::draw(&sample.preview())
+    }
+
+    const PREVIEW: Sample<'static> = Sample {
         product_name: "Acme",
         logo: None,
         accent: ACCENT,
@@ -511,11 +527,11 @@ mod tests {
         right_to_left: false,
     };
     /// Nothing but the edge.
-    const EMPTY: Preview<'static> = Preview { product_name: "", title: "", votes: None, status: None, ..PREVIEW };
+    const EMPTY: Sample<'static> = Sample { product_name: "", title: "", votes: None, status: None, ..PREVIEW };
 
     fn decoded(png: &[u8]) -> RgbImage {
         let picture = image::load_from_memory_with_format(png, ImageFormat::Png).unwrap().into_rgb8();
-        assert_eq!(picture.dimensions(), (PREVIEW_WIDTH, PREVIEW_HEIGHT));
+        assert_eq!(picture.dimensions(), (preview::WIDTH, preview::HEIGHT));
         picture
     }
 
@@ -535,7 +551,7 @@ mod tests {
 
     #[test]
     fn a_picture_shows_the_accent_and_all_texts_in_a_small_file() {
-        let png = render_preview(&PREVIEW);
+        let png = render(&PREVIEW);
         assert!(png.len() < 60_000, "{} bytes", png.len());
         let picture = decoded(&png);
         // The edge, the square of the initial, and the triangle.
@@ -547,10 +563,10 @@ mod tests {
         }
         assert!(bounds(&picture, |colour| colour == BLUE).is_some());
         for without in [
-            Preview { product_name: "", ..PREVIEW },
-            Preview { title: "", ..PREVIEW },
-            Preview { votes: None, ..PREVIEW },
-            Preview { status: None, ..PREVIEW },
+            Sample { product_name: "", ..PREVIEW },
+            Sample { title: "", ..PREVIEW },
+            Sample { votes: None, ..PREVIEW },
+            Sample { status: None, ..PREVIEW },
         ] {
             assert!(draw(&without) != picture);
         }
@@ -558,20 +574,20 @@ mod tests {
 
     #[test]
     fn a_picture_is_the_same_each_time() {
-        assert_eq!(render_preview(&PREVIEW), render_preview(&PREVIEW));
+        assert_eq!(render(&PREVIEW), render(&PREVIEW));
     }
 
     #[test]
     fn right_to_left_is_mirrored() {
         let logo = colour_block(60, 30, BLUE);
-        let left = Preview { logo: Some(&logo), ..EMPTY };
-        let right = draw(&Preview { right_to_left: true, ..left });
+        let left = Sample { logo: Some(&logo), ..EMPTY };
+        let right = draw(&Sample { right_to_left: true, ..left });
         assert!(image::imageops::flip_horizontal(&draw(&left)) == right);
         assert_eq!(right.get_pixel(1199, 300).0, ACCENT);
 
         for title in ["Export votes as CSV", "تصدير الأصوات", "W"] {
             let ink = |right_to_left| {
-                let preview = Preview { title, right_to_left, ..EMPTY };
+                let preview = Sample { title, right_to_left, ..EMPTY };
                 bounds(&draw(&preview), |colour| colour == INK).unwrap()
             };
             let (left, right) = (ink(false), ink(true));
@@ -667,18 +683,18 @@ mod tests {
             assert_eq!(fonts.drawable(text).as_deref(), drawable, "{text:?}");
             let all = [false, true].map(|right_to_left| {
                 let status = Some((text, BLUE));
-                draw(&Preview { product_name: text, title: text, votes: Some(text), status, right_to_left, ..PREVIEW })
+                draw(&Sample { product_name: text, title: text, votes: Some(text), status, right_to_left, ..PREVIEW })
             });
             assert_eq!(all[0] == draw(&EMPTY), drawable.is_none(), "{text:?}");
         }
-        assert!(draw(&Preview { title: "深色", ..PREVIEW }) == draw(&Preview { title: "", ..PREVIEW }));
+        assert!(draw(&Sample { title: "深色", ..PREVIEW }) == draw(&Sample { title: "", ..PREVIEW }));
     }
 
     #[test]
     fn without_a_title_the_brand_is_larger() {
         let logo = colour_block(400, 400, BLUE);
         let height = |title| {
-            let picture = draw(&Preview { title, logo: Some(&logo), status: None, ..PREVIEW });
+            let picture = draw(&Sample { title, logo: Some(&logo), status: None, ..PREVIEW });
             bounds(&picture, |colour| colour == BLUE).map(|[_, _, top, bottom]| bottom - top + 1)
         };
         assert_eq!((height("Dark mode"), height("深色模式")), (Some(88), Some(168)));
@@ -693,7 +709,7 @@ mod tests {
             (50, 1_000, [104, 107, 68, 155]),
         ] {
             let logo = colour_block(width, height, BLUE);
-            let picture = draw(&Preview { title: "W", logo: Some(&logo), ..EMPTY });
+            let picture = draw(&Sample { title: "W", logo: Some(&logo), ..EMPTY });
             assert_eq!(bounds(&picture, |colour| colour == BLUE), Some(fitted), "{width} {height}");
         }
     }
@@ -703,7 +719,7 @@ mod tests {
         let mut content = Cursor::new(Vec::new());
         let logo = RgbaImage::from_fn(80, 80, |x, _| image::Rgba([0, 0, 0, if x < 40 { 0 } else { 128 }]));
         logo.write_to(&mut content, ImageFormat::WebP).unwrap();
-        let picture = draw(&Preview { title: "W", logo: Some(content.get_ref()), ..EMPTY });
+        let picture = draw(&Sample { title: "W", logo: Some(content.get_ref()), ..EMPTY });
         assert_eq!((picture.get_pixel(110, 112).0, picture.get_pixel(180, 112).0), (WHITE, [127; 3]));
     }
 
@@ -715,9 +731,9 @@ mod tests {
         encoder.write_frame(&gif::Frame { width: 1, height: 1, buffer: vec![0].into(), ..Default::default() }).unwrap();
         drop(encoder);
         let block = colour_block(300, 300, BLUE);
-        assert!(draw(&Preview { logo: Some(&block), ..PREVIEW }) != without);
+        assert!(draw(&Sample { logo: Some(&block), ..PREVIEW }) != without);
         for logo in [b"".as_slice(), b"<svg/>", &block[..block.len() / 2], &bomb, &colour_block(1_601, 1_600, BLUE)] {
-            assert!(draw(&Preview { logo: Some(logo), ..PREVIEW }) == without);
+            assert!(draw(&Sample { logo: Some(logo), ..PREVIEW }) == without);
         }
     }
 
@@ -751,7 +767,7 @@ mod tests {
             (accent, status_colour) in (any::<Colour>(), any::<Colour>()),
             right_to_left in any::<bool>(),
         ) {
-            let png = render_preview(&Preview {
+            let png = render(&Sample {
                 product_name: &product_name,
                 logo: None,
                 accent,

@@ -13,7 +13,7 @@ use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
     Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance, MissedSearchStore,
-    OutboxQueue, PictureScaler, Reads, Store, TextSearch, UsageStore, WorkspaceDirectory,
+    OutboxQueue, PictureScaler, PreviewRenderer, Reads, Store, TextSearch, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::authenticate::Authenticate;
@@ -39,7 +39,7 @@ use roadmap_http::limits::{RateLimits, Stopwatch};
 use roadmap_http::observer::Observer;
 use roadmap_http::overview::OverviewCache;
 use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
-use roadmap_pictures::Scaler;
+use roadmap_pictures::{Renderer, Scaler};
 use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
@@ -221,6 +221,7 @@ impl Application {
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids).with_budgets(self.budgets.clone());
         let scaler: Arc<dyn PictureScaler> = Arc::new(Scaler::new(tokio::runtime::Handle::current()));
+        let previews: Arc<dyn PreviewRenderer> = Arc::new(Renderer::new(tokio::runtime::Handle::current()));
         let health = Arc::new(CachedHealth::new(self.backend.health()));
         let limits = Arc::new(RateLimits::new(settings.rates, &stopwatch));
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
@@ -294,6 +295,7 @@ impl Application {
                 random: Arc::new(SystemRandom),
                 upload: upload.clone(),
                 pictures,
+                previews: previews.clone(),
                 has_mail_server: matches!(settings.mail, Mail::Smtp(_)),
                 overviews: overviews.clone(),
                 cache: page_cache.clone(),

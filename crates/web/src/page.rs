@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use roadmap_domain::model::portal::{Language, Portal};
+use roadmap_domain::model::portal::{Language, Portal, PortalAccess};
 use roadmap_domain::model::session::Session;
 use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::query::portal::image_path;
@@ -11,6 +11,7 @@ use crate::actions::without_parameter;
 use crate::assets::Assets;
 use crate::brand::{self, LetterLogo};
 use crate::context::Context;
+use crate::portal::previews;
 use crate::text::Text;
 use crate::theme::Theme;
 
@@ -163,6 +164,10 @@ impl Page {
     /// Sets the canonical path, and with it that search engines may list the page.
     pub(crate) fn canonical(mut self, path: &str) -> Self {
         self.canonical = Some(format!("{}{path}", self.origin));
+        // Programs that show previews do not sign in.
+        if self.portal.settings.access == PortalAccess::Public {
+            self.image = Some(format!("{}{}", self.origin, previews::PATH));
+        }
         self
     }
 

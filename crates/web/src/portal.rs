@@ -12,6 +12,7 @@ pub(crate) mod news;
 pub(crate) mod own_posts;
 pub(crate) mod parts;
 pub(crate) mod preferences;
+pub(crate) mod previews;
 pub(crate) mod request;
 pub(crate) mod request_links;
 pub(crate) mod requests;

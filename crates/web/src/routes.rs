@@ -20,8 +20,8 @@ use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
 use crate::page::sign_in_path;
 use crate::portal::{
-    account, changelogs, embeds, feeds, ideas, images, mail_choice, news, own_posts, preferences, request, requests,
-    roadmap, sign_in, sitemap, take_part,
+    account, changelogs, embeds, feeds, ideas, images, mail_choice, news, own_posts, preferences, previews, request,
+    requests, roadmap, sign_in, sitemap, take_part,
 };
 use crate::reply::{CacheKey, PageResult, Reply};
 use crate::state::State;
@@ -68,6 +68,8 @@ fn pages() -> Vec<Endpoint> {
         get("/feature_requests.atom", Public, feeds::requests),
         // Before the page of a feature request, whose path matches, too.
         get("/feature_requests/{slug}.atom", Public, feeds::comments),
+        get("/feature_requests/{slug}.png", Public, previews::of_request),
+        get("/preview.png", Public, previews::of_portal),
         get("/feature_requests/{slug}", Audience, request::show),
         get("/feature_requests/{slug}/vote", Audience, take_part::ask_vote),
         post("/feature_requests/{slug}/vote", Audience, take_part::vote),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::web;
-use roadmap_domain::ports::Random;
+use roadmap_domain::ports::{PreviewRenderer, Random};
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::query::Queries;
@@ -27,6 +27,8 @@ pub struct State {
     pub upload: UploadAttachment,
     /// Adds pictures to texts.
     pub pictures: AddPicture,
+    /// Draws pictures for the previews of links.
+    pub previews: Arc<dyn PreviewRenderer>,
     /// Whether mail goes to a mail server. Otherwise it is written to files, and nobody gets it.
     pub has_mail_server: bool,
     /// Keeps the overviews of workspaces.

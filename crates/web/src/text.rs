@@ -10,7 +10,7 @@ use fluent_langneg::{NegotiationStrategy, accepted_languages, negotiate_language
 use roadmap_domain::error::{FieldError, FieldProblem};
 use roadmap_domain::model::changelog::ChangelogCategory;
 use roadmap_domain::model::picture::{self, PictureProblem};
-use roadmap_domain::model::portal::{Language, Noun};
+use roadmap_domain::model::portal::{Language, Noun, PortalSettings};
 use roadmap_domain::model::saved_view;
 use roadmap_domain::model::time_zone::TimeZone;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -80,6 +80,12 @@ impl Text {
     /// Returns the texts with times in UTC, and the year in all dates.
     pub(crate) const fn utc(language: Language) -> Self {
         Self { language, zone: TimeZone::UTC, year: 0, noun: Noun::FeatureRequests }
+    }
+
+    /// Returns the texts for everybody, whom caches serve alike: in the default language of the portal, with the year in all
+    /// dates.
+    pub(crate) fn of_portal(settings: &PortalSettings) -> Self {
+        Self { zone: settings.time_zone, noun: settings.noun, ..Self::utc(settings.default_language()) }
     }
 
     fn bundle(self) -> &'static FluentBundle<FluentResource> {

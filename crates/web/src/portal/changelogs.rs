@@ -151,7 +151,7 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     let mut page = Page::new(&context, Nav::Changelog, changelog.title.as_str()).canonical(&path(id));
     let description = excerpt(&changelog.content.to_text(), DESCRIPTION);
     page.description = Some(description).filter(|description| !description.is_empty());
-    page.image = changelog.cover.as_ref().map(|cover| context.links.page(&image_path(cover)));
+    page.image = changelog.cover.as_ref().map(|cover| context.links.page(&image_path(cover))).or(page.image);
     page.feeds = vec![feed(t)];
     let find = FindChangelogNeighbours { changelog: id, published_at: changelog.published_at };
     let ChangelogNeighbours { older, newer } = context.run(&find).await?;

@@ -33,11 +33,7 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// Feeds are in the default language of the portal, because caches share them.
     fn new(context: &'a Context) -> Self {
-        let settings = &context.portal.settings;
-        Self {
-            context,
-            t: Text { zone: settings.time_zone, noun: settings.noun, ..Text::utc(settings.default_language()) },
-        }
+        Self { context, t: Text::of_portal(&context.portal.settings) }
     }
 
     fn feed(&self, title: &str, page: &str, path: &str, entries: Vec<Entry>) -> Feed {

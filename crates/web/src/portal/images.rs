@@ -38,15 +38,14 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     stream(&context, &file, cache, "cross-origin").await
 }
 
-/// Returns the bytes of an image with these values of `Cache-Control` and `Cross-Origin-Resource-Policy`.
-///
-/// # Errors
-/// 404 if it is not shown by browsers or its bytes are missing. Otherwise the storage fails.
-pub(crate) async fn stream(context: &Context, file: &ReadableFile, cache: &str, readers: &str) -> PageResult {
-    if !file.content_headers.inline {
-        return Err(HttpError::NotFound);
-    }
-    let tag = EntityTag::new_strong(file.attachment.checksum.to_string());
+/// Returns a response for an image with this entity tag, without its bytes; 304 if the client has it.
+pub(crate) fn response(
+    context: &Context,
+    tag: String,
+    cache: &str,
+    readers: &str,
+) -> Result<HttpResponseBuilder, Reply> {
+    let tag = EntityTag::new_strong(tag);
     let is_known = is_not_modified(&context.request, &tag);
     let mut response = HttpResponseBuilder::new(if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
     response
@@ -58,9 +57,21 @@ pub(crate) async fn stream(context: &Context, file: &ReadableFile, cache: &str, 
     if !context.portal.settings.is_indexed {
         response.insert_header(("X-Robots-Tag", "noindex"));
     }
-    if is_known {
-        return Ok(Reply::other(response.finish()));
+    if is_known { Err(Reply::other(response.finish())) } else { Ok(response) }
+}
+
+/// Returns the bytes of an image with these values of `Cache-Control` and `Cross-Origin-Resource-Policy`.
+///
+/// # Errors
+/// 404 if it is not shown by browsers or its bytes are missing. Otherwise the storage fails.
+pub(crate) async fn stream(context: &Context, file: &ReadableFile, cache: &str, readers: &str) -> PageResult {
+    if !file.content_headers.inline {
+        return Err(HttpError::NotFound);
     }
+    let mut response = match response(context, file.attachment.checksum.to_string(), cache, readers) {
+        Ok(response) => response,
+        Err(not_modified) => return Ok(not_modified),
+    };
     let chunks = file.read(None).await.map_err(HttpError::of_page)?;
     response
         .insert_header((CONTENT_TYPE, file.content_headers.content_type.as_str()))

@@ -51,7 +51,15 @@ impl Statuses {
     /// # Errors
     /// The store fails.
     pub(crate) async fn load(context: &Context) -> Result<Self, HttpError> {
-        Ok(Self { t: context.text(), tracks: context.run(&ListTracks).await? })
+        Self::load_with(context, context.text()).await
+    }
+
+    /// Loads the tracks, with their words in the language of these texts.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(crate) async fn load_with(context: &Context, t: Text) -> Result<Self, HttpError> {
+        Ok(Self { t, tracks: context.run(&ListTracks).await? })
     }
 
     /// Returns the status of a feature request on a track. Without a lane, it says so on the first track, where nobody has

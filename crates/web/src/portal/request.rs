@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::page::{Feed, Nav, Page};
 use crate::portal::comments::{CommentDraft, CommentView, OwnLinks, customer};
 use crate::portal::parts::{Day, Row, Status, Statuses, VoteBox, excerpt};
+use crate::portal::previews;
 use crate::portal::request_links::{Place, path, place, with_notice, with_query};
 use crate::portal::requests;
 use crate::portal::similar::similar;
@@ -267,7 +268,14 @@ fn frame(context: &Context, detail: &FeatureRequestDetail, is_indexed: bool) -> 
     if context.is_public() && !detail.private {
         page.feeds = vec![Feed { title: t.get("feed-comments").into_owned(), path: format!("{}.atom", path(&slug)) }];
     }
-    if is_indexed { page.canonical(&path(&slug)) } else { page.not_indexed() }
+    if !is_indexed {
+        return page.not_indexed();
+    }
+    let page = page.canonical(&path(&slug));
+    match context.is_public() {
+        true => Page { image: Some(context.links.page(&previews::path(&slug))), ..page },
+        false => page,
+    }
 }
 
 /// The fields whose edits the history shows, with the keys of their names.
