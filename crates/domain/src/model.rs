@@ -20,6 +20,7 @@ pub mod event;
 pub mod feature_request;
 pub mod html;
 pub mod id;
+pub mod import;
 pub mod localized;
 pub mod mail;
 pub mod markdown;

@@ -384,7 +384,7 @@ pub(crate) fn retry(connection: &mut SqliteConnection, workspace: Id, dead: bool
 }
 
 /// Stops all mail to a customer. If it is already stopped, the first reason is kept.
-fn stop_mail(
+pub(crate) fn stop_mail(
     connection: &mut SqliteConnection,
     workspace: Id,
     customer: Id,

@@ -195,6 +195,9 @@ pub struct LeasedSignInMail {
     pub sender: Arc<MailSender>,
 }
 
+/// Why the mail of a customer is stopped whose address cannot have a mailbox, as stored.
+pub const NO_MAILBOX: &str = "no_mailbox";
+
 /// Maximum number of characters of a name in mail.
 const MAX_MAIL_NAME: usize = 60;
 

@@ -25,6 +25,7 @@ use crate::model::id::{
     ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, SessionId,
     SignInId, TrackId,
 };
+use crate::model::import::{ImportedRequest, ImportedVote};
 use crate::model::mail::{MailSettingsChange, SenderName, SubscribeOutcome, Topic};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
@@ -168,6 +169,23 @@ pub trait MergeWrites {
 /// Writes that only imports make.
 #[async_trait]
 pub trait ImportWrites {
+    /// Finds customers by their folded addresses, and inserts those that are new, with these times. A stored name is kept,
+    /// an empty one is filled. A new customer whose address has no mailbox gets no mail
+    /// ([`FoldedEmail::has_mailbox`]). Returns their IDs in the given order.
+    async fn import_customers(&mut self, customers: &[(NewCustomer, Timestamp)])
+    -> Result<Vec<CustomerId>, StoreError>;
+
+    /// Stores feature requests under the next tag numbers, in the given order. Otherwise as
+    /// [`FeatureRequestWrites::insert_feature_request`]. Returns the first number, 0 if there is none.
+    async fn import_feature_requests(&mut self, requests: &[ImportedRequest]) -> Result<i64, StoreError>;
+
+    /// Stores votes, each for its feature request itself, and counts them: a customer with another vote in the same tree
+    /// counts once. A vote that is there already stays as it is. Returns the number of new votes.
+    ///
+    /// Contract: the feature requests and the customers exist. As with [`MergeWrites::link_feature_request`], no
+    /// concurrent vote is lost or counted twice.
+    async fn import_votes(&mut self, votes: &[ImportedVote]) -> Result<u64, StoreError>;
+
     /// Sets how many votes of a feature request, without what is merged into it, are those of people of whom nothing is
     /// known. They count in the tally of its tree, and in no list of voters. A feature request that does not exist is left
     /// out.
@@ -820,6 +838,9 @@ mockall::mock! {
 
     #[async_trait]
     impl ImportWrites for Unit {
+        async fn import_customers(&mut self, customers: &[(NewCustomer, Timestamp)]) -> Result<Vec<CustomerId>, StoreError>;
+        async fn import_feature_requests(&mut self, requests: &[ImportedRequest]) -> Result<i64, StoreError>;
+        async fn import_votes(&mut self, votes: &[ImportedVote]) -> Result<u64, StoreError>;
         async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError>;
     }
 

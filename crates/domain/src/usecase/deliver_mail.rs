@@ -19,8 +19,8 @@ use crate::model::base_url::BaseUrl;
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::mail::{
     About, Brand, DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail,
-    LeasedSignInMail, LeasedTestMail, MailSender, News, Notification, SendError, SignInMail, TestMail, Unsubscription,
-    mail_author, mail_name, mail_title,
+    LeasedSignInMail, LeasedTestMail, MailSender, NO_MAILBOX, News, Notification, SendError, SignInMail, TestMail,
+    Unsubscription, mail_author, mail_name, mail_title,
 };
 use crate::model::message::{Lease, MessageId, MessageOutcome, Priority, UnreadableMessage};
 use crate::model::portal::Portal;
@@ -49,9 +49,6 @@ const LEASE: i32 = 4;
 
 /// How long sent messages are kept.
 const RETENTION: Duration = Duration::days(30);
-
-/// Why mail to an address that cannot have a mailbox is given up, before any attempt.
-const NO_MAILBOX: &str = "no_mailbox";
 
 /// Returns whether the worker is to stop.
 type Stop<'a> = &'a (dyn Fn() -> bool + Sync);

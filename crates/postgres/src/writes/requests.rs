@@ -467,7 +467,7 @@ pub(crate) fn folded_name_of(customer: &NewCustomer) -> Option<String> {
 }
 
 /// Returns the index terms of a document, and those of the title a second time.
-fn terms(workspace: Uuid, document: &SearchDocument) -> Vec<String> {
+pub(crate) fn terms(workspace: Uuid, document: &SearchDocument) -> Vec<String> {
     let places = [(any_place(workspace), Fields::Any), (title_place(workspace), Fields::Title)];
     let terms = |(place, fields): &(String, Fields)| -> Vec<String> {
         document.index_terms(*fields).into_iter().map(|term| format!("{place}{term}")).collect()

@@ -77,7 +77,7 @@ impl FeatureRequestWrites for SqliteUnit {
         let request = request.clone();
         let row = self
             .run(move |connection, workspace| {
-                insert(connection, workspace, &request)?;
+                insert(connection, workspace, &request, 0)?;
                 find_summary(connection, workspace, &FeatureRequestRef::Id(request.id))
             })
             .await?;
@@ -264,7 +264,13 @@ impl FeatureRequestWrites for SqliteUnit {
     }
 }
 
-fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeatureRequest) -> Result<(), SqlError> {
+/// Inserts a feature request with a tally of these nameless votes. Returns its tag number.
+pub(crate) fn insert(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    request: &NewFeatureRequest,
+    nameless_votes: i64,
+) -> Result<i64, SqlError> {
     let id = Id(request.id.uuid());
     let tag_number: i64 = diesel::insert_into(tag_counters::table)
         .values((tag_counters::workspace_id.eq(workspace), tag_counters::last_tag_number.eq(1)))
@@ -303,7 +309,8 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
             vote_tallies::row_number.eq(row_number),
             vote_tallies::workspace_id.eq(workspace),
             vote_tallies::request_id.eq(id),
-            vote_tallies::votes_count.eq(0),
+            vote_tallies::votes_count.eq(nameless_votes),
+            vote_tallies::nameless_votes.eq(nameless_votes),
             vote_tallies::trend.eq(0.0),
             vote_tallies::track_id.eq(Id(request.track.uuid())),
             vote_tallies::private.eq(request.private),
@@ -314,7 +321,7 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
     if let Some(document) = &request.search {
         index(connection, workspace, row_number, id, document)?;
     }
-    Ok(())
+    Ok(tag_number)
 }
 
 /// Adds the tags of a feature request that has none.

@@ -5,17 +5,24 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::audit::Audit;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::customer::{CustomerDraft, NewCustomer};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, Tag};
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::import::{ImportedRequest, ImportedVote};
+use roadmap_domain::model::search::SearchDocument;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::track::Track;
 use roadmap_domain::model::vote::VoteCounts;
 use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::effort::{SeededRng, rounds};
-use crate::harness::{Failing, Harness, largest_page, merge, unmerge, vote};
+use crate::harness::{Failing, Harness, draft, largest_page, merge, unmerge, vote};
 
 /// Sets the nameless votes of feature requests.
 struct SetNamelessVotes(Vec<(FeatureRequestId, u32)>);
@@ -31,6 +38,243 @@ impl Operation for SetNamelessVotes {
     ) -> Result<Performed<()>, RoadmapError> {
         work.set_nameless_votes(&self.0).await?;
         Ok(Performed::new((), Audit::Unchanged))
+    }
+}
+
+/// Imports records in one unit of work. Returns the customers, the first number of the feature requests and the number of new
+/// votes.
+#[derive(Default)]
+struct Import {
+    customers: Vec<(NewCustomer, Timestamp)>,
+    requests: Vec<ImportedRequest>,
+    votes: Vec<ImportedVote>,
+}
+
+#[async_trait]
+impl Operation for Import {
+    type Output = (Vec<CustomerId>, i64, u64);
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Self::Output>, RoadmapError> {
+        let customers = work.import_customers(&self.customers).await?;
+        let number = work.import_feature_requests(&self.requests).await?;
+        let votes = work.import_votes(&self.votes).await?;
+        Ok(Performed::new((customers, number, votes), Audit::Unchanged))
+    }
+}
+
+fn new_customer(id: u128, address: &str, name: Option<&str>) -> NewCustomer {
+    let draft = CustomerDraft::parse(Some(address), name).unwrap();
+    draft.to_new_customer(CustomerId::new(Uuid::from_u128(id)))
+}
+
+fn imported(
+    id: u128,
+    draft: FeatureRequestDraft,
+    author: Option<NewCustomer>,
+    track: &Track,
+    at: Timestamp,
+) -> ImportedRequest {
+    let tags: Vec<&str> = draft.tags.iter().map(Tag::as_str).collect();
+    let document = SearchDocument::new(draft.title.as_str(), tags.iter().copied(), draft.description.text());
+    let request = NewFeatureRequest {
+        id: FeatureRequestId::new(Uuid::from_u128(id)),
+        search: (!draft.private).then_some(document),
+        title: draft.title,
+        description: draft.description,
+        tags: draft.tags,
+        track: track.id,
+        is_handled: track.name.as_str() != "Inbox",
+        private: draft.private,
+        awaiting_approval: false,
+        author,
+        created_at: at,
+    };
+    ImportedRequest { request, nameless_votes: 0 }
+}
+
+/// Customers are found by their addresses. Names are kept or filled, also those of the same import. Whoever has no mailbox
+/// gets no mail.
+pub async fn imported_customers_are_found_by_address(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let request = harness.request(acme, "Dark mode").await;
+    let reference = FeatureRequestRef::Id(request.id);
+    for (address, name) in [("ann@a.example", Some("Ann")), ("bob@b.example", None)] {
+        harness.perform(acme, &vote(reference, Some((address, name)), None)).await;
+    }
+    let [ann, bob] =
+        [harness.customer(acme, "ann@a.example").await.id, harness.customer(acme, "bob@b.example").await.id];
+    let at = harness.now();
+    harness.next_second();
+    let import = || Import {
+        customers: vec![
+            (new_customer(1, "ANN@a.example", Some("Other")), at),
+            (new_customer(2, "bob@B.example", Some("Bob")), at),
+            (new_customer(3, "cyd@c.example", None), at),
+            (new_customer(4, "CYD@c.example", Some("Cyd")), harness.now()),
+            (new_customer(5, "cyd@c.example", Some("Later")), at),
+            (new_customer(6, "7@tool.invalid", Some("Eve")), at),
+        ],
+        ..Import::default()
+    };
+    harness.failure(acme, &Failing(import())).await;
+    assert_eq!(harness.count("customers", acme).await, 2);
+    assert_eq!(harness.perform(acme, &Import::default()).await, (Vec::new(), 0, 0));
+    let [cyd, eve] = [3, 6].map(|id| CustomerId::new(Uuid::from_u128(id)));
+    for _ in 0..2 {
+        assert_eq!(harness.perform(acme, &import()).await.0, [ann, bob, cyd, cyd, cyd, eve]);
+    }
+    let listed = harness.subject.reader.customers(acme, None, largest_page()).await.unwrap().items;
+    let named = |id| {
+        let customer = listed.iter().find(|listed| listed.customer.id == id).unwrap();
+        (customer.customer.name.as_ref().map(Name::to_string), customer.created_at)
+    };
+    let known = |name: &str| Some(name.to_owned());
+    assert_eq!([named(ann).0, named(bob).0], [known("Ann"), known("Bob")]);
+    assert_eq!([named(cyd), named(eve)], [(known("Cyd"), at), (known("Eve"), at)]);
+    let stopped =
+        async |customer| harness.subject.reader.customer_records(acme, customer).await.unwrap().unsubscribed_at;
+    assert_eq!((stopped(cyd).await, stopped(eve).await), (None, Some(at)));
+    assert_eq!(harness.count("customers", bolt).await, 0);
+}
+
+/// What is imported is what commands would have written at that time: numbers in order, authors, tags, attention, tallies of
+/// tracks, search documents.
+pub async fn imported_requests_equal_created_ones(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let first = [harness.request(acme, "First").await, harness.request(bolt, "First").await];
+    assert_eq!(first.map(|request| request.tag_number), [1, 1]);
+    let draft_of = |number: usize| {
+        let title = format!("Idea {}", ["quokka", "fern", "lichen", "gecko"][number]);
+        let tags = [&["ui", "Dark"][..], &[], &["ui"], &["b", "a", "c"]][number];
+        FeatureRequestDraft { private: number == 2, ..draft(&title, tags, "<p>Words <b>of</b> it</p>") }
+    };
+    let (mut requests, mut votes) = (Vec::new(), Vec::new());
+    for number in 0..4 {
+        harness.next_second();
+        let email = ["ann@a.example", "bob@b.example"][number % 2];
+        let track = ["Inbox", "Planned", "Inbox", "Done"][number];
+        let author = CustomerDraft::parse(Some(email), Some("Ann")).unwrap();
+        let customer = (number != 1).then(|| author.clone());
+        let draft = FeatureRequestDraft {
+            track: Some(harness.track(bolt, track).await),
+            customer: customer.clone(),
+            ..draft_of(number)
+        };
+        harness.create(bolt, draft).await;
+        let tracks = harness.subject.reader.tracks(acme).await.unwrap();
+        let track = tracks.iter().find(|found| found.name.as_str() == track).unwrap();
+        let id = 10 + u128::try_from(number).unwrap();
+        let author = customer.map(|author| author.to_new_customer(CustomerId::new(Uuid::from_u128(id))));
+        requests.push(imported(id, draft_of(number), author, track, harness.now()));
+        if number != 1 {
+            votes.push((id, email, harness.now()));
+        }
+    }
+    let import = Import { requests, ..Import::default() };
+    harness.failure(acme, &Failing(Import { requests: import.requests.clone(), ..Import::default() })).await;
+    assert_eq!(harness.perform(acme, &import).await.1, 2);
+    let mut imported_votes = Vec::new();
+    for (id, email, at) in votes {
+        let customer = harness.customer(acme, email).await.id;
+        let request = FeatureRequestId::new(Uuid::from_u128(id));
+        imported_votes.push(ImportedVote { request, customer, is_subscribed: true, at });
+    }
+    for new in [3, 0] {
+        let import = Import { votes: imported_votes.clone(), ..Import::default() };
+        assert_eq!(harness.perform(acme, &import).await.2, new);
+    }
+    let mut shapes = Vec::new();
+    for workspace in [acme, bolt] {
+        let mut all = Vec::new();
+        for number in 1..=5 {
+            let found = harness.subject.reader.feature_request(workspace, &FeatureRequestRef::Number(number)).await;
+            let detail = found.unwrap().unwrap();
+            let summary = &detail.summary;
+            let voters = harness.voters(workspace, summary.id).await;
+            let voters: Vec<_> = voters.iter().map(|voter| (voter.email.as_str().to_owned(), voter.voted_at)).collect();
+            let author = detail.author.as_ref().map(|author| format!("{:?}", author.name));
+            all.push(format!(
+                "{} {:?} {} {:?} {} {} {author:?} {} {:?} {voters:?} {:?}",
+                summary.title,
+                summary.placement,
+                summary.votes_count,
+                detail.tags,
+                detail.private,
+                detail.description.as_str(),
+                detail.comments_count,
+                (summary.created_at, detail.updated_at),
+                harness.search(workspace, summary.title.as_str()).await
+            ));
+        }
+        let counts = harness.subject.reader.inbox_counts(workspace).await.unwrap();
+        let counts: Vec<_> = counts
+            .tracks
+            .iter()
+            .map(|counts| (counts.track.name.to_string(), counts.all, counts.unanswered, counts.private))
+            .collect();
+        let tags = harness.subject.reader.tags(workspace, None, largest_page()).await.unwrap();
+        shapes.push((all, counts, format!("{tags:?}")));
+    }
+    assert_eq!(shapes[0], shapes[1]);
+    assert_eq!(harness.request(acme, "Next").await.tag_number, 6);
+}
+
+/// Votes belong to the feature request that they are for, so that an unmerge is exact; in a tree, a customer counts once.
+pub async fn imported_votes_are_counted_in_trees(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [source, target, other] = harness.requests(workspace, ["Source", "Target", "Other"]).await;
+    let at = harness.now();
+    let people = ["ann@a.example", "bob@a.example", "cyd@c.example"];
+    let customers = (1..).zip(people).map(|(id, address)| (new_customer(id, address, None), at)).collect();
+    let customers = harness.perform(workspace, &Import { customers, ..Import::default() }).await.0;
+    let vote_of = |request: &FeatureRequestSummary, person: usize, is_subscribed: bool| ImportedVote {
+        request: request.id,
+        customer: customers[person],
+        is_subscribed,
+        at,
+    };
+    harness.vote(workspace, &source, people[0]).await;
+    harness.merge(workspace, source.id, target.id).await;
+    harness.next_second();
+    let votes_of = |list: &[ImportedVote]| Import { votes: list.to_vec(), ..Import::default() };
+    let all = [
+        vote_of(&source, 0, false),
+        vote_of(&source, 1, true),
+        vote_of(&target, 1, true),
+        vote_of(&target, 0, false),
+        vote_of(&other, 0, true),
+        vote_of(&other, 1, false),
+        vote_of(&other, 2, false),
+        vote_of(&other, 2, true),
+    ];
+    harness.failure(workspace, &Failing(votes_of(&all))).await;
+    assert_eq!(votes(&harness, workspace, &other).await, (0, 0));
+    assert_eq!(harness.perform(workspace, &votes_of(&all)).await.2, 6);
+    assert_eq!(harness.perform(workspace, &votes_of(&all)).await.2, 0);
+    assert_eq!((votes(&harness, workspace, &target).await, votes(&harness, workspace, &other).await), ((2, 0), (3, 0)));
+    // The companies of the voters are counted by the same list.
+    for request in [&target, &other] {
+        harness.voters(workspace, request.id).await;
+    }
+    harness.unmerge(workspace, source.id).await;
+    assert_eq!(
+        (votes(&harness, workspace, &source).await, votes(&harness, workspace, &target).await),
+        ((2, 0), (2, 0))
+    );
+    // What was part of a merge is counted like what was not.
+    assert_eq!(harness.perform(workspace, &votes_of(&[vote_of(&target, 2, true)])).await.2, 1);
+    assert_eq!(votes(&harness, workspace, &target).await, (3, 0));
+    for (person, expected) in [(0, vec!["Other"]), (1, vec!["Source", "Target"]), (2, vec!["Target"])] {
+        let records = harness.subject.reader.customer_records(workspace, customers[person]).await.unwrap();
+        let mut titles: Vec<String> = records.subscriptions.iter().map(|link| link.title.to_string()).collect();
+        titles.sort();
+        // The vote that was there before the import stays subscribed.
+        let expected = if person == 0 { vec!["Other", "Source"] } else { expected };
+        assert_eq!(titles, expected, "{person}");
     }
 }
 
@@ -90,15 +334,17 @@ pub async fn nameless_votes_count_in_trees(harness: Harness) {
     assert_eq!(votes(&harness, acme, &other).await, (2, 0));
 }
 
-/// Concurrent votes, withdrawals and merges lose no nameless vote, and count none twice.
-pub async fn concurrent_votes_leave_nameless_ones(harness: Harness) {
+/// Imports beside votes and merges lose no vote, and count none twice.
+pub async fn concurrent_imports_lose_no_vote(harness: Harness) {
     let harness = Arc::new(harness);
     let workspace = harness.workspace("acme").await;
     let requests = harness.requests(workspace, ["One", "Two"]).await;
     let [one, two] = [requests[0].id, requests[1].id];
+    let customers = (1..=5).map(|id| (new_customer(id, &format!("voter{}@example.com", id - 1), None), harness.now()));
+    let customers = harness.perform(workspace, &Import { customers: customers.collect(), ..Import::default() }).await.0;
     let mut tasks = JoinSet::new();
-    for task in 0..3 {
-        let harness = Arc::clone(&harness);
+    for task in 0..4 {
+        let (harness, customers) = (Arc::clone(&harness), customers.clone());
         tasks.spawn(async move {
             let mut random = SeededRng::new(task);
             for round in 0..rounds(20, 100) {
@@ -106,6 +352,16 @@ pub async fn concurrent_votes_leave_nameless_ones(harness: Harness) {
                     (0, _) => {
                         let [first, second] = [0, 1].map(|_| u32::try_from(random.below(9)).unwrap());
                         harness.perform(workspace, &SetNamelessVotes(vec![(two, second), (one, first)])).await;
+                    }
+                    (3, _) => {
+                        let pick = |_| ImportedVote {
+                            request: if random.below(2) == 0 { one } else { two },
+                            customer: customers[usize::try_from(random.below(5)).unwrap()],
+                            is_subscribed: true,
+                            at: harness.now(),
+                        };
+                        let votes = (0..3).map(pick).collect();
+                        harness.perform(workspace, &Import { votes, ..Import::default() }).await;
                     }
                     (1, 0) => drop(harness.perform(workspace, &merge(one, two)).await),
                     (1, _) => drop(harness.perform(workspace, &unmerge(one)).await),
@@ -129,6 +385,9 @@ pub async fn concurrent_votes_leave_nameless_ones(harness: Harness) {
 }
 
 crate::contract::cases!($ imports {
+    imported_customers_are_found_by_address,
+    imported_requests_equal_created_ones,
+    imported_votes_are_counted_in_trees,
     nameless_votes_count_in_trees,
-    concurrent_votes_leave_nameless_ones,
+    concurrent_imports_lose_no_vote,
 });
