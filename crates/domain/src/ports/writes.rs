@@ -25,7 +25,7 @@ use crate::model::id::{
     ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, SessionId,
     SignInId, TrackId,
 };
-use crate::model::import::{ImportedRequest, ImportedVote};
+use crate::model::import::{ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote};
 use crate::model::mail::{MailSettingsChange, SenderName, SubscribeOutcome, Topic};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
@@ -179,12 +179,29 @@ pub trait ImportWrites {
     /// [`FeatureRequestWrites::insert_feature_request`]. Returns the first number, 0 if there is none.
     async fn import_feature_requests(&mut self, requests: &[ImportedRequest]) -> Result<i64, StoreError>;
 
+    /// Finds members by their folded addresses, removed ones included, and inserts those that are new as removed: their
+    /// name is shown beside what they have written, they have no access, and adding the address restores them. Returns their
+    /// IDs in the given order.
+    async fn import_members(&mut self, members: &[Member]) -> Result<Vec<MemberId>, StoreError>;
+
     /// Stores votes, each for its feature request itself, and counts them: a customer with another vote in the same tree
     /// counts once. A vote that is there already stays as it is. Returns the number of new votes.
     ///
     /// Contract: the feature requests and the customers exist. As with [`MergeWrites::link_feature_request`], no
     /// concurrent vote is lost or counted twice.
     async fn import_votes(&mut self, votes: &[ImportedVote]) -> Result<u64, StoreError>;
+
+    /// Subscribes customers to feature requests without a vote, unless they have voted or their mail is stopped.
+    async fn import_subscriptions(&mut self, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError>;
+
+    /// Stores comments, each on its feature request itself.
+    async fn import_comments(&mut self, comments: &[ImportedComment]) -> Result<(), StoreError>;
+
+    /// Stores notes, each on its feature request itself.
+    async fn import_notes(&mut self, notes: &[ImportedNote]) -> Result<(), StoreError>;
+
+    /// Adds events to the histories of feature requests.
+    async fn import_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
 
     /// Sets how many votes of a feature request, without what is merged into it, are those of people of whom nothing is
     /// known. They count in the tally of its tree, and in no list of voters. A feature request that does not exist is left
@@ -840,7 +857,12 @@ mockall::mock! {
     impl ImportWrites for Unit {
         async fn import_customers(&mut self, customers: &[(NewCustomer, Timestamp)]) -> Result<Vec<CustomerId>, StoreError>;
         async fn import_feature_requests(&mut self, requests: &[ImportedRequest]) -> Result<i64, StoreError>;
+        async fn import_members(&mut self, members: &[Member]) -> Result<Vec<MemberId>, StoreError>;
         async fn import_votes(&mut self, votes: &[ImportedVote]) -> Result<u64, StoreError>;
+        async fn import_subscriptions(&mut self, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError>;
+        async fn import_comments(&mut self, comments: &[ImportedComment]) -> Result<(), StoreError>;
+        async fn import_notes(&mut self, notes: &[ImportedNote]) -> Result<(), StoreError>;
+        async fn import_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
         async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError>;
     }
 

@@ -3,14 +3,19 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
+use diesel::ExpressionMethods;
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
+use roadmap_domain::model::event::NewEvent;
 use roadmap_domain::model::feature_request::Tag;
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
-use roadmap_domain::model::import::{ImportedRequest, ImportedVote};
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, MemberId};
+use roadmap_domain::model::import::{
+    ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote,
+};
 use roadmap_domain::model::mail::NO_MAILBOX;
+use roadmap_domain::model::member::Member;
 use roadmap_domain::model::search::concepts::INDEX_VERSION;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ImportWrites;
@@ -18,9 +23,13 @@ use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
 
 use crate::locks::WorkspaceLock;
+use crate::schema::feature_request_events;
 use crate::statement::statement;
 use crate::unit::PostgresUnit;
-use crate::writes::requests::{folded_name_of, name_of, terms};
+use crate::writes::requests::{event_row, folded_name_of, name_of, terms};
+
+/// Maximum number of events of one statement, which has at most 65,535 parameters.
+const MAX_EVENTS: usize = 5_000;
 
 /// Separates the index terms of a document, which have no control character.
 const TERMS: &str = "\u{1f}";
@@ -148,9 +157,11 @@ statement! {
     } -> (BigInt, Array<SqlUuid>),
     "WITH added AS (
          INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
-         SELECT DISTINCT ON (request, customer) {workspace}, request, customer, subscribed, at
+         SELECT DISTINCT ON (request, customer) {workspace}, request, customer,
+                subscribed AND voter.mail_stopped_at IS NULL, at
          FROM unnest({requests}, {customers}, {subscribed}, {times})
              WITH ORDINALITY AS given (request, customer, subscribed, at, place)
+         JOIN customers AS voter ON voter.workspace_id = {workspace} AND voter.id = customer
          ORDER BY request, customer, place
          ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
          RETURNING request_id, customer_id, created_at
@@ -183,6 +194,89 @@ statement! {
      )
      SELECT count(*), coalesce(array_agg(DISTINCT root ORDER BY root) FILTER (WHERE was_merged), ARRAY[]::uuid[])
      FROM placed"
+}
+
+statement! {
+    /// Inserts removed members, unless there is one with the address, removed or not.
+    ImportMembers {
+        workspace: Uuid => SqlUuid,
+        ids: Vec<Uuid> => Array<SqlUuid>,
+        emails: Vec<String> => Array<Text>,
+        emails_folded: Vec<String> => Array<Text>,
+        names: Vec<String> => Array<Text>,
+        roles: Vec<String> => Array<Text>,
+        times: Vec<TimestampColumn> => Array<Timestamptz>,
+    } -> Untyped,
+    "INSERT INTO members (workspace_id, id, email, email_folded, name, role, created_at, told_until, removed_at)
+     SELECT DISTINCT ON (folded) {workspace}, id, email, folded, name, role, at, at, at
+     FROM unnest({ids}, {emails}, {emails_folded}, {names}, {roles}, {times})
+         WITH ORDINALITY AS given (id, email, folded, name, role, at, place)
+     ORDER BY folded, place
+     ON CONFLICT (workspace_id, email_folded) DO NOTHING"
+}
+
+statement! {
+    /// Selects the members with some addresses, removed ones included.
+    MembersByAddress { workspace: Uuid => SqlUuid, emails_folded: Vec<String> => Array<Text> } -> (Text, SqlUuid),
+    "SELECT email_folded, id FROM members WHERE workspace_id = {workspace} AND email_folded = ANY ({emails_folded})"
+}
+
+statement! {
+    /// Subscribes customers without a vote, unless there is one or the customer's mail is stopped.
+    ImportSubscriptions {
+        workspace: Uuid => SqlUuid,
+        requests: Vec<Uuid> => Array<SqlUuid>,
+        customers: Vec<Uuid> => Array<SqlUuid>,
+        times: Vec<TimestampColumn> => Array<Timestamptz>,
+    } -> Untyped,
+    "INSERT INTO followers (workspace_id, request_id, customer_id, created_at)
+     SELECT DISTINCT ON (request, customer) {workspace}, request, customer, at
+     FROM unnest({requests}, {customers}, {times}) WITH ORDINALITY AS given (request, customer, at, place)
+     JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer
+     WHERE mail_stopped_at IS NULL AND NOT EXISTS (
+         SELECT FROM votes WHERE votes.workspace_id = {workspace} AND votes.request_id = request
+            AND votes.customer_id = customer
+     )
+     ORDER BY request, customer, place
+     ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING"
+}
+
+statement! {
+    /// Inserts comments, or comments that wait for approval. Absent authors are NULL.
+    ImportComments {
+        workspace: Uuid => SqlUuid,
+        ids: Vec<Uuid> => Array<SqlUuid>,
+        requests: Vec<Uuid> => Array<SqlUuid>,
+        members: Vec<Option<Uuid>> => Array<Nullable<SqlUuid>>,
+        customers: Vec<Option<Uuid>> => Array<Nullable<SqlUuid>>,
+        are_held: Vec<bool> => Array<Bool>,
+        contents: Vec<String> => Array<Text>,
+        times: Vec<TimestampColumn> => Array<Timestamptz>,
+    } -> Untyped,
+    "WITH given AS MATERIALIZED (
+         SELECT * FROM unnest({ids}, {requests}, {members}, {customers}, {are_held}, {contents}, {times})
+             AS given (id, request, member, customer, is_held, content, at)
+     ), held AS (
+         INSERT INTO held_comments (workspace_id, id, request_id, customer_id, content, created_at)
+         SELECT {workspace}, id, request, customer, content, at FROM given WHERE is_held
+     )
+     INSERT INTO comments (workspace_id, id, request_id, author_id, customer_id, content, created_at, updated_at)
+     SELECT {workspace}, id, request, member, customer, content, at, at FROM given WHERE NOT is_held"
+}
+
+statement! {
+    /// Inserts notes. Absent customers and authors are NULL.
+    ImportNotes {
+        workspace: Uuid => SqlUuid,
+        ids: Vec<Uuid> => Array<SqlUuid>,
+        requests: Vec<Uuid> => Array<SqlUuid>,
+        customers: Vec<Option<Uuid>> => Array<Nullable<SqlUuid>>,
+        authors: Vec<Option<Uuid>> => Array<Nullable<SqlUuid>>,
+        bodies: Vec<String> => Array<Text>,
+        times: Vec<TimestampColumn> => Array<Timestamptz>,
+    } -> Untyped,
+    "INSERT INTO notes (workspace_id, id, request_id, customer_id, author_id, body, created_at)
+     SELECT {workspace}, given.* FROM unnest({ids}, {requests}, {customers}, {authors}, {bodies}, {times}) AS given"
 }
 
 statement! {
@@ -259,6 +353,14 @@ impl ImportRequests {
     }
 }
 
+/// Returns the IDs of the records with some addresses, in their order.
+fn in_order(addresses: &[String], found: Vec<(String, Uuid)>) -> Result<Vec<Uuid>, StoreError> {
+    let found: HashMap<String, Uuid> = found.into_iter().collect();
+    let id = |address: &String| found.get(address).copied();
+    let gone = || StoreError::Transient("an imported person was merged meanwhile".into());
+    addresses.iter().map(|address| id(address).ok_or_else(gone)).collect()
+}
+
 #[async_trait]
 impl ImportWrites for PostgresUnit {
     async fn import_customers(
@@ -269,13 +371,8 @@ impl ImportWrites for PostgresUnit {
         let addresses = import.emails_folded.clone();
         self.run(import.execute(&mut self.connection()?)).await?;
         let find = CustomersByAddress { workspace: self.workspace, emails_folded: addresses.clone() };
-        let found: Vec<(String, Uuid)> = self.run(find.load(&mut self.connection()?)).await?;
-        let found: HashMap<String, Uuid> = found.into_iter().collect();
-        let id = |address: &String| found.get(address).map(|id| CustomerId::new(*id));
-        addresses
-            .iter()
-            .map(|address| id(address).ok_or_else(|| StoreError::Transient("an imported customer was merged".into())))
-            .collect()
+        let found = self.run(find.load(&mut self.connection()?)).await?;
+        Ok(in_order(&addresses, found)?.into_iter().map(CustomerId::new).collect())
     }
 
     async fn import_feature_requests(&mut self, requests: &[ImportedRequest]) -> Result<i64, StoreError> {
@@ -316,6 +413,81 @@ impl ImportWrites for PostgresUnit {
         self.lock_in_order(&roots).await?;
         self.count_trees(roots).await?;
         Ok(new.unsigned_abs())
+    }
+
+    async fn import_members(&mut self, members: &[Member]) -> Result<Vec<MemberId>, StoreError> {
+        let addresses: Vec<String> = members.iter().map(|member| member.email.folded().as_str().to_owned()).collect();
+        let import = ImportMembers {
+            workspace: self.workspace,
+            ids: members.iter().map(|member| member.id.uuid()).collect(),
+            emails: members.iter().map(|member| member.email.as_str().to_owned()).collect(),
+            emails_folded: addresses.clone(),
+            names: members.iter().map(|member| member.name.to_string()).collect(),
+            roles: members.iter().map(|member| member.role.name().to_owned()).collect(),
+            times: members.iter().map(|member| member.created_at.into()).collect(),
+        };
+        self.run(import.execute(&mut self.connection()?)).await?;
+        let find = MembersByAddress { workspace: self.workspace, emails_folded: addresses.clone() };
+        let found = self.run(find.load(&mut self.connection()?)).await?;
+        Ok(in_order(&addresses, found)?.into_iter().map(MemberId::new).collect())
+    }
+
+    async fn import_subscriptions(&mut self, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError> {
+        let import = ImportSubscriptions {
+            workspace: self.workspace,
+            requests: subscriptions.iter().map(|subscription| subscription.request.uuid()).collect(),
+            customers: subscriptions.iter().map(|subscription| subscription.customer.uuid()).collect(),
+            times: subscriptions.iter().map(|subscription| subscription.at.into()).collect(),
+        };
+        self.run(import.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn import_comments(&mut self, comments: &[ImportedComment]) -> Result<(), StoreError> {
+        let customer = |comment: &ImportedComment| match comment.author {
+            ImportedAuthor::Customer(customer) | ImportedAuthor::HeldCustomer(customer) => Some(customer.uuid()),
+            ImportedAuthor::Member(_) => None,
+        };
+        let member = |comment: &ImportedComment| match comment.author {
+            ImportedAuthor::Member(member) => member.map(|member| member.uuid()),
+            ImportedAuthor::Customer(_) | ImportedAuthor::HeldCustomer(_) => None,
+        };
+        let is_held = |comment: &ImportedComment| matches!(comment.author, ImportedAuthor::HeldCustomer(_));
+        let import = ImportComments {
+            workspace: self.workspace,
+            ids: comments.iter().map(|comment| comment.id.uuid()).collect(),
+            requests: comments.iter().map(|comment| comment.request.uuid()).collect(),
+            members: comments.iter().map(member).collect(),
+            customers: comments.iter().map(customer).collect(),
+            are_held: comments.iter().map(is_held).collect(),
+            contents: comments.iter().map(|comment| comment.content.as_str().to_owned()).collect(),
+            times: comments.iter().map(|comment| comment.at.into()).collect(),
+        };
+        self.run(import.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn import_notes(&mut self, notes: &[ImportedNote]) -> Result<(), StoreError> {
+        let import = ImportNotes {
+            workspace: self.workspace,
+            ids: notes.iter().map(|note| note.id.uuid()).collect(),
+            requests: notes.iter().map(|note| note.request.uuid()).collect(),
+            customers: notes.iter().map(|note| note.customer.map(|customer| customer.uuid())).collect(),
+            authors: notes.iter().map(|note| note.author.map(|author| author.uuid())).collect(),
+            bodies: notes.iter().map(|note| note.body.as_str().to_owned()).collect(),
+            times: notes.iter().map(|note| note.at.into()).collect(),
+        };
+        self.run(import.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn import_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
+        for events in events.chunks(MAX_EVENTS) {
+            let rows: Vec<_> = events.iter().map(|event| event_row!(self.workspace, event)).collect();
+            let insert = diesel::insert_into(feature_request_events::table).values(rows);
+            self.run(insert.execute(&mut self.connection()?)).await?;
+        }
+        Ok(())
     }
 
     async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError> {

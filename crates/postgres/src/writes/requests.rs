@@ -211,6 +211,26 @@ statement! {
      WHERE workspace_id = {workspace} AND id = {request}"
 }
 
+/// The row of a [`NewEvent`] of a workspace.
+macro_rules! event_row {
+    ($workspace:expr, $event:expr) => {{
+        use crate::schema::feature_request_events;
+        let roadmap_domain::model::event::NewEvent { request, event } = $event;
+        (
+            feature_request_events::workspace_id.eq($workspace),
+            feature_request_events::id.eq(event.id.uuid()),
+            feature_request_events::request_id.eq(request.uuid()),
+            feature_request_events::kind.eq(event.content.kind()),
+            feature_request_events::details.eq(event.content.details()),
+            feature_request_events::actor_kind.eq(event.actor.kind.name()),
+            feature_request_events::actor_id.eq(event.actor.id),
+            feature_request_events::actor_name.eq(event.actor.name.clone()),
+            feature_request_events::created_at.eq(roadmap_store::columns::TimestampColumn::from(event.created_at)),
+        )
+    }};
+}
+pub(crate) use event_row;
+
 #[async_trait]
 impl FeatureRequestWrites for PostgresUnit {
     async fn find_feature_request(
@@ -384,18 +404,7 @@ impl FeatureRequestWrites for PostgresUnit {
     }
 
     async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError> {
-        let NewEvent { request, event } = event;
-        let insert = diesel::insert_into(feature_request_events::table).values((
-            feature_request_events::workspace_id.eq(self.workspace),
-            feature_request_events::id.eq(event.id.uuid()),
-            feature_request_events::request_id.eq(request.uuid()),
-            feature_request_events::kind.eq(event.content.kind()),
-            feature_request_events::details.eq(event.content.details()),
-            feature_request_events::actor_kind.eq(event.actor.kind.name()),
-            feature_request_events::actor_id.eq(event.actor.id),
-            feature_request_events::actor_name.eq(event.actor.name.as_str()),
-            feature_request_events::created_at.eq(TimestampColumn::from(event.created_at)),
-        ));
+        let insert = diesel::insert_into(feature_request_events::table).values(event_row!(self.workspace, event));
         self.run(insert.execute(&mut self.connection()?)).await?;
         Ok(())
     }

@@ -4,13 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use diesel::SqliteConnection;
-use diesel::prelude::{OptionalExtension, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Bool};
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
-use roadmap_domain::model::import::{ImportedRequest, ImportedVote};
+use roadmap_domain::model::event::NewEvent;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, MemberId};
+use roadmap_domain::model::import::{
+    ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote,
+};
 use roadmap_domain::model::mail::NO_MAILBOX;
+use roadmap_domain::model::member::Member;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::trending;
 use roadmap_domain::ports::ImportWrites;
@@ -19,11 +23,12 @@ use uuid::Uuid;
 
 use crate::errors::SqlError;
 use crate::outbox_queue::stop_mail;
+use crate::schema::{comments, held_comments, members, notes};
 use crate::statement::statement;
 use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
 use crate::writes::merges::recount;
-use crate::writes::requests::insert;
+use crate::writes::requests::{insert, insert_event};
 use crate::writes::votes::{AddCompanyVoter, AddVotes, find_or_insert_customer};
 
 statement! {
@@ -32,7 +37,36 @@ statement! {
         workspace: Id => Binary, request: Id => Binary, customer: Id => Binary, subscribed: bool => Bool,
         at: i64 => BigInt,
     }
-    "INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at) VALUES (?, ?, ?, ?, ?)
+    "WITH vote (workspace, request, customer, subscribed, at) AS (SELECT ?, ?, ?, ?, ?)
+     INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
+     SELECT workspace, request, customer, subscribed AND mail_stopped_at IS NULL, at FROM vote
+     CROSS JOIN customers ON customers.workspace_id = workspace AND customers.id = customer WHERE true
+     ON CONFLICT DO NOTHING"
+}
+
+statement! {
+    /// Subscribes a customer without a vote, unless there is one or the customer's mail is stopped.
+    ImportSubscription { workspace: Id => Binary, request: Id => Binary, customer: Id => Binary, at: i64 => BigInt }
+    "WITH given (workspace, request, customer, at) AS (SELECT ?, ?, ?, ?)
+     INSERT INTO followers (workspace_id, request_id, customer_id, created_at)
+     SELECT workspace, request, customer, at FROM given
+     CROSS JOIN customers ON customers.workspace_id = workspace AND customers.id = customer
+     WHERE mail_stopped_at IS NULL AND NOT EXISTS (
+         SELECT 1 FROM votes WHERE votes.workspace_id = workspace AND votes.request_id = request
+            AND votes.customer_id = customer
+     )
+     ON CONFLICT DO NOTHING"
+}
+
+statement! {
+    /// Inserts a removed member, unless there is one with the address, removed or not.
+    ImportMember {
+        workspace: Id => Binary, id: Id => Binary, email: String => Text, email_folded: String => Text,
+        name: String => Text, role: String => Text, at: i64 => BigInt,
+    }
+    "WITH member (workspace, id, email, folded, name, role, at) AS (SELECT ?, ?, ?, ?, ?, ?, ?)
+     INSERT INTO members (workspace_id, id, email, email_folded, name, role, created_at, told_until, removed_at)
+     SELECT workspace, id, email, folded, name, role, at, at, at FROM member WHERE true
      ON CONFLICT DO NOTHING"
 }
 
@@ -128,6 +162,76 @@ fn import_votes(connection: &mut SqliteConnection, workspace: Id, votes: &[Impor
     Ok(new)
 }
 
+fn import_member(connection: &mut SqliteConnection, workspace: Id, member: &Member) -> Result<MemberId, SqlError> {
+    let address = member.email.folded().as_str();
+    let import = ImportMember {
+        workspace,
+        id: Id(member.id.uuid()),
+        email: member.email.as_str().to_owned(),
+        email_folded: address.to_owned(),
+        name: member.name.to_string(),
+        role: member.role.name().to_owned(),
+        at: member.created_at.millis(),
+    };
+    import.execute(connection)?;
+    let id: Id = members::table
+        .filter(members::workspace_id.eq(workspace))
+        .filter(members::email_folded.eq(address))
+        .select(members::id)
+        .first(connection)?;
+    Ok(MemberId::new(id.0))
+}
+
+fn import_comment(connection: &mut SqliteConnection, workspace: Id, comment: &ImportedComment) -> Result<(), SqlError> {
+    let ImportedComment { id, request, author, content, at } = comment;
+    let (id, request, at) = (Id(id.uuid()), Id(request.uuid()), at.millis());
+    let (member, customer) = match author {
+        ImportedAuthor::HeldCustomer(customer) => {
+            diesel::insert_into(held_comments::table)
+                .values((
+                    held_comments::workspace_id.eq(workspace),
+                    held_comments::id.eq(id),
+                    held_comments::request_id.eq(request),
+                    held_comments::customer_id.eq(Id(customer.uuid())),
+                    held_comments::content.eq(content.as_str()),
+                    held_comments::created_at.eq(at),
+                ))
+                .execute(connection)?;
+            return Ok(());
+        }
+        ImportedAuthor::Customer(customer) => (None, Some(Id(customer.uuid()))),
+        ImportedAuthor::Member(member) => (member.map(|member| Id(member.uuid())), None),
+    };
+    diesel::insert_into(comments::table)
+        .values((
+            comments::workspace_id.eq(workspace),
+            comments::id.eq(id),
+            comments::request_id.eq(request),
+            comments::author_id.eq(member),
+            comments::customer_id.eq(customer),
+            comments::content.eq(content.as_str()),
+            comments::created_at.eq(at),
+            comments::updated_at.eq(at),
+        ))
+        .execute(connection)?;
+    Ok(())
+}
+
+fn import_note(connection: &mut SqliteConnection, workspace: Id, note: &ImportedNote) -> Result<(), SqlError> {
+    diesel::insert_into(notes::table)
+        .values((
+            notes::workspace_id.eq(workspace),
+            notes::id.eq(Id(note.id.uuid())),
+            notes::request_id.eq(Id(note.request.uuid())),
+            notes::customer_id.eq(note.customer.map(|customer| Id(customer.uuid()))),
+            notes::author_id.eq(note.author.map(|author| Id(author.uuid()))),
+            notes::body.eq(note.body.as_str()),
+            notes::created_at.eq(note.at.millis()),
+        ))
+        .execute(connection)?;
+    Ok(())
+}
+
 fn set_nameless_votes(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -163,6 +267,50 @@ impl ImportWrites for SqliteUnit {
     async fn import_votes(&mut self, votes: &[ImportedVote]) -> Result<u64, StoreError> {
         let votes = votes.to_vec();
         self.run(move |connection, workspace| import_votes(connection, workspace, &votes)).await
+    }
+
+    async fn import_members(&mut self, members: &[Member]) -> Result<Vec<MemberId>, StoreError> {
+        let members = members.to_vec();
+        self.run(move |connection, workspace| {
+            members.iter().map(|member| import_member(connection, workspace, member)).collect()
+        })
+        .await
+    }
+
+    async fn import_subscriptions(&mut self, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError> {
+        let subscriptions = subscriptions.to_vec();
+        self.run(move |connection, workspace| {
+            for ImportedSubscription { request, customer, at } in &subscriptions {
+                let (request, customer, at) = (Id(request.uuid()), Id(customer.uuid()), at.millis());
+                ImportSubscription { workspace, request, customer, at }.execute(connection)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn import_comments(&mut self, comments: &[ImportedComment]) -> Result<(), StoreError> {
+        let comments = comments.to_vec();
+        self.run(move |connection, workspace| {
+            comments.iter().try_for_each(|comment| import_comment(connection, workspace, comment))
+        })
+        .await
+    }
+
+    async fn import_notes(&mut self, notes: &[ImportedNote]) -> Result<(), StoreError> {
+        let notes = notes.to_vec();
+        self.run(move |connection, workspace| {
+            notes.iter().try_for_each(|note| import_note(connection, workspace, note))
+        })
+        .await
+    }
+
+    async fn import_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
+        let events = events.to_vec();
+        self.run(move |connection, workspace| {
+            events.iter().try_for_each(|event| insert_event(connection, workspace, event))
+        })
+        .await
     }
 
     async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError> {

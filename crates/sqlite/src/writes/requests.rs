@@ -239,29 +239,35 @@ impl FeatureRequestWrites for SqliteUnit {
     }
 
     async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError> {
-        let NewEvent { request, event } = event.clone();
-        self.run(move |connection, workspace| {
-            diesel::insert_into(feature_request_events::table)
-                .values((
-                    feature_request_events::workspace_id.eq(workspace),
-                    feature_request_events::id.eq(Id(event.id.uuid())),
-                    feature_request_events::request_id.eq(Id(request.uuid())),
-                    feature_request_events::kind.eq(event.content.kind()),
-                    feature_request_events::details.eq(event.content.details()),
-                    feature_request_events::actor_kind.eq(event.actor.kind.name()),
-                    feature_request_events::actor_id.eq(event.actor.id.map(Id)),
-                    feature_request_events::actor_name.eq(event.actor.name),
-                    feature_request_events::created_at.eq(event.created_at.millis()),
-                ))
-                .execute(connection)?;
-            Ok(())
-        })
-        .await
+        let event = event.clone();
+        self.run(move |connection, workspace| insert_event(connection, workspace, &event)).await
     }
 
     async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError> {
         self.run(move |connection, workspace| delete_tree(connection, workspace, Id(request.uuid()))).await
     }
+}
+
+/// Adds an event to the history of a feature request.
+pub(crate) fn insert_event(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    NewEvent { request, event }: &NewEvent,
+) -> Result<(), SqlError> {
+    diesel::insert_into(feature_request_events::table)
+        .values((
+            feature_request_events::workspace_id.eq(workspace),
+            feature_request_events::id.eq(Id(event.id.uuid())),
+            feature_request_events::request_id.eq(Id(request.uuid())),
+            feature_request_events::kind.eq(event.content.kind()),
+            feature_request_events::details.eq(event.content.details()),
+            feature_request_events::actor_kind.eq(event.actor.kind.name()),
+            feature_request_events::actor_id.eq(event.actor.id.map(Id)),
+            feature_request_events::actor_name.eq(&event.actor.name),
+            feature_request_events::created_at.eq(event.created_at.millis()),
+        ))
+        .execute(connection)?;
+    Ok(())
 }
 
 /// Inserts a feature request with a tally of these nameless votes. Returns its tag number.

@@ -4,11 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
-use roadmap_domain::model::audit::Audit;
+use roadmap_domain::model::audit::{Actor, ActorKind, Audit};
+use roadmap_domain::model::comment::{CommentDraft, PublicAuthor};
 use roadmap_domain::model::customer::{CustomerDraft, NewCustomer};
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::event::{Event, EventContent, NewEvent};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, Tag};
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::import::{ImportedRequest, ImportedVote};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CommentId, CustomerId, EventId, FeatureRequestId, MemberId, NoteId, WorkspaceId};
+use roadmap_domain::model::import::{
+    ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote,
+};
+use roadmap_domain::model::member::{Member, Role};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -18,11 +25,12 @@ use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
+use roadmap_domain::usecase::post_comment::PostComment;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::effort::{SeededRng, rounds};
-use crate::harness::{Failing, Harness, draft, largest_page, merge, unmerge, vote};
+use crate::harness::{Failing, Harness, draft, largest_page, member_viewer, merge, name, unmerge, vote};
 
 /// Sets the nameless votes of feature requests.
 struct SetNamelessVotes(Vec<(FeatureRequestId, u32)>);
@@ -48,6 +56,10 @@ struct Import {
     customers: Vec<(NewCustomer, Timestamp)>,
     requests: Vec<ImportedRequest>,
     votes: Vec<ImportedVote>,
+    subscriptions: Vec<ImportedSubscription>,
+    comments: Vec<ImportedComment>,
+    notes: Vec<ImportedNote>,
+    events: Vec<NewEvent>,
 }
 
 #[async_trait]
@@ -62,6 +74,10 @@ impl Operation for Import {
         let customers = work.import_customers(&self.customers).await?;
         let number = work.import_feature_requests(&self.requests).await?;
         let votes = work.import_votes(&self.votes).await?;
+        work.import_subscriptions(&self.subscriptions).await?;
+        work.import_comments(&self.comments).await?;
+        work.import_notes(&self.notes).await?;
+        work.import_events(&self.events).await?;
         Ok(Performed::new((customers, number, votes), Audit::Unchanged))
     }
 }
@@ -290,6 +306,152 @@ async fn votes(harness: &Harness, workspace: WorkspaceId, request: &FeatureReque
     (summary.votes_count, counts.nameless)
 }
 
+/// Imports members who have left.
+struct ImportMembers(Vec<Member>);
+
+#[async_trait]
+impl Operation for ImportMembers {
+    type Output = Vec<MemberId>;
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Vec<MemberId>>, RoadmapError> {
+        Ok(Performed::new(work.import_members(&self.0).await?, Audit::Unchanged))
+    }
+}
+
+fn member(id: u128, address: &str, text: &str, at: Timestamp) -> Member {
+    Member {
+        id: MemberId::new(Uuid::from_u128(id)),
+        email: EmailAddress::parse("email", address).unwrap(),
+        name: name(text),
+        role: Role::Admin,
+        created_at: at,
+    }
+}
+
+/// Members of a source are removed ones: their names are shown, and nothing else. Adding the address restores them.
+pub async fn imported_members_have_no_access(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let at = harness.now();
+    harness.next_second();
+    let mia = harness.member(workspace, "mia@team.example", "Mia").await.id;
+    let members = vec![
+        member(1, "old@team.example", "Olga", at),
+        member(2, "MIA@team.example", "Other", at),
+        member(3, "OLD@team.example", "Other", at),
+    ];
+    let olga = MemberId::new(Uuid::from_u128(1));
+    harness.failure(workspace, &Failing(ImportMembers(members.clone()))).await;
+    for _ in 0..2 {
+        assert_eq!(harness.perform(workspace, &ImportMembers(members.clone())).await, [olga, mia, olga]);
+    }
+    assert_eq!(harness.perform(workspace, &ImportMembers(Vec::new())).await, []);
+    let listed = harness.subject.reader.members(workspace).await.unwrap();
+    assert_eq!(listed.iter().map(|member| member.id).collect::<Vec<_>>(), [mia]);
+    // The oldest member is not one of them, nor is an author found by their address.
+    let request = harness.request(workspace, "Dark mode").await;
+    let draft = CommentDraft::parse(Some("Soon"), Some("old@team.example"), false).unwrap();
+    harness.perform(workspace, &PostComment { request: FeatureRequestRef::Id(request.id), draft }).await;
+    let page = harness.page_of(workspace, request.id, member_viewer()).await;
+    assert_eq!(page.comments.items[0].author, PublicAuthor::Member(Some(name("Mia"))));
+    // Who is added is the same person.
+    assert_eq!(harness.member(workspace, "old@team.example", "Olga again").await.id, olga);
+}
+
+/// Comments, notes, subscriptions and events belong to the feature request that they have in the source, with their own
+/// times, and the inbox knows of them. Nobody whose mail is stopped is subscribed.
+pub async fn imported_conversations_are_like_others(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [source, target, other] = harness.requests(workspace, ["Source", "Target", "Other"]).await;
+    harness.merge(workspace, source.id, target.id).await;
+    let at = harness.now();
+    harness.next_second();
+    let customers = vec![
+        (new_customer(1, "ann@a.example", Some("Ann")), at),
+        (new_customer(2, "7@tool.invalid", Some("Eve")), at),
+        (new_customer(3, "bob@b.example", Some("Bob")), at),
+    ];
+    let customers = harness.perform(workspace, &Import { customers, ..Import::default() }).await.0;
+    let [ann, eve, bob] = [customers[0], customers[1], customers[2]];
+    let olga = harness.perform(workspace, &ImportMembers(vec![member(1, "old@team.example", "Olga", at)])).await[0];
+    let comment = |id: u128, request: &FeatureRequestSummary, author, text: &str| ImportedComment {
+        id: CommentId::new(Uuid::from_u128(id)),
+        request: request.id,
+        author,
+        content: CleanHtml::from_stored(format!("<p>{text}</p>")),
+        at,
+    };
+    let note = |id: u128, customer, author| ImportedNote {
+        id: NoteId::new(Uuid::from_u128(id)),
+        request: source.id,
+        customer,
+        author,
+        body: CleanHtml::from_stored("<p>Pays</p>".to_owned()),
+        at,
+    };
+    let moved = Event {
+        id: EventId::new(Uuid::from_u128(7)),
+        content: EventContent::NoAnswerNeeded,
+        actor: Actor { kind: ActorKind::Member, id: Some(olga.uuid()), name: "Olga".to_owned() },
+        created_at: at,
+    };
+    let subscription =
+        |request: &FeatureRequestSummary, customer| ImportedSubscription { request: request.id, customer, at };
+    let import = || Import {
+        votes: vec![
+            ImportedVote { request: other.id, customer: ann, is_subscribed: false, at },
+            ImportedVote { request: other.id, customer: eve, is_subscribed: true, at },
+        ],
+        subscriptions: [ann, eve, bob, bob].map(|customer| subscription(&other, customer)).to_vec(),
+        comments: vec![
+            comment(1, &source, ImportedAuthor::Customer(ann), "One"),
+            comment(2, &source, ImportedAuthor::Member(Some(olga)), "Two"),
+            comment(3, &source, ImportedAuthor::Member(None), "Three"),
+            comment(4, &other, ImportedAuthor::Customer(eve), "Four"),
+            comment(5, &other, ImportedAuthor::HeldCustomer(bob), "Five"),
+        ],
+        notes: vec![note(1, Some(ann), Some(olga)), note(2, None, None)],
+        events: vec![NewEvent { request: other.id, event: moved.clone() }],
+        ..Import::default()
+    };
+    harness.failure(workspace, &Failing(import())).await;
+    harness.perform(workspace, &import()).await;
+    harness.perform(workspace, &Import::default()).await;
+
+    let page = harness.page_of(workspace, target.id, member_viewer()).await;
+    let mut comments: Vec<_> = page
+        .comments
+        .items
+        .iter()
+        .map(|listed| (listed.comment.content.as_str().to_owned(), listed.author.clone(), listed.comment.created_at))
+        .collect();
+    comments.sort_by(|one, other| one.0.cmp(&other.0));
+    let text = |text: &str| format!("<p>{text}</p>");
+    assert_eq!(
+        comments,
+        [
+            (text("One"), PublicAuthor::Customer(Some(name("Ann"))), at),
+            (text("Three"), PublicAuthor::Member(None), at),
+            (text("Two"), PublicAuthor::Member(Some(name("Olga"))), at),
+        ]
+    );
+    assert_eq!(harness.subject.reader.inbox_counts(workspace).await.unwrap().held_comments, 1);
+    let page = harness.page_of(workspace, other.id, member_viewer()).await;
+    assert_eq!((page.comments.total, page.held.len()), (1, 1));
+    assert_eq!((page.events.len(), page.events[0].created_at, page.events[0].actor.name.as_str()), (1, at, "Olga"));
+    let followed = async |customer| {
+        let records = harness.subject.reader.customer_records(workspace, customer).await.unwrap();
+        (records.subscriptions.len(), records.notes.len(), records.votes.len())
+    };
+    assert_eq!((followed(ann).await, followed(eve).await, followed(bob).await), ((0, 1, 1), (0, 0, 1), (1, 0, 0)));
+    harness.unmerge(workspace, source.id).await;
+    let count = async |request: &FeatureRequestSummary| harness.detail(workspace, request.id).await.comments_count;
+    assert_eq!((count(&source).await, count(&target).await, count(&other).await), (3, 0, 1));
+}
+
 /// Nameless votes count in the tally of a tree, and in no list of voters. They belong to the feature request that was
 /// imported with them, so that unmerging and deleting are exact.
 pub async fn nameless_votes_count_in_trees(harness: Harness) {
@@ -388,6 +550,8 @@ crate::contract::cases!($ imports {
     imported_customers_are_found_by_address,
     imported_requests_equal_created_ones,
     imported_votes_are_counted_in_trees,
+    imported_members_have_no_access,
+    imported_conversations_are_like_others,
     nameless_votes_count_in_trees,
     concurrent_imports_lose_no_vote,
 });
