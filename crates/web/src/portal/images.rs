@@ -38,13 +38,8 @@ pub(crate) async fn show(context: Rc<Context>) -> PageResult {
     stream(&context, &file, cache, "cross-origin").await
 }
 
-/// Returns a response for an image with this entity tag, without its bytes; 304 if the client has it.
-pub(crate) fn response(
-    context: &Context,
-    tag: String,
-    cache: &str,
-    readers: &str,
-) -> Result<HttpResponseBuilder, Reply> {
+/// Returns a response for an image with this entity tag, without its bytes, and whether the client has it: 304.
+pub(crate) fn response(context: &Context, tag: String, cache: &str, readers: &str) -> (HttpResponseBuilder, bool) {
     let tag = EntityTag::new_strong(tag);
     let is_known = is_not_modified(&context.request, &tag);
     let mut response = HttpResponseBuilder::new(if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
@@ -57,7 +52,7 @@ pub(crate) fn response(
     if !context.portal.settings.is_indexed {
         response.insert_header(("X-Robots-Tag", "noindex"));
     }
-    if is_known { Err(Reply::other(response.finish())) } else { Ok(response) }
+    (response, is_known)
 }
 
 /// Returns the bytes of an image with these values of `Cache-Control` and `Cross-Origin-Resource-Policy`.
@@ -68,10 +63,10 @@ pub(crate) async fn stream(context: &Context, file: &ReadableFile, cache: &str, 
     if !file.content_headers.inline {
         return Err(HttpError::NotFound);
     }
-    let mut response = match response(context, file.attachment.checksum.to_string(), cache, readers) {
-        Ok(response) => response,
-        Err(not_modified) => return Ok(not_modified),
-    };
+    let (mut response, is_known) = response(context, file.attachment.checksum.to_string(), cache, readers);
+    if is_known {
+        return Ok(Reply::other(response.finish()));
+    }
     let chunks = file.read(None).await.map_err(HttpError::of_page)?;
     response
         .insert_header((CONTENT_TYPE, file.content_headers.content_type.as_str()))

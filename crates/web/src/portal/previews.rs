@@ -71,10 +71,10 @@ async fn draw(context: &Context, t: Text, title: String, votes: Option<String>, 
     };
     // The tag is that of what is drawn, so that a known picture is not drawn.
     let tag = digest::short(format!("{VERSION} {:?} {preview:?}", portal.settings.logo));
-    let mut response = match response(context, tag, CACHED, "cross-origin") {
-        Ok(response) => response,
-        Err(not_modified) => return Ok(not_modified),
-    };
+    let (mut response, is_known) = response(context, tag, CACHED, "cross-origin");
+    if is_known {
+        return Ok(Reply::other(response.finish()));
+    }
     preview.logo = logo(context).await?;
     match context.state.previews.render(preview).await {
         Some(picture) => Ok(Reply::other(response.insert_header((CONTENT_TYPE, "image/png")).body(picture))),
@@ -88,7 +88,7 @@ async fn draw(context: &Context, t: Text, title: String, votes: Option<String>, 
 async fn logo(context: &Context) -> Result<Option<Bytes>, HttpError> {
     let Some(image) = context.portal.settings.logo else { return Ok(None) };
     let Ok(file) = context.run(&FindPublicImage { image }).await else { return Ok(None) };
-    if u64::try_from(file.attachment.byte_size).unwrap_or(u64::MAX) > MAX_LOGO {
+    if file.attachment.byte_size > MAX_LOGO {
         return Ok(None);
     }
     let mut chunks = file.read(None).await.map_err(HttpError::of_page)?;
