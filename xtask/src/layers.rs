@@ -11,7 +11,7 @@ use crate::run::{metadata, root};
 
 /// Forbidden edges: a crate, the reason, and the only dependencies that it may have outside of tests. All others are
 /// forbidden. A new crate or dependency must be added here deliberately.
-const LAYERS: [(&str, &str, &str); 14] = [
+const LAYERS: [(&str, &str, &str); 15] = [
     (
         "roadmap-domain",
         "the rules have no I/O, runtime, framework or database",
@@ -45,6 +45,11 @@ const LAYERS: [(&str, &str, &str); 14] = [
         "roadmap-pictures",
         "the pictures know the domain, the formats and the fonts",
         "async-trait bytes cosmic-text gif image roadmap-domain tokio unicode-normalization",
+    ),
+    (
+        "roadmap-import",
+        "the readers of imports know the domain and formats, and no database or runtime",
+        "crc32fast csv-core encoding_rs flate2 roadmap-domain serde serde_json sha2 thiserror time zip",
     ),
     (
         "roadmap-http",

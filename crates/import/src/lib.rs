@@ -1,0 +1,12 @@
+//! Readers of the files of an import: files in, records out.
+//!
+//! Nothing here knows a database or a runtime, and memory is bounded whatever the size of the input.
+//!
+//! | Module | Question |
+//! |---|---|
+//! | [`archive`] | Which files does an input have, and is it safe to read them? |
+
+pub mod archive;
+mod visible;
+
+pub use visible::visible;
