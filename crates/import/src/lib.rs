@@ -5,8 +5,10 @@
 //! | Module | Question |
 //! |---|---|
 //! | [`archive`] | Which files does an input have, and is it safe to read them? |
+//! | [`encoding`] | How do the bytes of a file become text? |
 
 pub mod archive;
+pub mod encoding;
 mod visible;
 
 pub use visible::visible;
