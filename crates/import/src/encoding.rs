@@ -86,11 +86,14 @@ fn utf_16_by_nuls(sample: &[u8]) -> Option<&'static Encoding> {
     let (pairs, _) = sample.as_chunks::<2>();
     let count = |index: usize| pairs.iter().filter(|pair| pair.get(index) == Some(&0)).count();
     let (first, second) = (count(0), count(1));
-    let is_half = |nuls: usize| nuls > 0 && nuls * 2 >= pairs.len();
-    match (first, second) {
-        (0, nuls) if is_half(nuls) => Some(UTF_16LE),
-        (nuls, 0) if is_half(nuls) => Some(UTF_16BE),
-        _ => None,
+    // A few other characters have a NUL in the other half.
+    let are_most = |nuls: usize, others: usize| nuls * 2 >= pairs.len() && nuls > others * 4;
+    if are_most(second, first) {
+        Some(UTF_16LE)
+    } else if are_most(first, second) {
+        Some(UTF_16BE)
+    } else {
+        None
     }
 }
 
@@ -162,6 +165,8 @@ mod tests {
             (utf_16("title\nÜber\n", u16::to_le_bytes), ("UTF-16LE", 0, Evidence::Nuls)),
             (utf_16("title\nÜber\n", u16::to_be_bytes), ("UTF-16BE", 0, Evidence::Nuls)),
             (utf_16("id,title\n1,тема\n", u16::to_le_bytes), ("UTF-16LE", 0, Evidence::Nuls)),
+            (utf_16("id,title\n1,Ā 😀\n", u16::to_le_bytes), ("UTF-16LE", 0, Evidence::Nuls)),
+            (utf_16("id,title\n1,Ā 😀\n", u16::to_be_bytes), ("UTF-16BE", 0, Evidence::Nuls)),
             // A NUL character does not make it UTF-16.
             (b"title\nDark\0mode\n".to_vec(), ("UTF-8", 0, Evidence::Valid)),
             (b"\0\0\0\0".to_vec(), ("UTF-8", 0, Evidence::Valid)),

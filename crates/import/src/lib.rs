@@ -6,9 +6,11 @@
 //! |---|---|
 //! | [`archive`] | Which files does an input have, and is it safe to read them? |
 //! | [`encoding`] | How do the bytes of a file become text? |
+//! | [`table`] | Which records does a CSV have? |
 
 pub mod archive;
 pub mod encoding;
+pub mod table;
 mod visible;
 
 pub use visible::visible;

@@ -1,5 +1,7 @@
 use super::ArchiveError;
 
+const GIB: u64 = 1024 * 1024 * 1024;
+
 /// The most that an input may have. The default is the contract's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -21,10 +23,10 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_entries: 100_000,
-            max_file_bytes: 10_000_000_000,
-            max_total_bytes: 20_000_000_000,
+            max_file_bytes: 10 * GIB,
+            max_total_bytes: 20 * GIB,
             max_ratio: 200,
-            ratio_free_bytes: 1_000_000,
+            ratio_free_bytes: 1024 * 1024,
             max_name_bytes: 500,
         }
     }
