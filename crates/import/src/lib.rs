@@ -7,8 +7,10 @@
 //! | [`archive`] | Which files does an input have, and is it safe to read them? |
 //! | [`encoding`] | How do the bytes of a file become text? |
 //! | [`table`] | Which records does a CSV have? |
+//! | [`dates`] | Which time does a text mean? |
 
 pub mod archive;
+pub mod dates;
 pub mod encoding;
 pub mod table;
 mod visible;
