@@ -8,10 +8,12 @@
 //! | [`encoding`] | How do the bytes of a file become text? |
 //! | [`table`] | Which records does a CSV have? |
 //! | [`dates`] | Which time does a text mean? |
+//! | [`records`] | What is a feature request, vote or comment of any source? |
 
 pub mod archive;
 pub mod dates;
 pub mod encoding;
+pub mod records;
 pub mod table;
 mod visible;
 
