@@ -36,7 +36,7 @@ const MODE_FOLDER: u32 = 0o040_000;
 /// One file of an input.
 #[derive(Debug, Clone)]
 pub struct Input {
-    name: String,
+    name: Arc<str>,
     size: u64,
     source: Source,
 }
@@ -51,7 +51,7 @@ enum Source {
 impl Input {
     /// Creates an input of bytes in memory.
     #[must_use]
-    pub fn from_bytes(name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) -> Self {
+    pub fn from_bytes(name: impl Into<Arc<str>>, bytes: impl Into<Arc<[u8]>>) -> Self {
         let bytes = bytes.into();
         Self { name: name.into(), size: bytes.len() as u64, source: Source::Memory(bytes) }
     }
@@ -116,7 +116,7 @@ fn list_file(path: &Path, name: String, size: u64, limits: &Limits) -> Result<In
     if size > limits.max_file_bytes {
         return Err(ArchiveError::file_too_large(&name, limits.max_file_bytes));
     }
-    Ok(Input { name, size, source: Source::File(path.to_owned()) })
+    Ok(Input { name: name.into(), size, source: Source::File(path.to_owned()) })
 }
 
 fn file_name(path: &Path) -> String {
@@ -182,7 +182,8 @@ fn list_zip(path: &Path, file: File, limits: &Limits) -> Result<Vec<Input>, Arch
         let malformed = |error| ArchiveError::malformed_entry(path, index + 1, error);
         let header = header.map_err(malformed)?;
         let raw_name = header.name().map_err(malformed)?.into_owned();
-        let name = clean_name(&raw_name)?;
+        // One text for all that refers to the entry: there may be 100,000 long names.
+        let name: Arc<str> = clean_name(&raw_name)?.into();
         total.add_entry(&name)?;
         let method = check_header(&header, &name)?;
         if !names.insert(name.clone()) {
@@ -245,7 +246,7 @@ struct Extent {
     end: u64,
     /// Where the header of the entry in the directory of the archive begins.
     directory_start: u64,
-    name: String,
+    name: Arc<str>,
 }
 
 /// Checks that no byte belongs to two entries, or to an entry and the directory.
@@ -306,9 +307,9 @@ fn drop_common_folder(inputs: &mut [Input]) {
     else {
         return;
     };
-    if inputs.iter().all(|input| input.name.starts_with(&folder)) {
+    if inputs.iter().all(|input| input.name.starts_with(&*folder)) {
         for input in inputs {
-            input.name.drain(..folder.len());
+            input.name = input.name.get(folder.len()..).unwrap_or_default().into();
         }
     }
 }

@@ -38,24 +38,19 @@ pub enum Evidence {
     Guessed,
 }
 
-/// Why the encoding of a file is not known.
+/// A label that is none of the Encoding Standard's.
 #[derive(Debug, Error)]
-pub enum EncodingError {
-    /// The label is none of the WHATWG's.
-    #[error("`{label}` is no encoding: use a label such as utf-8, windows-1252 or utf-16le")]
-    UnknownLabel { label: String },
-    /// The file cannot be read.
-    #[error(transparent)]
-    Read(#[from] io::Error),
+#[error("`{label}` is no encoding: use a label such as utf-8, windows-1252 or utf-16le")]
+pub struct UnknownLabel {
+    label: String,
 }
 
 /// Finds the encoding that the operator has given with a WHATWG label, such as `latin1` or `shift_jis`.
 ///
 /// # Errors
 /// There is no such encoding, or it is one that hides all content (`replacement`).
-pub fn from_label(label: &str) -> Result<&'static Encoding, EncodingError> {
-    Encoding::for_label_no_replacement(label.as_bytes())
-        .ok_or_else(|| EncodingError::UnknownLabel { label: visible(label, 80) })
+pub fn from_label(label: &str) -> Result<&'static Encoding, UnknownLabel> {
+    Encoding::for_label_no_replacement(label.as_bytes()).ok_or_else(|| UnknownLabel { label: visible(label, 80) })
 }
 
 /// Detects the encoding of a file. A byte order mark is stronger than a given encoding, as the Encoding Standard says.
@@ -64,7 +59,7 @@ pub fn from_label(label: &str) -> Result<&'static Encoding, EncodingError> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn detect(mut file: impl Read, given: Option<&'static Encoding>) -> Result<Detected, EncodingError> {
+pub fn detect(mut file: impl Read, given: Option<&'static Encoding>) -> io::Result<Detected> {
     let mut bytes = Vec::with_capacity(CHUNK);
     file.by_ref().take(SAMPLE as u64).read_to_end(&mut bytes)?;
     if let Some((encoding, bom_length)) = Encoding::for_bom(&bytes) {

@@ -9,11 +9,13 @@
 //! | [`table`] | Which records does a CSV have? |
 //! | [`dates`] | Which time does a text mean? |
 //! | [`records`] | What is a feature request, vote or comment of any source? |
+//! | [`sources`] | Which records do the files of a program have? |
 
 pub mod archive;
 pub mod dates;
 pub mod encoding;
 pub mod records;
+pub mod sources;
 pub mod table;
 mod visible;
 

@@ -60,7 +60,7 @@ pub(super) enum Method {
 /// An entry, as its archive describes it.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     /// The compressed data.
     pub(super) section: Section,
     pub(super) method: Method,

@@ -1,0 +1,3 @@
+//! The sources of imports: each turns the files of one program into [`crate::records`].
+
+pub mod csv;

@@ -1,0 +1,183 @@
+//! Small files of each kind, through the public interface: from a path to records and counts.
+
+// Tests panic when an expectation fails.
+#![expect(clippy::unwrap_used)]
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_import::archive::{Limits, open};
+use roadmap_import::dates::Dates;
+use roadmap_import::encoding::from_label;
+use roadmap_import::records::{Action, FeatureRequest, Lost, Problem, Record, Sink, VoteTotals};
+use roadmap_import::sources::csv::{FieldMap, FileKind, Options, Summary, convert};
+
+/// What a conversion finds.
+#[derive(Default)]
+struct Found {
+    requests: Vec<FeatureRequest>,
+    votes: usize,
+    comments: usize,
+    notes: usize,
+    problems: Vec<Problem>,
+    lost: Vec<Lost>,
+    rejected: Vec<u8>,
+}
+
+impl Found {
+    fn count(&self, action: Action) -> usize {
+        self.problems.iter().filter(|problem| problem.action == action).count()
+    }
+
+    fn request(&self, id: &str) -> &FeatureRequest {
+        self.requests.iter().find(|request| request.external_id == id).unwrap()
+    }
+
+    fn titles(&self) -> Vec<&str> {
+        self.requests.iter().map(|request| request.title.as_str()).collect()
+    }
+}
+
+impl Sink for Found {
+    fn record(&mut self, record: Record) -> io::Result<()> {
+        let line = serde_json::to_string(&record)?;
+        assert!(!line.contains('\n') && serde_json::from_str::<Record>(&line)? == record);
+        match record {
+            Record::FeatureRequest(request) => self.requests.push(request),
+            Record::Vote(_) => self.votes += 1,
+            Record::Comment(_) => self.comments += 1,
+            Record::Note(_) => self.notes += 1,
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) -> io::Result<()> {
+        self.problems.push(problem);
+        Ok(())
+    }
+
+    fn lost(&mut self, lost: Lost) -> io::Result<()> {
+        self.lost.push(lost);
+        Ok(())
+    }
+
+    fn rejected(&mut self, _: usize, _: &[u8], original: &mut dyn Read) -> io::Result<()> {
+        original.read_to_end(&mut self.rejected).map(drop)
+    }
+}
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name)
+}
+
+fn import(names: &[&str], encoding: Option<&str>) -> (Found, Summary) {
+    let inputs: Vec<_> = names.iter().flat_map(|name| open(&sample(name), &Limits::default()).unwrap()).collect();
+    let map = FieldMap::default();
+    let options = Options {
+        map: &map,
+        encoding: encoding.map(|label| from_label(label).unwrap()),
+        delimiter: None,
+        dates: Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() },
+        is_known: &|_| false,
+    };
+    let mut found = Found::default();
+    let summary = convert(&inputs, &options, &mut found).unwrap();
+    (found, summary)
+}
+
+#[test]
+fn posts_with_votes_and_comments() {
+    let (found, summary) = import(&["csv/posts.csv", "csv/votes.csv", "csv/comments.csv"], None);
+    assert_eq!(summary.files, [(0, FileKind::FeatureRequests), (1, FileKind::Votes), (2, FileKind::Comments)]);
+    let ids: Vec<_> = found.requests.iter().map(|request| request.external_id.as_str()).collect();
+    assert_eq!(ids, ["A-1", "A-2", "A-4", "A-5"]);
+    assert_eq!((found.votes, found.comments, found.notes), (6, 2, 1));
+    assert_eq!(summary.votes, VoteTotals { voters: 6, nameless: 1, doubles: 1 });
+    assert_eq!(summary.votes.source(), 8);
+
+    let dark_mode = found.request("A-1");
+    assert_eq!(dark_mode.description, "Please,\n\"soon\"");
+    assert_eq!(dark_mode.tags, ["ui", "theme"]);
+    assert_eq!(dark_mode.created_at, Timestamp::parse("2024-05-01T00:00:00Z"));
+    assert_eq!(found.request("A-2").merged_into.as_deref(), Some("A-1"));
+    assert_eq!((found.request("A-4").nameless_votes, &found.request("A-4").author), (1, &None));
+    let long = found.request("A-5");
+    assert_eq!((long.title.chars().count(), long.is_private, long.nameless_votes), (200, true, 0));
+    assert_eq!(long.created_at, Timestamp::parse("2024-05-01T08:00:00Z"));
+    assert_eq!(long.merged_into.as_deref(), Some("A-99"));
+
+    assert_eq!(
+        [Action::Rejected, Action::Skipped, Action::Changed, Action::Ignored].map(|action| found.count(action)),
+        [3, 1, 5, 1]
+    );
+    assert_eq!(
+        String::from_utf8(found.rejected).unwrap(),
+        "A-3,,no title,,,,,,,,,,\nA-1,Dark mode again,,,,,,,,,,,\nC-4,A-4,,bob@customer.example,Bob,no,no,2024-05-05\n"
+    );
+    assert_eq!(found.lost, []);
+}
+
+#[test]
+fn a_folder_of_files() {
+    let (found, summary) = import(&["csv"], None);
+    assert_eq!(summary.files.len(), 5);
+    assert_eq!((found.requests.len(), found.votes, found.comments, found.notes), (8, 6, 2, 1));
+}
+
+#[test]
+fn counts_without_voters() {
+    let (found, summary) = import(&["csv/canny-style.csv"], None);
+    let nameless: Vec<_> = found.requests.iter().map(|request| request.nameless_votes).collect();
+    assert_eq!(nameless, [4, 1, 0]);
+    assert_eq!(summary.votes, VoteTotals { voters: 0, nameless: 5, doubles: 0 });
+    assert_eq!(found.requests[0].tags, ["ui", "Web"]);
+    assert_eq!(found.requests[0].description, "Please add it.\n\nAt night the screen is too bright.");
+    assert_eq!(found.requests[2].status.as_deref(), Some("Needs research"));
+    assert_eq!(found.lost, [Lost { what: "column comment_count".to_owned(), count: 3 }]);
+    assert!(found.problems.is_empty());
+}
+
+#[test]
+fn files_of_windows() {
+    let (found, _) = import(&["csv/semicolon-windows-1252.csv"], None);
+    assert_eq!((found.titles(), found.problems.len()), (vec!["Über Größe – “quoted”"], 1));
+    assert_eq!(found.requests[0].description, "5 € für ß");
+}
+
+#[test]
+fn hostile_tables() {
+    let (found, _) = import(&["hostile/ragged.csv"], None);
+    let problems: Vec<_> = found.problems.iter().map(|problem| problem.problem.as_str()).collect();
+    assert_eq!(
+        problems,
+        [
+            "the record has 2 cells, but the header has 3",
+            "the record has 5 cells, but the header has 3",
+            "the quote that opens in line 5 is not closed, so all lines up to 6 belong to this record"
+        ]
+    );
+    assert_eq!((found.requests.len(), found.count(Action::Rejected)), (0, 3));
+
+    let (found, _) = import(&["hostile/formulas.csv"], None);
+    assert_eq!(found.titles(), ["=1+1", "-2 degrees", "=1", "=1"]);
+
+    let (found, _) = import(&["hostile/invalid-utf8.csv"], None);
+    assert_eq!((found.titles(), found.problems.len()), (vec!["café ÿþ", "ok"], 1));
+    let (found, _) = import(&["hostile/invalid-utf8.csv"], Some("utf-8"));
+    assert_eq!((found.titles(), found.count(Action::Rejected)), (vec!["ok"], 1));
+
+    let (found, _) = import(&["hostile/html.csv"], None);
+    assert_eq!(found.titles(), ["<script>alert(1)</script>", "md"]);
+}
+
+#[test]
+fn hostile_archives() {
+    for (name, message) in [
+        ("hostile/zip-slip.zip", "the archive is refused: the name of the entry `../../evil.csv` contains `..`"),
+        ("hostile/same-name-twice.zip", "the archive is refused: two entries have the name `posts.json`"),
+        ("hostile/bomb-10MB.zip", "the archive is refused: `posts.json` would unpack to more than 200 times its size"),
+    ] {
+        assert_eq!(open(&sample(name), &Limits::default()).unwrap_err().to_string(), message);
+    }
+}
