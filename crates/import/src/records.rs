@@ -3,7 +3,7 @@
 //! A run keeps its converted input as NDJSON: one [`Record`] a line.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read, Write};
 
 use roadmap_domain::model::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,25 @@ pub enum Record {
     Vote(Vote),
     Comment(Comment),
     Note(Note),
+}
+
+impl Record {
+    /// Writes the record as one line.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_line(&self, mut to: impl Write) -> io::Result<()> {
+        serde_json::to_writer(&mut to, self)?;
+        to.write_all(b"\n")
+    }
+
+    /// Reads the records of lines that were written by [`Self::write_line`], one by one.
+    ///
+    /// # Errors
+    /// Lines that cannot be read, or that are no record.
+    pub fn read_lines(from: impl BufRead) -> impl Iterator<Item = io::Result<Self>> {
+        serde_json::Deserializer::from_reader(from).into_iter().map(|record| record.map_err(io::Error::from))
+    }
 }
 
 /// Where a record was read.
@@ -274,6 +293,7 @@ mod tests {
 
     #[test]
     fn a_record_is_one_line_of_json() {
+        let (mut written, mut lines, mut records) = (Vec::new(), String::new(), Vec::new());
         let at = Timestamp::parse("2024-05-01T10:00:00.123Z");
         let ann = Person { key: PersonKey::Email("ann@customer.example".to_owned()), name: Some("Ann".to_owned()) };
         let nobody = Person { key: PersonKey::ExternalId("u-7".to_owned()), name: None };
@@ -324,12 +344,23 @@ mod tests {
                 r#"{"kind":"note","external_id":"C-2","request":"A-1","body":"Deal","author":{"email":"ann@customer.example","name":"Ann"},"created_at":null,"file":0,"line":2}"#,
             ),
         ] {
-            assert_eq!(serde_json::to_string(&record).unwrap(), json);
-            assert_eq!(serde_json::from_str::<Record>(json).unwrap(), record);
+            record.write_line(&mut written).unwrap();
+            lines.push_str(&format!("{json}\n"));
+            records.push(record);
         }
+        assert_eq!(String::from_utf8(written).unwrap(), lines);
+        let read: Vec<_> = Record::read_lines(lines.as_bytes()).map(Result::unwrap).collect();
+        assert_eq!(read, records);
         let broken = r#"{"kind":"vote","request":"A-1","person":{"email":"a@b.example","name":null},"created_at":"yesterday","file":0,"line":2}"#;
-        let error = serde_json::from_str::<Record>(broken).unwrap_err();
-        assert_eq!(error.to_string(), "no timestamp of RFC 3339");
+        for (text, message) in [
+            (broken, "no timestamp of RFC 3339"),
+            (r#"{"kind":"vote","#, "EOF while parsing a value at line 1 column 15"),
+            (r#"{"kind":"reaction"}"#, "unknown variant `reaction`"),
+        ] {
+            let error = Record::read_lines(text.as_bytes()).next().unwrap().unwrap_err();
+            assert!(error.to_string().starts_with(message), "{error}");
+        }
+        assert!(records[0].write_line(&mut [0; 10][..]).is_err());
     }
 
     #[test]

@@ -41,8 +41,9 @@ impl Found {
 
 impl Sink for Found {
     fn record(&mut self, record: Record) -> io::Result<()> {
-        let line = serde_json::to_string(&record)?;
-        assert!(!line.contains('\n') && serde_json::from_str::<Record>(&line)? == record);
+        let mut line = Vec::new();
+        record.write_line(&mut line)?;
+        assert_eq!(Record::read_lines(&*line).collect::<Result<Vec<_>, _>>()?, std::slice::from_ref(&record));
         match record {
             Record::FeatureRequest(request) => self.requests.push(request),
             Record::Vote(_) => self.votes += 1,

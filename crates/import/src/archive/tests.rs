@@ -119,6 +119,19 @@ fn the_entries_of_a_zip_are_inputs() {
     }
 }
 
+/// Programs that write an archive as a stream, Go's for example, write sizes and checksums after the content.
+#[test]
+fn an_archive_may_be_written_as_a_stream() {
+    let mut writer = ZipWriter::new_stream(Vec::new());
+    for name in ["users.json", "blobs/1"] {
+        writer.start_file(name, SimpleFileOptions::default().compression_method(CompressionMethod::Deflated)).unwrap();
+        writer.write_all(&noise(5_000)).unwrap();
+    }
+    let bytes = writer.finish().unwrap().into_inner();
+    let inputs = open_bytes(&bytes, &Limits::default()).unwrap();
+    assert_eq!((names(&inputs), content(&inputs[1])), (vec!["blobs/1", "users.json"], noise(5_000)));
+}
+
 #[test]
 fn entries_are_read_at_the_same_time() {
     let (one, other) = (noise(20_000), noise(30_000));

@@ -37,7 +37,7 @@ pub(super) fn delimiter_of_sep_line(line: &str) -> Option<u8> {
 /// Returns the delimiter that splits a header line into most cells.
 pub(super) fn detect_delimiter(line: &str) -> u8 {
     let mut best = (DELIMITERS[0], 1);
-    for delimiter in DELIMITERS {
+    for delimiter in DELIMITERS.into_iter().filter(|delimiter| line.as_bytes().contains(delimiter)) {
         let cells = count_cells(line, delimiter);
         if cells > best.1 {
             best = (delimiter, cells);
