@@ -24,6 +24,9 @@ pub const MAX_RECORD_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a record that is too large are read in parts of this size, which is even.
 const PART: usize = 64 * 1024;
 
+/// The delimiter of a parser that is not made again: making one takes longer than to read a small file.
+const DEFAULT_DELIMITER: u8 = b',';
+
 /// Why a file is no table that can be read.
 #[derive(Debug, Error)]
 pub enum TableError {
@@ -172,7 +175,7 @@ impl<R: Read> Table<R> {
         let offset = head.len() as u64;
         let lines = Lines::new(file, detected.encoding)?;
         let mut table = Self {
-            parser: parser(b',', lines.line_end()),
+            parser: parser(DEFAULT_DELIMITER, lines.line_end()),
             lines,
             encoding: detected.encoding,
             header: Header::new(Vec::new())?,
@@ -215,7 +218,9 @@ impl<R: Read> Table<R> {
             fragment = self.begin_head_record()?;
         }
         let delimiter = given.or(sep_line).unwrap_or_else(|| detect_delimiter(&self.record.text));
-        self.parser = parser(delimiter, self.lines.line_end());
+        if delimiter != DEFAULT_DELIMITER {
+            self.parser = parser(delimiter, self.lines.line_end());
+        }
         let first_line = self.record.original.len();
         self.finish_record(fragment)?;
         let line = self.record.line;

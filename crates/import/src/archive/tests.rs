@@ -1,5 +1,6 @@
 use std::io::Write;
 
+use proptest::prelude::*;
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -426,4 +427,31 @@ fn an_empty_folder_and_a_device_are_refused() {
 fn bytes_in_memory_are_an_input() {
     let input = Input::from_bytes("posts.csv", *b"title");
     assert_eq!((input.name(), input.size(), content(&input)), ("posts.csv", 5, b"title".to_vec()));
+}
+
+proptest! {
+    /// A broken archive is refused, or its entries are what they were or have other names: no byte of a content changes.
+    #[test]
+    fn no_change_of_an_archive_goes_unnoticed(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+        is_stored: bool,
+    ) {
+        let contents = [b"title\nDark mode\n".repeat(9), noise(200)];
+        let method = if is_stored { CompressionMethod::Stored } else { CompressionMethod::Deflated };
+        let options = SimpleFileOptions::default().compression_method(method);
+        let mut bytes = zip_with(&[("a/posts.csv", &contents[0]), ("a/logo.png", &contents[1])], options);
+        for (index, byte) in changes {
+            let at = index.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        if let Ok(inputs) = open_bytes(&bytes, &Limits::default()) {
+            for input in &inputs {
+                prop_assert!(contents.contains(&content(input)), "{}", input.name());
+            }
+        }
+    }
 }

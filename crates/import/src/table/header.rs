@@ -36,14 +36,14 @@ pub(super) fn delimiter_of_sep_line(line: &str) -> Option<u8> {
 
 /// Returns the delimiter that splits a header line into most cells.
 pub(super) fn detect_delimiter(line: &str) -> u8 {
-    let mut best = (DELIMITERS[0], 1);
-    for delimiter in DELIMITERS.into_iter().filter(|delimiter| line.as_bytes().contains(delimiter)) {
-        let cells = count_cells(line, delimiter);
-        if cells > best.1 {
-            best = (delimiter, cells);
-        }
+    let found = DELIMITERS.into_iter().filter(|delimiter| line.as_bytes().contains(delimiter));
+    let found: Vec<u8> = found.collect();
+    match found[..] {
+        [] => DELIMITERS[0],
+        [delimiter] => delimiter,
+        // Of equal ones, `max_by_key` returns the last.
+        _ => found.into_iter().rev().max_by_key(|delimiter| count_cells(line, *delimiter)).unwrap_or(DELIMITERS[0]),
     }
-    best.0
 }
 
 fn count_cells(line: &str, delimiter: u8) -> usize {
