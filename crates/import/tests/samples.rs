@@ -11,7 +11,7 @@ use roadmap_import::archive::{Limits, open};
 use roadmap_import::dates::Dates;
 use roadmap_import::encoding::from_label;
 use roadmap_import::records::{Action, FeatureRequest, Lost, Problem, Record, Sink, VoteTotals};
-use roadmap_import::sources::csv::{FieldMap, FileKind, Options, Summary, convert};
+use roadmap_import::sources::csv::{FieldMap, FileKind, MAX_RECORDS, Options, Summary, convert};
 
 /// What a conversion finds.
 #[derive(Default)]
@@ -81,6 +81,7 @@ fn import(names: &[&str], encoding: Option<&str>) -> (Found, Summary) {
         delimiter: None,
         dates: Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() },
         is_known: &|_| false,
+        max_records: MAX_RECORDS,
     };
     let mut found = Found::default();
     let summary = convert(&inputs, &options, &mut found).unwrap();

@@ -192,6 +192,7 @@ fn limits_hold_for_what_comes_out() {
     let half = noise(9_000);
     for (bytes, message) in [
         (zip(&[("a", b""), ("b", b""), ("c", b""), ("d", b""), ("e", b"")]), "the input has more than 4 files"),
+        (zip(&[("posts", &noise(1_500).repeat(7))]), "`posts` is larger than 10000 bytes"),
         (zip(&[("posts", &noise(10_001))]), "` is larger than 10000 bytes"),
         (zip(&[("a", &half), ("b", &half), ("c", &half)]), "` is larger than 10000 bytes"),
         (zip(&[("a", &[0; 9_000])]), "the archive is refused: `a` would unpack to more than 20 times its size"),

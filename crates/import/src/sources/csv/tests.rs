@@ -1,9 +1,13 @@
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
+use std::io::Read;
 
 use proptest::prelude::*;
+use roadmap_domain::model::timestamp::Timestamp;
 
 use super::*;
 use crate::dates::DayOrder;
+use crate::records::{Action, Comment, FeatureRequest, Lost, Note, Origin, Person, PersonKey, Problem, Record, Vote};
 use crate::table::MAX_RECORD_BYTES;
 
 /// A sink that keeps everything.
@@ -103,7 +107,7 @@ fn nothing_is_known(_: &str) -> bool {
 
 fn options(map: &FieldMap) -> Options<'_> {
     let dates = Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() };
-    Options { map, encoding: None, delimiter: None, dates, is_known: &nothing_is_known }
+    Options { map, encoding: None, delimiter: None, dates, is_known: &nothing_is_known, max_records: MAX_RECORDS }
 }
 
 fn inputs(files: &[(&str, &str)]) -> Vec<Input> {
@@ -250,7 +254,7 @@ fn other_bad_values_are_listed() {
                 cut(&long)
             ),
             format!("2 1 tags={tag} Ignored: tags have at most 50 characters"),
-            "2 1 tags=t20 Ignored: a feature request has at most 20 tags".to_owned(),
+            "2 1 tags=t20 Ignored: a feature request has at most 20 tags: 1 are left out".to_owned(),
             "2 1 private=perhaps Ignored: the value is neither yes nor no".to_owned(),
             "2 1 author_email=not-an-address Ignored: author_email is not a valid e-mail address".to_owned(),
             "2 1 votes=-4 Changed: the count is below 0: it is 0".to_owned(),
@@ -267,6 +271,22 @@ fn other_bad_values_are_listed() {
     assert_eq!((requests[0].tags.len(), requests[0].nameless_votes, &requests[0].author), (20, 1, &None));
     assert_eq!((requests[0].url.as_ref(), requests[0].created_at, requests[0].is_private), (None, None, false));
     assert_eq!(kept.lost, [("names without an address".to_owned(), 2)]);
+}
+
+#[test]
+fn more_records_than_can_be_remembered_are_refused() {
+    let map = FieldMap::default();
+    let files = inputs(&[
+        ("posts.csv", "id,title,voters\nA,a,\nB,b,ann@x.example;bob@x.example;bob@x.example\n"),
+        ("votes.csv", "request_id,email\nA,ann@x.example\nB,ann@x.example\n"),
+        ("comments.csv", "request_id,body\nA,Yes\n"),
+    ]);
+    // Two ids, twice as those of listed voters, three votes and a comment.
+    for max_records in 0..8 {
+        let error = convert(&files, &Options { max_records, ..options(&map) }, &mut Kept::default()).unwrap_err();
+        assert_eq!(error.to_string(), format!("the files have more than {max_records} records"));
+    }
+    assert!(convert(&files, &Options { max_records: 8, ..options(&map) }, &mut Kept::default()).is_ok());
 }
 
 #[test]

@@ -50,7 +50,9 @@ pub(super) fn fit_title<'a>(title: &'a str, description: &'a str) -> (Cow<'a, st
 pub(super) struct Tags {
     pub(super) kept: Vec<String>,
     pub(super) too_long: Vec<String>,
+    /// The first ones of the rest, and how many the rest are.
     pub(super) too_many: Vec<String>,
+    pub(super) rest: usize,
     folded: Vec<String>,
 }
 
@@ -65,7 +67,10 @@ impl Tags {
             if tag.chars().count() > Tag::MAX {
                 self.too_long.push(tag);
             } else if self.kept.len() == Tag::MAX_COUNT {
-                self.too_many.push(tag);
+                self.rest += 1;
+                if self.too_many.len() < Tag::MAX_COUNT {
+                    self.too_many.push(tag);
+                }
             } else {
                 self.folded.push(folded);
                 self.kept.push(tag);
@@ -187,6 +192,9 @@ mod tests {
         }
         let long = "x".repeat(51);
         let numbers: Vec<String> = (0..22).map(|n| n.to_string()).collect();
+        let many: Vec<String> = (0..1000).map(|n| n.to_string()).collect();
+        let found = tags(&[&many.join(",")]);
+        assert_eq!((found.kept.len(), found.too_many.len(), found.rest), (20, 20, 980));
         let found = tags(&[&long, &numbers.join("|"), "0"]);
         assert_eq!(
             (found.kept.len(), found.too_long, found.too_many),
