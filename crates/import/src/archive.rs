@@ -166,62 +166,74 @@ fn list_zip(path: &Path, file: File, limits: &Limits) -> Result<Vec<Input>, Arch
         return Err(ArchiveError::file_too_large(&file_name(path), limits.max_file_bytes));
     }
     let file = Arc::new(file);
-    let mut headers = BufReader::new(Section::new(file.clone(), 0, archive_size));
-    let archive = ZipIterable::try_new(BufReader::new(Section::new(file.clone(), 0, archive_size)), Config::default())
-        .map_err(malformed)?;
+    let reader = || BufReader::new(Section::new(file.clone(), 0, archive_size));
+    let archive = ZipIterable::try_new(reader(), Config::default()).map_err(malformed)?;
     let mut archive = archive.enforce_header_consistency(true);
     if archive.len() > limits.max_entries {
         return Err(ArchiveError::too_many_entries(limits.max_entries));
     }
-
-    let mut inputs = Vec::new();
-    let mut names = HashSet::new();
-    let mut extents = Vec::with_capacity(archive.len());
-    let mut total = Total::new(limits);
+    let mut headers = reader();
+    let mut entries = Entries::new(limits);
     for (index, header) in archive.files().map_err(malformed)?.enumerate() {
         let malformed = |error| ArchiveError::malformed_entry(path, index + 1, error);
         let header = header.map_err(malformed)?;
-        let raw_name = header.name().map_err(malformed)?.into_owned();
-        // One text for all that refers to the entry: there may be 100,000 long names.
-        let name: Arc<str> = clean_name(&raw_name)?.into();
-        total.add_entry(&name)?;
+        let name = clean_name(&header.name().map_err(malformed)?)?;
         let method = check_header(&header, &name)?;
-        if !names.insert(name.clone()) {
+        let is_folder = header.is_dir();
+        let directory_start = header.central_header_start();
+        let start = header.header_start();
+        let (size, length, crc) = (header.size(), header.compressed_size(), header.crc32());
+        let opened = header.with_reader(&mut headers, ZipReadOptions::new()).map_err(malformed)?;
+        let section = Section::new(file.clone(), opened.data_start().unwrap_or(u64::MAX), length);
+        // One text for all that refers to the entry: there may be 100,000 long names.
+        let entry = Entry { name: name.into(), section, method, size, crc };
+        entries.add(entry, is_folder, start, directory_start)?;
+    }
+    limits.check_ratio(&file_name(path), entries.total.bytes, archive_size)?;
+    entries.verify()
+}
+
+/// The entries of a zip so far.
+struct Entries<'a> {
+    inputs: Vec<Input>,
+    names: HashSet<Arc<str>>,
+    extents: Vec<Extent>,
+    total: Total<'a>,
+}
+
+impl<'a> Entries<'a> {
+    fn new(limits: &'a Limits) -> Self {
+        Self { inputs: Vec::new(), names: HashSet::new(), extents: Vec::new(), total: Total::new(limits) }
+    }
+
+    /// Adds an entry whose headers begin at `start` and `directory_start`. Checks its name, and the size it has by them.
+    fn add(&mut self, entry: Entry, is_folder: bool, start: u64, directory_start: u64) -> Result<(), ArchiveError> {
+        let (name, size) = (entry.name.clone(), entry.size);
+        self.total.add_entry(&name)?;
+        if !self.names.insert(name.clone()) {
             return Err(ArchiveError::duplicate(&name));
         }
-        let (is_folder, size, compressed_size, crc) =
-            (header.is_dir(), header.size(), header.compressed_size(), header.crc32());
-        let (start, directory_start) = (header.header_start(), header.central_header_start());
-        let opened = header.with_reader(&mut headers, ZipReadOptions::new()).map_err(malformed)?;
-        let data_start = opened.data_start().unwrap_or(u64::MAX);
-        drop(opened);
-        extents.push(Extent {
-            start,
-            end: data_start.saturating_add(compressed_size),
-            directory_start,
-            name: name.clone(),
-        });
-        limits.check_size(&name, size, compressed_size)?;
-        total.add_bytes(size)?;
+        self.total.limits.check_size(&name, size, entry.section.length())?;
+        self.total.add_bytes(size)?;
+        self.extents.push(Extent { start, end: entry.section.end(), directory_start, name: name.clone() });
         if !is_folder {
-            let section = Section::new(file.clone(), data_start, compressed_size);
-            inputs.push(Input {
-                name: name.clone(),
-                size,
-                source: Source::Entry(Entry { name, section, method, size, crc }),
-            });
+            self.inputs.push(Input { name, size, source: Source::Entry(entry) });
         } else if size > 0 {
             return Err(ArchiveError::size_differs(&name));
         }
+        Ok(())
     }
-    limits.check_ratio(&file_name(path), total.bytes, archive_size)?;
-    check_extents(extents)?;
-    for input in &inputs {
-        if let Source::Entry(entry) = &input.source {
-            entry.verify()?;
+
+    /// Checks that the entries do not overlap, and that their contents are what the headers say.
+    fn verify(self) -> Result<Vec<Input>, ArchiveError> {
+        check_extents(self.extents)?;
+        for input in &self.inputs {
+            if let Source::Entry(entry) = &input.source {
+                entry.verify()?;
+            }
         }
+        Ok(self.inputs)
     }
-    Ok(inputs)
 }
 
 /// Checks what the header of an entry says of it. Returns how it is compressed.

@@ -23,6 +23,15 @@ impl Section {
     pub(super) fn new(file: Arc<File>, start: u64, length: u64) -> Self {
         Self { file, start, length, position: 0 }
     }
+
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Returns the position in the file after it.
+    pub(super) fn end(&self) -> u64 {
+        self.start.saturating_add(self.length)
+    }
 }
 
 impl Read for Section {

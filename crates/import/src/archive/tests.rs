@@ -313,6 +313,12 @@ fn a_content_that_differs_from_its_headers_is_refused() {
     ] {
         assert_eq!(refusal(&patch_headers(bytes.clone(), at, &value.to_le_bytes()), &Limits::default()), message);
     }
+    // A folder with a content.
+    let folder = patch(bytes.clone(), b"posts.csv", b"posts.cs/");
+    assert_eq!(
+        refusal(&folder, &Limits::default()),
+        "the archive is refused: the content of `posts.cs` has another size than the archive says"
+    );
     // Headers that contradict each other.
     let mut contradiction = bytes.clone();
     contradiction[14] ^= 1;
