@@ -1,3 +1,5 @@
+//! Why the input of an import is refused.
+
 use std::io;
 use std::path::Path;
 

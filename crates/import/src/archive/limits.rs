@@ -1,3 +1,5 @@
+//! How large the input of an import may be.
+
 use super::ArchiveError;
 
 const GIB: u64 = 1024 * 1024 * 1024;

@@ -1,3 +1,5 @@
+//! Names of files and entries.
+
 use super::ArchiveError;
 
 /// Checks the name of an entry. Returns it without empty parts and `.`.

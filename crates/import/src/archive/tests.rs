@@ -1,3 +1,5 @@
+//! Archives that are read, and hostile ones that are refused.
+
 use std::io::Write;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Tables that are read, and broken ones.
+
 use encoding_rs::{SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE};
 use proptest::prelude::*;
 

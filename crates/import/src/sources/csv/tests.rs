@@ -1,3 +1,5 @@
+//! Tables of cases for the conversion of CSV files.
+
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::io::Read;
