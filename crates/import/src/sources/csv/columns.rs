@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use roadmap_domain::policy::spreadsheet::unguard;
+
 use super::CsvError;
-use super::values::unguard;
 use crate::table::{Header, Row, fold};
 use crate::visible;
 

@@ -3,9 +3,10 @@
 use std::io::{self, Read};
 
 use roadmap_domain::model::feature_request::Tag;
+use roadmap_domain::policy::spreadsheet::unguard;
 
 use super::columns::{Columns, Field, FileKind};
-use super::values::{line, split_tags, unguard};
+use super::values::{line, split_tags};
 use super::{CsvError, Options};
 use crate::archive::Input;
 use crate::encoding::{Detected, detect};

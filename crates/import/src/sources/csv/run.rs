@@ -6,12 +6,13 @@ use std::hash::{BuildHasher, RandomState};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::text::{Name, truncate};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::spreadsheet::unguard;
 
 use super::columns::{Field, list_columns, recognize};
 use super::file::{
     Context, SourceFile, detect_encoding, is_table_by_name, open_table, read_error, reopen, shared_category,
 };
-use super::values::{Tags, count, digest, fit_title, flag, line, nameless_votes, optional, split_voters, unguard};
+use super::values::{Tags, count, digest, fit_title, flag, line, nameless_votes, optional, split_voters};
 use super::{CsvError, Options};
 use crate::archive::Input;
 use crate::dates::When;

@@ -6,16 +6,8 @@ use roadmap_domain::model::feature_request::{Tag, Title};
 use roadmap_domain::model::text::{clean_line, truncate};
 use sha2::{Digest, Sha256};
 
-/// Characters with which a formula of a spreadsheet begins, also in their full-width form.
-const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
-
-/// Bytes of a digest that stands for an id: 128 bits.
+/// Bytes of the digest of a record without an id: 128 bits.
 const ID_BYTES: usize = 16;
-
-/// Takes off the one `'` that guards a cell against being taken for a formula.
-pub(super) fn unguard(cell: &str) -> &str {
-    cell.strip_prefix('\'').filter(|text| text.starts_with(FORMULA)).unwrap_or(cell)
-}
 
 /// Returns a cell as one line of visible text. `None` if it is blank.
 pub(super) fn line(cell: &str) -> Option<String> {
@@ -128,27 +120,6 @@ pub(super) fn digest(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_guard_is_taken_off() {
-        for (cell, text) in [
-            ("'=1", "=1"),
-            ("''=1", "''=1"),
-            ("'+1", "+1"),
-            ("'-1", "-1"),
-            ("'@here", "@here"),
-            ("'\tx", "\tx"),
-            ("'\rx", "\rx"),
-            ("'＝1", "＝1"),
-            ("'＠x", "＠x"),
-            ("=1", "=1"),
-            ("'quoted'", "'quoted'"),
-            ("'", "'"),
-            ("", ""),
-        ] {
-            assert_eq!(unguard(cell), text, "{cell:?}");
-        }
-    }
 
     #[test]
     fn a_long_title_is_cut_at_a_word() {
