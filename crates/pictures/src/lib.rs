@@ -21,19 +21,19 @@ use tokio::task::JoinError;
 
 use crate::scale::{Limits, scale};
 
-/// Most pictures that wait for their turn. Each holds at most 5 MB.
+/// Most pictures that wait for the permit. Each holds at most 5 MB.
 const MAX_WAITING: usize = 8;
 
 /// Runs one job at a time on a thread for blocking work, however many requests there are.
 struct Queue {
     runtime: Handle,
-    turn: Arc<Semaphore>,
+    permit: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
 
 impl Queue {
     fn new(runtime: Handle) -> Self {
-        Self { runtime, turn: Arc::new(Semaphore::new(1)), waiting: AtomicUsize::new(0) }
+        Self { runtime, permit: Arc::new(Semaphore::new(1)), waiting: AtomicUsize::new(0) }
     }
 
     /// Returns what a job returns, or that it has panicked. `None` if too many wait already.
@@ -42,12 +42,12 @@ impl Queue {
         if self.waiting.fetch_add(1, Ordering::SeqCst) >= MAX_WAITING {
             return None;
         }
-        let turn = self.turn.clone().acquire_owned().await.ok()?;
+        let permit = self.permit.clone().acquire_owned().await.ok()?;
         drop(place);
-        // The turn lasts until the work ends, even if its request is dropped before.
+        // The permit is held until the work ends, even if its request is dropped before.
         let work = self.runtime.spawn_blocking(move || {
             let done = job();
-            drop(turn);
+            drop(permit);
             done
         });
         Some(work.await)
@@ -109,9 +109,9 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn few_pictures_wait_for_their_turn() {
+    async fn few_pictures_wait_for_the_permit() {
         let scaler = Arc::new(Scaler::new(Handle::current()));
-        let turn = scaler.0.turn.clone().acquire_owned().await.unwrap();
+        let permit = scaler.0.permit.clone().acquire_owned().await.unwrap();
         let scale = || {
             let scaler = scaler.clone();
             tokio::spawn(async move { scaler.scale(Bytes::from_static(b"no picture")).await })
@@ -127,7 +127,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         let late = scale();
-        drop(turn);
+        drop(permit);
         for waiter in waiting.into_iter().chain([late]) {
             assert_eq!(waiter.await.unwrap(), Err(PictureProblem::Unreadable));
         }

@@ -12,6 +12,7 @@ use cosmic_text::{
 use image::{DynamicImage, Rgb, RgbImage, RgbaImage, imageops::FilterType};
 use roadmap_domain::model::portal::Color;
 use roadmap_domain::model::preview::{self, Preview};
+use roadmap_domain::policy::contrast::contrast;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::scale::{Limits, divide_alpha, multiply_alpha, png, scale};
@@ -22,8 +23,8 @@ static FONTS: [&[u8]; 2] = [
 ];
 const FAMILY: Family<'static> = Family::Name("Noto Sans SemiBold");
 
-const WIDTH: f32 = 1200.0;
-const HEIGHT: f32 = 630.0;
+const WIDTH: f32 = preview::WIDTH as f32;
+const HEIGHT: f32 = preview::HEIGHT as f32;
 /// The width of the edge in the accent colour.
 const EDGE: f32 = 28.0;
 /// Where the content starts, and how wide it is.
@@ -77,9 +78,9 @@ const MUTED_INK: Colour = [0x4d, 0x4f, 0x49];
 const PILL: Colour = [0xf0, 0xf0, 0xed];
 
 /// The least contrast of a shape that carries a meaning (WCAG 2, 1.4.11).
-const SHAPE_CONTRAST: f32 = 3.0;
+const SHAPE_CONTRAST: f64 = 3.0;
 /// The least contrast of a decoration: enough to be seen.
-const DECORATION_CONTRAST: f32 = 1.2;
+const DECORATION_CONTRAST: f64 = 1.2;
 
 /// Returns the picture as PNG.
 ///
@@ -432,6 +433,10 @@ fn channels(Color { red, green, blue }: Color) -> Colour {
     [red, green, blue]
 }
 
+fn color([red, green, blue]: Colour) -> Color {
+    Color { red, green, blue }
+}
+
 /// A colour with some of another one on it: none for an opacity of 0, only the other one for 255.
 fn mix(below: Colour, above: Colour, opacity: u8) -> Colour {
     let [below_red, below_green, below_blue] = below;
@@ -444,30 +449,20 @@ fn mix(below: Colour, above: Colour, opacity: u8) -> Colour {
     [channel(below_red, red), channel(below_green, green), channel(below_blue, blue)]
 }
 
-/// The relative luminance of a colour (WCAG 2), from 0 to 1.
-fn luminance(colour: Colour) -> f32 {
-    let [red, green, blue] = colour.map(|channel| {
-        let channel = f32::from(channel) / 255.0;
-        if channel <= 0.04045 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }
-    });
-    0.2126 * red + 0.7152 * green + 0.0722 * blue
-}
-
-/// The contrast of two colours (WCAG 2), from 1 to 21.
-fn contrast(one: Colour, other: Colour) -> f32 {
-    let (one, other) = (luminance(one), luminance(other));
-    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+/// The contrast of two colours, from 1 to 21.
+fn contrast_of(one: Colour, other: Colour) -> f64 {
+    contrast(color(one), color(other))
 }
 
 /// The colour, darkened until it has a contrast to a light background.
-fn with_contrast(colour: Colour, background: Colour, least: f32) -> Colour {
+fn with_contrast(colour: Colour, background: Colour, least: f64) -> Colour {
     let mut darkened = (0..=u8::MAX).map(|opacity| mix(colour, INK, opacity));
-    darkened.find(|colour| contrast(*colour, background) >= least).unwrap_or(INK)
+    darkened.find(|colour| contrast_of(*colour, background) >= least).unwrap_or(INK)
 }
 
 /// The colour of text on a colour.
 fn ink_on(background: Colour) -> Colour {
-    if contrast(WHITE, background) >= contrast(INK, background) { WHITE } else { INK }
+    if contrast_of(WHITE, background) >= contrast_of(INK, background) { WHITE } else { INK }
 }
 
 #[cfg(test)]
@@ -496,7 +491,6 @@ mod tests {
 
     impl Sample<'_> {
         fn preview(&self) -> Preview {
-            let color = |[red, green, blue]: Colour| Color { red, green, blue };
             Preview {
                 product_name: self.product_name.to_owned(),
                 logo: self.logo.map(Bytes::copy_from_slice),
@@ -741,15 +735,15 @@ mod tests {
     fn shapes_and_letters_have_contrast_for_each_accent() {
         let channels = [0, 60, 128, 200, 255];
         for accent in channels.iter().flat_map(|r| channels.map(|g| channels.map(|b| [*r, g, b]))).flatten() {
-            assert!(contrast(with_contrast(accent, WHITE, SHAPE_CONTRAST), WHITE) >= 3.0);
-            assert!(contrast(with_contrast(accent, PILL, SHAPE_CONTRAST), PILL) >= 3.0);
+            assert!(contrast_of(with_contrast(accent, WHITE, SHAPE_CONTRAST), WHITE) >= 3.0);
+            assert!(contrast_of(with_contrast(accent, PILL, SHAPE_CONTRAST), PILL) >= 3.0);
             let square = with_contrast(accent, WHITE, DECORATION_CONTRAST);
-            assert!(contrast(square, WHITE) >= 1.2 && contrast(ink_on(square), square) >= 4.0, "{accent:?}");
-            if contrast(accent, WHITE) > 1.2 {
+            assert!(contrast_of(square, WHITE) >= 1.2 && contrast_of(ink_on(square), square) >= 4.0, "{accent:?}");
+            if contrast_of(accent, WHITE) > 1.2 {
                 assert_eq!(square, accent);
             }
         }
-        assert!((contrast(WHITE, [0, 0, 0]) - 21.0).abs() < 0.001);
+        assert!((contrast_of(WHITE, [0, 0, 0]) - 21.0).abs() < 0.001);
     }
 
     /// Texts that can be drawn, and texts of all characters.
