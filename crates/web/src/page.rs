@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use roadmap_domain::model::portal::{Language, Portal, PortalAccess};
+use roadmap_domain::model::portal::{Language, Portal};
 use roadmap_domain::model::session::Session;
 use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::query::portal::image_path;
@@ -92,7 +92,7 @@ pub(crate) struct Page {
     pub(crate) here: String,
     /// The description for search engines and previews of links.
     pub(crate) description: Option<String>,
-    /// The URL of an image for previews of links.
+    /// The URL of an image for previews of links, if everybody may see the portal.
     pub(crate) image: Option<String>,
     /// Whether search engines may list the page.
     pub(crate) is_indexed: bool,
@@ -147,7 +147,8 @@ impl Page {
             origin: context.links.portal().to_owned(),
             here,
             description: None,
-            image: None,
+            // Programs that show previews do not sign in.
+            image: context.is_public().then(|| context.links.page(previews::PATH)),
             is_indexed: context.portal.settings.is_indexed,
             feeds: Vec::new(),
             has_shortcuts: context.session.as_ref().is_some_and(|session| session.has_shortcuts),
@@ -164,10 +165,6 @@ impl Page {
     /// Sets the canonical path, and with it that search engines may list the page.
     pub(crate) fn canonical(mut self, path: &str) -> Self {
         self.canonical = Some(format!("{}{path}", self.origin));
-        // Programs that show previews do not sign in.
-        if self.portal.settings.access == PortalAccess::Public {
-            self.image = Some(format!("{}{}", self.origin, previews::PATH));
-        }
         self
     }
 

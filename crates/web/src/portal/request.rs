@@ -271,11 +271,8 @@ fn frame(context: &Context, detail: &FeatureRequestDetail, is_indexed: bool) -> 
     if !is_indexed {
         return page.not_indexed();
     }
-    let page = page.canonical(&path(&slug));
-    match context.is_public() {
-        true => Page { image: Some(context.links.page(&previews::path(&slug))), ..page },
-        false => page,
-    }
+    page.image = page.image.map(|_| context.links.page(&previews::path(&slug)));
+    page.canonical(&path(&slug))
 }
 
 /// The fields whose edits the history shows, with the keys of their names.
