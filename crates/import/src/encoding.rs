@@ -9,7 +9,7 @@ use crate::visible;
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 64 * 1024;
-/// Bytes at the beginning of a file in which NULs tell UTF-16 from other encodings.
+/// Bytes at the beginning of a file that are searched for the NULs of UTF-16.
 const SAMPLE: usize = 1024;
 
 /// How the bytes of a file become text.
@@ -38,7 +38,7 @@ pub enum Evidence {
     Guessed,
 }
 
-/// A label that is none of the Encoding Standard's.
+/// A label that the Encoding Standard does not have.
 #[derive(Debug, Error)]
 #[error("`{label}` is no encoding: use a label such as utf-8, windows-1252 or utf-16le")]
 pub struct UnknownLabel {

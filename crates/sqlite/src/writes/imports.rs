@@ -27,7 +27,7 @@ use crate::schema::{comments, held_comments, members, notes};
 use crate::statement::statement;
 use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
-use crate::writes::merges::recount;
+use crate::writes::merges::{recount, root_of};
 use crate::writes::requests::{insert, insert_event};
 use crate::writes::votes::{AddCompanyVoter, AddVotes, find_or_insert_customer};
 
@@ -118,7 +118,7 @@ fn import_requests(
 
 /// Returns the root of a feature request if anything is merged in its tree.
 fn merged_root(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<Option<Uuid>, SqlError> {
-    let (_, root): (i64, Id) = NamelessVotesOf { workspace, request }.get_result(connection)?;
+    let root = root_of(connection, workspace, request)?.unwrap_or(request);
     Ok((tree_members(connection, workspace, root)?.len() > 1).then_some(root.0))
 }
 
