@@ -14,10 +14,15 @@ use crate::visible;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Record {
+    Status(Status),
+    File(File),
     FeatureRequest(FeatureRequest),
     Vote(Vote),
+    Subscription(Subscription),
     Comment(Comment),
     Note(Note),
+    Move(Move),
+    Changelog(Changelog),
 }
 
 impl Record {
@@ -67,6 +72,34 @@ pub enum PersonKey {
     ExternalId(String),
 }
 
+/// A status that has a column on the public roadmap of the source. Statuses of feature requests need no record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// The name, as [`FeatureRequest::status`] has it.
+    pub name: String,
+    #[serde(flatten)]
+    pub origin: Origin,
+}
+
+/// A picture of a text, whose content is the file of its origin. Texts refer to it by [`File::link`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct File {
+    /// Its id in the source: 1 to 200 visible ASCII characters without `<`, `>`, `(`, `)` and `\\`.
+    pub external_id: String,
+    /// Its name, as the source has it.
+    pub name: String,
+    #[serde(flatten)]
+    pub origin: Origin,
+}
+
+impl File {
+    /// Returns the address of a file in texts, until it is stored.
+    #[must_use]
+    pub fn link(external_id: &str) -> String {
+        format!("import-file:{external_id}")
+    }
+}
+
 /// A feature request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeatureRequest {
@@ -80,7 +113,11 @@ pub struct FeatureRequest {
     /// At most 20 of 1 to 50 characters, all different regardless of case.
     pub tags: Vec<String>,
     pub is_private: bool,
+    /// Whether it waits for approval. Then it is private.
+    pub awaits_approval: bool,
     pub author: Option<Person>,
+    /// Whether the author belongs to the team of the source.
+    pub is_team: bool,
     /// Votes that the source counts without a usable person. Votes with one are records of their own.
     pub nameless_votes: u32,
     /// `None`: that of the run.
@@ -97,6 +134,21 @@ pub struct FeatureRequest {
 /// A vote. There is at most one of a person for a feature request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
+    /// The external id of the feature request.
+    pub request: String,
+    pub person: Person,
+    /// Whether the person is to get mail about the feature request. `None`: the source does not say.
+    pub is_subscribed: Option<bool>,
+    /// `None`: that of the feature request.
+    #[serde(with = "timestamp")]
+    pub created_at: Option<Timestamp>,
+    #[serde(flatten)]
+    pub origin: Origin,
+}
+
+/// A person who gets mail about a feature request without a vote for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subscription {
     /// The external id of the feature request.
     pub request: String,
     pub person: Person,
@@ -118,6 +170,8 @@ pub struct Comment {
     pub author: Option<Person>,
     /// Whether the team of the source wrote it.
     pub is_team: bool,
+    /// Whether it waits for approval. Only comments of customers do.
+    pub is_held: bool,
     /// `None`: that of the run.
     #[serde(with = "timestamp")]
     pub created_at: Option<Timestamp>,
@@ -139,6 +193,57 @@ pub struct Note {
     pub created_at: Option<Timestamp>,
     #[serde(flatten)]
     pub origin: Origin,
+}
+
+/// A change of the status of a feature request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Move {
+    pub external_id: String,
+    /// The external id of the feature request.
+    pub request: String,
+    /// The status that it got.
+    pub status: String,
+    /// Who changed it, always of the team of the source.
+    pub author: Option<Person>,
+    #[serde(with = "timestamp::required")]
+    pub at: Timestamp,
+    #[serde(flatten)]
+    pub origin: Origin,
+}
+
+/// A changelog.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changelog {
+    pub external_id: String,
+    /// A line of 1 to 200 characters.
+    pub title: String,
+    pub body: String,
+    /// `None`: a draft.
+    #[serde(with = "timestamp")]
+    pub published_at: Option<Timestamp>,
+    /// The external ids of the feature requests that it links to, which may be unknown.
+    pub requests: Vec<String>,
+    #[serde(flatten)]
+    pub origin: Origin,
+}
+
+/// A kind of records, in the order in which a report counts them (contract section 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Tracks,
+    Lanes,
+    Members,
+    Customers,
+    FeatureRequests,
+    Merges,
+    Votes,
+    Subscriptions,
+    Comments,
+    Notes,
+    Moves,
+    Changelogs,
+    Files,
 }
 
 /// What is done about a problem.
@@ -218,6 +323,9 @@ pub struct Lost {
     /// For example `reactions`.
     pub what: String,
     pub count: u64,
+    /// The kind of the records, if these are whole records that would be records here: they count as skipped.
+    #[serde(skip)]
+    pub kind: Option<Kind>,
 }
 
 /// The votes of a run. What the source counts is the sum.
@@ -253,18 +361,18 @@ pub trait Sink {
     /// It cannot be stored, or there are too many.
     fn problem(&mut self, problem: Problem) -> io::Result<()>;
 
-    /// Takes what has no place here, once for each kind, at the end.
+    /// Takes what has no place here, once for each [`Lost::what`], at the end.
     ///
     /// # Errors
     /// It cannot be stored.
     fn lost(&mut self, lost: Lost) -> io::Result<()>;
 
-    /// Takes the original bytes of a rejected record of an input, by its position. `head` is what goes before the first
+    /// Takes the original bytes of a rejected record of an input, by its position, once for each. `head` is what goes before the first
     /// rejected record of that input, so that all together are a file of its kind.
     ///
     /// # Errors
     /// They cannot be read or stored.
-    fn rejected(&mut self, file: usize, head: &[u8], original: &mut dyn Read) -> io::Result<()>;
+    fn rejected(&mut self, kind: Kind, file: usize, head: &[u8], original: &mut dyn Read) -> io::Result<()>;
 }
 
 /// Timestamps in RFC 3339.
@@ -284,6 +392,18 @@ mod timestamp {
         let text: Option<String> = Option::deserialize(deserializer)?;
         let parse = |text: String| Timestamp::parse(&text).ok_or_else(|| D::Error::custom("no timestamp of RFC 3339"));
         text.map(parse).transpose()
+    }
+
+    pub(super) mod required {
+        use super::*;
+
+        pub(in super::super) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+            super::serialize(&Some(*at), serializer)
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+            super::deserialize(deserializer)?.ok_or_else(|| D::Error::custom("no timestamp"))
+        }
     }
 }
 
@@ -307,18 +427,65 @@ mod tests {
                     status: Some("planned".to_owned()),
                     tags: vec!["ui".to_owned()],
                     is_private: true,
+                    awaits_approval: false,
                     author: Some(ann.clone()),
+                    is_team: false,
                     nameless_votes: 3,
                     created_at: at,
                     url: Some("https://old.example/1".to_owned()),
                     merged_into: None,
                     origin,
                 }),
-                r#"{"kind":"feature_request","external_id":"A-1","title":"Dark mode","description":"one\ntwo","status":"planned","tags":["ui"],"is_private":true,"author":{"email":"ann@customer.example","name":"Ann"},"nameless_votes":3,"created_at":"2024-05-01T10:00:00.123Z","url":"https://old.example/1","merged_into":null,"file":0,"line":2}"#,
+                r#"{"kind":"feature_request","external_id":"A-1","title":"Dark mode","description":"one\ntwo","status":"planned","tags":["ui"],"is_private":true,"awaits_approval":false,"author":{"email":"ann@customer.example","name":"Ann"},"is_team":false,"nameless_votes":3,"created_at":"2024-05-01T10:00:00.123Z","url":"https://old.example/1","merged_into":null,"file":0,"line":2}"#,
             ),
             (
-                Record::Vote(Vote { request: "A-1".to_owned(), person: nobody, created_at: None, origin }),
-                r#"{"kind":"vote","request":"A-1","person":{"external_id":"u-7","name":null},"created_at":null,"file":0,"line":2}"#,
+                Record::Vote(Vote {
+                    request: "A-1".to_owned(),
+                    person: nobody.clone(),
+                    is_subscribed: None,
+                    created_at: None,
+                    origin,
+                }),
+                r#"{"kind":"vote","request":"A-1","person":{"external_id":"u-7","name":null},"is_subscribed":null,"created_at":null,"file":0,"line":2}"#,
+            ),
+            (
+                Record::Subscription(Subscription {
+                    request: "A-1".to_owned(),
+                    person: nobody,
+                    created_at: None,
+                    origin,
+                }),
+                r#"{"kind":"subscription","request":"A-1","person":{"external_id":"u-7","name":null},"created_at":null,"file":0,"line":2}"#,
+            ),
+            (
+                Record::Status(Status { name: "Planned".to_owned(), origin }),
+                r#"{"kind":"status","name":"Planned","file":0,"line":2}"#,
+            ),
+            (
+                Record::File(File { external_id: "k".to_owned(), name: "a.png".to_owned(), origin }),
+                r#"{"kind":"file","external_id":"k","name":"a.png","file":0,"line":2}"#,
+            ),
+            (
+                Record::Move(Move {
+                    external_id: "M-1".to_owned(),
+                    request: "A-1".to_owned(),
+                    status: "planned".to_owned(),
+                    author: None,
+                    at: at.unwrap(),
+                    origin,
+                }),
+                r#"{"kind":"move","external_id":"M-1","request":"A-1","status":"planned","author":null,"at":"2024-05-01T10:00:00.123Z","file":0,"line":2}"#,
+            ),
+            (
+                Record::Changelog(Changelog {
+                    external_id: "E-1".to_owned(),
+                    title: "New".to_owned(),
+                    body: "text".to_owned(),
+                    published_at: None,
+                    requests: vec!["A-1".to_owned()],
+                    origin,
+                }),
+                r#"{"kind":"changelog","external_id":"E-1","title":"New","body":"text","published_at":null,"requests":["A-1"],"file":0,"line":2}"#,
             ),
             (
                 Record::Comment(Comment {
@@ -327,10 +494,11 @@ mod tests {
                     body: "Yes".to_owned(),
                     author: None,
                     is_team: true,
+                    is_held: false,
                     created_at: at,
                     origin,
                 }),
-                r#"{"kind":"comment","external_id":"C-1","request":"A-1","body":"Yes","author":null,"is_team":true,"created_at":"2024-05-01T10:00:00.123Z","file":0,"line":2}"#,
+                r#"{"kind":"comment","external_id":"C-1","request":"A-1","body":"Yes","author":null,"is_team":true,"is_held":false,"created_at":"2024-05-01T10:00:00.123Z","file":0,"line":2}"#,
             ),
             (
                 Record::Note(Note {
@@ -351,7 +519,7 @@ mod tests {
         assert_eq!(String::from_utf8(written).unwrap(), lines);
         let read: Vec<_> = Record::read_lines(lines.as_bytes()).map(Result::unwrap).collect();
         assert_eq!(read, records);
-        let broken = r#"{"kind":"vote","request":"A-1","person":{"email":"a@b.example","name":null},"created_at":"yesterday","file":0,"line":2}"#;
+        let broken = r#"{"kind":"vote","request":"A-1","person":{"email":"a@b.example","name":null},"is_subscribed":null,"created_at":"yesterday","file":0,"line":2}"#;
         for (text, message) in [
             (broken, "no timestamp of RFC 3339"),
             (r#"{"kind":"vote","#, "EOF while parsing a value at line 1 column 15"),

@@ -10,7 +10,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_import::archive::{Limits, open};
 use roadmap_import::dates::Dates;
 use roadmap_import::encoding::from_label;
-use roadmap_import::records::{Action, FeatureRequest, Lost, Problem, Record, Sink, VoteTotals};
+use roadmap_import::records::{Action, FeatureRequest, Kind, Lost, Problem, Record, Sink, VoteTotals};
 use roadmap_import::sources::csv::{FieldMap, FileKind, MAX_RECORDS, Options, Summary, convert};
 
 /// What a conversion finds.
@@ -49,6 +49,7 @@ impl Sink for Found {
             Record::Vote(_) => self.votes += 1,
             Record::Comment(_) => self.comments += 1,
             Record::Note(_) => self.notes += 1,
+            other => panic!("no record of a CSV: {other:?}"),
         }
         Ok(())
     }
@@ -63,7 +64,7 @@ impl Sink for Found {
         Ok(())
     }
 
-    fn rejected(&mut self, _: usize, _: &[u8], original: &mut dyn Read) -> io::Result<()> {
+    fn rejected(&mut self, _: Kind, _: usize, _: &[u8], original: &mut dyn Read) -> io::Result<()> {
         original.read_to_end(&mut self.rejected).map(drop)
     }
 }
@@ -117,7 +118,8 @@ fn posts_with_votes_and_comments() {
         String::from_utf8(found.rejected).unwrap(),
         "A-3,,no title,,,,,,,,,,\nA-1,Dark mode again,,,,,,,,,,,\nC-4,A-4,,bob@customer.example,Bob,no,no,2024-05-05\n"
     );
-    assert_eq!(found.lost, []);
+    let what = "votes for unknown feature requests".to_owned();
+    assert_eq!(found.lost, [Lost { what, count: 1, kind: Some(Kind::Votes) }]);
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn counts_without_voters() {
     assert_eq!(found.requests[0].tags, ["ui", "Web"]);
     assert_eq!(found.requests[0].description, "Please add it.\n\nAt night the screen is too bright.");
     assert_eq!(found.requests[2].status.as_deref(), Some("Needs research"));
-    assert_eq!(found.lost, [Lost { what: "column comment_count".to_owned(), count: 3 }]);
+    assert_eq!(found.lost, [Lost { what: "column comment_count".to_owned(), count: 3, kind: None }]);
     assert!(found.problems.is_empty());
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use roadmap_domain::policy::spreadsheet::unguard;
 
 use super::CsvError;
+use crate::records::Kind;
 use crate::table::{Header, Row, fold};
 use crate::visible;
 
@@ -142,6 +143,15 @@ pub enum FileKind {
 }
 
 impl FileKind {
+    /// The kind of the records, as reports count them. Notes among comments count as comments until they are read.
+    pub(super) fn records(self) -> Kind {
+        match self {
+            Self::FeatureRequests => Kind::FeatureRequests,
+            Self::Votes => Kind::Votes,
+            Self::Comments => Kind::Comments,
+        }
+    }
+
     fn fields(self) -> Fields {
         match self {
             Self::FeatureRequests => FEATURE_REQUESTS,

@@ -8,7 +8,7 @@ use roadmap_domain::model::text::{Name, truncate};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::spreadsheet::unguard;
 
-use super::columns::{Field, list_columns, recognize};
+use super::columns::{Field, FileKind, list_columns, recognize};
 use super::file::{
     Context, SourceFile, detect_encoding, is_table_by_name, open_table, read_error, reopen, shared_category,
 };
@@ -18,7 +18,7 @@ use crate::archive::Input;
 use crate::dates::When;
 use crate::encoding::Evidence;
 use crate::records::{
-    Action, Comment, FeatureRequest, Lost, Note, Person, PersonKey, Problem, Record, Sink, Vote, VoteTotals,
+    Action, Comment, FeatureRequest, Kind, Lost, Note, Person, PersonKey, Problem, Record, Sink, Vote, VoteTotals,
 };
 use crate::table::{Item, RejectedRow};
 use crate::visible;
@@ -50,7 +50,7 @@ pub(super) struct Run<'a> {
     listed: HashMap<u64, Listed>,
     shared_category: Option<String>,
     votes: VoteTotals,
-    lost: BTreeMap<String, u64>,
+    lost: BTreeMap<(Option<Kind>, String), u64>,
 }
 
 pub(super) type Converted = Result<(), CsvError>;
@@ -78,8 +78,8 @@ impl<'a> Run<'a> {
 
     /// Reports what has no place here. Returns the votes, and the category that all feature requests share.
     pub(super) fn finish(self) -> Result<(VoteTotals, Option<String>), CsvError> {
-        for (what, count) in self.lost {
-            self.sink.lost(Lost { what, count }).map_err(CsvError::Sink)?;
+        for ((kind, what), count) in self.lost {
+            self.sink.lost(Lost { what, count, kind }).map_err(CsvError::Sink)?;
         }
         Ok((self.votes, self.shared_category))
     }
@@ -207,7 +207,9 @@ impl<'a> Run<'a> {
             status: line(context.cell(Field::Status)),
             tags: self.read_tags(context, &id)?,
             is_private: self.read_flag(context, &id, Field::Private)?,
+            awaits_approval: false,
             author: self.read_person(context, &id, Field::AuthorEmail, Field::AuthorName)?,
+            is_team: false,
             nameless_votes: self.read_nameless_votes(context, &id)?,
             created_at: self.read_time(context, Some(&id))?,
             url: self.read_url(context, &id)?,
@@ -241,6 +243,7 @@ impl<'a> Run<'a> {
                 if !self.ids.contains(&self.hasher.hash_one(id)) {
                     let problem =
                         format!("{error}: the vote is left out, because the feature request is from another run");
+                    self.skip(Kind::Votes, "votes without a person for feature requests of another run");
                     return self.report(context.problem(Some(id), Field::Email, problem, Action::Skipped));
                 }
                 if email.trim().is_empty() {
@@ -278,7 +281,7 @@ impl<'a> Run<'a> {
         self.write(if is_internal {
             Record::Note(Note { external_id, request, body, author, created_at, origin })
         } else {
-            Record::Comment(Comment { external_id, request, body, author, is_team, created_at, origin })
+            Record::Comment(Comment { external_id, request, body, author, is_team, is_held: false, created_at, origin })
         })
     }
 
@@ -292,6 +295,11 @@ impl<'a> Run<'a> {
             Some(_) => "there is no feature request with this id",
             None => "the id of the feature request is blank",
         };
+        let (kind, why) = match context.file.kind {
+            FileKind::Votes => (Kind::Votes, "votes for unknown feature requests"),
+            _ => (Kind::Comments, "comments on unknown feature requests"),
+        };
+        self.skip(kind, why);
         self.report(context.problem(None, Field::RequestId, problem, Action::Skipped))?;
         Ok(None)
     }
@@ -312,7 +320,13 @@ impl<'a> Run<'a> {
         self.check_memory()?;
         self.votes.voters += 1;
         let person = Person { key: PersonKey::Email(address.as_str().to_owned()), name };
-        self.write(Record::Vote(Vote { request: request.to_owned(), person, created_at, origin: context.origin() }))
+        self.write(Record::Vote(Vote {
+            request: request.to_owned(),
+            person,
+            is_subscribed: None,
+            created_at,
+            origin: context.origin(),
+        }))
     }
 
     /// Returns how many votes of a feature request have no usable person.
@@ -413,17 +427,21 @@ impl<'a> Run<'a> {
     fn reject(&mut self, context: &Context<'_>, problem: Problem) -> Converted {
         self.report(problem)?;
         let mut original = context.row.original;
-        self.sink.rejected(context.file.index, context.head, &mut original).map_err(CsvError::Sink)
+        self.sink
+            .rejected(context.file.kind.records(), context.file.index, context.head, &mut original)
+            .map_err(CsvError::Sink)
     }
 
     /// Rejects a record that cannot be read.
     fn reject_unreadable(&mut self, file: &SourceFile<'_>, head: &[u8], row: &RejectedRow<'_>) -> Converted {
         self.report(file.problem(row.problem.to_string(), Action::Rejected).in_line(row.place.line))?;
         match row.original {
-            Some(mut original) => self.sink.rejected(file.index, head, &mut original).map_err(CsvError::Sink),
+            Some(mut original) => {
+                self.sink.rejected(file.kind.records(), file.index, head, &mut original).map_err(CsvError::Sink)
+            }
             None => {
                 let mut original = reopen(file.input, &row.place).map_err(|source| read_error(file.input, source))?;
-                self.sink.rejected(file.index, head, &mut original).map_err(CsvError::Sink)
+                self.sink.rejected(file.kind.records(), file.index, head, &mut original).map_err(CsvError::Sink)
             }
         }
     }
@@ -437,7 +455,12 @@ impl<'a> Run<'a> {
     }
 
     fn lose(&mut self, what: impl Into<String>, count: u64) {
-        *self.lost.entry(what.into()).or_default() += count;
+        *self.lost.entry((None, what.into())).or_default() += count;
+    }
+
+    /// Leaves a vote, comment or note out.
+    fn skip(&mut self, kind: Kind, why: &str) {
+        *self.lost.entry((Some(kind), why.to_owned())).or_default() += 1;
     }
 
     /// Checks that what is remembered of the records stays within memory.
