@@ -133,6 +133,14 @@ pub enum Conflict {
     NotEditable,
     /// More feature requests have the tag than one change may change.
     TooManyTagged,
+    /// An import of the workspace runs, or is being undone.
+    ImportRunning,
+    /// Another process has taken the import over.
+    ImportTakenOver,
+    /// The import cannot go on, because it has not stopped.
+    ImportNotStopped,
+    /// The import cannot be undone: it has made nothing, it is undone, or it is too old.
+    ImportNotUndoable,
 }
 
 impl Conflict {
@@ -149,6 +157,10 @@ impl Conflict {
             Self::ChangedMeanwhile => "The record was changed meanwhile. Read it again first.",
             Self::NotEditable => "Posts can be edited for 15 minutes, and until the team answers or approves them.",
             Self::TooManyTagged => "Tag has more than 10,000 feature requests.",
+            Self::ImportRunning => "Import is already running.",
+            Self::ImportTakenOver => "Another process goes on with the import.",
+            Self::ImportNotStopped => "Import has not stopped.",
+            Self::ImportNotUndoable => "Import cannot be undone: it is undone, or older than 30 days.",
             Self::LastAdmin => "The last admin cannot be removed or demoted. Make another member an admin first.",
         }
     }
@@ -294,6 +306,8 @@ pub enum Resource {
     SignIn,
     /// A session, by id.
     Session,
+    /// A run of an import, by id.
+    Import,
 }
 
 impl Resource {
@@ -316,6 +330,7 @@ impl Resource {
             Self::Member => "Member",
             Self::SignIn => "SignIn",
             Self::Session => "Session",
+            Self::Import => "Import",
         }
     }
 }

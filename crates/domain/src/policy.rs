@@ -2,6 +2,7 @@
 
 pub mod contrast;
 pub mod idempotency;
+pub mod import_tracks;
 pub mod links;
 pub mod mail_limits;
 pub mod mail_requests;

@@ -71,8 +71,9 @@ pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
 pub use writes::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites,
-    FeatureRequestWrites, HeldPostWrites, ImportWrites, Insertion, MergeWrites, ModerationWrites, Outbox,
-    OwnPostWrites, Provisioning, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
+    FeatureRequestWrites, HeldPostWrites, ImportRunWrites, ImportWrites, Insertion, MergeWrites, ModerationWrites,
+    Outbox, OwnPostWrites, Provisioning, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites, TrackWrites,
+    VoteWrites,
 };
 
 #[cfg(any(test, feature = "memory-index"))]

@@ -24,6 +24,7 @@ pub mod delete_note;
 pub mod edit_comment;
 pub mod edit_feature_request;
 pub mod hold_comment;
+pub mod import;
 pub mod issue_api_key;
 pub mod merge_customers;
 pub mod merge_feature_requests;

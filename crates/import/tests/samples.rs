@@ -41,9 +41,8 @@ impl Found {
 
 impl Sink for Found {
     fn record(&mut self, record: Record) -> io::Result<()> {
-        let mut line = Vec::new();
-        record.write_line(&mut line)?;
-        assert_eq!(Record::read_lines(&*line).collect::<Result<Vec<_>, _>>()?, std::slice::from_ref(&record));
+        let line = serde_json::to_string(&record)?;
+        assert_eq!(serde_json::from_str::<Record>(&line)?, record);
         match record {
             Record::FeatureRequest(request) => self.requests.push(request),
             Record::Vote(_) => self.votes += 1,

@@ -22,6 +22,8 @@ pub(crate) enum WorkspaceLock {
     Members,
     /// The units that change a tag on all feature requests.
     Tags,
+    /// The units that begin, end or undo runs of imports.
+    Imports,
     /// Whoever counts searches that found nothing, which is not a unit.
     MissedSearches,
 }
@@ -34,6 +36,7 @@ impl WorkspaceLock {
             Self::Board => "\0board",
             Self::Members => "\0members",
             Self::Tags => "\0tags",
+            Self::Imports => "\0imports",
             Self::MissedSearches => "\0missed_searches",
         }
     }

@@ -6,6 +6,7 @@ mod changelogs;
 mod comments;
 mod customers;
 mod held_posts;
+mod import_runs;
 mod imports;
 mod merges;
 mod moderation;

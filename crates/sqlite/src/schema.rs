@@ -117,6 +117,7 @@ table! {
         last_language -> Nullable<Text>,
         stops_changelogs -> Bool,
         news_since -> Nullable<BigInt>,
+        import_id -> Nullable<Binary>,
     }
 }
 
@@ -183,6 +184,7 @@ table! {
         customer_id -> Binary,
         subscribed -> Bool,
         created_at -> BigInt,
+        import_id -> Nullable<Binary>,
     }
 }
 

@@ -6,6 +6,7 @@ mod changelogs;
 pub(crate) mod comments;
 mod customers;
 mod held_posts;
+mod import_runs;
 mod imports;
 pub(crate) mod merges;
 mod moderation;

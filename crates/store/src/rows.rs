@@ -3,6 +3,7 @@
 //! The fields of a row are in the order of the columns of its statements.
 
 mod comments;
+mod imports;
 mod outbox;
 mod own_posts;
 mod people;
@@ -13,6 +14,7 @@ pub use comments::{
     AuthorRow, CommentRow, CustomerTextRow, HeldCommentRow, HeldPostRow, NoteRow, TeamPostRow, TextCountsRow,
     team_posts,
 };
+pub use imports::{ImportRow, ImportedRow, MadeRow, import, imported_record, made_request};
 pub use outbox::{
     HeldMessageRow, MailFailureRow, MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
 };

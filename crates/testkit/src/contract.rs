@@ -38,6 +38,7 @@ pub mod changelogs;
 pub mod changes;
 pub mod cursors;
 pub mod customers;
+pub mod import_runs;
 pub mod imports;
 pub mod mail;
 pub mod members;
@@ -78,6 +79,7 @@ macro_rules! contract_tests {
         $crate::changes!($subject);
         $crate::cursors!($subject);
         $crate::customers!($subject);
+        $crate::import_runs!($subject);
         $crate::imports!($subject);
         $crate::mail!($subject);
         $crate::members!($subject);

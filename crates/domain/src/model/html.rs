@@ -122,6 +122,12 @@ impl CleanHtml {
         Ok(Self(text::drop_invisible(&html).into_owned()))
     }
 
+    /// Returns HTML that shows a text as it is, on the same lines.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        Self(text::drop_invisible(&plain::break_lines(&plain::escape(text))).into_owned())
+    }
+
     /// Wraps stored HTML, which is not sanitized again.
     #[must_use]
     pub fn from_stored(html: String) -> Self {

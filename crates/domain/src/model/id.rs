@@ -64,6 +64,8 @@ ids! {
     SessionId,
     /// ID of a sign-in that was asked for.
     SignInId,
+    /// ID of a run of an import.
+    ImportId,
 }
 
 /// Returns a UUID that is not greater than any ID of a record with this timestamp or a later one: IDs begin with the

@@ -1,8 +1,15 @@
-//! Records of an import, as the stores write them: many at once, with the times and numbers that they have in their source.
+//! Imports: their runs, what they remember of the records of a source, and the records as the stores write them: many at
+//! once, with the times and numbers that they have in their source.
 
-use crate::model::feature_request::NewFeatureRequest;
+pub mod records;
+pub mod run;
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::model::feature_request::{NewFeatureRequest, RequestLink};
 use crate::model::html::CleanHtml;
-use crate::model::id::{CommentId, CustomerId, FeatureRequestId, MemberId, NoteId};
+use crate::model::id::{CommentId, CustomerId, FeatureRequestId, ImportId, MemberId, NoteId};
 use crate::model::timestamp::Timestamp;
 
 /// A feature request of an import.
@@ -22,6 +29,15 @@ pub struct ImportedVote {
     /// Whether the customer is to get mail about the feature request. Nobody does whose mail is stopped.
     pub is_subscribed: bool,
     pub at: Timestamp,
+}
+
+/// What a batch of votes has added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct VotesImported {
+    /// Votes that were not there before.
+    pub new: u64,
+    /// Those of them that are subscriptions, too.
+    pub subscribed: u64,
 }
 
 /// A subscription without a vote.
@@ -64,4 +80,75 @@ pub struct ImportedNote {
     pub author: Option<MemberId>,
     pub body: CleanHtml,
     pub at: Timestamp,
+}
+
+/// What an import knows of a record that an earlier one has made, or an earlier batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedRecord {
+    /// The record here.
+    pub id: Uuid,
+    /// A digest of what the source said.
+    pub digest: String,
+    /// The run that has made it.
+    pub import: ImportId,
+    /// When an import has written it last.
+    pub written_at: Timestamp,
+    /// `None`: it was deleted here.
+    pub times: Option<RecordTimes>,
+}
+
+/// The times of a record that was imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordTimes {
+    pub created_at: Timestamp,
+    /// The last change of what an import writes.
+    pub updated_at: Timestamp,
+}
+
+/// Where a record came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedFrom {
+    pub external_id: String,
+    /// The record here.
+    pub id: Uuid,
+    /// A digest of what the source says.
+    pub digest: String,
+}
+
+/// A feature request that a run has made and that is still there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadeRequest {
+    pub link: RequestLink,
+    /// What it is merged into, or itself.
+    pub root: FeatureRequestId,
+    /// The numbers of its own votes, subscriptions, comments and notes.
+    pub posts: MadePosts,
+    /// Whether anything else has happened to it since, or to one of its tree that the run has made: a vote, subscription,
+    /// comment, note, move, edit or merge, or a link of a changelog.
+    pub has_changed: bool,
+}
+
+/// Numbers of posts of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MadePosts {
+    pub votes: u64,
+    pub subscriptions: u64,
+    /// Those that wait for approval, too.
+    pub comments: u64,
+    pub notes: u64,
+}
+
+impl MadePosts {
+    /// Adds others.
+    pub fn add(&mut self, other: Self) {
+        self.votes += other.votes;
+        self.subscriptions += other.subscriptions;
+        self.comments += other.comments;
+        self.notes += other.notes;
+    }
+}
+
+/// Returns the first half of the SHA-256 of something, in hexadecimal digits.
+fn hex_digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -38,6 +38,15 @@ pub fn to_optional_html(field: &str, markdown: &str) -> Validated<String> {
     Ok(html.with_linked_addresses().as_str().to_owned())
 }
 
+/// Converts a text of another program, which may be Markdown with HTML in it, into sanitized HTML. Otherwise as [`to_html`].
+///
+/// # Errors
+/// With a NUL character, or with too much markup.
+pub fn imported_to_html(field: &str, markdown: &str) -> Validated<CleanHtml> {
+    let html = CleanHtml::parse_optional(field, &convert_events(markdown, |raw| raw), CleanHtml::MAX)?;
+    Ok(html.with_linked_addresses())
+}
+
 /// Returns how many pictures of a text are not those of the workspace, so that they become links.
 #[must_use]
 pub fn foreign_pictures(markdown: &str) -> usize {
@@ -130,23 +139,30 @@ fn escape_addresses(markdown: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Converts Markdown into HTML that is not sanitized. HTML in it is shown as it was typed.
 fn convert(markdown: &str) -> String {
+    convert_events(markdown, |event| match event {
+        Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
+        event => event,
+    })
+}
+
+fn convert_events(markdown: &str, map: impl Fn(Event<'_>) -> Event<'_>) -> String {
     let markdown = escape_addresses(markdown);
     // The URL of a picture without any text so far.
     let mut unnamed = None;
     let events = parser(&markdown).flat_map(|event| {
         let unnamed_before = unnamed.take();
-        let (first, second) = match event {
+        let (first, second) = match map(event) {
             Event::SoftBreak => (Event::HardBreak, None),
-            Event::Html(raw) | Event::InlineHtml(raw) => (Event::Text(raw), None),
-            Event::Start(Tag::Image { ref dest_url, .. }) => {
+            Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
                 unnamed = Some(dest_url.clone()).filter(|url| picture::parse_path(url).is_none());
-                (event, None)
+                (Event::Start(Tag::Image { link_type, dest_url, title, id }), None)
             }
             // Without a text it would be a decoration, of which nothing stays.
             Event::End(TagEnd::Image) => match unnamed_before {
-                Some(url) => (Event::Text(url), Some(event)),
-                None => (event, None),
+                Some(url) => (Event::Text(url), Some(Event::End(TagEnd::Image))),
+                None => (Event::End(TagEnd::Image), None),
             },
             event => (event, None),
         };
@@ -254,6 +270,31 @@ mod tests {
         ] {
             assert_eq!(html(markdown), expected);
         }
+    }
+
+    #[test]
+    fn html_of_other_programs_is_cleaned() {
+        for (text, expected) in [
+            ("**bold** <b onclick=x>yes</b>\nnext", "<p><strong>bold</strong> <b>yes</b><br>\nnext</p>"),
+            ("List<String> and Map<K, V>", "<p>List&lt;String&gt; and Map&lt;K, V&gt;</p>"),
+            ("<script>alert(1)</script>ok", "ok"),
+            ("<p>one</p>\n<p>two</p>", "<p>one</p>\n<p>two</p>"),
+            (
+                "<img src=\"https://x.example/i.png\" alt=\"i\">",
+                "<a href=\"https://x.example/i.png\" rel=\"nofollow noopener\">i</a>",
+            ),
+            (
+                "![](https://x.example/i.png)",
+                "<p><a href=\"https://x.example/i.png\" rel=\"nofollow noopener\">https://x.example/i.png</a></p>",
+            ),
+            ("<a href=\"javascript:x\">a</a>", "<p><a rel=\"nofollow noopener\">a</a></p>"),
+            ("1 < 2 && 3 > 2", "<p>1 &lt; 2 &amp;&amp; 3 &gt; 2</p>"),
+            ("", ""),
+        ] {
+            let html = imported_to_html("description", text).unwrap();
+            assert_eq!(html.as_str().trim(), expected, "{text}");
+        }
+        assert!(imported_to_html("description", "a\0").is_err());
     }
 
     #[test]

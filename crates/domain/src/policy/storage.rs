@@ -11,6 +11,7 @@
 use crate::error::{Budget, OverBudget};
 use crate::model::attachment::Attachment;
 use crate::model::customer::CustomerDraft;
+use crate::model::feature_request::{Description, Tag, Title};
 use crate::model::note::NoteDraft;
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::search::SearchDocument;
@@ -53,6 +54,20 @@ pub fn search_document_bytes(document: &SearchDocument) -> u64 {
     let terms = [&document.title, &document.tags, &document.description].map(|field| byte_len(field));
     let words: u64 = document.vocabulary().into_iter().map(word_bytes).sum();
     ROW_BYTES + TERM_COPIES.saturating_mul(terms.iter().sum()) + words
+}
+
+/// Returns the counted size of a feature request with its tally, tags and search document.
+#[must_use]
+pub fn feature_request_bytes(
+    title: &Title,
+    description: &Description,
+    tags: &[Tag],
+    search: Option<&SearchDocument>,
+) -> u64 {
+    let text = row_bytes(&[title.as_str(), description.html(), description.text()]);
+    let vote_tally = ROW_BYTES;
+    let tags: u64 = tags.iter().map(|tag| row_bytes(&[tag.as_str()])).sum();
+    text + vote_tally + tags + search.map_or(0, search_document_bytes)
 }
 
 /// Returns the counted size of a customer.

@@ -8,8 +8,8 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites, FeatureRequestWrites,
-    HeldPostWrites, ImportWrites, MergeWrites, ModerationWrites, Outbox, OwnPostWrites, Provisioning, SessionWrites,
-    SettingWrites, SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
+    HeldPostWrites, ImportRunWrites, ImportWrites, MergeWrites, ModerationWrites, Outbox, OwnPostWrites, Provisioning,
+    SessionWrites, SettingWrites, SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -58,6 +58,7 @@ pub trait UnitOfWork:
     FeatureRequestWrites
     + MergeWrites
     + ImportWrites
+    + ImportRunWrites
     + VoteWrites
     + CommentWrites
     + HeldPostWrites

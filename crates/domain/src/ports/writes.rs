@@ -22,10 +22,15 @@ use crate::model::feature_request::{
 };
 use crate::model::html::CleanHtml;
 use crate::model::id::{
-    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, SessionId,
-    SignInId, TrackId,
+    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, ImportId, LaneId, MemberId, NoteId,
+    SessionId, SignInId, TrackId,
 };
-use crate::model::import::{ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote};
+use crate::model::import::records::Kind;
+use crate::model::import::run::{Import, Progress, SourceName};
+use crate::model::import::{
+    ImportedComment, ImportedFrom, ImportedNote, ImportedRecord, ImportedRequest, ImportedSubscription, ImportedVote,
+    MadePosts, MadeRequest, VotesImported,
+};
 use crate::model::mail::{MailSettingsChange, SenderName, SubscribeOutcome, Topic};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
@@ -166,18 +171,30 @@ pub trait MergeWrites {
     async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
 }
 
-/// Writes that only imports make.
+/// Writes of records that only imports make.
 #[async_trait]
 pub trait ImportWrites {
+    /// Returns the customers with these addresses, in the given order.
+    async fn find_customers(&mut self, addresses: &[FoldedEmail]) -> Result<Vec<Option<CustomerId>>, StoreError>;
+
+    /// Returns the members with these addresses, removed ones included, in the given order.
+    async fn find_all_members(&mut self, addresses: &[FoldedEmail]) -> Result<Vec<Option<MemberId>>, StoreError>;
+
+    /// Returns which customers have voted for a feature request itself, in the given order.
+    async fn existing_votes(&mut self, votes: &[(FeatureRequestId, CustomerId)]) -> Result<Vec<bool>, StoreError>;
+
     /// Finds customers by their folded addresses, and inserts those that are new, with these times. A stored name is kept,
     /// an empty one is filled. A new customer whose address has no mailbox gets no mail
     /// ([`FoldedEmail::has_mailbox`]). Returns their IDs in the given order.
-    async fn import_customers(&mut self, customers: &[(NewCustomer, Timestamp)])
-    -> Result<Vec<CustomerId>, StoreError>;
+    async fn import_customers(
+        &mut self,
+        by: ImportId,
+        customers: &[(NewCustomer, Timestamp)],
+    ) -> Result<Vec<CustomerId>, StoreError>;
 
     /// Stores feature requests under the next tag numbers, in the given order. Otherwise as
     /// [`FeatureRequestWrites::insert_feature_request`]. Returns the first number, 0 if there is none.
-    async fn import_feature_requests(&mut self, requests: &[ImportedRequest]) -> Result<i64, StoreError>;
+    async fn import_feature_requests(&mut self, by: ImportId, requests: &[ImportedRequest]) -> Result<i64, StoreError>;
 
     /// Finds members by their folded addresses, removed ones included, and inserts those that are new as removed: their
     /// name is shown beside what they have written, they have no access, and adding the address restores them. Returns their
@@ -185,14 +202,18 @@ pub trait ImportWrites {
     async fn import_members(&mut self, members: &[Member]) -> Result<Vec<MemberId>, StoreError>;
 
     /// Stores votes, each for its feature request itself, and counts them: a customer with another vote in the same tree
-    /// counts once. A vote that is there already stays as it is. Returns the number of new votes.
+    /// counts once. A vote that is there already stays as it is.
     ///
     /// Contract: the feature requests and the customers exist. As with [`MergeWrites::link_feature_request`], no
     /// concurrent vote is lost or counted twice.
-    async fn import_votes(&mut self, votes: &[ImportedVote]) -> Result<u64, StoreError>;
+    async fn import_votes(&mut self, by: ImportId, votes: &[ImportedVote]) -> Result<VotesImported, StoreError>;
 
     /// Subscribes customers to feature requests without a vote, unless they have voted or their mail is stopped.
-    async fn import_subscriptions(&mut self, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError>;
+    async fn import_subscriptions(
+        &mut self,
+        by: ImportId,
+        subscriptions: &[ImportedSubscription],
+    ) -> Result<(), StoreError>;
 
     /// Stores comments, each on its feature request itself.
     async fn import_comments(&mut self, comments: &[ImportedComment]) -> Result<(), StoreError>;
@@ -209,6 +230,85 @@ pub trait ImportWrites {
     ///
     /// Contract: as with [`MergeWrites::link_feature_request`], no concurrent vote is lost or counted twice.
     async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError>;
+}
+
+/// Writes of the runs of imports: how far they are, where their records came from, and their undoing.
+#[async_trait]
+pub trait ImportRunWrites {
+    /// Returns the runs of the workspace, newest first. Other units of work that load them wait for this one.
+    async fn load_imports(&mut self) -> Result<Vec<Import>, StoreError>;
+
+    /// Inserts or replaces a run.
+    ///
+    /// Contract: at most one run of a workspace is running or being undone.
+    async fn save_import(&mut self, import: &Import) -> Result<(), StoreError>;
+
+    /// Stores how far a run is, and that its process works on it at that time. Returns whether it does: not if another
+    /// process has taken the run over.
+    async fn advance_import(
+        &mut self,
+        import: ImportId,
+        holder: Uuid,
+        progress: &Progress,
+        at: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns what is known of records of a source, in the given order. `None`: nothing.
+    async fn find_imported(
+        &mut self,
+        name: &SourceName,
+        kind: Kind,
+        external_ids: &[String],
+    ) -> Result<Vec<Option<ImportedRecord>>, StoreError>;
+
+    /// Remembers where records came from, that a run has written them at that time. The run of a record that is known stays
+    /// the one that has made it.
+    async fn remember_imported(
+        &mut self,
+        import: ImportId,
+        name: &SourceName,
+        kind: Kind,
+        records: &[ImportedFrom],
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Returns how many records of a kind a run has made, whether they are still there or not.
+    async fn count_imported(&mut self, import: ImportId, kind: Kind) -> Result<u64, StoreError>;
+
+    /// Returns feature requests that a run has made and that are still there, merged ones or others, ordered by ID, after
+    /// one of them.
+    ///
+    /// Contract: as [`MergeWrites::find_merge_node`].
+    async fn made_requests(
+        &mut self,
+        import: ImportId,
+        merged: bool,
+        after: Option<FeatureRequestId>,
+        limit: u32,
+    ) -> Result<Vec<MadeRequest>, StoreError>;
+
+    /// Returns the tracks that a run has made, whether they are still there or not.
+    async fn made_tracks(&mut self, import: ImportId) -> Result<Vec<TrackId>, StoreError>;
+
+    /// Deletes comments and notes that a run has made, and votes and subscriptions of feature requests that are remembered as
+    /// [`Kind::Votes`], at most of this many records and feature requests, and the votes from their tallies. Those of feature
+    /// requests that the run has made itself, and that are still there, stay. Returns how many, `None` if there are no more.
+    async fn delete_made_posts(&mut self, import: ImportId, limit: u32) -> Result<Option<MadePosts>, StoreError>;
+
+    /// Deletes the customers of a run to whom nothing refers, among so many after one of them. Returns how many, and the last
+    /// one that was looked at. `None`: there are no more.
+    async fn delete_made_customers(
+        &mut self,
+        import: ImportId,
+        after: Option<CustomerId>,
+        limit: u32,
+    ) -> Result<(u64, Option<CustomerId>), StoreError>;
+
+    /// Deletes the removed members of a run to whom nothing refers. Returns how many.
+    async fn delete_made_members(&mut self, import: ImportId) -> Result<u64, StoreError>;
+
+    /// Forgets where records came from that a run has made and that are not there any more.
+    async fn forget_deleted(&mut self, import: ImportId) -> Result<(), StoreError>;
 }
 
 /// Writes of votes and their notes.
@@ -855,15 +955,34 @@ mockall::mock! {
 
     #[async_trait]
     impl ImportWrites for Unit {
-        async fn import_customers(&mut self, customers: &[(NewCustomer, Timestamp)]) -> Result<Vec<CustomerId>, StoreError>;
-        async fn import_feature_requests(&mut self, requests: &[ImportedRequest]) -> Result<i64, StoreError>;
+        async fn find_customers(&mut self, addresses: &[FoldedEmail]) -> Result<Vec<Option<CustomerId>>, StoreError>;
+        async fn find_all_members(&mut self, addresses: &[FoldedEmail]) -> Result<Vec<Option<MemberId>>, StoreError>;
+        async fn existing_votes(&mut self, votes: &[(FeatureRequestId, CustomerId)]) -> Result<Vec<bool>, StoreError>;
+        async fn import_customers(&mut self, by: ImportId, customers: &[(NewCustomer, Timestamp)]) -> Result<Vec<CustomerId>, StoreError>;
+        async fn import_feature_requests(&mut self, by: ImportId, requests: &[ImportedRequest]) -> Result<i64, StoreError>;
         async fn import_members(&mut self, members: &[Member]) -> Result<Vec<MemberId>, StoreError>;
-        async fn import_votes(&mut self, votes: &[ImportedVote]) -> Result<u64, StoreError>;
-        async fn import_subscriptions(&mut self, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError>;
+        async fn import_votes(&mut self, by: ImportId, votes: &[ImportedVote]) -> Result<VotesImported, StoreError>;
+        async fn import_subscriptions(&mut self, by: ImportId, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError>;
         async fn import_comments(&mut self, comments: &[ImportedComment]) -> Result<(), StoreError>;
         async fn import_notes(&mut self, notes: &[ImportedNote]) -> Result<(), StoreError>;
         async fn import_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
         async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl ImportRunWrites for Unit {
+        async fn load_imports(&mut self) -> Result<Vec<Import>, StoreError>;
+        async fn save_import(&mut self, import: &Import) -> Result<(), StoreError>;
+        async fn advance_import(&mut self, import: ImportId, holder: Uuid, progress: &Progress, at: Timestamp) -> Result<bool, StoreError>;
+        async fn find_imported(&mut self, name: &SourceName, kind: Kind, external_ids: &[String]) -> Result<Vec<Option<ImportedRecord>>, StoreError>;
+        async fn remember_imported(&mut self, import: ImportId, name: &SourceName, kind: Kind, records: &[ImportedFrom], at: Timestamp) -> Result<(), StoreError>;
+        async fn count_imported(&mut self, import: ImportId, kind: Kind) -> Result<u64, StoreError>;
+        async fn made_requests(&mut self, import: ImportId, merged: bool, after: Option<FeatureRequestId>, limit: u32) -> Result<Vec<MadeRequest>, StoreError>;
+        async fn made_tracks(&mut self, import: ImportId) -> Result<Vec<TrackId>, StoreError>;
+        async fn delete_made_posts(&mut self, import: ImportId, limit: u32) -> Result<Option<MadePosts>, StoreError>;
+        async fn delete_made_customers(&mut self, import: ImportId, after: Option<CustomerId>, limit: u32) -> Result<(u64, Option<CustomerId>), StoreError>;
+        async fn delete_made_members(&mut self, import: ImportId) -> Result<u64, StoreError>;
+        async fn forget_deleted(&mut self, import: ImportId) -> Result<(), StoreError>;
     }
 
     #[async_trait]

@@ -39,13 +39,11 @@ impl CreateFeatureRequest {
 
     fn stored_bytes(&self) -> u64 {
         let draft = &self.draft;
-        let text = storage::row_bytes(&[draft.title.as_str(), draft.description.html(), draft.description.text()]);
-        let vote_tally = storage::ROW_BYTES;
-        let tags: u64 = draft.tags.iter().map(|tag| storage::row_bytes(&[tag.as_str()])).sum();
-        let search = self.search.as_ref().map_or(0, storage::search_document_bytes);
+        let FeatureRequestDraft { title, description, tags, .. } = draft;
+        let request = storage::feature_request_bytes(title, description, tags, self.search.as_ref());
         let author = draft.customer.as_ref().map_or(0, storage::voter_bytes);
         let note = draft.note.as_ref().map_or(0, storage::note_bytes);
-        text + vote_tally + tags + search + author + note
+        request + author + note
     }
 }
 

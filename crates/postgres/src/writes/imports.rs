@@ -8,11 +8,12 @@ use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestampt
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
+use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::event::NewEvent;
 use roadmap_domain::model::feature_request::Tag;
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId, MemberId};
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, ImportId, MemberId};
 use roadmap_domain::model::import::{
-    ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote,
+    ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote, VotesImported,
 };
 use roadmap_domain::model::mail::NO_MAILBOX;
 use roadmap_domain::model::member::Member;
@@ -47,15 +48,16 @@ statement! {
         times: Vec<TimestampColumn> => Array<Timestamptz>,
         have_mailbox: Vec<bool> => Array<Bool>,
         no_mailbox: String => Text,
+        import: Uuid => SqlUuid,
     } -> Untyped,
     "INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at, mail_stopped_at,
-                            mail_stopped_because, stops_changelogs)
+                            mail_stopped_because, stops_changelogs, import_id)
      SELECT {workspace}, (array_agg(id ORDER BY place))[1], (array_agg(email ORDER BY place))[1], folded,
             (array_agg(name ORDER BY place) FILTER (WHERE name IS NOT NULL))[1],
             (array_agg(name_folded ORDER BY place) FILTER (WHERE name IS NOT NULL))[1],
             (array_agg(at ORDER BY place))[1],
             CASE WHEN NOT bool_and(has_mailbox) THEN (array_agg(at ORDER BY place))[1] END,
-            CASE WHEN NOT bool_and(has_mailbox) THEN {no_mailbox} END, NOT bool_and(has_mailbox)
+            CASE WHEN NOT bool_and(has_mailbox) THEN {no_mailbox} END, NOT bool_and(has_mailbox), {import}
      FROM unnest({ids}, {emails}, {emails_folded}, {names}, {names_folded}, {times}, {have_mailbox})
          WITH ORDINALITY AS given (id, email, folded, name, name_folded, at, has_mailbox, place)
      GROUP BY folded ORDER BY folded
@@ -147,24 +149,26 @@ statement! {
 
 statement! {
     /// Inserts votes for feature requests themselves. Counts those for feature requests that were never part of a merge,
-    /// and their companies. Returns the number of new votes, and the roots of the trees that must be counted again.
+    /// and their companies. Returns the number of new votes and that of subscriptions among them, and the roots of the trees
+    /// that must be counted again.
     ImportVotes {
         workspace: Uuid => SqlUuid,
         requests: Vec<Uuid> => Array<SqlUuid>,
         customers: Vec<Uuid> => Array<SqlUuid>,
         subscribed: Vec<bool> => Array<Bool>,
         times: Vec<TimestampColumn> => Array<Timestamptz>,
-    } -> (BigInt, Array<SqlUuid>),
+        import: Uuid => SqlUuid,
+    } -> (BigInt, BigInt, Array<SqlUuid>),
     "WITH added AS (
-         INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
+         INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at, import_id)
          SELECT DISTINCT ON (request, customer) {workspace}, request, customer,
-                subscribed AND voter.mail_stopped_at IS NULL, at
+                subscribed AND voter.mail_stopped_at IS NULL, at, {import}
          FROM unnest({requests}, {customers}, {subscribed}, {times})
              WITH ORDINALITY AS given (request, customer, subscribed, at, place)
          JOIN customers AS voter ON voter.workspace_id = {workspace} AND voter.id = customer
          ORDER BY request, customer, place
          ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
-         RETURNING request_id, customer_id, created_at
+         RETURNING request_id, customer_id, created_at, subscribed
      ), placed AS MATERIALIZED (
          SELECT added.*, was_merged, coalesce(root_id, id) AS root FROM added
          JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND id = request_id
@@ -192,7 +196,8 @@ statement! {
          ) AS new ON new.request = voted.request
          WHERE workspace_id = {workspace} AND request_id = voted.request
      )
-     SELECT count(*), coalesce(array_agg(DISTINCT root ORDER BY root) FILTER (WHERE was_merged), ARRAY[]::uuid[])
+     SELECT count(*), count(*) FILTER (WHERE subscribed),
+            coalesce(array_agg(DISTINCT root ORDER BY root) FILTER (WHERE was_merged), ARRAY[]::uuid[])
      FROM placed"
 }
 
@@ -228,9 +233,10 @@ statement! {
         requests: Vec<Uuid> => Array<SqlUuid>,
         customers: Vec<Uuid> => Array<SqlUuid>,
         times: Vec<TimestampColumn> => Array<Timestamptz>,
+        import: Uuid => SqlUuid,
     } -> Untyped,
-    "INSERT INTO followers (workspace_id, request_id, customer_id, created_at)
-     SELECT DISTINCT ON (request, customer) {workspace}, request, customer, at
+    "INSERT INTO followers (workspace_id, request_id, customer_id, created_at, import_id)
+     SELECT DISTINCT ON (request, customer) {workspace}, request, customer, at, {import}
      FROM unnest({requests}, {customers}, {times}) WITH ORDINALITY AS given (request, customer, at, place)
      JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer
      WHERE mail_stopped_at IS NULL AND NOT EXISTS (
@@ -280,6 +286,18 @@ statement! {
 }
 
 statement! {
+    /// Selects which customers have voted for feature requests themselves.
+    ExistingVotes {
+        workspace: Uuid => SqlUuid,
+        requests: Vec<Uuid> => Array<SqlUuid>,
+        customers: Vec<Uuid> => Array<SqlUuid>,
+    } -> Bool,
+    "SELECT EXISTS (
+         SELECT FROM votes WHERE workspace_id = {workspace} AND request_id = request AND customer_id = customer
+     ) FROM unnest({requests}, {customers}) WITH ORDINALITY AS given (request, customer, place) ORDER BY place"
+}
+
+statement! {
     /// Selects the roots of the trees of feature requests.
     RootsOf { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> SqlUuid,
     "SELECT DISTINCT coalesce(root_id, id) AS root FROM feature_requests
@@ -299,7 +317,7 @@ statement! {
 }
 
 impl ImportCustomers {
-    fn new(workspace: Uuid, customers: &[(NewCustomer, Timestamp)]) -> Self {
+    fn new(workspace: Uuid, import: ImportId, customers: &[(NewCustomer, Timestamp)]) -> Self {
         let people = || customers.iter().map(|(customer, _)| customer);
         Self {
             workspace,
@@ -311,6 +329,7 @@ impl ImportCustomers {
             times: customers.iter().map(|(_, at)| (*at).into()).collect(),
             have_mailbox: people().map(|customer| customer.email.folded().has_mailbox()).collect(),
             no_mailbox: NO_MAILBOX.to_owned(),
+            import: import.uuid(),
         }
     }
 }
@@ -353,6 +372,12 @@ impl ImportRequests {
     }
 }
 
+/// Returns the IDs of the records with some addresses, in their order, those that were found.
+fn by_address(addresses: &[FoldedEmail], found: Vec<(String, Uuid)>) -> impl Iterator<Item = Option<Uuid>> {
+    let found: HashMap<String, Uuid> = found.into_iter().collect();
+    addresses.iter().map(move |address| found.get(address.as_str()).copied())
+}
+
 /// Returns the IDs of the records with some addresses, in their order.
 fn in_order(addresses: &[String], found: Vec<(String, Uuid)>) -> Result<Vec<Uuid>, StoreError> {
     let found: HashMap<String, Uuid> = found.into_iter().collect();
@@ -363,11 +388,32 @@ fn in_order(addresses: &[String], found: Vec<(String, Uuid)>) -> Result<Vec<Uuid
 
 #[async_trait]
 impl ImportWrites for PostgresUnit {
+    async fn find_customers(&mut self, addresses: &[FoldedEmail]) -> Result<Vec<Option<CustomerId>>, StoreError> {
+        let emails_folded: Vec<String> = addresses.iter().map(|address| address.as_str().to_owned()).collect();
+        let find = CustomersByAddress { workspace: self.workspace, emails_folded };
+        let found: Vec<(String, Uuid)> = self.run(find.load(&mut self.connection()?)).await?;
+        Ok(by_address(addresses, found).map(|id| id.map(CustomerId::new)).collect())
+    }
+
+    async fn find_all_members(&mut self, addresses: &[FoldedEmail]) -> Result<Vec<Option<MemberId>>, StoreError> {
+        let emails_folded: Vec<String> = addresses.iter().map(|address| address.as_str().to_owned()).collect();
+        let find = MembersByAddress { workspace: self.workspace, emails_folded };
+        let found: Vec<(String, Uuid)> = self.run(find.load(&mut self.connection()?)).await?;
+        Ok(by_address(addresses, found).map(|id| id.map(MemberId::new)).collect())
+    }
+
+    async fn existing_votes(&mut self, votes: &[(FeatureRequestId, CustomerId)]) -> Result<Vec<bool>, StoreError> {
+        let (requests, customers) = votes.iter().map(|(request, customer)| (request.uuid(), customer.uuid())).unzip();
+        let exist = ExistingVotes { workspace: self.workspace, requests, customers };
+        self.run(exist.load(&mut self.connection()?)).await
+    }
+
     async fn import_customers(
         &mut self,
+        by: ImportId,
         customers: &[(NewCustomer, Timestamp)],
     ) -> Result<Vec<CustomerId>, StoreError> {
-        let import = ImportCustomers::new(self.workspace, customers);
+        let import = ImportCustomers::new(self.workspace, by, customers);
         let addresses = import.emails_folded.clone();
         self.run(import.execute(&mut self.connection()?)).await?;
         let find = CustomersByAddress { workspace: self.workspace, emails_folded: addresses.clone() };
@@ -375,7 +421,7 @@ impl ImportWrites for PostgresUnit {
         Ok(in_order(&addresses, found)?.into_iter().map(CustomerId::new).collect())
     }
 
-    async fn import_feature_requests(&mut self, requests: &[ImportedRequest]) -> Result<i64, StoreError> {
+    async fn import_feature_requests(&mut self, by: ImportId, requests: &[ImportedRequest]) -> Result<i64, StoreError> {
         if requests.is_empty() {
             return Ok(0);
         }
@@ -385,7 +431,7 @@ impl ImportWrites for PostgresUnit {
             })
         };
         let authors: Vec<(NewCustomer, Timestamp)> = with_authors().collect();
-        let mut found = self.import_customers(&authors).await?.into_iter();
+        let mut found = self.import_customers(by, &authors).await?.into_iter();
         let authors = requests
             .iter()
             .map(|imported| imported.request.author.as_ref().and_then(|_| found.next()).map(|author| author.uuid()))
@@ -400,7 +446,7 @@ impl ImportWrites for PostgresUnit {
         self.run(import.get_result(&mut self.connection()?)).await
     }
 
-    async fn import_votes(&mut self, votes: &[ImportedVote]) -> Result<u64, StoreError> {
+    async fn import_votes(&mut self, by: ImportId, votes: &[ImportedVote]) -> Result<VotesImported, StoreError> {
         self.lock_workspace(WorkspaceLock::Merges).await?;
         let import = ImportVotes {
             workspace: self.workspace,
@@ -408,11 +454,13 @@ impl ImportWrites for PostgresUnit {
             customers: votes.iter().map(|vote| vote.customer.uuid()).collect(),
             subscribed: votes.iter().map(|vote| vote.is_subscribed).collect(),
             times: votes.iter().map(|vote| vote.at.into()).collect(),
+            import: by.uuid(),
         };
-        let (new, roots): (i64, Vec<Uuid>) = self.run(import.get_result(&mut self.connection()?)).await?;
+        let (new, subscribed, roots): (i64, i64, Vec<Uuid>) =
+            self.run(import.get_result(&mut self.connection()?)).await?;
         self.lock_in_order(&roots).await?;
         self.count_trees(roots).await?;
-        Ok(new.unsigned_abs())
+        Ok(VotesImported { new: new.unsigned_abs(), subscribed: subscribed.unsigned_abs() })
     }
 
     async fn import_members(&mut self, members: &[Member]) -> Result<Vec<MemberId>, StoreError> {
@@ -432,12 +480,17 @@ impl ImportWrites for PostgresUnit {
         Ok(in_order(&addresses, found)?.into_iter().map(MemberId::new).collect())
     }
 
-    async fn import_subscriptions(&mut self, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError> {
+    async fn import_subscriptions(
+        &mut self,
+        by: ImportId,
+        subscriptions: &[ImportedSubscription],
+    ) -> Result<(), StoreError> {
         let import = ImportSubscriptions {
             workspace: self.workspace,
             requests: subscriptions.iter().map(|subscription| subscription.request.uuid()).collect(),
             customers: subscriptions.iter().map(|subscription| subscription.customer.uuid()).collect(),
             times: subscriptions.iter().map(|subscription| subscription.at.into()).collect(),
+            import: by.uuid(),
         };
         self.run(import.execute(&mut self.connection()?)).await?;
         Ok(())
@@ -504,7 +557,7 @@ impl ImportWrites for PostgresUnit {
 }
 
 impl PostgresUnit {
-    async fn lock_in_order(&self, roots: &[Uuid]) -> Result<(), StoreError> {
+    pub(super) async fn lock_in_order(&self, roots: &[Uuid]) -> Result<(), StoreError> {
         match roots.iter().copied().next() {
             Some(first) => self.lock_trees(roots.to_vec(), first, Vec::new()).await,
             None => Ok(()),

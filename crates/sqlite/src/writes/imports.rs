@@ -8,17 +8,18 @@ use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDs
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
+use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::event::NewEvent;
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId, MemberId};
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, ImportId, MemberId};
 use roadmap_domain::model::import::{
-    ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote,
+    ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote, VotesImported,
 };
 use roadmap_domain::model::mail::NO_MAILBOX;
 use roadmap_domain::model::member::Member;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::trending;
 use roadmap_domain::ports::ImportWrites;
-use roadmap_store::columns::Id;
+use roadmap_store::columns::{Id, inconsistent};
 use uuid::Uuid;
 
 use crate::errors::SqlError;
@@ -29,27 +30,29 @@ use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
 use crate::writes::merges::{recount, root_of};
 use crate::writes::requests::{insert, insert_event};
-use crate::writes::votes::{AddCompanyVoter, AddVotes, find_or_insert_customer};
+use crate::writes::votes::{AddCompanyVoter, AddVotes, find_customer, find_or_insert_customer};
 
 statement! {
-    /// Inserts a vote for a feature request itself, also if it is merged.
+    /// Inserts a vote for a feature request itself, also if it is merged. Returns whether it is a subscription.
     ImportVote {
         workspace: Id => Binary, request: Id => Binary, customer: Id => Binary, subscribed: bool => Bool,
-        at: i64 => BigInt,
-    }
-    "WITH vote (workspace, request, customer, subscribed, at) AS (SELECT ?, ?, ?, ?, ?)
-     INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
-     SELECT workspace, request, customer, subscribed AND mail_stopped_at IS NULL, at FROM vote
+        at: i64 => BigInt, import: Id => Binary,
+    } -> Bool,
+    "WITH vote (workspace, request, customer, subscribed, at, import) AS (SELECT ?, ?, ?, ?, ?, ?)
+     INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at, import_id)
+     SELECT workspace, request, customer, subscribed AND mail_stopped_at IS NULL, at, import FROM vote
      CROSS JOIN customers ON customers.workspace_id = workspace AND customers.id = customer WHERE true
-     ON CONFLICT DO NOTHING"
+     ON CONFLICT DO NOTHING RETURNING subscribed"
 }
 
 statement! {
     /// Subscribes a customer without a vote, unless there is one or the customer's mail is stopped.
-    ImportSubscription { workspace: Id => Binary, request: Id => Binary, customer: Id => Binary, at: i64 => BigInt }
-    "WITH given (workspace, request, customer, at) AS (SELECT ?, ?, ?, ?)
-     INSERT INTO followers (workspace_id, request_id, customer_id, created_at)
-     SELECT workspace, request, customer, at FROM given
+    ImportSubscription {
+        workspace: Id => Binary, request: Id => Binary, customer: Id => Binary, at: i64 => BigInt, import: Id => Binary,
+    }
+    "WITH given (workspace, request, customer, at, import) AS (SELECT ?, ?, ?, ?, ?)
+     INSERT INTO followers (workspace_id, request_id, customer_id, created_at, import_id)
+     SELECT workspace, request, customer, at, import FROM given
      CROSS JOIN customers ON customers.workspace_id = workspace AND customers.id = customer
      WHERE mail_stopped_at IS NULL AND NOT EXISTS (
          SELECT 1 FROM votes WHERE votes.workspace_id = workspace AND votes.request_id = request
@@ -82,6 +85,18 @@ statement! {
     "UPDATE vote_tallies SET nameless_votes = ? WHERE workspace_id = ? AND request_id = ?"
 }
 
+statement! {
+    /// Selects whether a customer has voted for a feature request itself.
+    VoteExists { workspace: Id => Binary, request: Id => Binary, customer: Id => Binary } -> Bool,
+    "SELECT EXISTS (SELECT 1 FROM votes WHERE workspace_id = ? AND request_id = ? AND customer_id = ?)"
+}
+
+statement! {
+    /// Sets the run that has made a customer.
+    SetCustomerImport { import: Id => Binary, workspace: Id => Binary, customer: Id => Binary }
+    "UPDATE customers SET import_id = ? WHERE workspace_id = ? AND id = ?"
+}
+
 /// The new votes for a feature request that is not merged.
 #[derive(Default)]
 struct Added {
@@ -93,12 +108,15 @@ struct Added {
 fn import_customer(
     connection: &mut SqliteConnection,
     workspace: Id,
-    customer: &NewCustomer,
-    at: Timestamp,
+    import: Id,
+    (customer, at): &(NewCustomer, Timestamp),
 ) -> Result<CustomerId, SqlError> {
-    let id = find_or_insert_customer(connection, workspace, customer, at)?;
-    if id.0 == customer.id.uuid() && !customer.email.folded().has_mailbox() {
-        stop_mail(connection, workspace, id, at.millis(), NO_MAILBOX)?;
+    let id = find_or_insert_customer(connection, workspace, customer, *at)?;
+    if id.0 == customer.id.uuid() {
+        SetCustomerImport { import, workspace, customer: id }.execute(connection)?;
+        if !customer.email.folded().has_mailbox() {
+            stop_mail(connection, workspace, id, at.millis(), NO_MAILBOX)?;
+        }
     }
     Ok(CustomerId::new(id.0))
 }
@@ -106,10 +124,14 @@ fn import_customer(
 fn import_requests(
     connection: &mut SqliteConnection,
     workspace: Id,
+    import: Id,
     requests: &[ImportedRequest],
 ) -> Result<i64, SqlError> {
     let mut first = None;
     for ImportedRequest { request, nameless_votes } in requests {
+        if let Some(author) = &request.author {
+            import_customer(connection, workspace, import, &(author.clone(), request.created_at))?;
+        }
         let number = insert(connection, workspace, request, (*nameless_votes).into())?;
         first.get_or_insert(number);
     }
@@ -122,18 +144,23 @@ fn merged_root(connection: &mut SqliteConnection, workspace: Id, request: Id) ->
     Ok((tree_members(connection, workspace, root)?.len() > 1).then_some(root.0))
 }
 
-fn import_votes(connection: &mut SqliteConnection, workspace: Id, votes: &[ImportedVote]) -> Result<u64, SqlError> {
+fn import_votes(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    import: Id,
+    votes: &[ImportedVote],
+) -> Result<VotesImported, SqlError> {
     let mut trees: BTreeMap<Uuid, Option<Uuid>> = BTreeMap::new();
     let mut recounted = BTreeSet::new();
     let mut counted: BTreeMap<Uuid, Added> = BTreeMap::new();
-    let mut new = 0;
+    let mut imported = VotesImported::default();
     for ImportedVote { request, customer, is_subscribed, at } in votes {
         let (request, customer) = (Id(request.uuid()), Id(customer.uuid()));
-        let vote = ImportVote { workspace, request, customer, subscribed: *is_subscribed, at: at.millis() };
-        if vote.execute(connection)? == 0 {
-            continue;
-        }
-        new += 1;
+        let vote = ImportVote { workspace, request, customer, subscribed: *is_subscribed, at: at.millis(), import };
+        let is_new: Option<bool> = vote.get_result(connection).optional()?;
+        let Some(is_subscription) = is_new else { continue };
+        imported.new += 1;
+        imported.subscribed += u64::from(is_subscription);
         let root = match trees.get(&request.0) {
             Some(root) => *root,
             None => {
@@ -159,7 +186,7 @@ fn import_votes(connection: &mut SqliteConnection, workspace: Id, votes: &[Impor
     for root in recounted {
         recount(connection, workspace, Id(root))?;
     }
-    Ok(new)
+    Ok(imported)
 }
 
 fn import_member(connection: &mut SqliteConnection, workspace: Id, member: &Member) -> Result<MemberId, SqlError> {
@@ -174,12 +201,23 @@ fn import_member(connection: &mut SqliteConnection, workspace: Id, member: &Memb
         at: member.created_at.millis(),
     };
     import.execute(connection)?;
-    let id: Id = members::table
+    find_any_member(connection, workspace, address)?
+        .ok_or_else(|| inconsistent("members", "email_folded", address).into())
+}
+
+/// Returns the member with a folded address, removed or not.
+fn find_any_member(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    address: &str,
+) -> Result<Option<MemberId>, SqlError> {
+    let id: Option<Id> = members::table
         .filter(members::workspace_id.eq(workspace))
         .filter(members::email_folded.eq(address))
         .select(members::id)
-        .first(connection)?;
-    Ok(MemberId::new(id.0))
+        .first(connection)
+        .optional()?;
+    Ok(id.map(|id| MemberId::new(id.0)))
 }
 
 fn import_comment(connection: &mut SqliteConnection, workspace: Id, comment: &ImportedComment) -> Result<(), SqlError> {
@@ -248,25 +286,56 @@ fn set_nameless_votes(
 
 #[async_trait]
 impl ImportWrites for SqliteUnit {
-    async fn import_customers(
-        &mut self,
-        customers: &[(NewCustomer, Timestamp)],
-    ) -> Result<Vec<CustomerId>, StoreError> {
-        let customers = customers.to_vec();
+    async fn find_customers(&mut self, addresses: &[FoldedEmail]) -> Result<Vec<Option<CustomerId>>, StoreError> {
+        let addresses = addresses.to_vec();
         self.run(move |connection, workspace| {
-            customers.iter().map(|(customer, at)| import_customer(connection, workspace, customer, *at)).collect()
+            let find = |address| Ok(find_customer(connection, workspace, address)?.map(|id| CustomerId::new(id.0)));
+            addresses.iter().map(find).collect()
         })
         .await
     }
 
-    async fn import_feature_requests(&mut self, requests: &[ImportedRequest]) -> Result<i64, StoreError> {
-        let requests = requests.to_vec();
-        self.run(move |connection, workspace| import_requests(connection, workspace, &requests)).await
+    async fn find_all_members(&mut self, addresses: &[FoldedEmail]) -> Result<Vec<Option<MemberId>>, StoreError> {
+        let addresses = addresses.to_vec();
+        self.run(move |connection, workspace| {
+            addresses.iter().map(|address| find_any_member(connection, workspace, address.as_str())).collect()
+        })
+        .await
     }
 
-    async fn import_votes(&mut self, votes: &[ImportedVote]) -> Result<u64, StoreError> {
+    async fn existing_votes(&mut self, votes: &[(FeatureRequestId, CustomerId)]) -> Result<Vec<bool>, StoreError> {
         let votes = votes.to_vec();
-        self.run(move |connection, workspace| import_votes(connection, workspace, &votes)).await
+        self.run(move |connection, workspace| {
+            let exists = |(request, customer): (FeatureRequestId, CustomerId)| {
+                let (request, customer) = (Id(request.uuid()), Id(customer.uuid()));
+                Ok(VoteExists { workspace, request, customer }.get_result(connection)?)
+            };
+            votes.into_iter().map(exists).collect()
+        })
+        .await
+    }
+
+    async fn import_customers(
+        &mut self,
+        by: ImportId,
+        customers: &[(NewCustomer, Timestamp)],
+    ) -> Result<Vec<CustomerId>, StoreError> {
+        let customers = customers.to_vec();
+        self.run(move |connection, workspace| {
+            let import = |customer| import_customer(connection, workspace, Id(by.uuid()), customer);
+            customers.iter().map(import).collect()
+        })
+        .await
+    }
+
+    async fn import_feature_requests(&mut self, by: ImportId, requests: &[ImportedRequest]) -> Result<i64, StoreError> {
+        let requests = requests.to_vec();
+        self.run(move |connection, workspace| import_requests(connection, workspace, Id(by.uuid()), &requests)).await
+    }
+
+    async fn import_votes(&mut self, by: ImportId, votes: &[ImportedVote]) -> Result<VotesImported, StoreError> {
+        let votes = votes.to_vec();
+        self.run(move |connection, workspace| import_votes(connection, workspace, Id(by.uuid()), &votes)).await
     }
 
     async fn import_members(&mut self, members: &[Member]) -> Result<Vec<MemberId>, StoreError> {
@@ -277,12 +346,16 @@ impl ImportWrites for SqliteUnit {
         .await
     }
 
-    async fn import_subscriptions(&mut self, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError> {
+    async fn import_subscriptions(
+        &mut self,
+        by: ImportId,
+        subscriptions: &[ImportedSubscription],
+    ) -> Result<(), StoreError> {
         let subscriptions = subscriptions.to_vec();
         self.run(move |connection, workspace| {
             for ImportedSubscription { request, customer, at } in &subscriptions {
                 let (request, customer, at) = (Id(request.uuid()), Id(customer.uuid()), at.millis());
-                ImportSubscription { workspace, request, customer, at }.execute(connection)?;
+                ImportSubscription { workspace, request, customer, at, import: Id(by.uuid()) }.execute(connection)?;
             }
             Ok(())
         })

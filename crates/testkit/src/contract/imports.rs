@@ -11,7 +11,9 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::{Event, EventContent, NewEvent};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, Tag};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, CustomerId, EventId, FeatureRequestId, MemberId, NoteId, WorkspaceId};
+use roadmap_domain::model::id::{
+    CommentId, CustomerId, EventId, FeatureRequestId, ImportId, MemberId, NoteId, WorkspaceId,
+};
 use roadmap_domain::model::import::{
     ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote,
 };
@@ -31,6 +33,9 @@ use uuid::Uuid;
 
 use crate::effort::{SeededRng, rounds};
 use crate::harness::{Failing, Harness, draft, largest_page, member_viewer, merge, name, unmerge, vote};
+
+/// The run that has made what is imported.
+const RUN: ImportId = ImportId::new(Uuid::from_u128(0x1e57));
 
 /// Sets the nameless votes of feature requests.
 struct SetNamelessVotes(Vec<(FeatureRequestId, u32)>);
@@ -71,14 +76,14 @@ impl Operation for Import {
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Self::Output>, RoadmapError> {
-        let customers = work.import_customers(&self.customers).await?;
-        let number = work.import_feature_requests(&self.requests).await?;
-        let votes = work.import_votes(&self.votes).await?;
-        work.import_subscriptions(&self.subscriptions).await?;
+        let customers = work.import_customers(RUN, &self.customers).await?;
+        let number = work.import_feature_requests(RUN, &self.requests).await?;
+        let votes = work.import_votes(RUN, &self.votes).await?;
+        work.import_subscriptions(RUN, &self.subscriptions).await?;
         work.import_comments(&self.comments).await?;
         work.import_notes(&self.notes).await?;
         work.import_events(&self.events).await?;
-        Ok(Performed::new((customers, number, votes), Audit::Unchanged))
+        Ok(Performed::new((customers, number, votes.new), Audit::Unchanged))
     }
 }
 

@@ -1,0 +1,324 @@
+//! Makes the records of a source fit for the store, before anything is written: clean texts of the lengths that records have
+//! here.
+
+use crate::error::Validated;
+use crate::model::html::CleanHtml;
+use crate::model::import::records::{Comment, FeatureRequest, Note, Prepared, Record, stored_id};
+use crate::model::markdown;
+use crate::model::text::truncate;
+
+/// What was changed so that a record fits: something that its reader should know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adjustment {
+    /// The description goes on in comments.
+    DescriptionContinued,
+    /// The comment goes on in further comments.
+    CommentContinued,
+    /// The note goes on in further notes.
+    NoteContinued,
+    /// The text has so much markup, or shows so little, that it is shown as it was typed.
+    ShownAsText,
+}
+
+impl Adjustment {
+    /// Returns the field of the source and a sentence about it.
+    #[must_use]
+    pub const fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            Self::DescriptionContinued => {
+                ("description", "the description is longer than 20,000 characters: it goes on in comments")
+            }
+            Self::CommentContinued => {
+                ("body", "the comment is longer than 20,000 characters: it goes on in further ones")
+            }
+            Self::NoteContinued => ("body", "the note is longer than 20,000 characters: it goes on in further ones"),
+            Self::ShownAsText => ("body", "the text cannot be shown with its markup: it is shown as it was typed"),
+        }
+    }
+}
+
+/// The records that a record of a source becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreparedRecords {
+    /// The record, then those in which its text goes on.
+    pub records: Vec<Prepared<Record>>,
+    pub adjustments: Vec<Adjustment>,
+}
+
+/// Prepares a record.
+///
+/// # Errors
+/// None: a record is always JSON.
+pub fn prepare(record: Record) -> serde_json::Result<PreparedRecords> {
+    let digest = record.digest()?;
+    let mut adjustments = Vec::new();
+    let records = match record {
+        Record::FeatureRequest(request) => prepare_request(request, &mut adjustments),
+        Record::Comment(comment) => {
+            let continued = Adjustment::CommentContinued;
+            let bodies = bodies(&comment.body, continued, &mut adjustments);
+            let of_body = |(id, body)| {
+                Record::Comment(Comment {
+                    external_id: id,
+                    request: stored_id(&comment.request).into_owned(),
+                    body,
+                    ..comment.clone()
+                })
+            };
+            parts(&comment.external_id, bodies).map(of_body).collect()
+        }
+        Record::Note(note) => {
+            let bodies = bodies(&note.body, Adjustment::NoteContinued, &mut adjustments);
+            let of_body = |(id, body)| {
+                Record::Note(Note {
+                    external_id: id,
+                    request: stored_id(&note.request).into_owned(),
+                    body,
+                    ..note.clone()
+                })
+            };
+            parts(&note.external_id, bodies).map(of_body).collect()
+        }
+        Record::Vote(mut vote) => {
+            vote.request = stored_id(&vote.request).into_owned();
+            vec![Record::Vote(vote)]
+        }
+        other => vec![other],
+    };
+    let prepared = |record| Prepared { digest: digest.clone(), record };
+    Ok(PreparedRecords { records: records.into_iter().map(prepared).collect(), adjustments })
+}
+
+fn prepare_request(request: FeatureRequest, adjustments: &mut Vec<Adjustment>) -> Vec<Record> {
+    let mut texts = split(&request.description).into_iter();
+    let (description, is_text) = clean(texts.next().unwrap_or_default(), false);
+    if is_text {
+        adjustments.push(Adjustment::ShownAsText);
+    }
+    let rest: Vec<String> = texts.map(|text| clean(text, true).0).collect();
+    if !rest.is_empty() {
+        adjustments.push(Adjustment::DescriptionContinued);
+    }
+    let id = stored_id(&request.external_id).into_owned();
+    let comment = |(place, body): (usize, String)| {
+        Record::Comment(Comment {
+            external_id: part_id(&format!("{id} description"), place),
+            request: id.clone(),
+            body,
+            author: request.author.clone(),
+            is_team: request.is_team,
+            is_held: false,
+            created_at: request.created_at,
+            origin: request.origin,
+        })
+    };
+    let comments: Vec<_> = (1..).zip(rest).map(comment).collect();
+    let merged_into = request.merged_into.as_deref().map(|id| stored_id(id).into_owned());
+    let request = FeatureRequest { external_id: id, description, merged_into, ..request };
+    std::iter::once(Record::FeatureRequest(request)).chain(comments).collect()
+}
+
+/// Returns the clean parts of the text of a comment or a note.
+fn bodies(text: &str, continued: Adjustment, adjustments: &mut Vec<Adjustment>) -> Vec<String> {
+    let (bodies, are_texts): (Vec<_>, Vec<_>) = split(text).into_iter().map(|part| clean(part, true)).unzip();
+    if are_texts.contains(&true) {
+        adjustments.push(Adjustment::ShownAsText);
+    }
+    if bodies.len() > 1 {
+        adjustments.push(continued);
+    }
+    bodies
+}
+
+/// Returns the parts of a text with the ids of their records.
+fn parts(id: &str, bodies: Vec<String>) -> impl Iterator<Item = (String, String)> {
+    bodies.into_iter().enumerate().map(move |(place, body)| (part_id(id, place), body))
+}
+
+/// Returns the stored id of a part of a record, of which the first one has the id of the record.
+fn part_id(id: &str, place: usize) -> String {
+    match place {
+        0 => stored_id(id).into_owned(),
+        _ => stored_id(&format!("{id} {}", place + 1)).into_owned(),
+    }
+}
+
+/// Returns clean HTML, and whether it shows the text as it was typed. A required text always shows something.
+fn clean(text: &str, is_required: bool) -> (String, bool) {
+    let shows = |html: &CleanHtml| !is_required || !html.to_text().trim().is_empty() || html.has_pictures();
+    let html: Validated<_> = markdown::imported_to_html("text", text.trim());
+    match html {
+        Ok(html) if shows(&html) => (html.as_str().trim().to_owned(), false),
+        _ => (CleanHtml::of_text(text.trim()).as_str().to_owned(), true),
+    }
+}
+
+/// Splits a text into parts of at most as many characters as a typed text has, each as long as possible: at the end of a
+/// paragraph, else of a line, else of a word.
+fn split(mut text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    loop {
+        let start = truncate(text, markdown::MAX);
+        if start.len() == text.len() {
+            parts.push(text);
+            return parts;
+        }
+        // Not so early that there are many parts.
+        let earliest = truncate(text, markdown::MAX / 2).len();
+        let end = ["\n\n", "\n", " "]
+            .into_iter()
+            .filter_map(|between| start.rfind(between).map(|at| at + between.len()))
+            .find(|end| *end > earliest)
+            .unwrap_or(start.len());
+        let (part, rest) = text.split_at(end);
+        parts.push(part);
+        if rest.trim().is_empty() {
+            return parts;
+        }
+        text = rest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::import::records::{Origin, Person, PersonKey, Vote};
+    use crate::usecase::fixtures::now;
+    use proptest::prelude::*;
+
+    fn request(description: &str) -> FeatureRequest {
+        let ann = Person { key: PersonKey::Email("ann@a.example".to_owned()), name: None };
+        FeatureRequest {
+            external_id: "A".to_owned(),
+            title: "Dark mode".to_owned(),
+            description: description.to_owned(),
+            status: None,
+            tags: Vec::new(),
+            is_private: false,
+            awaits_approval: false,
+            author: Some(ann),
+            is_team: false,
+            nameless_votes: 0,
+            created_at: Some(now()),
+            url: None,
+            merged_into: None,
+            origin: Origin { file: 0, line: 2 },
+        }
+    }
+
+    fn comment(body: &str) -> Comment {
+        let FeatureRequest { origin, author, .. } = request("");
+        Comment {
+            external_id: "C".to_owned(),
+            request: "A".to_owned(),
+            body: body.to_owned(),
+            author,
+            is_team: false,
+            is_held: false,
+            created_at: None,
+            origin,
+        }
+    }
+
+    fn prepared(record: Record) -> (Vec<Record>, Vec<Adjustment>) {
+        let digest = record.digest().unwrap();
+        let prepared = prepare(record).unwrap();
+        assert!(prepared.records.iter().all(|record| record.digest == digest));
+        (prepared.records.into_iter().map(|prepared| prepared.record).collect(), prepared.adjustments)
+    }
+
+    #[test]
+    fn texts_become_clean_html() {
+        let (records, adjustments) = prepared(Record::FeatureRequest(request("a *b*\n<script>x</script>")));
+        let expected = FeatureRequest { description: "<p>a <em>b</em><br>\n</p>".to_owned(), ..request("") };
+        assert_eq!((records, adjustments), (vec![Record::FeatureRequest(expected)], vec![]));
+        let (records, _) = prepared(Record::Comment(comment("**Yes**")));
+        assert_eq!(records, [Record::Comment(comment("<p><strong>Yes</strong></p>"))]);
+        // A description may show nothing.
+        let (records, adjustments) = prepared(Record::FeatureRequest(request("<!-- write here -->")));
+        assert_eq!((records, adjustments), (vec![Record::FeatureRequest(request(""))], vec![]));
+    }
+
+    #[test]
+    fn a_text_that_would_show_nothing_is_shown_as_it_was_typed() {
+        for (body, shown) in [
+            ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+            (&*"<b>".repeat(6_000), &*"&lt;b&gt;".repeat(6_000)),
+        ] {
+            let (records, adjustments) = prepared(Record::Comment(comment(body)));
+            assert_eq!(records, [Record::Comment(comment(shown))]);
+            assert_eq!(adjustments, [Adjustment::ShownAsText]);
+        }
+    }
+
+    #[test]
+    fn a_long_description_goes_on_in_comments_of_its_author() {
+        let paragraph = "word ".repeat(2_000);
+        let text = [&*paragraph; 5].join("\n\n");
+        let (records, adjustments) = prepared(Record::FeatureRequest(request(&text)));
+        assert_eq!(adjustments, [Adjustment::DescriptionContinued]);
+        let [Record::FeatureRequest(first), rest @ ..] = &*records else { panic!() };
+        let mut words = first.description.matches("word").count();
+        for (place, record) in rest.iter().enumerate() {
+            let Record::Comment(part) = record else { panic!() };
+            assert_eq!(
+                (&*part.request, part.author.clone(), part.created_at),
+                ("A", first.author.clone(), first.created_at)
+            );
+            assert_eq!(part.external_id, format!("A description {}", place + 2));
+            words += part.body.matches("word").count();
+        }
+        assert_eq!((words, rest.len()), (10_000, 4));
+    }
+
+    #[test]
+    fn a_long_comment_goes_on_in_further_ones() {
+        let (records, adjustments) = prepared(Record::Comment(comment(&"a".repeat(45_000))));
+        let ids: Vec<_> = records
+            .iter()
+            .map(|record| match record {
+                Record::Comment(comment) => (&*comment.external_id, comment.body.len() - "<p></p>".len()),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(ids, [("C", 20_000), ("C 2", 20_000), ("C 3", 5_000)]);
+        assert_eq!(adjustments, [Adjustment::CommentContinued]);
+        let Comment { external_id, request, author, created_at, origin, .. } = comment("");
+        let body = "b\n".repeat(15_000);
+        let note = Note { external_id, request, body, author, created_at, origin };
+        let (records, adjustments) = prepared(Record::Note(note));
+        assert_eq!((records.len(), adjustments), (2, vec![Adjustment::NoteContinued]));
+    }
+
+    #[test]
+    fn long_ids_are_stored_as_digests_wherever_they_are() {
+        let long = "x".repeat(300);
+        let long_id = stored_id(&long).into_owned();
+        let merged = FeatureRequest { external_id: long.clone(), merged_into: Some(long.clone()), ..request("") };
+        let (records, _) = prepared(Record::FeatureRequest(merged));
+        let expected =
+            FeatureRequest { external_id: long_id.clone(), merged_into: Some(long_id.clone()), ..request("") };
+        assert_eq!(records, [Record::FeatureRequest(expected)]);
+        let comment = Comment { external_id: long.clone(), request: long.clone(), ..comment("a") };
+        let (records, _) = prepared(Record::Comment(comment.clone()));
+        let body = "<p>a</p>".to_owned();
+        let expected = Comment { external_id: long_id.clone(), request: long_id.clone(), body, ..comment.clone() };
+        assert_eq!(records, [Record::Comment(expected)]);
+        let person = Person { key: PersonKey::ExternalId("1".to_owned()), name: None };
+        let vote =
+            Vote { request: long, person, is_subscribed: None, created_at: None, origin: Origin { file: 0, line: 1 } };
+        let (records, _) = prepared(Record::Vote(vote.clone()));
+        assert_eq!(records, [Record::Vote(Vote { request: long_id, ..vote })]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_split_text_is_whole(text in "[a-zäß \n]{0,200}", repeat in 1_usize..600) {
+            let text = text.repeat(repeat);
+            let parts = split(&text);
+            prop_assert!(parts.iter().all(|part| part.chars().count() <= markdown::MAX));
+            let joined = parts.concat();
+            prop_assert!(text.starts_with(&joined) && text[joined.len()..].trim().is_empty());
+        }
+    }
+}
