@@ -7,6 +7,7 @@ mod backup;
 mod changelog;
 mod customer;
 mod doctor;
+mod import;
 mod lane;
 mod mail;
 mod mcp;
@@ -24,6 +25,7 @@ mod track;
 mod worker;
 mod workspace;
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
@@ -120,25 +122,29 @@ enum ConfiguredCommand {
     /// List and export the audit log of a workspace: who changed what, and when
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Import feature requests, votes and comments of other programs, and undo imports
+    #[command(subcommand)]
+    Import(import::ImportCommand),
 }
 
 impl Arguments {
-    /// Runs the command.
-    pub(crate) async fn run(self) -> anyhow::Result<()> {
+    /// Runs the command. Returns the exit status of the process.
+    pub(crate) async fn run(self) -> anyhow::Result<ExitCode> {
         let settings = || Settings::load(&self.settings);
         match self.command {
-            Command::Openapi(command) => command.run(),
-            Command::Mcp(command) => command.run(settings).await,
+            Command::Openapi(command) => command.run()?,
+            Command::Mcp(command) => command.run(settings).await?,
             // Invalid settings are one of its findings, and the log would disturb its output.
-            Command::Doctor(command) => command.run(settings()).await,
+            Command::Doctor(command) => command.run(settings()).await?,
             Command::Configured(command) => {
                 let settings = settings()?;
                 let telemetry = telemetry::start(&settings, matches!(command, ConfiguredCommand::Serve(_)))?;
                 let outcome = command.run(settings.clone()).await;
                 telemetry.shut_down().await;
-                outcome.map_err(|error| explain(error, &settings))
+                return outcome.map_err(|error| explain(error, &settings));
             }
         }
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -152,8 +158,9 @@ fn explain(error: anyhow::Error, settings: &Settings) -> anyhow::Error {
 }
 
 impl ConfiguredCommand {
-    async fn run(self, settings: Settings) -> anyhow::Result<()> {
+    async fn run(self, settings: Settings) -> anyhow::Result<ExitCode> {
         match self {
+            Self::Import(command) => return command.run(&settings).await,
             Self::Serve(command) => command.run(settings).await,
             Self::Migrate(command) => command.run(&settings).await,
             Self::Workspace(command) => command.run(&settings).await,
@@ -174,7 +181,8 @@ impl ConfiguredCommand {
             Self::Portal(command) => command.run(&settings).await,
             Self::SignIn(command) => command.run(&settings).await,
             Self::Audit(command) => command.run(&settings).await,
-        }
+        }?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 

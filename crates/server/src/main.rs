@@ -14,6 +14,7 @@
 //! - [`worker`]: sends mail until the shutdown.
 //! - [`doctor`]: checks the settings and everything that they refer to.
 //! - [`archive`]: a backup as one file.
+//! - [`import`]: records of other programs.
 //! - [`commands`]: one module per command of the command line.
 //!
 //! Not here: business rules and SQL.
@@ -23,6 +24,7 @@ mod commands;
 mod credentials;
 mod demo;
 mod doctor;
+mod import;
 mod metrics;
 mod operator;
 mod ownership;
@@ -48,7 +50,7 @@ async fn main() -> ExitCode {
     // All files are private to the owner, whatever the caller's umask. This precedes the creation of any file.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     match Arguments::parse().run().await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             // The whole chain of causes on one line.
             eprintln!("error: {}", report::error_line(&error));

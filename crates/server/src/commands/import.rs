@@ -1,0 +1,535 @@
+//! `roadmap import`
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use anyhow::{Context, anyhow, bail};
+use clap::{Args, Subcommand};
+use roadmap_domain::error::{Conflict, Resource, RoadmapError};
+use roadmap_domain::model::id::{ImportId, WorkspaceId, parse_uuid};
+use roadmap_domain::model::import::run::{Import, ImportState, SourceName};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::usecase::import::load::FindRequests;
+use roadmap_domain::usecase::import::run::{BeginImport, Begun, ListImports, ResumeImport};
+use roadmap_import::archive::{self, Input, Limits};
+use roadmap_import::dates::{Dates, DayOrder};
+use roadmap_import::encoding;
+use roadmap_import::sources::csv::{self, FieldMap, MAX_RECORDS};
+use roadmap_import::visible;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use tokio::runtime::Handle;
+
+use super::WorkspaceArgument;
+use super::output::{OutputFormat, Row, print, print_json};
+use crate::import::load::{Ended, Stop, Target, folder_of, is_taken_over};
+use crate::import::report::Report;
+use crate::import::staging::{LoadOptions, PROBLEMS, REJECTED, Staged, Staging, Subscribe};
+use crate::import::undo::undo;
+use crate::settings::Settings;
+use crate::shutdown::ShutdownSignals;
+use crate::wiring::Application;
+
+/// Done, but some records were rejected.
+const SOME_REJECTED: u8 = 3;
+/// Stopped before the end; `resume` goes on.
+const STOPPED: u8 = 4;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    /// Import feature requests, votes and comments from CSV or TSV files
+    Csv(CsvImport),
+    /// List the imports of a workspace, newest first
+    List {
+        #[command(flatten)]
+        target: WorkspaceArgument,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+    /// Show the report of an import
+    Show {
+        #[command(flatten)]
+        target: WorkspaceArgument,
+        /// ID of the import
+        id: String,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+    /// Go on with an import that has stopped
+    Resume {
+        #[command(flatten)]
+        target: WorkspaceArgument,
+        /// ID of the import
+        id: String,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+    /// Delete what an import has made. Feature requests on which anything else has happened since stay
+    Undo {
+        #[command(flatten)]
+        target: WorkspaceArgument,
+        /// ID of the import
+        id: String,
+        /// Confirm that it is to be deleted
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CsvImport {
+    #[command(flatten)]
+    target: WorkspaceArgument,
+    /// Files, folders or zips. Files are recognized by their columns: feature requests, votes, comments
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Say what would be imported, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Which installation of the source it is: 1 to 40 of a-z, 0-9 and -. Two that are not one need two names
+    #[arg(long, default_value = "csv")]
+    name: String,
+    /// Overwrite records that have changed in the source, unless they were changed here since
+    #[arg(long)]
+    update: bool,
+    /// Who gets mail about the feature requests that they have voted for
+    #[arg(long, value_enum, default_value_t)]
+    subscribe: Subscribe,
+    /// Put the feature requests with a status on a track, by its name
+    #[arg(long = "track", value_name = "THEIRS=OURS")]
+    tracks: Vec<String>,
+    /// Take a field from a column; nothing behind the `=` leaves the field out
+    #[arg(long = "map", value_name = "FIELD=COLUMN")]
+    map: Vec<String>,
+    /// Encoding of the files (by default it is detected)
+    #[arg(long, value_name = "LABEL")]
+    encoding: Option<String>,
+    /// Character between the columns, or `tab` (by default it is detected)
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<String>,
+    /// Order of dates such as 01/02/2024
+    #[arg(long, value_name = "ORDER", value_parser = ["dmy", "mdy"])]
+    dates: Option<String>,
+    /// With more rejected records nothing is imported
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    max_rejected: u64,
+    /// Add the team of the source to the team, with the role member
+    #[arg(long)]
+    make_members: bool,
+    /// Folder for the files of the report
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    format: OutputFormat,
+}
+
+/// A run in a list.
+#[derive(Serialize)]
+struct ListedImport {
+    id: String,
+    source: String,
+    name: String,
+    state: &'static str,
+    began_at: String,
+    ended_at: Option<String>,
+}
+
+impl Row for ListedImport {
+    const COLUMNS: &[&str] = &["id", "source", "name", "state", "began_at", "ended_at"];
+}
+
+impl ImportCommand {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Csv(import) => import.run(settings).await,
+            Self::List { target, format } => {
+                let application = Application::open(settings).await?;
+                let workspace = target.find(&application).await?.id;
+                let now = application.clock.now();
+                let listed = |import: &Import| ListedImport {
+                    id: import.id.to_string(),
+                    source: import.source.clone(),
+                    name: import.name.to_string(),
+                    state: import.visible_state(now).name(),
+                    began_at: import.began_at.to_string(),
+                    ended_at: import.ended_at.map(|at| at.to_string()),
+                };
+                let imports = application.executor.run_without_key(workspace, &ListImports).await?;
+                format.print_many(&imports.iter().map(listed).collect::<Vec<_>>())?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Self::Show { target, id, format } => {
+                let application = Application::open(settings).await?;
+                let workspace = target.find(&application).await?.id;
+                let import = find(&application, workspace, &id).await?;
+                let Some(report) = &import.report else {
+                    let state = import.visible_state(application.clock.now()).name();
+                    bail!("import {} is {state}: it has no report yet", import.id);
+                };
+                let report: Report = serde_json::from_str(report)?;
+                print_report(&report, Some(&folder_of(&settings.data_dir, import.id)), format)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Self::Resume { target, id, format } => resume(settings, &target, &id, format).await,
+            Self::Undo { target, id, yes, format } => {
+                let application = Application::open(settings).await?;
+                let workspace = target.find(&application).await?;
+                let import = find(&application, workspace.id, &id).await?;
+                if !yes {
+                    bail!("undoing import {} deletes what it has made; --yes confirms it", import.id);
+                }
+                let links = super::links(settings, &workspace)?;
+                let undone = undo(&application, workspace.id, &links, import.id).await?;
+                if format.is_json() {
+                    print_json(&undone)?;
+                    return Ok(ExitCode::SUCCESS);
+                }
+                let deleted = undone.deleted.iter().filter(|(_, count)| **count > 0);
+                let deleted: Vec<_> =
+                    deleted.map(|(kind, count)| format!("{count} {}", kind.replace('_', " "))).collect();
+                let deleted = if deleted.is_empty() { "nothing".to_owned() } else { deleted.join(", ") };
+                print(&format!("Import {} is undone. Deleted: {deleted}.", undone.id))?;
+                if !undone.kept.is_empty() {
+                    print(&format!(
+                        "{} feature requests stay, because something has happened to them since:",
+                        undone.kept.len()
+                    ))?;
+                }
+                undone.kept.iter().try_for_each(|kept| print(&format!("  {} {}", kept.url, kept.title)))?;
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+}
+
+async fn find(application: &Application, workspace: WorkspaceId, id: &str) -> anyhow::Result<Import> {
+    let unknown = || anyhow::Error::from(RoadmapError::NotFound(Resource::Import));
+    let id = ImportId::new(parse_uuid("the ID of the import", id)?);
+    let imports = application.executor.run_without_key(workspace, &ListImports).await?;
+    imports
+        .into_iter()
+        .find(|import| import.id == id)
+        .ok_or_else(unknown)
+        .with_context(|| format!("there is no import {id}; `roadmap import list` lists the imports of a workspace"))
+}
+
+fn print_report(report: &Report, folder: Option<&Path>, format: OutputFormat) -> anyhow::Result<()> {
+    if format.is_json() { print_json(report) } else { print(&report.to_text(folder)) }
+}
+
+/// Says how a run has ended.
+fn finish(ended: Ended, folder: &Path, format: OutputFormat) -> anyhow::Result<ExitCode> {
+    let Ended { report, why } = ended;
+    if why.as_ref().is_some_and(is_taken_over) {
+        return Err(why.unwrap_or_else(|| anyhow!("another process goes on with the import")));
+    }
+    print_report(&report, Some(folder), format)?;
+    match why {
+        Some(why) => {
+            eprintln!("error: {}", crate::report::error_line(&why));
+            Ok(if report.state == ImportState::Failed { ExitCode::FAILURE } else { STOPPED.into() })
+        }
+        None if report.has_rejected() => Ok(SOME_REJECTED.into()),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Lets the signals that stop the process stop the run at its next batch.
+fn stop_at_signal() -> anyhow::Result<Stop> {
+    let (stop, mut signals) = (Stop::default(), ShutdownSignals::listen()?);
+    let requested = stop.clone();
+    tokio::spawn(async move {
+        signals.wait().await;
+        requested.request();
+    });
+    Ok(stop)
+}
+
+fn busy(other: ImportId) -> anyhow::Error {
+    anyhow::Error::from(RoadmapError::Conflict(Conflict::ImportRunning))
+        .context(format!("import {other} is at work in this workspace, or its undoing has to be completed"))
+}
+
+async fn resume(
+    settings: &Settings,
+    target: &WorkspaceArgument,
+    id: &str,
+    format: OutputFormat,
+) -> anyhow::Result<ExitCode> {
+    let application = Application::open(settings).await?;
+    let workspace = target.find(&application).await?;
+    let import = find(&application, workspace.id, id).await?;
+    let folder = folder_of(&settings.data_dir, import.id);
+    let Some(staged) = Staged::open(&folder)? else {
+        bail!(
+            "the records of import {} are not in {}: run the import again with the same files and options",
+            import.id,
+            folder.display()
+        );
+    };
+    let holder = application.ids.next(application.clock.now());
+    let begun = application.executor.run_without_key(workspace.id, &ResumeImport { id: import.id, holder }).await?;
+    let import = match begun {
+        Begun::Run(import) => import,
+        Begun::Busy(other) => return Err(busy(other)),
+    };
+    let (links, stop) = (super::links(settings, &workspace)?, stop_at_signal()?);
+    let target = Target {
+        application: &application,
+        workspace: workspace.id,
+        subdomain: workspace.subdomain.as_str(),
+        links: &links,
+        stop: &stop,
+    };
+    let ended = target.load(&staged, &import, &folder).await?;
+    clean_up(&ended, &folder)?;
+    finish(ended, &folder, format)
+}
+
+/// Deletes the records of a run that has come to its end. The files of its report stay.
+fn clean_up(ended: &Ended, folder: &Path) -> anyhow::Result<()> {
+    if ended.report.state != ImportState::Stopped {
+        Staged::delete(folder)?;
+    }
+    Ok(())
+}
+
+impl CsvImport {
+    async fn run(self, settings: &Settings) -> anyhow::Result<ExitCode> {
+        let name = SourceName::parse("--name", &self.name)?;
+        let options = self.load_options()?;
+        let reading = self.reading()?;
+        let application = Application::open(settings).await?;
+        let workspace = self.target.find(&application).await?;
+        let links = super::links(settings, &workspace)?;
+        let stop = stop_at_signal()?;
+        let inputs = open_inputs(&self.paths)?;
+        let input = digest(&inputs, &reading, &options)?;
+        let read_at = self.read_at(&application, workspace.id, &name, &input).await?;
+
+        let imports = settings.data_dir.join("imports");
+        fs::create_dir_all(&imports).with_context(|| format!("{} cannot be created", imports.display()))?;
+        let folder = tempfile::Builder::new().prefix("new-").tempdir_in(&imports);
+        let folder = folder.with_context(|| format!("{} cannot be written", imports.display()))?;
+        let staged = {
+            let (path, name) = (folder.path().to_owned(), name.clone());
+            let known = Known::new(&application, workspace.id, name.clone());
+            let max_rejected = self.max_rejected;
+            tokio::task::block_in_place(|| {
+                read(&inputs, &reading, &path, &name, (read_at, options, max_rejected), &known)
+            })?
+        };
+        let target = Target {
+            application: &application,
+            workspace: workspace.id,
+            subdomain: workspace.subdomain.as_str(),
+            links: &links,
+            stop: &stop,
+        };
+        if self.dry_run {
+            let mut report = target.try_out(&staged).await?;
+            if let Some(to) = &self.report {
+                keep_report(folder.path(), to)?;
+                report.save(to, &[])?;
+            }
+            print_report(&report, self.report.as_deref(), self.format)?;
+            return Ok(if report.has_rejected() { SOME_REJECTED.into() } else { ExitCode::SUCCESS });
+        }
+
+        let holder = application.ids.next(application.clock.now());
+        let begin = BeginImport { source: "csv", name, input, holder, began_at: read_at };
+        let import = match application.executor.run_without_key(workspace.id, &begin).await? {
+            Begun::Run(import) => import,
+            Begun::Busy(other) => return Err(busy(other)),
+        };
+        let place = folder_of(&settings.data_dir, import.id);
+        let staged = match Staged::open(&place)? {
+            // It goes on where it has stopped.
+            Some(before) => before,
+            None => {
+                fs::rename(folder.keep(), &place)?;
+                Staged::open(&place)?.context("the records of the run are gone")?
+            }
+        };
+        let ended = target.load(&staged, &import, &place).await?;
+        clean_up(&ended, &place)?;
+        let shown = match &self.report {
+            Some(to) => {
+                keep_report(&place, to)?;
+                to.as_path()
+            }
+            None => &*place,
+        };
+        finish(ended, shown, self.format)
+    }
+
+    /// When the input was read: as a run of the same input that has stopped has read it, so that it goes on with the same
+    /// records.
+    async fn read_at(
+        &self,
+        application: &Application,
+        workspace: WorkspaceId,
+        name: &SourceName,
+        input: &str,
+    ) -> anyhow::Result<Timestamp> {
+        let now = application.clock.now();
+        let imports = application.executor.run_without_key(workspace, &ListImports).await?;
+        let stopped = |import: &&Import| import.name == *name && import.input == input && import.can_resume(now);
+        Ok(imports.iter().find(stopped).map_or(now, |import| import.began_at))
+    }
+
+    fn load_options(&self) -> anyhow::Result<LoadOptions> {
+        let pair = |text: &String| {
+            let (theirs, ours) = text.split_once('=').with_context(|| format!("`{text}` is no THEIRS=OURS"))?;
+            Ok((theirs.trim().to_owned(), ours.trim().to_owned()))
+        };
+        let tracks = self.tracks.iter().map(pair).collect::<anyhow::Result<_>>()?;
+        Ok(LoadOptions { updates: self.update, subscribe: self.subscribe, makes_members: self.make_members, tracks })
+    }
+
+    fn reading(&self) -> anyhow::Result<Reading> {
+        let mut map = FieldMap::default();
+        for text in &self.map {
+            map.add(text)?;
+        }
+        let encoding = self.encoding.as_deref().map(encoding::from_label).transpose()?;
+        let delimiter = match self.delimiter.as_deref() {
+            None => None,
+            Some("tab") => Some(b'\t'),
+            Some(text) => match text.as_bytes() {
+                [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Some(*byte),
+                _ => bail!("--delimiter is one character, or `tab`"),
+            },
+        };
+        let order = self.dates.as_deref().and_then(DayOrder::from_option);
+        Ok(Reading { map, map_texts: self.map.clone(), encoding, delimiter, order })
+    }
+}
+
+/// How the files are read.
+struct Reading {
+    map: FieldMap,
+    /// The map as it was typed.
+    map_texts: Vec<String>,
+    encoding: Option<&'static encoding_rs::Encoding>,
+    delimiter: Option<u8>,
+    order: Option<DayOrder>,
+}
+
+/// Looks up which feature requests are known from earlier runs. Each is looked up once.
+struct Known<'a> {
+    application: &'a Application,
+    workspace: WorkspaceId,
+    name: SourceName,
+    handle: Handle,
+    found: Mutex<HashMap<String, bool>>,
+}
+
+impl<'a> Known<'a> {
+    /// Most ids that are remembered.
+    const MAX: usize = 200_000;
+
+    fn new(application: &'a Application, workspace: WorkspaceId, name: SourceName) -> Self {
+        Self { application, workspace, name, handle: Handle::current(), found: Mutex::default() }
+    }
+
+    /// Whether a feature request is known. One that cannot be looked up is not; the run will find out why.
+    fn is_known(&self, external_id: &str) -> bool {
+        let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(known) = found.get(external_id) {
+            return *known;
+        }
+        let find = FindRequests { name: self.name.clone(), external_ids: vec![external_id.to_owned()] };
+        let outcome = self.handle.block_on(self.application.executor.run_without_key(self.workspace, &find));
+        let known = outcome.is_ok_and(|ids| ids.first().is_some_and(Option::is_some));
+        if found.len() < Self::MAX {
+            found.insert(external_id.to_owned(), known);
+        }
+        known
+    }
+}
+
+/// Reads all of the input into a folder.
+fn read(
+    inputs: &[Input],
+    reading: &Reading,
+    folder: &Path,
+    name: &SourceName,
+    (read_at, options, max_rejected): (Timestamp, LoadOptions, u64),
+    known: &Known<'_>,
+) -> anyhow::Result<Staged> {
+    let is_known = |id: &str| known.is_known(id);
+    let csv_options = csv::Options {
+        map: &reading.map,
+        encoding: reading.encoding,
+        delimiter: reading.delimiter,
+        dates: Dates { order: reading.order, now: read_at },
+        is_known: &is_known,
+        max_records: MAX_RECORDS,
+    };
+    let file_names = inputs.iter().map(|input| visible(input.name(), 200)).collect();
+    let mut staging = Staging::create(folder, name, file_names, max_rejected)?;
+    match csv::convert(inputs, &csv_options, &mut staging) {
+        Ok(summary) => staging.finish(read_at, summary.votes, options, &is_known),
+        Err(_) if staging.is_over => bail!(
+            "more than {max_rejected} records are rejected, so nothing is imported: --dry-run --max-rejected with a larger \
+             number and --report list them"
+        ),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn open_inputs(paths: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
+    let limits = Limits::default();
+    let mut inputs = Vec::new();
+    for path in paths {
+        inputs.extend(archive::open(path, &limits)?);
+    }
+    Ok(inputs)
+}
+
+/// Returns a digest of the files and of how they are imported.
+fn digest(inputs: &[Input], reading: &Reading, options: &LoadOptions) -> anyhow::Result<String> {
+    let mut digest = Sha256::new();
+    let encoding = reading.encoding.map(encoding_rs::Encoding::name);
+    let order = reading.order.map(|order| order == DayOrder::DayFirst);
+    let how = serde_json::to_vec(&(&reading.map_texts, encoding, reading.delimiter, order, options))?;
+    digest.update((how.len() as u64).to_be_bytes());
+    digest.update(&how);
+    let mut buffer = vec![0; 64 * 1024];
+    for input in inputs {
+        digest.update(input.size().to_be_bytes());
+        let mut content = input.open()?;
+        loop {
+            let length = content.read(&mut buffer)?;
+            let Some(read) = buffer.get(..length).filter(|read| !read.is_empty()) else { break };
+            digest.update(read);
+        }
+    }
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Copies the files of a report to another folder.
+fn keep_report(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let failed = || format!("the report cannot be written to {}", to.display());
+    fs::create_dir_all(to).with_context(failed)?;
+    for name in ["report.json", PROBLEMS, "redirects.csv"] {
+        if from.join(name).exists() {
+            fs::copy(from.join(name), to.join(name)).with_context(failed)?;
+        }
+    }
+    if let Ok(rejected) = fs::read_dir(from.join(REJECTED)) {
+        fs::create_dir_all(to.join(REJECTED)).with_context(failed)?;
+        for file in rejected {
+            let file = file.with_context(failed)?;
+            fs::copy(file.path(), to.join(REJECTED).join(file.file_name())).with_context(failed)?;
+        }
+    }
+    Ok(())
+}

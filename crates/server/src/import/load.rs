@@ -1,0 +1,288 @@
+//! Loads a run from its folder, batch after batch.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use roadmap_domain::error::{Conflict, RoadmapError};
+use roadmap_domain::model::admin::{InboxFilter, InboxState};
+use roadmap_domain::model::id::{FeatureRequestId, ImportId, WorkspaceId};
+use roadmap_domain::model::import::records::{FeatureRequest, Prepared};
+use roadmap_domain::model::import::run::{Import, ImportState, Progress, SourceName, Stage};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::import_tracks::StatusTrack;
+use roadmap_domain::policy::links::Links;
+use roadmap_domain::usecase::import::load::{Batch, FindRequests, LoadBatch, PreparedRequest, RunContext};
+use roadmap_domain::usecase::import::run::{CheckImport, EndImport, PlaceStatuses};
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::progress::Display;
+use super::report::{Report, Subject};
+use super::staging::Staged;
+use crate::wiring::Application;
+
+/// How long a batch should take. No other write waits longer.
+const GOAL: Duration = Duration::from_millis(100);
+/// Fewest and most records of a batch.
+const BATCH: (usize, usize) = (20, 2_000);
+/// How many feature requests are looked up at a time for redirects.
+const REDIRECTS: usize = 500;
+
+/// Whether the process has been told to stop.
+#[derive(Clone, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Stops at the next batch.
+    pub(crate) fn request(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn is_requested(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// What a run is loaded into.
+pub(crate) struct Target<'a> {
+    pub(crate) application: &'a Application,
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) subdomain: &'a str,
+    pub(crate) links: &'a Links,
+    pub(crate) stop: &'a Stop,
+}
+
+/// How a run ended.
+pub(crate) struct Ended {
+    pub(crate) report: Report,
+    /// Why it stopped before its end.
+    pub(crate) why: Option<anyhow::Error>,
+}
+
+impl Target<'_> {
+    /// Finds out what a run would do.
+    pub(crate) async fn try_out(&self, staged: &Staged) -> anyhow::Result<Report> {
+        let mut loader = self.loader(staged, None)?;
+        loader.load().await?;
+        Ok(loader.report(ImportState::Done))
+    }
+
+    /// Loads a run that is at work for this process, and ends it. Its files are in the folder.
+    pub(crate) async fn load(&self, staged: &Staged, import: &Import, folder: &Path) -> anyhow::Result<Ended> {
+        let mut loader = self.loader(staged, Some(import))?;
+        let loaded = loader.load().await;
+        let (state, why) = match loaded {
+            Ok(true) => match self.check(import.id, &loader.progress).await {
+                Ok(None) => (ImportState::Done, None),
+                Ok(Some(difference)) => (ImportState::Failed, Some(difference)),
+                Err(error) => (ImportState::Stopped, Some(error)),
+            },
+            Ok(false) => (ImportState::Stopped, Some(anyhow::anyhow!("the import was told to stop"))),
+            Err(error) => (ImportState::Stopped, Some(error)),
+        };
+        let redirects = match state {
+            ImportState::Done => loader.redirects().await?,
+            _ => Vec::new(),
+        };
+        let mut report = loader.report(state);
+        report.save(folder, &redirects)?;
+        let end = EndImport {
+            id: import.id,
+            holder: import.holder,
+            progress: loader.progress,
+            state,
+            report: serde_json::to_string(&report)?,
+        };
+        let ended = self.application.executor.run_without_key(self.workspace, &end).await;
+        match (ended, why) {
+            (Ok(_), why) => Ok(Ended { report, why }),
+            // The first reason says more: the database may be gone.
+            (Err(_), Some(why)) => Ok(Ended { report, why: Some(why) }),
+            (Err(error), None) => Ok(Ended { report, why: Some(error.into()) }),
+        }
+    }
+
+    /// Compares what was counted with what is stored. Returns the differences.
+    async fn check(&self, id: ImportId, progress: &Progress) -> anyhow::Result<Option<anyhow::Error>> {
+        let check = CheckImport { id, progress: progress.clone() };
+        let wrong = self.application.executor.run_without_key(self.workspace, &check).await?;
+        let sentence = |wrong: &roadmap_domain::usecase::import::run::WrongCount| {
+            format!("{} {} were counted, {} are stored", wrong.counted, wrong.kind.name(), wrong.stored)
+        };
+        let sentences: Vec<_> = wrong.iter().map(sentence).collect();
+        Ok((!sentences.is_empty()).then(|| anyhow::anyhow!(sentences.join("; "))))
+    }
+
+    fn loader<'b>(&'b self, staged: &'b Staged, import: Option<&Import>) -> anyhow::Result<Loader<'b>> {
+        let plan = &staged.plan;
+        let read_at = Timestamp::parse(&plan.read_at).context("the plan of the run is broken")?;
+        let run = RunContext {
+            id: import.map_or(ImportId::new(Uuid::nil()), |import| import.id),
+            name: SourceName::parse("name", &plan.name)?,
+            began_at: read_at,
+            holder: import.map_or(Uuid::nil(), |import| import.holder),
+            is_dry: import.is_none(),
+            updates: plan.options.updates,
+            subscribing: plan.options.subscribe.into(),
+            makes_members: plan.options.makes_members,
+            tracks: std::collections::BTreeMap::new(),
+            first_track: None,
+        };
+        let progress = import.map(|import| import.progress.clone()).unwrap_or_default();
+        Ok(Loader { target: self, staged, run, progress, size: BATCH.0 * 10, display: Display::new() })
+    }
+}
+
+struct Loader<'a> {
+    target: &'a Target<'a>,
+    staged: &'a Staged,
+    run: RunContext,
+    progress: Progress,
+    /// How many records the next batch has.
+    size: usize,
+    display: Display,
+}
+
+impl Loader<'_> {
+    /// Loads what is left. Returns whether it came to the end.
+    async fn load(&mut self) -> anyhow::Result<bool> {
+        self.place_statuses().await?;
+        let run = Arc::new(self.run.clone());
+        let first = self.progress.stage;
+        for stage in Stage::ALL.into_iter().filter(|stage| *stage >= first && *stage != Stage::Tracks) {
+            if stage != self.progress.stage {
+                (self.progress.stage, self.progress.position) = (stage, 0);
+            }
+            let is_through = match stage {
+                Stage::Tracks => true,
+                Stage::Members => self.load_stage(&run, stage, |records| Ok(Batch::Members(records))).await?,
+                Stage::Customers => self.load_stage(&run, stage, |records| Ok(Batch::Customers(records))).await?,
+                Stage::FeatureRequests => self.load_stage(&run, stage, requests).await?,
+                Stage::Merges => self.load_stage(&run, stage, |records| Ok(Batch::Merges(records))).await?,
+                Stage::Votes => self.load_stage(&run, stage, |records| Ok(Batch::Votes(records))).await?,
+                Stage::Comments => self.load_stage(&run, stage, |records| Ok(Batch::Comments(records))).await?,
+                Stage::Notes => self.load_stage(&run, stage, |records| Ok(Batch::Notes(records))).await?,
+            };
+            if !is_through {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn place_statuses(&mut self) -> anyhow::Result<()> {
+        let chosen = |(status, track): &(String, String)| {
+            Ok(StatusTrack { status: status.clone(), track: Name::parse("--track", track)? })
+        };
+        let place = PlaceStatuses {
+            id: self.run.id,
+            name: self.run.name.clone(),
+            is_dry: self.run.is_dry,
+            statuses: self.staged.plan.statuses.clone(),
+            chosen: self.staged.plan.options.tracks.iter().map(chosen).collect::<anyhow::Result<_>>()?,
+        };
+        let placed = self.target.application.executor.run_without_key(self.target.workspace, &place).await?;
+        // A run that goes on finds the tracks that it has added before.
+        for name in placed.new {
+            self.progress.counts.of_mut(roadmap_domain::model::import::records::Kind::Tracks).new += 1;
+            self.progress.new_tracks.push(name);
+        }
+        (self.run.tracks, self.run.first_track) = (placed.tracks, placed.first_track);
+        Ok(())
+    }
+
+    async fn load_stage<T: DeserializeOwned>(
+        &mut self,
+        run: &Arc<RunContext>,
+        stage: Stage,
+        batch: fn(Vec<T>) -> anyhow::Result<Batch>,
+    ) -> anyhow::Result<bool> {
+        let total = self.staged.len(stage);
+        if total <= self.progress.position {
+            return Ok(true);
+        }
+        let mut records = self.staged.records::<T>(stage, self.progress.position)?;
+        loop {
+            self.display.show(&stage.kind().name().replace('_', " "), self.progress.position, total);
+            if self.target.stop.is_requested() {
+                return Ok(false);
+            }
+            let next = records.by_ref().take(self.size).collect::<anyhow::Result<Vec<T>>>()?;
+            if next.is_empty() {
+                return Ok(true);
+            }
+            let began = Instant::now();
+            let load = LoadBatch { run: run.clone(), progress: self.progress.clone(), batch: Arc::new(batch(next)?) };
+            let prepared = Instant::now();
+            self.progress = self.target.application.executor.run_without_key(self.target.workspace, &load).await?;
+            self.resize(prepared.elapsed());
+            tracing::debug!(stage = stage.kind().name(), elapsed = ?began.elapsed(), size = self.size, "batch");
+        }
+    }
+
+    /// Makes the next batch take about as long as a batch should.
+    fn resize(&mut self, elapsed: Duration) {
+        let (fewest, most) = BATCH;
+        if elapsed > GOAL {
+            self.size = (self.size / 2).max(fewest);
+        } else if elapsed < GOAL / 2 {
+            self.size = (self.size * 2).min(most);
+        }
+    }
+
+    fn report(&self, state: ImportState) -> Report {
+        let id = (!self.run.is_dry).then_some(self.run.id);
+        let ended_at = self.target.application.clock.now();
+        let subject = Subject { id, state, subdomain: self.target.subdomain, ended_at };
+        Report::new(&self.staged.plan, &self.progress, &subject)
+    }
+
+    /// Returns pairs of the address that a feature request had in the source, and the one that it has here.
+    async fn redirects(&self) -> anyhow::Result<Vec<(String, String)>> {
+        let mut records = self.staged.records::<Prepared<FeatureRequest>>(Stage::FeatureRequests, 0)?;
+        let mut redirects = Vec::new();
+        loop {
+            let next = records.by_ref().take(REDIRECTS).collect::<anyhow::Result<Vec<_>>>()?;
+            if next.is_empty() {
+                return Ok(redirects);
+            }
+            let with_url =
+                next.into_iter().filter_map(|request| Some((request.record.external_id, request.record.url?)));
+            let (external_ids, urls): (Vec<_>, Vec<_>) = with_url.unzip();
+            let find = FindRequests { name: self.run.name.clone(), external_ids };
+            let ids = self.target.application.executor.run_without_key(self.target.workspace, &find).await?;
+            let known: Vec<FeatureRequestId> = ids.iter().copied().flatten().collect();
+            let mut slugs = std::collections::HashMap::new();
+            for state in [InboxState::All, InboxState::Merged] {
+                let filter = InboxFilter { state, ..InboxFilter::default() };
+                let rows = self.target.application.reader.inbox_rows(self.target.workspace, &filter, &known).await?;
+                slugs.extend(rows.into_iter().map(|row| (row.summary.id, row.summary.slug())));
+            }
+            for (url, id) in urls.into_iter().zip(ids) {
+                if let Some(slug) = id.and_then(|id| slugs.get(&id)) {
+                    redirects.push((url, self.target.links.request(slug)));
+                }
+            }
+        }
+    }
+}
+
+/// Derives what is stored before the unit of work begins.
+fn requests(records: Vec<Prepared<FeatureRequest>>) -> anyhow::Result<Batch> {
+    let requests = records.into_iter().map(PreparedRequest::new).collect::<Result<_, RoadmapError>>()?;
+    Ok(Batch::FeatureRequests(requests))
+}
+
+/// Returns the folder of a run.
+pub(crate) fn folder_of(data_dir: &Path, id: ImportId) -> PathBuf {
+    data_dir.join("imports").join(id.to_string())
+}
+
+/// Whether an error says that another process goes on with the run.
+pub(crate) fn is_taken_over(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(RoadmapError::Conflict(Conflict::ImportTakenOver)))
+}

@@ -1,0 +1,97 @@
+//! Deletes what a run has made.
+
+use std::collections::BTreeMap;
+
+use roadmap_domain::error::{Conflict, RoadmapError};
+use roadmap_domain::model::id::{ImportId, WorkspaceId};
+use roadmap_domain::model::import::MadePosts;
+use roadmap_domain::policy::links::Links;
+use roadmap_domain::usecase::import::run::Begun;
+use roadmap_domain::usecase::import::undo::{BeginUndo, EndUndo, UndoCustomers, UndoPosts, UndoRequests};
+use serde::Serialize;
+
+use super::progress::Display;
+use crate::wiring::Application;
+
+/// What became of a run that was undone.
+#[derive(Debug, Serialize)]
+pub(crate) struct Undone {
+    pub(crate) id: String,
+    pub(crate) state: &'static str,
+    /// How many records were deleted, by their kind.
+    pub(crate) deleted: BTreeMap<&'static str, u64>,
+    /// The feature requests that stay, because something else has happened to them since.
+    pub(crate) kept: Vec<Kept>,
+}
+
+/// A feature request that stays.
+#[derive(Debug, Serialize)]
+pub(crate) struct Kept {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) url: String,
+}
+
+/// Undoes a run.
+pub(crate) async fn undo(
+    application: &Application,
+    workspace: WorkspaceId,
+    links: &Links,
+    id: ImportId,
+) -> anyhow::Result<Undone> {
+    let holder = application.ids.next(application.clock.now());
+    let executor = &application.executor;
+    match executor.run_without_key(workspace, &BeginUndo { id, holder }).await? {
+        Begun::Run(_) => {}
+        Begun::Busy(other) => {
+            let running = RoadmapError::Conflict(Conflict::ImportRunning);
+            return Err(anyhow::Error::from(running).context(format!("import {other} is at work")));
+        }
+    }
+    let mut display = Display::new();
+    let mut undone = Undone { id: id.to_string(), state: "undone", deleted: BTreeMap::new(), kept: Vec::new() };
+    let (mut requests, mut posts) = (0, MadePosts::default());
+    for merged in [true, false] {
+        let mut after = None;
+        loop {
+            let batch = executor.run_without_key(workspace, &UndoRequests { id, holder, merged, after }).await?;
+            requests += batch.deleted;
+            posts.add(batch.posts);
+            undone.kept.extend(batch.kept.iter().map(|link| Kept {
+                id: link.id.to_string(),
+                title: link.title.to_string(),
+                url: links.request(&link.slug()),
+            }));
+            display.show("feature requests", requests, requests);
+            after = batch.last;
+            if after.is_none() {
+                break;
+            }
+        }
+    }
+    while let Some(batch) = executor.run_without_key(workspace, &UndoPosts { id, holder }).await? {
+        posts.add(batch);
+    }
+    let (mut customers, mut after) = (0, None);
+    loop {
+        let (deleted, last) = executor.run_without_key(workspace, &UndoCustomers { id, holder, after }).await?;
+        customers += deleted;
+        display.show("customers", customers, customers);
+        after = last;
+        if after.is_none() {
+            break;
+        }
+    }
+    let ended = executor.run_without_key(workspace, &EndUndo { id, holder }).await?;
+    undone.deleted = BTreeMap::from([
+        ("feature_requests", requests),
+        ("votes", posts.votes),
+        ("subscriptions", posts.subscriptions),
+        ("comments", posts.comments),
+        ("notes", posts.notes),
+        ("customers", customers),
+        ("members", ended.members),
+        ("tracks", ended.tracks),
+    ]);
+    Ok(undone)
+}
