@@ -7,6 +7,7 @@
 //! | [`archive`] | Which files does an input have, and is it safe to read them? |
 //! | [`encoding`] | How do the bytes of a file become text? |
 //! | [`table`] | Which records does a CSV have? |
+//! | [`json`] | Which records does a JSON file have? |
 //! | [`dates`] | Which time does a text mean? |
 //! | [`records`] | What is a feature request, vote or comment of any source? |
 //! | [`sources`] | Which records do the files of a program have? |
@@ -14,6 +15,7 @@
 pub mod archive;
 pub mod dates;
 pub mod encoding;
+pub mod json;
 pub mod records;
 pub mod sources;
 pub mod table;
