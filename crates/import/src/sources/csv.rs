@@ -6,7 +6,7 @@
 mod columns;
 mod file;
 mod run;
-mod values;
+pub(crate) mod values;
 
 use std::io;
 

@@ -10,19 +10,19 @@ use sha2::{Digest, Sha256};
 const ID_BYTES: usize = 16;
 
 /// Returns a cell as one line of visible text. `None` if it is blank.
-pub(super) fn line(cell: &str) -> Option<String> {
+pub(crate) fn line(cell: &str) -> Option<String> {
     let line = clean_line(cell);
     (!line.is_empty()).then(|| line.into_owned())
 }
 
 /// Returns a cell as it is. `None` if it is blank.
-pub(super) fn optional(cell: &str) -> Option<&str> {
+pub(crate) fn optional(cell: &str) -> Option<&str> {
     let text = cell.trim();
     (!text.is_empty()).then_some(text)
 }
 
 /// A title that fits, and the description that has the whole one before it if it was cut.
-pub(super) fn fit_title<'a>(title: &'a str, description: &'a str) -> (Cow<'a, str>, Cow<'a, str>) {
+pub(crate) fn fit_title<'a>(title: &'a str, description: &'a str) -> (Cow<'a, str>, Cow<'a, str>) {
     let start = truncate(title, Title::MAX);
     if start.len() == title.len() {
         return (Cow::Borrowed(title), Cow::Borrowed(description));
@@ -39,34 +39,38 @@ pub(super) fn fit_title<'a>(title: &'a str, description: &'a str) -> (Cow<'a, st
 
 /// The tags of a record, and those that it cannot have.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Tags {
-    pub(super) kept: Vec<String>,
-    pub(super) too_long: Vec<String>,
+pub(crate) struct Tags {
+    pub(crate) kept: Vec<String>,
+    pub(crate) too_long: Vec<String>,
     /// The first ones of the rest, and how many the rest are.
-    pub(super) too_many: Vec<String>,
-    pub(super) rest: usize,
+    pub(crate) too_many: Vec<String>,
+    pub(crate) rest: usize,
     folded: Vec<String>,
 }
 
 impl Tags {
     /// Adds the tags of a cell, which are separated by `|`, `;` or `,`: by the first of these that occurs.
     pub(super) fn add(&mut self, cell: &str) {
-        for tag in split_tags(cell).filter_map(line) {
-            let folded = tag.to_lowercase();
-            if self.folded.contains(&folded) {
-                continue;
+        split_tags(cell).for_each(|tag| self.add_one(tag));
+    }
+
+    /// Adds a tag, unless it is blank or there already.
+    pub(crate) fn add_one(&mut self, tag: &str) {
+        let Some(tag) = line(tag) else { return };
+        let folded = tag.to_lowercase();
+        if self.folded.contains(&folded) {
+            return;
+        }
+        if tag.chars().count() > Tag::MAX {
+            self.too_long.push(tag);
+        } else if self.kept.len() == Tag::MAX_COUNT {
+            self.rest += 1;
+            if self.too_many.len() < Tag::MAX_COUNT {
+                self.too_many.push(tag);
             }
-            if tag.chars().count() > Tag::MAX {
-                self.too_long.push(tag);
-            } else if self.kept.len() == Tag::MAX_COUNT {
-                self.rest += 1;
-                if self.too_many.len() < Tag::MAX_COUNT {
-                    self.too_many.push(tag);
-                }
-            } else {
-                self.folded.push(folded);
-                self.kept.push(tag);
-            }
+        } else {
+            self.folded.push(folded);
+            self.kept.push(tag);
         }
     }
 }
@@ -83,7 +87,7 @@ pub(super) fn split_voters(cell: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns whether a cell says yes. `None` if it says neither yes nor no.
-pub(super) fn flag(cell: &str) -> Option<bool> {
+pub(crate) fn flag(cell: &str) -> Option<bool> {
     let is = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(cell.trim()));
     if is(&["yes", "true", "1"]) {
         Some(true)
@@ -95,20 +99,20 @@ pub(super) fn flag(cell: &str) -> Option<bool> {
 }
 
 /// Returns the number of votes that a cell has: 0 if it is blank, and what is below 0 as it is. `None` for anything else.
-pub(super) fn count(cell: &str) -> Option<i64> {
+pub(crate) fn count(cell: &str) -> Option<i64> {
     optional(cell).map_or(Some(0), |text| text.parse().ok())
 }
 
 /// Votes that a source counts without a usable person.
 ///
 /// `entries` are all listed voters, `unusable` those of them without a usable person.
-pub(super) fn nameless_votes(count: i64, entries: u64, unusable: u64) -> u32 {
+pub(crate) fn nameless_votes(count: i64, entries: u64, unusable: u64) -> u32 {
     let more = u64::try_from(count).unwrap_or_default().saturating_sub(entries);
     u32::try_from(more.saturating_add(unusable)).unwrap_or(u32::MAX)
 }
 
 /// Returns the id of a record that has none: a digest of what identifies it.
-pub(super) fn digest(parts: &[&str]) -> String {
+pub(crate) fn digest(parts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_be_bytes());
