@@ -1,3 +1,4 @@
 //! The sources of imports: each turns the files of one program into [`crate::records`].
 
+pub mod canny;
 pub mod csv;

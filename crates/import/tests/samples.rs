@@ -10,16 +10,20 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_import::archive::{Limits, open};
 use roadmap_import::dates::Dates;
 use roadmap_import::encoding::from_label;
-use roadmap_import::records::{Action, FeatureRequest, Kind, Lost, Problem, Record, Sink, VoteTotals};
+use roadmap_import::records::{
+    Action, Changelog, Comment, FeatureRequest, Kind, Lost, Note, PersonKey, Problem, Record, Sink, Vote, VoteTotals,
+};
+use roadmap_import::sources::canny;
 use roadmap_import::sources::csv::{FieldMap, FileKind, MAX_RECORDS, Options, Summary, convert};
 
 /// What a conversion finds.
 #[derive(Default)]
 struct Found {
     requests: Vec<FeatureRequest>,
-    votes: usize,
-    comments: usize,
-    notes: usize,
+    votes: Vec<Vote>,
+    comments: Vec<Comment>,
+    notes: Vec<Note>,
+    changelogs: Vec<Changelog>,
     problems: Vec<Problem>,
     lost: Vec<Lost>,
     rejected: Vec<u8>,
@@ -45,10 +49,11 @@ impl Sink for Found {
         assert_eq!(serde_json::from_str::<Record>(&line)?, record);
         match record {
             Record::FeatureRequest(request) => self.requests.push(request),
-            Record::Vote(_) => self.votes += 1,
-            Record::Comment(_) => self.comments += 1,
-            Record::Note(_) => self.notes += 1,
-            other => panic!("no record of a CSV: {other:?}"),
+            Record::Vote(vote) => self.votes.push(vote),
+            Record::Comment(comment) => self.comments.push(comment),
+            Record::Note(note) => self.notes.push(note),
+            Record::Changelog(changelog) => self.changelogs.push(changelog),
+            other => return Err(io::Error::other(format!("no record of the samples: {other:?}"))),
         }
         Ok(())
     }
@@ -94,7 +99,7 @@ fn posts_with_votes_and_comments() {
     assert_eq!(summary.files, [(0, FileKind::FeatureRequests), (1, FileKind::Votes), (2, FileKind::Comments)]);
     let ids: Vec<_> = found.requests.iter().map(|request| request.external_id.as_str()).collect();
     assert_eq!(ids, ["A-1", "A-2", "A-4", "A-5"]);
-    assert_eq!((found.votes, found.comments, found.notes), (6, 2, 1));
+    assert_eq!((found.votes.len(), found.comments.len(), found.notes.len()), (6, 2, 1));
     assert_eq!(summary.votes, VoteTotals { voters: 6, nameless: 1, doubles: 1 });
     assert_eq!(summary.votes.source(), 8);
 
@@ -125,7 +130,7 @@ fn posts_with_votes_and_comments() {
 fn a_folder_of_files() {
     let (found, summary) = import(&["csv"], None);
     assert_eq!(summary.files.len(), 5);
-    assert_eq!((found.requests.len(), found.votes, found.comments, found.notes), (8, 6, 2, 1));
+    assert_eq!((found.requests.len(), found.votes.len(), found.comments.len(), found.notes.len()), (8, 6, 2, 1));
 }
 
 #[test]
@@ -146,6 +151,67 @@ fn files_of_windows() {
     let (found, _) = import(&["csv/semicolon-windows-1252.csv"], None);
     assert_eq!((found.titles(), found.problems.len()), (vec!["Über Größe – “quoted”"], 1));
     assert_eq!(found.requests[0].description, "5 € für ß");
+}
+
+#[test]
+fn list_calls_of_canny() {
+    let inputs = open(&sample("canny"), &Limits::default()).unwrap();
+    assert!(canny::recognizes(&inputs));
+    let options = canny::Options {
+        encoding: None,
+        dates: Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() },
+        is_known: &|_| false,
+        max_records: canny::MAX_RECORDS,
+    };
+    let mut found = Found::default();
+    let votes = canny::convert(&inputs, &options, &mut found).unwrap();
+    let id = |end: &str| format!("553c3ef8b8cdcd1501{end}");
+
+    // One of them is only in the history of the first.
+    assert_eq!(found.titles(), ["Dark mode", "Night theme", "Export to CSV", "Custom status here"]);
+    let dark_mode = found.request(&id("be0001"));
+    assert_eq!(
+        dark_mode.description,
+        "Please add it.\n\nAt night the screen is too bright.\n\n<https://canny.io/images/0123456789abcdef.png>"
+    );
+    assert_eq!(
+        (dark_mode.tags.as_slice(), dark_mode.status.as_deref()),
+        (&["ui".to_owned(), "Web".to_owned()][..], Some("planned"))
+    );
+    assert_eq!(found.request(&id("be0009")).merged_into, Some(id("be0001")));
+    assert!(found.request(&id("be0002")).tags.is_empty());
+    assert_eq!(found.request(&id("be0003")).author, None);
+
+    // Four and one are counted. Four and two are listed, of which two are one person.
+    assert_eq!(votes, VoteTotals { voters: 5, nameless: 0, doubles: 1 });
+    let nameless: Vec<_> = found.requests.iter().map(|request| request.nameless_votes).collect();
+    assert_eq!((found.votes.len(), nameless), (5, vec![0; 4]));
+    assert_eq!(found.votes[2].person.key, PersonKey::ExternalId(id("ba0004")));
+
+    let comments: Vec<_> = found.comments.iter().map(|comment| (comment.body.as_str(), comment.is_team)).collect();
+    assert_eq!(comments, [("+1, please", false), ("> +1, please\n\nPlanned for spring.", true)]);
+    let notes: Vec<_> = found.notes.iter().map(|note| note.body.as_str()).collect();
+    assert_eq!(
+        notes,
+        ["ETA: March 2027", "Deal of 20k depends on it", "<https://canny.io/images/fedcba9876543210.png>"]
+    );
+
+    let [published, scheduled] = &found.changelogs[..] else { panic!() };
+    assert_eq!(published.published_at, Timestamp::parse("2021-05-02T00:00:00Z"));
+    assert_eq!((&published.requests, published.body.lines().count()), (&vec![id("be0001")], 4));
+    assert_eq!((scheduled.published_at, scheduled.body.as_str()), (None, "soon"));
+
+    let lost: Vec<_> = found.lost.iter().map(|lost| (lost.what.as_str(), lost.count)).collect();
+    assert_eq!(
+        lost,
+        [
+            ("names of those who posted or voted for others", 2),
+            ("reactions", 2),
+            ("times of scheduled changelogs", 1),
+            ("types and labels of changelogs", 3),
+        ]
+    );
+    assert!(found.problems.is_empty() && found.rejected.is_empty());
 }
 
 #[test]
