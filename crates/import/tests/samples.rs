@@ -15,6 +15,7 @@ use roadmap_import::records::{
 };
 use roadmap_import::sources::canny;
 use roadmap_import::sources::csv::{FieldMap, FileKind, MAX_RECORDS, Options, Summary, convert};
+use roadmap_import::sources::github;
 
 /// What a conversion finds.
 #[derive(Default)]
@@ -249,4 +250,134 @@ fn hostile_archives() {
     ] {
         assert_eq!(open(&sample(name), &Limits::default()).unwrap_err().to_string(), message);
     }
+}
+
+fn import_github(names: &[&str]) -> (Found, github::Summary) {
+    let inputs: Vec<_> =
+        names.iter().flat_map(|name| open(&sample(&format!("github/{name}")), &Limits::default()).unwrap()).collect();
+    assert!(github::recognizes(&inputs));
+    let options = github::Options {
+        encoding: None,
+        dates: Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() },
+        is_known: &|_| false,
+        max_records: MAX_RECORDS,
+    };
+    let mut found = Found::default();
+    let summary = github::convert(&inputs, &options, &mut found).unwrap();
+    (found, summary)
+}
+
+fn lost(what: &str, count: u64, kind: Option<Kind>) -> Lost {
+    Lost { what: what.to_owned(), count, kind }
+}
+
+#[test]
+fn issues_of_the_command_line_of_github() {
+    let (found, summary) = import_github(&["gh-issue-list.json"]);
+    assert_eq!(found.titles(), ["Dark mode", "Night theme"]);
+    let dark_mode = found.request("acme/app#7");
+    assert_eq!(dark_mode.tags, ["enhancement", "P: planned"]);
+    assert_eq!((dark_mode.status.as_deref(), dark_mode.nameless_votes, dark_mode.is_team), (Some("Open"), 4, false));
+    let author = dark_mode.author.as_ref().unwrap();
+    assert_eq!((&author.key, author.name.as_deref()), (&PersonKey::ExternalId("ann".to_owned()), Some("Ann Lee")));
+    assert_eq!(dark_mode.url.as_deref(), Some("https://github.com/acme/app/issues/7"));
+    assert_eq!(dark_mode.created_at, Timestamp::parse("2024-01-01T10:00:00Z"));
+    let night_theme = found.request("acme/app#9");
+    assert_eq!((night_theme.status.as_deref(), &night_theme.author), (Some("Declined"), &None));
+    let comments: Vec<_> =
+        found.comments.iter().map(|comment| (comment.external_id.as_str(), &*comment.body, comment.is_team)).collect();
+    assert_eq!(comments, [("IC_1", "+1", false), ("IC_2", "Planned.", true)]);
+    assert_eq!(summary.votes, VoteTotals { voters: 0, nameless: 4, doubles: 0 });
+    assert_eq!(
+        found.lost,
+        [lost("milestones", 1, None), lost("reactions", 1, None), lost("minimized comments", 1, Some(Kind::Comments)),]
+    );
+    assert!(found.problems.is_empty());
+}
+
+#[test]
+fn pages_of_the_rest_api_of_github() {
+    let (found, summary) = import_github(&["rest-issues.json"]);
+    assert_eq!((found.titles(), found.request("acme/app#7").nameless_votes), (vec!["Dark mode"], 4));
+    assert_eq!(summary.votes.source(), 4);
+    assert_eq!(
+        found.lost,
+        [
+            lost("comments that are not in the files", 2, None),
+            lost("reactions", 1, None),
+            lost("pull requests", 1, Some(Kind::FeatureRequests)),
+        ]
+    );
+    assert!(found.problems.is_empty());
+
+    let (found, summary) = import_github(&["rest-pages.json", "rest-comments.json"]);
+    assert_eq!(found.titles(), ["Offline mode", "Sounds"]);
+    let statuses: Vec<_> = found.requests.iter().map(|request| request.status.as_deref()).collect();
+    assert_eq!(statuses, [Some("Declined"), Some("Done")]);
+    assert_eq!((found.requests[0].tags.as_slice(), summary.votes.source()), (&["mobile".to_owned()][..], 1));
+    let [comment] = &*found.comments else { panic!() };
+    assert_eq!((&*comment.external_id, &*comment.request, comment.is_team), ("501", "acme/app#20", true));
+    assert_eq!(
+        found.lost,
+        [
+            lost("comments that are not in the files", 1, None),
+            lost("reactions", 2, None),
+            lost("comments on pull requests", 1, Some(Kind::Comments)),
+            lost("comments on unknown feature requests", 1, Some(Kind::Comments)),
+        ]
+    );
+    assert_eq!((found.problems.len(), found.count(Action::Skipped)), (1, 1));
+}
+
+#[test]
+fn discussions_of_github() {
+    let (found, summary) = import_github(&["discussions.json"]);
+    assert_eq!(found.titles(), ["Calendar view", "Old thing", "Shortcuts"]);
+    assert_eq!(summary.shared_category.as_deref(), Some("Ideas"));
+    assert_eq!(summary.votes, VoteTotals { voters: 0, nameless: 7, doubles: 0 });
+    let statuses: Vec<_> = found.requests.iter().map(|request| request.status.as_deref()).collect();
+    assert_eq!(statuses, [Some("Open"), Some("Declined"), Some("Done")]);
+    assert_eq!(
+        (found.requests[0].tags.as_slice(), found.requests[0].nameless_votes),
+        (&["ui".to_owned(), "a, b".to_owned()][..], 6)
+    );
+    assert_eq!((found.requests[2].description.as_str(), &found.requests[2].author), ("Like vim.", &None));
+    let [comment, reply] = &*found.comments else { panic!() };
+    assert_eq!((comment.is_team, &*comment.external_id), (true, "DC_1"));
+    assert_eq!(
+        reply.body,
+        "> Which one? There are several, and each of them has its own idea of what a week i…\n\nThe small one."
+    );
+    assert_eq!((reply.is_team, &reply.author), (false, &None));
+    let problems: Vec<_> =
+        found.problems.iter().map(|problem| (problem.line, problem.id.as_deref(), problem.problem.as_str())).collect();
+    assert_eq!(
+        problems,
+        [
+            (Some(8), Some("DC_3"), "the text is blank"),
+            (Some(79), Some("acme/app#13"), "the count is below 0: it is 0"),
+            (Some(79), Some("acme/app#13"), "the time is in the future"),
+        ]
+    );
+    let rejected: serde_json::Value = serde_json::from_slice(&found.rejected).unwrap();
+    assert_eq!(rejected["number"], 11);
+    assert_eq!(
+        found.lost,
+        [
+            lost("comments that are not in the files", 2, None),
+            lost("reactions", 3, None),
+            lost("upvotes of comments", 1, None),
+        ]
+    );
+}
+
+#[test]
+fn a_folder_of_files_of_github() {
+    let (found, summary) = import_github(&[""]);
+    assert_eq!((summary.files.len(), summary.shared_category), (5, None));
+    assert_eq!((found.requests.len(), found.comments.len(), found.votes.len()), (7, 5, 0));
+    assert_eq!(found.request("acme/app#11").tags, ["ui", "a, b", "Ideas"]);
+    // A comment without a text, and an issue that is in two of the files.
+    assert_eq!(found.count(Action::Rejected), 2);
+    assert_eq!(summary.votes, VoteTotals { voters: 0, nameless: 12, doubles: 0 });
 }
