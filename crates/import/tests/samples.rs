@@ -15,7 +15,7 @@ use roadmap_import::records::{
 };
 use roadmap_import::sources::canny;
 use roadmap_import::sources::csv::{FieldMap, FileKind, MAX_RECORDS, Options, Summary, convert};
-use roadmap_import::sources::github;
+use roadmap_import::sources::{github, uservoice};
 
 /// What a conversion finds.
 #[derive(Default)]
@@ -380,4 +380,50 @@ fn a_folder_of_files_of_github() {
     // A comment without a text, and an issue that is in two of the files.
     assert_eq!(found.count(Action::Rejected), 2);
     assert_eq!(summary.votes, VoteTotals { voters: 0, nameless: 12, doubles: 0 });
+}
+
+fn import_uservoice(names: &[&str]) -> (Found, uservoice::Summary) {
+    let inputs: Vec<_> = names
+        .iter()
+        .flat_map(|name| open(&sample(&format!("uservoice/{name}")), &Limits::default()).unwrap())
+        .collect();
+    assert!(uservoice::recognizes(&inputs));
+    let options = uservoice::Options {
+        encoding: None,
+        delimiter: None,
+        dates: Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() },
+        is_known: &|_| false,
+        max_records: MAX_RECORDS,
+    };
+    let mut found = Found::default();
+    let summary = uservoice::convert(&inputs, &options, &mut found).unwrap();
+    (found, summary)
+}
+
+#[test]
+fn exports_of_uservoice() {
+    let (found, summary) = import_uservoice(&[""]);
+    assert_eq!(summary.files, [(0, uservoice::FileKind::Comments), (1, uservoice::FileKind::Ideas)]);
+    assert_eq!(found.titles(), ["Dark mode", "Export CSV"]);
+    // The second voter of the first idea is there twice.
+    assert_eq!(summary.votes, VoteTotals { voters: 3, nameless: 0, doubles: 1 });
+    assert_eq!((found.votes, found.notes), (3, 0));
+    assert_eq!(summary.shared_categories, ["Product Ideas", "Features"]);
+    let dark_mode = found.request("1");
+    assert_eq!(
+        (&*dark_mode.description, dark_mode.status.as_deref()),
+        ("Please add it,\nat night", Some("Under Review"))
+    );
+    assert_eq!((dark_mode.tags.as_slice(), dark_mode.is_private), (&["ui".to_owned(), "theme".to_owned()][..], false));
+    assert_eq!(dark_mode.author.as_ref().unwrap().key, PersonKey::Email("alice@customer.example".to_owned()));
+    assert_eq!(dark_mode.created_at, Timestamp::parse("2025-07-21T03:37:03Z"));
+    // The status update is by the same address as the last comment, which is of the team for that.
+    let comments: Vec<_> = found.comments.iter().map(|comment| (&*comment.body, comment.is_team)).collect();
+    assert_eq!(comments, [("We look at it", true), ("Yes!", false), ("Soon.\nReally", true)]);
+    assert_eq!(found.comments[2].external_id, "12");
+    assert_eq!(found.lost, [lost("column Idea List Names", 1, None), lost("spam", 1, Some(Kind::FeatureRequests))]);
+    assert!(found.problems.is_empty());
+
+    let (found, summary) = import_uservoice(&["full-suggestions.csv"]);
+    assert_eq!((found.comments.len(), summary.votes.source()), (1, 4));
 }
