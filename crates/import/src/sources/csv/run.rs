@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::text::{Name, truncate};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::spreadsheet::unguard;
 
@@ -12,7 +11,7 @@ use super::columns::{Field, FileKind, list_columns, recognize};
 use super::file::{
     Context, SourceFile, detect_encoding, is_table_by_name, open_table, read_error, reopen, shared_category,
 };
-use super::values::{Tags, count, digest, fit_title, flag, line, nameless_votes, optional, split_voters};
+use super::values::{Tags, count, digest, fit_title, flag, line, nameless_votes, optional, person_name, split_voters};
 use super::{CsvError, Options};
 use crate::archive::Input;
 use crate::dates::When;
@@ -470,9 +469,4 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
-}
-
-/// Returns the name of a person as a line of at most as many characters as names have.
-fn person_name(cell: &str) -> Option<String> {
-    line(cell).map(|name| truncate(&name, Name::MAX).trim_end().to_owned())
 }

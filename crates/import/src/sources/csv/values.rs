@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use roadmap_domain::model::feature_request::{Tag, Title};
-use roadmap_domain::model::text::{clean_line, truncate};
+use roadmap_domain::model::text::{Name, clean_line, truncate};
 use sha2::{Digest, Sha256};
 
 /// Bytes of the digest of a record without an id: 128 bits.
@@ -109,6 +109,11 @@ pub(crate) fn count(cell: &str) -> Option<i64> {
 pub(crate) fn nameless_votes(count: i64, entries: u64, unusable: u64) -> u32 {
     let more = u64::try_from(count).unwrap_or_default().saturating_sub(entries);
     u32::try_from(more.saturating_add(unusable)).unwrap_or(u32::MAX)
+}
+
+/// Returns the name of a person as a line of at most as many characters as names have.
+pub(crate) fn person_name(cell: &str) -> Option<String> {
+    line(cell).map(|name| truncate(&name, Name::MAX).trim_end().to_owned())
 }
 
 /// Returns the id of a record that has none: a digest of what identifies it.
