@@ -4,3 +4,4 @@ pub mod canny;
 pub mod csv;
 pub mod github;
 pub mod uservoice;
+pub mod fider;

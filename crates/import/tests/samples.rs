@@ -91,6 +91,7 @@ fn import(names: &[&str], encoding: Option<&str>) -> (Found, Summary) {
     };
     let mut found = Found::default();
     let summary = convert(&inputs, &options, &mut found).unwrap();
+    assert_eq!(found.others, []);
     (found, summary)
 }
 
@@ -426,4 +427,62 @@ fn exports_of_uservoice() {
 
     let (found, summary) = import_uservoice(&["full-suggestions.csv"]);
     assert_eq!((found.comments.len(), summary.votes.source()), (1, 4));
+fn import_fider(name: &str) -> (Found, VoteTotals) {
+    let inputs = open(&sample(name), &Limits::default()).unwrap();
+    assert!(fider::recognizes(&inputs));
+    let dates = Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() };
+    let options = fider::Options { dates, max_records: fider::MAX_RECORDS };
+    let mut found = Found::default();
+    let votes = fider::convert(&inputs, &options, &mut found).unwrap();
+    (found, votes)
+}
+
+#[test]
+fn a_backup_of_fider() {
+    let (found, votes) = import_fider("fider/backup.zip");
+    assert_eq!(found.titles(), ["Dark mode for the web app", "2024202420", "Night theme", "Waits for approval"]);
+    assert_eq!(votes, VoteTotals { voters: 5, nameless: 0, doubles: 0 });
+    // The answer of the team and three comments; a tag that is not public; the picture.
+    assert_eq!((found.votes, found.comments, found.notes, found.others.len()), (5, 4, 1, 1));
+    assert!(found.problems.is_empty(), "{:?}", found.problems);
+    let lost = |what: &str, kind| Lost { what: what.to_owned(), count: 1, kind: Some(kind) };
+    assert_eq!(
+        found.lost,
+        [lost("deleted feature requests", Kind::FeatureRequests), lost("deleted comments", Kind::Comments)]
+    );
+
+    let dark_mode = found.request("1");
+    let key = "attachments/Q1w2e3R4t5Y6u7I8o9P0a1S2d3F4g5H6j7K8l9Z0x1C2v3B4n5M6q7W8e9R0t1Y2-shot.png";
+    assert_eq!(dark_mode.description, format!("Please add a **dark** theme.\n\n![](import-file:{key})"));
+    assert_eq!((dark_mode.status.as_deref(), &*dark_mode.tags), (Some("Planned"), &["ui".to_owned()][..]));
+    assert_eq!(dark_mode.url.as_deref(), Some("/posts/1/dark-mode-for-the-web-app"));
+    let Record::File(file) = &found.others[0] else { panic!("{:?}", found.others) };
+    assert_eq!((&*file.external_id, &*file.name), (key, "shot.png"));
+    assert_eq!(found.request("2").description, "<b>A & B</b>");
+    let night_theme = found.request("3");
+    assert_eq!((night_theme.status.as_deref(), night_theme.merged_into.as_deref()), (Some("Declined"), Some("1")));
+    let waiting = found.request("5");
+    assert_eq!((waiting.awaits_approval, waiting.is_private, dark_mode.is_private), (true, true, false));
+}
+
+#[test]
+fn posts_of_fider() {
+    let (found, votes) = import_fider("fider/posts.csv");
+    let ids: Vec<_> = found.requests.iter().map(|request| request.external_id.as_str()).collect();
+    assert_eq!(ids, ["7", "5", "4", "3", "2", "1"]);
+    assert_eq!(votes, VoteTotals { voters: 0, nameless: 10, doubles: 0 });
+    assert_eq!((found.votes, found.comments, found.notes, found.others.len()), (0, 3, 0, 0));
+    // Four authors, and three who answered.
+    let lost = |what: &str, count| Lost { what: what.to_owned(), count, kind: None };
+    assert_eq!(found.lost, [lost("comments", 3), lost("names without an address", 7)]);
+    assert_eq!(found.problems.len(), 1);
+    assert_eq!(found.count(Action::Ignored), 1);
+    assert_eq!(found.request("1").tags, ["ui", "accessibility"]);
+    let night_theme = found.request("3");
+    assert_eq!(
+        (night_theme.status.as_deref(), night_theme.merged_into.as_deref(), &*night_theme.tags),
+        (Some("Declined"), Some("1"), &["this-tag-has,comma".to_owned()][..])
+    );
+    assert_eq!(found.request("4").title, "=HYPERLINK(\"http://evil.example\",\"x\") formula");
+    assert_eq!(found.request("2").created_at, Timestamp::parse("2018-02-21T13:51:35Z"));
 }
