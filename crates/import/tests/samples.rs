@@ -431,7 +431,7 @@ fn import_fider(name: &str) -> (Found, VoteTotals) {
     let inputs = open(&sample(name), &Limits::default()).unwrap();
     assert!(fider::recognizes(&inputs));
     let dates = Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() };
-    let options = fider::Options { dates, max_records: fider::MAX_RECORDS };
+    let options = fider::Options { encoding: None, dates, max_records: fider::MAX_RECORDS };
     let mut found = Found::default();
     let votes = fider::convert(&inputs, &options, &mut found).unwrap();
     (found, votes)
@@ -485,4 +485,11 @@ fn posts_of_fider() {
     );
     assert_eq!(found.request("4").title, "=HYPERLINK(\"http://evil.example\",\"x\") formula");
     assert_eq!(found.request("2").created_at, Timestamp::parse("2018-02-21T13:51:35Z"));
+}
+
+#[test]
+fn files_of_other_programs_are_not_of_fider() {
+    for name in ["csv", "csv/posts.csv", "csv/comments.csv", "csv/canny-style.csv", "hostile/formulas.csv"] {
+        assert!(!fider::recognizes(&open(&sample(name), &Limits::default()).unwrap()), "{name}");
+    }
 }

@@ -17,6 +17,7 @@ mod texts;
 
 use std::io;
 
+use encoding_rs::Encoding;
 use thiserror::Error;
 
 pub use self::elements::JsonError;
@@ -33,7 +34,9 @@ pub const MAX_RECORDS: usize = 5_000_000;
 /// How the files of a run are read.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Which times are in the future. Fider writes all in one form, so that there is no order of days and months.
+    /// `--encoding`, for CSVs: JSON is always UTF-8.
+    pub encoding: Option<&'static Encoding>,
+    /// `--dates`: Fider itself writes no date that needs it, but a spreadsheet may.
     pub dates: Dates,
     /// Usually [`MAX_RECORDS`].
     pub max_records: usize,

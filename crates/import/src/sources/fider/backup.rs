@@ -1,32 +1,26 @@
 //! The conversion of a backup: what it remembers, and what becomes of each row.
 
-use std::borrow::Cow;
+mod first;
+mod pictures;
+
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use roadmap_domain::model::email_address::EmailAddress;
 use serde::de::DeserializeOwned;
 
 use super::FiderError;
 use super::elements::Element;
 use super::files::{SourceFile, Tables};
-use super::names::{People, TagNames, User, identity};
+use super::names::{People, TagNames, identity};
 use super::output::{Converted, Output, Spot};
-use super::rows::{self, Status, answer_id, number, url};
-use super::texts::{file_name, replace_mentions, replace_pictures};
+use super::rows::{self, Status, answer_id, post_number, url};
 use crate::records::{
-    Action, Comment, FeatureRequest, File, Kind, Note, Origin, Person, PersonKey, Problem, Record, Subscription, Vote,
-    VoteTotals,
+    Action, Comment, FeatureRequest, Kind, Note, Origin, Person, Problem, Record, Subscription, Vote, VoteTotals,
 };
-use crate::sources::csv::values::{Tags, digest, flag, line, optional, person_name};
+use crate::sources::csv::values::{Tags, digest, flag, line, optional};
 
-/// Longest id of a picture.
-const MAX_FILE_ID: usize = 200;
 /// Longest part of an address after the number.
 const MAX_SLUG: usize = 1_000;
-/// The role from which somebody belongs to the team, and the status of somebody who is deleted.
-const TEAM_ROLE: u32 = 2;
-const DELETED_STATUS: u32 = 2;
 
 /// What is known of a feature request by its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +59,7 @@ struct Run<'a, 'b> {
     site: String,
     people: People,
     tags: TagNames,
-    /// Pairs of a feature request and a public tag, in the order of the first.
+    /// Pairs of a feature request and a public tag, sorted.
     post_tags: Vec<(u64, u32)>,
     /// By the id of the row.
     posts: HashMap<u64, Post>,
@@ -97,7 +91,9 @@ pub(super) fn convert(tables: &Tables<'_>, output: Output<'_>) -> Result<VoteTot
     run.read("post_votes", Unreadable::Pass, Run::count_vote)?;
     run.read("post_subscribers", Unreadable::Pass, Run::add_subscriber)?;
     run.read("attachments", Unreadable::Ignore, Run::add_attachment)?;
-    run.post_tags.sort_by_key(|(post, _)| *post);
+    // One tag may be listed a million times.
+    run.post_tags.sort_unstable();
+    run.post_tags.dedup();
     run.attachments.sort_by_key(|(text, _)| *text);
 
     run.read("posts", Unreadable::Reject(Kind::FeatureRequests), Run::convert_post)?;
@@ -189,127 +185,10 @@ impl<'a, 'b> Run<'a, 'b> {
         }
     }
 
-    fn read_tenant(&mut self, row: &Row<'_, rows::Tenant>) -> Converted {
-        let (cname, is_private) = (row.columns.cname.0.trim(), &row.columns.is_private.0);
-        if !cname.is_empty() && cname.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:".contains(&byte)) {
-            self.site = format!("https://{cname}");
-        }
-        if flag(is_private) == Some(true) {
-            let problem = "the whole site is private, but its feature requests are imported as public";
-            self.output.report(row.spot.problem("is_private", is_private, problem, Action::Ignored))?;
-        }
-        Ok(())
-    }
-
-    fn add_user(&mut self, row: &Row<'_, rows::User>) -> Converted {
-        let user = row.columns;
-        let id = user.id.0.trim();
-        let spot = row.spot.of_record(id);
-        let is_team = self.read_number(spot, "role", &user.role.0)?.is_some_and(|role| role >= TEAM_ROLE);
-        if self.read_number(spot, "status", &user.status.0)? == Some(DELETED_STATUS) {
-            return self.add_person(spot, id, &User { person: None, is_team });
-        }
-        let key = match EmailAddress::parse("email", &user.email.0) {
-            Ok(address) => PersonKey::Email(address.as_str().to_owned()),
-            Err(error) => {
-                if !user.email.0.trim().is_empty() {
-                    self.output.report(spot.problem("email", &user.email.0, error.to_string(), Action::Ignored))?;
-                }
-                PersonKey::ExternalId(id.to_owned())
-            }
-        };
-        let person = Some(Person { key, name: person_name(&user.name.0) });
-        self.add_person(spot, id, &User { person, is_team })
-    }
-
-    fn add_person(&mut self, spot: Spot<'_>, id: &str, user: &User) -> Converted {
-        if id.is_empty() {
-            return self.output.report(spot.problem("id", id, "the id is blank", Action::Ignored));
-        }
-        if !self.people.add(id, user)? {
-            let problem = "an earlier record has the same id";
-            return self.output.report(spot.problem("id", id, problem, Action::Ignored));
-        }
-        Ok(())
-    }
-
-    fn add_tag(&mut self, row: &Row<'_, rows::Tag>) -> Converted {
-        let (id, name) = (row.columns.id.0.trim(), &row.columns.name.0);
-        let spot = row.spot.of_record(id);
-        let is_public = self.output.read_flag(spot, "is_public", &row.columns.is_public.0)?;
-        let Some(line) = line(name) else {
-            return self.output.report(spot.problem("name", name, "the name is blank", Action::Ignored));
-        };
-        if !self.tags.add(id, &line, is_public)? {
-            let problem = "an earlier record has the same id";
-            return self.output.report(spot.problem("id", id, problem, Action::Ignored));
-        }
-        Ok(())
-    }
-
-    fn add_post(&mut self, row: &Row<'_, rows::Post>) -> Converted {
-        let id = row.columns.id.0.trim();
-        if !id.is_empty() {
-            self.posts.entry(self.hasher.hash_one(id)).or_insert(Post::of(row.columns));
-        }
-        Ok(())
-    }
-
-    fn add_post_tag(&mut self, row: &Row<'_, rows::PostTag>) -> Converted {
-        let (post, tag) = (row.columns.post_id.0.trim(), row.columns.tag_id.0.trim());
-        match self.tags.find(tag) {
-            Some(tag) if tag.is_public => self.post_tags.push((self.hasher.hash_one(post), tag.handle)),
-            Some(_) => {}
-            None => {
-                let problem = "there is no tag with this id";
-                self.output.report(row.spot.problem("tag_id", tag, problem, Action::Ignored))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Counts a vote if it has no person.
-    fn count_vote(&mut self, row: &Row<'_, rows::PostVote>) -> Converted {
-        let voter = self.people.find(row.columns.user_id.0.trim());
-        if voter.is_none_or(|user| user.person.is_none()) {
-            let nameless = self.nameless.entry(self.hasher.hash_one(row.columns.post_id.0.trim())).or_default();
-            *nameless = nameless.saturating_add(1);
-        }
-        Ok(())
-    }
-
-    fn add_subscriber(&mut self, row: &Row<'_, rows::PostSubscriber>) -> Converted {
-        let (post, status) = (row.columns.post_id.0.trim(), &row.columns.status.0);
-        let Some(is_subscribed) = flag(status).filter(|_| !status.trim().is_empty()) else {
-            let problem = "the status is neither 0 nor 1";
-            return self.output.report(row.spot.problem("status", status, problem, Action::Ignored));
-        };
-        if let Some(person) = self.people.find(row.columns.user_id.0.trim()).and_then(|user| user.person) {
-            self.subscribers.insert(self.pair(post, &person), is_subscribed);
-        }
-        Ok(())
-    }
-
-    fn add_attachment(&mut self, row: &Row<'_, rows::Attachment>) -> Converted {
-        let (post, comment) = (row.columns.post_id.0.trim(), row.columns.comment_id.0.trim());
-        let key = row.columns.attachment_bkey.0.trim();
-        match self.blobs.get(key) {
-            Some(index) if comment.is_empty() => {
-                self.attachments.push((self.text_hash(Kind::FeatureRequests, post), *index));
-            }
-            Some(index) => self.attachments.push((self.text_hash(Kind::Comments, comment), *index)),
-            None => {
-                let problem = "the file is not in the backup";
-                self.output.report(row.spot.problem("attachment_bkey", key, problem, Action::Ignored))?;
-            }
-        }
-        Ok(())
-    }
-
     fn convert_post(&mut self, row: &Row<'_, rows::Post>) -> Converted {
         let post = row.columns;
         let (id, known) = (post.id.0.trim(), Post::of(post));
-        let key = self.hasher.hash_one(id);
+        let key = self.hash(id);
         let external_id = match known {
             Post::Number(number) => number.to_string(),
             _ if id.is_empty() => digest(&[post.title.0.trim(), post.created_at.0.trim()]),
@@ -328,12 +207,12 @@ impl<'a, 'b> Run<'a, 'b> {
             let problem = spot.problem("title", &post.title.0, "the title is blank", Action::Rejected);
             return self.reject(row, Kind::FeatureRequests, problem);
         };
-        if !is_first || !self.ids.insert(self.hasher.hash_one(&*external_id)) {
+        if !is_first || !self.ids.insert(self.hash(&external_id)) {
             let problem = spot.problem("id", id, "an earlier record has the same id", Action::Rejected);
             return self.reject(row, Kind::FeatureRequests, problem);
         }
 
-        let attached = self.attached(self.text_hash(Kind::FeatureRequests, id), &post.description.0);
+        let attached = self.attached(spot, self.text_hash(Kind::FeatureRequests, id), &post.description.0)?;
         let description = self.convert_text(spot, "description", &post.description.0, attached)?;
         let (title, description) = self.output.fit_title(spot, title, description)?;
         let status = self.output.read_status(spot, &post.status.0)?;
@@ -449,12 +328,12 @@ impl<'a, 'b> Run<'a, 'b> {
             self.output.skip(Kind::Comments, "deleted comments");
             return Ok(());
         }
-        let attached = self.attached(self.text_hash(Kind::Comments, &id), content);
+        let attached = self.attached(spot, self.text_hash(Kind::Comments, &id), content)?;
         if content.trim().is_empty() && attached.is_empty() {
             let problem = spot.problem("content", content, "the text is blank", Action::Rejected);
             return self.reject(row, Kind::Comments, problem);
         }
-        if !self.comments.insert(self.hasher.hash_one(&*id)) {
+        if !self.comments.insert(self.hash(&id)) {
             let problem = spot.problem("id", &comment.id.0, "an earlier record has the same id", Action::Rejected);
             return self.reject(row, Kind::Comments, problem);
         }
@@ -481,7 +360,7 @@ impl<'a, 'b> Run<'a, 'b> {
         let body = format!("Private tag: {}", tag.name);
         let Some(request) = self.read_request(row.spot, post, Kind::Notes)? else { return Ok(()) };
         let external_id = format!("tag-{tag_id}-{request}");
-        if !self.comments.insert(self.hasher.hash_one(&*external_id)) {
+        if !self.comments.insert(self.hash(&external_id)) {
             return Ok(());
         }
         let spot = row.spot.of_record(&external_id);
@@ -508,7 +387,7 @@ impl<'a, 'b> Run<'a, 'b> {
             Kind::Notes => ("private tags of deleted feature requests", "private tags of unknown feature requests"),
             _ => ("comments on deleted feature requests", "comments on unknown feature requests"),
         };
-        match self.posts.get(&self.hasher.hash_one(post)) {
+        match self.posts.get(&self.hash(post)) {
             Some(Post::Number(number)) => return Ok(Some(number.to_string())),
             Some(Post::Id) => return Ok(Some(Post::external_id_of(post))),
             Some(Post::Deleted) => self.output.skip(kind, of_deleted),
@@ -530,7 +409,7 @@ impl<'a, 'b> Run<'a, 'b> {
             return Ok(None);
         }
         let id = id.trim();
-        match self.posts.get(&self.hasher.hash_one(id)).filter(|_| !id.is_empty()) {
+        match self.posts.get(&self.hash(id)).filter(|_| !id.is_empty()) {
             Some(Post::Number(number)) => return Ok(Some(number.to_string())),
             Some(Post::Id) => return Ok(Some(Post::external_id_of(id))),
             Some(Post::Deleted) | None => {}
@@ -575,74 +454,13 @@ impl<'a, 'b> Run<'a, 'b> {
         Some(url(&self.site, number, if is_path { slug } else { "" }))
     }
 
-    fn read_number(&mut self, spot: Spot<'_>, field: &'static str, text: &str) -> Result<Option<u32>, FiderError> {
-        let read = optional(text).map(str::parse);
-        if let Some(Err(_)) = read {
-            self.output.report(spot.problem(field, text, "the value is no whole number", Action::Ignored))?;
-        }
-        Ok(read.and_then(Result::ok))
-    }
-
-    /// Returns the positions of the files that belong to a text and are not in it.
-    fn attached(&self, text_hash: u64, text: &str) -> Vec<usize> {
-        let files = entries(&self.attachments, text_hash).iter().map(|(_, index)| *index);
-        files.filter(|index| self.tables.key(*index).is_some_and(|key| !text.contains(key))).collect()
-    }
-
-    /// Returns a text with names instead of mentions, and with its pictures. `attached` follow it.
-    fn convert_text(
-        &mut self,
-        spot: Spot<'_>,
-        field: &'static str,
-        text: &str,
-        attached: Vec<usize>,
-    ) -> Result<String, FiderError> {
-        let with_pictures = replace_pictures(text, |shown, key| self.convert_picture(spot, field, shown, key))?;
-        let mut converted = match replace_mentions(&with_pictures) {
-            Cow::Borrowed(_) => with_pictures.into_owned(),
-            Cow::Owned(replaced) => replaced,
-        };
-        for key in attached.into_iter().filter_map(|index| self.tables.key(index)) {
-            let picture = self.convert_picture(spot, field, "", key)?;
-            if !converted.trim().is_empty() {
-                converted.push_str("\n\n");
-            }
-            converted.push_str(&picture);
-        }
-        Ok(converted)
-    }
-
-    /// Returns what is in a text instead of a picture, which becomes a record when it is first seen.
-    fn convert_picture(
-        &mut self,
-        spot: Spot<'_>,
-        field: &'static str,
-        shown: &str,
-        key: &str,
-    ) -> Result<String, FiderError> {
-        if let Some(index) = self.blobs.get(key).copied() {
-            let external_id = file_id(key);
-            let link = File::link(&external_id);
-            if self.pictures.insert(index) {
-                let origin = Origin { file: index, line: 1 };
-                self.output.write(Record::File(File { external_id, name: file_name(key).to_owned(), origin }))?;
-            }
-            return Ok(format!("![{shown}]({link})"));
-        }
-        let name =
-            if shown.trim().is_empty() { file_name(key).replace(['[', ']', '<', '>'], "") } else { shown.to_owned() };
-        let (text, problem) = if self.site.is_empty() || !is_file_id(key) {
-            (name, "the picture is not in the backup: its name is in its place")
-        } else {
-            let address = format!("{}/static/images/{key}", self.site);
-            (format!("[{name}]({address})"), "the picture is not in the backup: a link is in its place")
-        };
-        self.output.report(spot.problem(field, key, problem, Action::Changed))?;
-        Ok(text)
-    }
-
     fn reject<T>(&mut self, row: &Row<'_, T>, kind: Kind, problem: Problem) -> Converted {
         self.output.reject_element(kind, problem, row.spot.origin.file, row.original)
+    }
+
+    /// Returns the hash of an id.
+    fn hash(&self, id: &str) -> u64 {
+        self.hasher.hash_one(id)
     }
 
     /// Returns the hash of a feature request, by the id of its row, and a person.
@@ -676,7 +494,7 @@ impl<'a, 'b> Run<'a, 'b> {
 
 impl Post {
     fn of(row: &rows::Post) -> Self {
-        match (Status::read(&row.status.0), number(&row.number.0)) {
+        match (Status::read(&row.status.0), post_number(&row.number.0)) {
             (Status::Deleted, _) => Self::Deleted,
             (_, Some(number)) => Self::Number(number),
             (_, None) => Self::Id,
@@ -694,14 +512,4 @@ fn entries<T>(list: &[(u64, T)], key: u64) -> &[(u64, T)] {
     let start = list.partition_point(|(other, _)| *other < key);
     let end = list.partition_point(|(other, _)| *other <= key);
     list.get(start..end).unwrap_or_default()
-}
-
-/// Returns the id of a picture: its key, or a digest of one that no file may have.
-fn file_id(key: &str) -> String {
-    if is_file_id(key) { key.to_owned() } else { digest(&[key]) }
-}
-
-fn is_file_id(key: &str) -> bool {
-    (1..=MAX_FILE_ID).contains(&key.len())
-        && key.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>()\\".contains(&byte))
 }

@@ -17,6 +17,9 @@ const CSV_HEAD: u64 = 64 * 1024;
 /// Bytes at the beginning of a JSON file that have the keys of its first object, whose texts may be long.
 const JSON_HEAD: u64 = 1024 * 1024;
 
+/// Most folders that are searched for a backup.
+const MAX_CANDIDATES: usize = 10;
+
 const POSTS: &str = "posts.json";
 /// The folder of the pictures and other files of a backup.
 const BLOBS: &str = "blobs/";
@@ -94,7 +97,7 @@ pub(super) fn find_files(inputs: &[Input]) -> Result<Files<'_>, FiderError> {
     let is_posts = |input: &Input| root_of(input.name()).is_some() || (inputs.len() == 1 && !is_table(input.name()));
     let mut found: Vec<usize> = (0..inputs.len()).filter(|index| inputs.get(*index).is_some_and(is_posts)).collect();
     found.sort_by_key(|index| inputs.get(*index).map_or(0, |input| input.name().len()));
-    for posts in found {
+    for posts in found.into_iter().take(MAX_CANDIDATES) {
         let Some(input) = inputs.get(posts) else { continue };
         let head = SourceFile { index: posts, input }.head()?;
         let has = |key: &str| has_key(&head, key);
@@ -151,13 +154,13 @@ impl<'a> Tables<'a> {
     }
 
     /// Returns the inputs that are no part of a backup.
-    pub(super) fn others(&self) -> impl Iterator<Item = &'a Input> {
+    pub(super) fn others(&self) -> Vec<&'a Input> {
         let is_known = |input: &Input| {
             let table = self.table(input);
             self.blob(input).is_some() || table.is_some_and(|table| TABLES.contains(&table) || UNREAD.contains(&table))
         };
         let others = self.inputs.iter().enumerate().filter(|(index, input)| *index != self.posts && !is_known(input));
-        others.map(|(_, input)| input).collect::<Vec<_>>().into_iter()
+        others.map(|(_, input)| input).collect()
     }
 
     fn table<'b>(&self, input: &'b Input) -> Option<&'b str> {

@@ -26,7 +26,7 @@ pub(super) struct Spot<'a> {
 
 impl<'a> Spot<'a> {
     pub(super) fn of_record(self, id: &'a str) -> Self {
-        Self { id: Some(id), ..self }
+        Self { id: Some(id).filter(|id| !id.is_empty()), ..self }
     }
 
     pub(super) fn problem(
@@ -79,7 +79,13 @@ impl<'a> Output<'a> {
     }
 
     pub(super) fn report_unknown_file(&mut self, input: &Input) -> Converted {
-        self.report(Problem::new(input.name(), "the file is no table of a known kind", Action::Skipped))
+        let is_zip = input.name().to_ascii_lowercase().ends_with(".zip");
+        let problem = if is_zip {
+            "an archive beside other files is not opened: import it alone"
+        } else {
+            "the file is no table of a known kind"
+        };
+        self.report(Problem::new(input.name(), problem, Action::Skipped))
     }
 
     pub(super) fn write(&mut self, record: Record) -> Converted {

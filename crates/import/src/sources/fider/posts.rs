@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use super::FiderError;
 use super::files::{SourceFile, read_error, table_error};
 use super::output::{Converted, Output, Spot};
-use super::rows::{Status, answer_id, number, url};
+use super::rows::{Status, answer_id, post_number, url};
 use crate::encoding::{Evidence, detect};
 use crate::records::{Action, Comment, FeatureRequest, Kind, Origin, Problem, Record};
 use crate::sources::csv::values::{Tags, count, digest, line, nameless_votes, optional};
@@ -43,11 +43,11 @@ pub(super) struct Ids {
 /// Converts all records of a file.
 pub(super) fn convert(file: &SourceFile<'_>, ids: &mut Ids, output: &mut Output<'_>) -> Converted {
     let read = |source| read_error(file.input, source);
-    let encoding = detect(file.input.open().map_err(read)?, None).map_err(read)?;
+    let encoding = detect(file.input.open().map_err(read)?, output.options.encoding).map_err(read)?;
     let mut table = Table::open(file.input.open().map_err(read)?, encoding, None)
         .map_err(|problem| table_error(file.input, problem))?;
     if encoding.evidence == Evidence::Guessed {
-        let warning = "the encoding is not known, so the file is read as windows-1252";
+        let warning = "the encoding is not known, so the file is read as windows-1252: --encoding names another one";
         output.report(Problem::new(file.input.name(), warning, Action::Changed))?;
     }
     let hint = "the file has no voters, comments and addresses: the `backup.zip` of Fider also has these";
@@ -119,7 +119,7 @@ impl<'a> Posts<'a, '_> {
     fn convert(&mut self, row: &Row<'_>) -> Converted {
         let header = self.header;
         let cell = |name| cell(header, row, name);
-        let number = number(cell("number"));
+        let number = post_number(cell("number"));
         let id = match (number, optional(cell("number"))) {
             (Some(number), _) => number.to_string(),
             (None, Some(id)) => id.to_owned(),
@@ -135,8 +135,14 @@ impl<'a> Posts<'a, '_> {
             return self.reject(row, spot.problem("title", cell("title"), "the title is blank", Action::Rejected));
         };
         if !self.ids.hashes.insert(self.ids.hasher.hash_one(&id)) {
-            let problem = "an earlier record has the same id";
-            return self.reject(row, spot.problem("number", cell("number"), problem, Action::Rejected));
+            let problem = match optional(cell("number")) {
+                Some(number) => spot.problem("number", number, "an earlier record has the same id", Action::Rejected),
+                None => {
+                    let problem = "an earlier record has the same title and time, and there is no number";
+                    spot.problem("title", cell("title"), problem, Action::Rejected)
+                }
+            };
+            return self.reject(row, problem);
         }
         if self.ids.hashes.len() > self.output.options.max_records {
             return Err(FiderError::TooManyRecords { max: self.output.options.max_records });
@@ -163,7 +169,7 @@ impl<'a> Posts<'a, '_> {
             created_at: self.output.read_time(spot, "created_at", cell("created_at"))?,
             url: number.map(|number| url("", number, "")),
             merged_into: optional(original)
-                .map(|text| super::rows::number(text).map_or(text.to_owned(), |number| number.to_string())),
+                .map(|text| post_number(text).map_or(text.to_owned(), |number| number.to_string())),
             origin: spot.origin,
         };
         self.output.votes.nameless += u64::from(request.nameless_votes);

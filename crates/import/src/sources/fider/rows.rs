@@ -77,7 +77,7 @@ impl<'a> Status<'a> {
 }
 
 /// Returns the number of a feature request, which visitors see in its address.
-pub(super) fn number(text: &str) -> Option<u32> {
+pub(super) fn post_number(text: &str) -> Option<u32> {
     text.trim().parse().ok()
 }
 

@@ -136,7 +136,7 @@ impl Sink for Kept {
 
 fn options() -> Options {
     let dates = Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() };
-    Options { dates, max_records: MAX_RECORDS }
+    Options { encoding: None, dates, max_records: MAX_RECORDS }
 }
 
 fn inputs(files: &[(&str, &str)]) -> Vec<Input> {
@@ -213,7 +213,7 @@ fn all_columns_of_a_post_are_read() {
                 title: "Dark mode".to_owned(),
                 description: "Please,\n@Arya".to_owned(),
                 status: Some("Planned".to_owned()),
-                tags: vec!["a, b".to_owned(), "ui".to_owned()],
+                tags: vec!["ui".to_owned(), "a, b".to_owned()],
                 is_private: false,
                 awaits_approval: false,
                 author: person("Bob@x.example", "Bob"),
@@ -455,7 +455,7 @@ fn people_are_customers_or_the_team_unless_they_are_deleted() {
             "1 4 role=admin Ignored: the value is no whole number",
             "1 4 email=not an address Ignored: email is not a valid e-mail address",
             "1 1 id=1 Ignored: an earlier record has the same id",
-            "1  id= Ignored: the id is blank",
+            "1 id= Ignored: the id is blank",
             "1 Ignored: the record is no object in JSON",
         ]
     );
@@ -767,6 +767,20 @@ fn pictures_of_the_backup_are_files() {
 }
 
 #[test]
+fn a_text_has_a_hundred_attached_files_at_most() {
+    let keys: Vec<String> = (0..102).map(|n| format!("attachments/{n}.png")).collect();
+    let rows: Vec<_> = keys.iter().map(|key| json!({"post_id": 101, "attachment_bkey": key})).collect();
+    let mut files = inputs(&[("posts.json", &posts()), ("users.json", &users())]);
+    files.push(Input::from_bytes("attachments.json", json!(rows).to_string().into_bytes()));
+    files.extend(keys.iter().map(|key| Input::from_bytes(format!("blobs/{key}"), *b"PNG")));
+    let mut kept = Kept::default();
+    convert(&files, &options(), &mut kept).unwrap();
+    assert_eq!(kept.requests()[0].description.matches("![](import-file:").count(), 100);
+    assert_eq!(kept.problems(), ["1 1 Ignored: a text has at most 100 attached files: 2 are left out"]);
+    assert_eq!(kept.lost()[0], ("files that no text has", 2, None));
+}
+
+#[test]
 fn a_picture_that_is_missing_becomes_a_link_if_the_site_has_a_host() {
     let posts = json!([{"id": 101, "number": 1, "title": "a", "tenant_id": 1, "slug": "a",
         "description": format!("![](fider-image:{KEY}) ![A](fider-image:ü)")}]);
@@ -987,7 +1001,7 @@ fn columns_of_a_csv_may_have_older_names_or_be_missing() {
 fn bad_records_of_a_csv_are_rejected_and_bad_values_listed() {
     let long = "x".repeat(201);
     let large = format!("9,\"{}\",,\n", "x".repeat(MAX_RECORD_BYTES));
-    let bad = format!("2, \u{200b},,\n1,again,,\n,one,,2024\n3,a\0b,,\n4\n{large}");
+    let bad = format!("2, \u{200b},,\n1,again,,\n,one,,2024\n,one,,\n3,a\0b,,\n4\n{large}");
     let file = format!("number,title,votes_count,responded_at\n1,one,-4,\n,{long},many,\n{bad}5,five,,\n");
     let (kept, votes) = run(&[("posts.csv", &file)]).unwrap();
     let digest = |title: &str| crate::sources::csv::values::digest(&[title, ""]);
@@ -1003,9 +1017,13 @@ fn bad_records_of_a_csv_are_rejected_and_bad_values_listed() {
             format!("3 {} votes_count=many Ignored: the count is no whole number", digest(&long)),
             "4 2 title= \u{200b} Rejected: the title is blank".to_owned(),
             "5 1 number=1 Rejected: an earlier record has the same id".to_owned(),
-            "7 Rejected: the record has a NUL character".to_owned(),
-            "8 Rejected: the record has 1 cells, but the header has 4".to_owned(),
-            "9 Rejected: the record is larger than 4 MB, up to line 9".to_owned(),
+            format!(
+                "7 {} title=one Rejected: an earlier record has the same title and time, and there is no number",
+                digest("one")
+            ),
+            "8 Rejected: the record has a NUL character".to_owned(),
+            "9 Rejected: the record has 1 cells, but the header has 4".to_owned(),
+            "10 Rejected: the record is larger than 4 MB, up to line 10".to_owned(),
         ]
     );
     let kept_line = ",one,,2024\n";
@@ -1018,15 +1036,29 @@ fn bad_records_of_a_csv_are_rejected_and_bad_values_listed() {
 #[test]
 fn several_csvs_are_one_import() {
     let csv = "number,title,responded_at\n1,one,\n";
-    let (kept, _) = run(&[("a.csv", csv), ("b.csv", csv), ("readme.txt", "x")]).unwrap();
+    let (kept, _) = run(&[("a.csv", csv), ("b.csv", csv), ("readme.txt", "x"), ("Backup.ZIP", "PK")]).unwrap();
     assert_eq!(kept.requests().len(), 1);
     assert_eq!((kept.rejected(0), kept.rejected(1)), ("", csv));
-    assert_eq!(kept.problems().last().unwrap(), "Skipped: the file is no table of a known kind");
+    assert_eq!(
+        kept.problems().split_off(3),
+        [
+            "Skipped: the file is no table of a known kind",
+            "Skipped: an archive beside other files is not opened: import it alone",
+        ]
+    );
     let mut kept = Kept::default();
     let windows = [Input::from_bytes("posts.csv", *b"number;title;responded_at\r\n1;\xdcber;\r\n")];
     convert(&windows, &options(), &mut kept).unwrap();
     assert_eq!(kept.request().title, "Über");
-    assert_eq!(kept.problems()[0], "Changed: the encoding is not known, so the file is read as windows-1252");
+    assert_eq!(
+        kept.problems()[0],
+        "Changed: the encoding is not known, so the file is read as windows-1252: --encoding names another one"
+    );
+    let mut kept = Kept::default();
+    let encoding = Some(encoding_rs::UTF_8);
+    convert(&windows, &Options { encoding, ..options() }, &mut kept).unwrap();
+    assert_eq!(kept.problems()[1..], ["2 Rejected: the record has bytes that are no UTF-8"]);
+    assert_eq!(kept.rejected[&0], b"number;title;responded_at\r\n1;\xdcber;\r\n");
 }
 
 /// A backup that has something of each kind.
