@@ -2,6 +2,6 @@
 
 pub mod canny;
 pub mod csv;
+pub mod fider;
 pub mod github;
 pub mod uservoice;
-pub mod fider;
