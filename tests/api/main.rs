@@ -42,6 +42,7 @@ mod feature_request_detail;
 mod feature_requests;
 mod first_day;
 mod hostile_http;
+mod imports;
 mod ip_address;
 mod lanes;
 mod linearizability;

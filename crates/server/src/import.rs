@@ -1,12 +1,17 @@
 //! Imports by a command: the input is read into a folder, from which a run is loaded.
 //!
+//! - [`source`]: the programs whose files can be imported.
 //! - [`staging`]: what the readers of sources give, checked, cleaned and sorted, as files of the folder.
 //! - [`report`]: what is said about a run, and the files that say it.
+//! - [`folders`]: where the files of runs are, and for how long.
 //! - [`load`]: writes the records of the folder, batch after batch.
+//! - [`progress`]: shows how far it is.
 //! - [`undo`]: deletes what a run has made.
 
+pub(crate) mod folders;
 pub(crate) mod load;
 pub(crate) mod progress;
 pub(crate) mod report;
+pub(crate) mod source;
 pub(crate) mod staging;
 pub(crate) mod undo;

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
+use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
@@ -16,18 +17,18 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::usecase::import::load::FindRequests;
 use roadmap_domain::usecase::import::run::{BeginImport, Begun, ListImports, ResumeImport};
 use roadmap_import::archive::{self, Input, Limits};
-use roadmap_import::dates::{Dates, DayOrder};
-use roadmap_import::encoding;
-use roadmap_import::sources::csv::{self, FieldMap, MAX_RECORDS};
-use roadmap_import::visible;
+use roadmap_import::dates::DayOrder;
+use roadmap_import::{encoding, visible};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
 
 use super::WorkspaceArgument;
 use super::output::{OutputFormat, Row, print, print_json};
-use crate::import::load::{Ended, Stop, Target, folder_of, is_taken_over};
+use crate::import::folders;
+use crate::import::load::{Ended, Stop, Target, is_taken_over};
 use crate::import::report::Report;
+use crate::import::source::{Reading, Source};
 use crate::import::staging::{LoadOptions, PROBLEMS, REJECTED, Staged, Staging, Subscribe};
 use crate::import::undo::undo;
 use crate::settings::Settings;
@@ -41,8 +42,29 @@ const STOPPED: u8 = 4;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// Import feature requests, votes and comments from CSV or TSV files
-    Csv(CsvImport),
+    /// Import feature requests, votes and comments from CSV or TSV files of any program. Files are recognized by their columns
+    Csv {
+        #[command(flatten)]
+        import: Run,
+        /// Take a field from a column; nothing behind the `=` leaves the field out
+        #[arg(long = "map", value_name = "FIELD=COLUMN")]
+        map: Vec<String>,
+        #[command(flatten)]
+        delimiter: Delimiter,
+    },
+    /// Import issues and discussions of GitHub with their comments: what `gh issue list --json` writes, pages of the REST API,
+    /// discussions of the GraphQL API
+    Github {
+        #[command(flatten)]
+        import: Run,
+    },
+    /// Import suggestions, votes, comments and notes from CSV exports of UserVoice
+    Uservoice {
+        #[command(flatten)]
+        import: Run,
+        #[command(flatten)]
+        delimiter: Delimiter,
+    },
     /// List the imports of a workspace, newest first
     List {
         #[command(flatten)]
@@ -82,19 +104,42 @@ pub(crate) enum ImportCommand {
     },
 }
 
+/// The character between columns.
 #[derive(Debug, Args)]
-pub(crate) struct CsvImport {
+pub(crate) struct Delimiter {
+    /// Character between the columns, or `tab` (by default it is detected)
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<String>,
+}
+
+impl Delimiter {
+    fn parse(&self) -> anyhow::Result<Option<u8>> {
+        match self.delimiter.as_deref() {
+            None => Ok(None),
+            Some("tab") => Ok(Some(b'\t')),
+            Some(text) => match text.as_bytes() {
+                [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(Some(*byte)),
+                _ => bail!("--delimiter is one character, or `tab`"),
+            },
+        }
+    }
+}
+
+/// A run of any source.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
     #[command(flatten)]
     target: WorkspaceArgument,
-    /// Files, folders or zips. Files are recognized by their columns: feature requests, votes, comments
+    /// Files, folders or zips
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Say what would be imported, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Which installation of the source it is: 1 to 40 of a-z, 0-9 and -. Two that are not one need two names
-    #[arg(long, default_value = "csv")]
-    name: String,
+    /// Which installation of the source it is: 1 to 40 of a-z, 0-9 and - (by default the source). Two boards of one program
+    /// need two names, or their ids collide
+    #[arg(long)]
+    name: Option<String>,
     /// Overwrite records that have changed in the source, unless they were changed here since
     #[arg(long)]
     update: bool,
@@ -104,15 +149,9 @@ pub(crate) struct CsvImport {
     /// Put the feature requests with a status on a track, by its name
     #[arg(long = "track", value_name = "THEIRS=OURS")]
     tracks: Vec<String>,
-    /// Take a field from a column; nothing behind the `=` leaves the field out
-    #[arg(long = "map", value_name = "FIELD=COLUMN")]
-    map: Vec<String>,
     /// Encoding of the files (by default it is detected)
     #[arg(long, value_name = "LABEL")]
     encoding: Option<String>,
-    /// Character between the columns, or `tab` (by default it is detected)
-    #[arg(long, value_name = "CHARACTER")]
-    delimiter: Option<String>,
     /// Order of dates such as 01/02/2024
     #[arg(long, value_name = "ORDER", value_parser = ["dmy", "mdy"])]
     dates: Option<String>,
@@ -147,7 +186,19 @@ impl Row for ListedImport {
 impl ImportCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<ExitCode> {
         match self {
-            Self::Csv(import) => import.run(settings).await,
+            Self::Csv { import, map, delimiter } => {
+                let mut reading = import.reading()?;
+                for text in &map {
+                    reading.map.add(text)?;
+                }
+                (reading.map_texts, reading.delimiter) = (map, delimiter.parse()?);
+                import.run(Source::Csv, &reading, settings).await
+            }
+            Self::Github { import } => import.run(Source::Github, &import.reading()?, settings).await,
+            Self::Uservoice { import, delimiter } => {
+                let reading = Reading { delimiter: delimiter.parse()?, ..import.reading()? };
+                import.run(Source::Uservoice, &reading, settings).await
+            }
             Self::List { target, format } => {
                 let application = Application::open(settings).await?;
                 let workspace = target.find(&application).await?.id;
@@ -173,7 +224,7 @@ impl ImportCommand {
                     bail!("import {} is {state}: it has no report yet", import.id);
                 };
                 let report: Report = serde_json::from_str(report)?;
-                print_report(&report, Some(&folder_of(&settings.data_dir, import.id)), format)?;
+                print_report(&report, Some(&folders::of(&settings.data_dir, import.id)), format)?;
                 Ok(ExitCode::SUCCESS)
             }
             Self::Resume { target, id, format } => resume(settings, &target, &id, format).await,
@@ -265,7 +316,7 @@ async fn resume(
     let application = Application::open(settings).await?;
     let workspace = target.find(&application).await?;
     let import = find(&application, workspace.id, id).await?;
-    let folder = folder_of(&settings.data_dir, import.id);
+    let folder = folders::of(&settings.data_dir, import.id);
     let Some(staged) = Staged::open(&folder)? else {
         bail!(
             "the records of import {} are not in {}: run the import again with the same files and options",
@@ -300,29 +351,31 @@ fn clean_up(ended: &Ended, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl CsvImport {
-    async fn run(self, settings: &Settings) -> anyhow::Result<ExitCode> {
-        let name = SourceName::parse("--name", &self.name)?;
+impl Run {
+    async fn run(&self, source: Source, reading: &Reading, settings: &Settings) -> anyhow::Result<ExitCode> {
+        let name = SourceName::parse("--name", self.name.as_deref().unwrap_or(source.name()))?;
         let options = self.load_options()?;
-        let reading = self.reading()?;
         let application = Application::open(settings).await?;
         let workspace = self.target.find(&application).await?;
         let links = super::links(settings, &workspace)?;
         let stop = stop_at_signal()?;
         let inputs = open_inputs(&self.paths)?;
-        let input = digest(&inputs, &reading, &options)?;
+        source.check(&inputs)?;
+        let input = digest(&inputs, reading, &options)?;
         let read_at = self.read_at(&application, workspace.id, &name, &input).await?;
 
-        let imports = settings.data_dir.join("imports");
+        let imports = folders::all(&settings.data_dir);
         fs::create_dir_all(&imports).with_context(|| format!("{} cannot be created", imports.display()))?;
-        let folder = tempfile::Builder::new().prefix("new-").tempdir_in(&imports);
+        folders::sweep(&settings.data_dir, SystemTime::now())
+            .with_context(|| format!("old files in {} cannot be deleted", imports.display()))?;
+        let folder = tempfile::Builder::new().prefix(folders::NEW).tempdir_in(&imports);
         let folder = folder.with_context(|| format!("{} cannot be written", imports.display()))?;
         let staged = {
             let (path, name) = (folder.path().to_owned(), name.clone());
             let known = Known::new(&application, workspace.id, name.clone());
             let max_rejected = self.max_rejected;
             tokio::task::block_in_place(|| {
-                read(&inputs, &reading, &path, &name, (read_at, options, max_rejected), &known)
+                read(source, &inputs, reading, &path, &name, (read_at, options, max_rejected), &known)
             })?
         };
         let target = Target {
@@ -332,6 +385,7 @@ impl CsvImport {
             links: &links,
             stop: &stop,
         };
+        target.check_tracks(&staged).await?;
         if self.dry_run {
             let mut report = target.try_out(&staged).await?;
             if let Some(to) = &self.report {
@@ -343,12 +397,12 @@ impl CsvImport {
         }
 
         let holder = application.ids.next(application.clock.now());
-        let begin = BeginImport { source: "csv", name, input, holder, began_at: read_at };
+        let begin = BeginImport { source: source.name(), name, input, holder, began_at: read_at };
         let import = match application.executor.run_without_key(workspace.id, &begin).await? {
             Begun::Run(import) => import,
             Begun::Busy(other) => return Err(busy(other)),
         };
-        let place = folder_of(&settings.data_dir, import.id);
+        let place = folders::of(&settings.data_dir, import.id);
         let staged = match Staged::open(&place)? {
             // It goes on where it has stopped.
             Some(before) => before,
@@ -394,32 +448,10 @@ impl CsvImport {
     }
 
     fn reading(&self) -> anyhow::Result<Reading> {
-        let mut map = FieldMap::default();
-        for text in &self.map {
-            map.add(text)?;
-        }
         let encoding = self.encoding.as_deref().map(encoding::from_label).transpose()?;
-        let delimiter = match self.delimiter.as_deref() {
-            None => None,
-            Some("tab") => Some(b'\t'),
-            Some(text) => match text.as_bytes() {
-                [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Some(*byte),
-                _ => bail!("--delimiter is one character, or `tab`"),
-            },
-        };
         let order = self.dates.as_deref().and_then(DayOrder::from_option);
-        Ok(Reading { map, map_texts: self.map.clone(), encoding, delimiter, order })
+        Ok(Reading { encoding, order, ..Reading::default() })
     }
-}
-
-/// How the files are read.
-struct Reading {
-    map: FieldMap,
-    /// The map as it was typed.
-    map_texts: Vec<String>,
-    encoding: Option<&'static encoding_rs::Encoding>,
-    delimiter: Option<u8>,
-    order: Option<DayOrder>,
 }
 
 /// Looks up which feature requests are known from earlier runs. Each is looked up once.
@@ -457,6 +489,7 @@ impl<'a> Known<'a> {
 
 /// Reads all of the input into a folder.
 fn read(
+    source: Source,
     inputs: &[Input],
     reading: &Reading,
     folder: &Path,
@@ -465,23 +498,15 @@ fn read(
     known: &Known<'_>,
 ) -> anyhow::Result<Staged> {
     let is_known = |id: &str| known.is_known(id);
-    let csv_options = csv::Options {
-        map: &reading.map,
-        encoding: reading.encoding,
-        delimiter: reading.delimiter,
-        dates: Dates { order: reading.order, now: read_at },
-        is_known: &is_known,
-        max_records: MAX_RECORDS,
-    };
     let file_names = inputs.iter().map(|input| visible(input.name(), 200)).collect();
     let mut staging = Staging::create(folder, name, file_names, max_rejected)?;
-    match csv::convert(inputs, &csv_options, &mut staging) {
-        Ok(summary) => staging.finish(read_at, summary.votes, options, &is_known),
+    match source.convert(inputs, reading, read_at, &is_known, &mut staging) {
+        Ok(votes) => staging.finish(source.name(), read_at, votes, options, &is_known),
         Err(_) if staging.is_over => bail!(
-            "more than {max_rejected} records are rejected, so nothing is imported: --dry-run --max-rejected with a larger \
-             number and --report list them"
+            "more than {max_rejected} records are rejected, so nothing is imported: --dry-run with a larger --max-rejected and \
+             --report lists them"
         ),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error),
     }
 }
 

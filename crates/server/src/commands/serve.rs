@@ -2,11 +2,11 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use actix_web::web::ServiceConfig;
 use anyhow::Context;
@@ -30,6 +30,7 @@ use tokio::runtime::Handle;
 
 use super::output::print;
 use crate::demo::{self, DemoOptions};
+use crate::import::folders;
 use crate::metrics::{Metrics, MetricsServer, Sources};
 use crate::report;
 use crate::secret;
@@ -132,6 +133,7 @@ impl Serve {
             application.purge_removed_texts(),
             application.sweep_attachments(&settings, blobs),
             deliver.clone(),
+            settings.data_dir.clone(),
         ));
 
         let counting = tokio::spawn(count_storage(application.budgets.clone()));
@@ -300,6 +302,7 @@ async fn run_maintenance(
     purge_texts: PurgeRemovedTexts,
     sweep: SweepAttachments,
     deliver: DeliverMail,
+    data_dir: PathBuf,
 ) {
     let mut hours = tokio::time::interval(MAINTENANCE_INTERVAL);
     loop {
@@ -345,6 +348,11 @@ async fn run_maintenance(
             Err(error) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to remove orphaned and unused uploads")
             }
+        }
+        match folders::sweep(&data_dir, SystemTime::now()) {
+            Ok(0) => {}
+            Ok(deleted) => tracing::info!(deleted, "deleted old files of imports"),
+            Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "failed to delete old files of imports"),
         }
         match deliver.purge_sent().await {
             Ok(0) => {}

@@ -1,22 +1,24 @@
 //! Loads a run from its folder, batch after batch.
 
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use roadmap_domain::error::{Conflict, RoadmapError};
 use roadmap_domain::model::admin::{InboxFilter, InboxState};
 use roadmap_domain::model::id::{FeatureRequestId, ImportId, WorkspaceId};
-use roadmap_domain::model::import::records::{FeatureRequest, Prepared};
+use roadmap_domain::model::import::records::{FeatureRequest, Kind, Prepared};
 use roadmap_domain::model::import::run::{Import, ImportState, Progress, SourceName, Stage};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::track::Track;
 use roadmap_domain::policy::import_tracks::StatusTrack;
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::usecase::import::load::{Batch, FindRequests, LoadBatch, PreparedRequest, RunContext};
-use roadmap_domain::usecase::import::run::{CheckImport, EndImport, PlaceStatuses};
+use roadmap_domain::usecase::import::run::{CheckImport, EndImport, PlaceStatuses, WrongCount};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
@@ -64,6 +66,19 @@ pub(crate) struct Ended {
 }
 
 impl Target<'_> {
+    /// Checks before a run begins that the tracks exist that were chosen for statuses.
+    pub(crate) async fn check_tracks(&self, staged: &Staged) -> anyhow::Result<()> {
+        let tracks = self.application.reader.tracks(self.workspace).await?;
+        for (_, chosen) in &staged.plan.options.tracks {
+            let is_chosen = |track: &Track| track.name.as_str().to_lowercase() == chosen.to_lowercase();
+            ensure!(
+                tracks.iter().any(is_chosen),
+                "there is no track `{chosen}`; `roadmap track list` lists the tracks of a workspace"
+            );
+        }
+        Ok(())
+    }
+
     /// Finds out what a run would do.
     pub(crate) async fn try_out(&self, staged: &Staged) -> anyhow::Result<Report> {
         let mut loader = self.loader(staged, None)?;
@@ -110,7 +125,7 @@ impl Target<'_> {
     async fn check(&self, id: ImportId, progress: &Progress) -> anyhow::Result<Option<anyhow::Error>> {
         let check = CheckImport { id, progress: progress.clone() };
         let wrong = self.application.executor.run_without_key(self.workspace, &check).await?;
-        let sentence = |wrong: &roadmap_domain::usecase::import::run::WrongCount| {
+        let sentence = |wrong: &WrongCount| {
             format!("{} {} were counted, {} are stored", wrong.counted, wrong.kind.name(), wrong.stored)
         };
         let sentences: Vec<_> = wrong.iter().map(sentence).collect();
@@ -129,7 +144,7 @@ impl Target<'_> {
             updates: plan.options.updates,
             subscribing: plan.options.subscribe.into(),
             makes_members: plan.options.makes_members,
-            tracks: std::collections::BTreeMap::new(),
+            tracks: BTreeMap::new(),
             first_track: None,
         };
         let progress = import.map(|import| import.progress.clone()).unwrap_or_default();
@@ -188,7 +203,7 @@ impl Loader<'_> {
         let placed = self.target.application.executor.run_without_key(self.target.workspace, &place).await?;
         // A run that goes on finds the tracks that it has added before.
         for name in placed.new {
-            self.progress.counts.of_mut(roadmap_domain::model::import::records::Kind::Tracks).new += 1;
+            self.progress.counts.of_mut(Kind::Tracks).new += 1;
             self.progress.new_tracks.push(name);
         }
         (self.run.tracks, self.run.first_track) = (placed.tracks, placed.first_track);
@@ -215,12 +230,10 @@ impl Loader<'_> {
             if next.is_empty() {
                 return Ok(true);
             }
-            let began = Instant::now();
             let load = LoadBatch { run: run.clone(), progress: self.progress.clone(), batch: Arc::new(batch(next)?) };
-            let prepared = Instant::now();
+            let began = Instant::now();
             self.progress = self.target.application.executor.run_without_key(self.target.workspace, &load).await?;
-            self.resize(prepared.elapsed());
-            tracing::debug!(stage = stage.kind().name(), elapsed = ?began.elapsed(), size = self.size, "batch");
+            self.resize(began.elapsed());
         }
     }
 
@@ -256,7 +269,7 @@ impl Loader<'_> {
             let find = FindRequests { name: self.run.name.clone(), external_ids };
             let ids = self.target.application.executor.run_without_key(self.target.workspace, &find).await?;
             let known: Vec<FeatureRequestId> = ids.iter().copied().flatten().collect();
-            let mut slugs = std::collections::HashMap::new();
+            let mut slugs = HashMap::new();
             for state in [InboxState::All, InboxState::Merged] {
                 let filter = InboxFilter { state, ..InboxFilter::default() };
                 let rows = self.target.application.reader.inbox_rows(self.target.workspace, &filter, &known).await?;
@@ -275,11 +288,6 @@ impl Loader<'_> {
 fn requests(records: Vec<Prepared<FeatureRequest>>) -> anyhow::Result<Batch> {
     let requests = records.into_iter().map(PreparedRequest::new).collect::<Result<_, RoadmapError>>()?;
     Ok(Batch::FeatureRequests(requests))
-}
-
-/// Returns the folder of a run.
-pub(crate) fn folder_of(data_dir: &Path, id: ImportId) -> PathBuf {
-    data_dir.join("imports").join(id.to_string())
 }
 
 /// Whether an error says that another process goes on with the run.

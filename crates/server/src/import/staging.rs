@@ -1,5 +1,6 @@
 //! The folder of a run: what the readers of sources give, checked, cleaned and sorted, so that it can be loaded in batches.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
@@ -165,7 +166,8 @@ pub(crate) struct Staging<'a> {
     votes: Lines,
     notes: Lines,
     problems_file: BufWriter<File>,
-    rejected: BTreeMap<usize, BufWriter<File>>,
+    /// The files of rejected records, with what ends them.
+    rejected: BTreeMap<usize, (BufWriter<File>, &'static [u8])>,
     statuses: BTreeSet<String>,
     problems: u64,
     first_problems: Vec<Problem>,
@@ -306,6 +308,7 @@ impl<'a> Staging<'a> {
     /// Sorts what was read, and writes the plan.
     pub(crate) fn finish(
         mut self,
+        source: &str,
         read_at: Timestamp,
         votes: VoteTotals,
         options: LoadOptions,
@@ -318,7 +321,8 @@ impl<'a> Staging<'a> {
             }
         }
         self.problems_file.flush()?;
-        for file in self.rejected.values_mut() {
+        for (file, end) in self.rejected.values_mut() {
+            file.write_all(end)?;
             file.flush()?;
         }
         let path = |stage: Stage| self.folder.join(file_of(stage));
@@ -332,7 +336,7 @@ impl<'a> Staging<'a> {
             (Stage::Notes, self.notes.finish()?),
         ]);
         let plan = Plan {
-            source: "csv".to_owned(),
+            source: source.to_owned(),
             name: self.name.as_str().to_owned(),
             options,
             read_at: read_at.to_string(),
@@ -504,18 +508,28 @@ impl Sink for Staging<'_> {
         let name = rejected_name(&self.file_names, file);
         let folder = self.folder.join(REJECTED);
         let to = match self.rejected.entry(file) {
-            std::collections::btree_map::Entry::Occupied(open) => open.into_mut(),
-            std::collections::btree_map::Entry::Vacant(new) => {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(new) => {
                 if !folder.exists() {
                     fs::create_dir(&folder)?;
                 }
-                let to = new.insert(BufWriter::new(File::create_new(folder.join(name))?));
-                to.write_all(head)?;
-                to
+                let mut file = BufWriter::new(File::create_new(folder.join(name))?);
+                file.write_all(head)?;
+                new.insert((file, end_of(head)))
             }
         };
-        io::copy(original, to)?;
+        io::copy(original, &mut to.0)?;
         Ok(())
+    }
+}
+
+/// Returns what ends a file of rejected records that begins with this: the end of an array, in the encoding of its beginning.
+fn end_of(head: &[u8]) -> &'static [u8] {
+    match head {
+        [0xfe, 0xff, .., 0, b'['] => b"\0]",
+        [.., b'[', 0] => b"]\0",
+        [.., b'['] => b"]",
+        _ => b"",
     }
 }
 
@@ -541,6 +555,21 @@ mod tests {
         let names = ["posts.csv", "a/posts.csv", "../../etc/pass wd", ".bashrc", "", "ü\u{1b}.csv"].map(str::to_owned);
         let plain: Vec<_> = (0..names.len()).map(|index| rejected_name(&names, index)).collect();
         assert_eq!(plain, ["posts.csv", "2-posts.csv", "pass_wd", "_.bashrc", "_", "__.csv"]);
+    }
+
+    #[test]
+    fn an_array_of_rejected_records_ends() {
+        let cases: [(&[u8], &[u8]); 6] = [
+            (b"[", b"]"),
+            (b"\xef\xbb\xbf[", b"]"),
+            (b"\xff\xfe[\0", b"]\0"),
+            (b"\xfe\xff\0[", b"\0]"),
+            (b"id,title\n", b""),
+            (b"", b""),
+        ];
+        for (head, end) in cases {
+            assert_eq!(end_of(head), end, "{head:?}");
+        }
     }
 
     #[test]

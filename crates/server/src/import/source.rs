@@ -1,0 +1,97 @@
+//! The programs whose files can be imported, and how these are read.
+
+use anyhow::bail;
+use encoding_rs::Encoding;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_import::archive::Input;
+use roadmap_import::dates::{Dates, DayOrder};
+use roadmap_import::records::{Sink, VoteTotals};
+use roadmap_import::sources::csv::{FieldMap, MAX_RECORDS};
+use roadmap_import::sources::{canny, csv, fider, github, uservoice};
+
+/// A program whose files can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Csv,
+    Github,
+    Uservoice,
+}
+
+impl Source {
+    /// Returns the name of the command, which is also that of the installation if nothing else is said.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Github => "github",
+            Self::Uservoice => "uservoice",
+        }
+    }
+
+    /// Refuses the files of another program.
+    pub(crate) fn check(self, inputs: &[Input]) -> anyhow::Result<()> {
+        let found = if uservoice::recognizes(inputs) {
+            Some(("UserVoice", Some(Self::Uservoice)))
+        } else if github::recognizes(inputs) {
+            Some(("GitHub", Some(Self::Github)))
+        } else if fider::recognizes(inputs) {
+            Some(("Fider", None))
+        } else if canny::recognizes(inputs) {
+            Some(("Canny", None))
+        } else {
+            None
+        };
+        match found {
+            Some((_, Some(source))) if source == self => Ok(()),
+            Some((program, Some(source))) => {
+                bail!("the files are those of {program}: import them with `roadmap import {}`", source.name())
+            }
+            // Its tables are tables of any program.
+            Some(("Fider", None)) if self == Self::Csv && !is_backup(inputs) => Ok(()),
+            Some((program, None)) => bail!("the files are those of {program}, which cannot be imported yet"),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads all of the input.
+    pub(crate) fn convert(
+        self,
+        inputs: &[Input],
+        reading: &Reading,
+        now: Timestamp,
+        is_known: &dyn Fn(&str) -> bool,
+        sink: &mut dyn Sink,
+    ) -> anyhow::Result<VoteTotals> {
+        let (encoding, delimiter) = (reading.encoding, reading.delimiter);
+        let (dates, max_records) = (Dates { order: reading.order, now }, MAX_RECORDS);
+        Ok(match self {
+            Self::Csv => {
+                let options = csv::Options { map: &reading.map, encoding, delimiter, dates, is_known, max_records };
+                csv::convert(inputs, &options, sink)?.votes
+            }
+            Self::Github => {
+                let options = github::Options { encoding, dates, is_known, max_records };
+                github::convert(inputs, &options, sink)?.votes
+            }
+            Self::Uservoice => {
+                let options = uservoice::Options { encoding, delimiter, dates, is_known, max_records };
+                uservoice::convert(inputs, &options, sink)?.votes
+            }
+        })
+    }
+}
+
+/// Whether files are no tables.
+fn is_backup(inputs: &[Input]) -> bool {
+    inputs.iter().any(|input| input.name().ends_with(".json"))
+}
+
+/// How files are read.
+#[derive(Default)]
+pub(crate) struct Reading {
+    pub(crate) map: FieldMap,
+    /// The map as it was typed.
+    pub(crate) map_texts: Vec<String>,
+    pub(crate) encoding: Option<&'static Encoding>,
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) order: Option<DayOrder>,
+}
