@@ -12,6 +12,7 @@ mod copies;
 pub(crate) mod corpus;
 mod crowd;
 pub(crate) mod data;
+mod imports;
 mod many_votes;
 mod merges;
 mod pgbench;
@@ -90,6 +91,13 @@ impl Bench {
     fn measure_store(&self, store: Store, built: &Path) -> anyhow::Result<()> {
         let corpus = Corpus::new(self.requests, self.customers);
         println!("\n## {store}\n");
+        if self.wants(imports::NAME) {
+            let mut service = Service::new(built.to_owned(), store.cluster(Durability::Full)?)?;
+            imports::measure(&mut service, store as usize, Duration::from_secs(2 * self.seconds))?;
+            if self.only == imports::NAME {
+                return Ok(());
+            }
+        }
         let service = self.prepare(store, &corpus, built, self.more_votes)?;
         if self.compare.is_some() || self.more_votes > 0 {
             println!("Compared with:\n");

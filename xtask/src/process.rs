@@ -17,6 +17,11 @@ impl Process {
         Ok((process, BufReader::new(output)))
     }
 
+    /// Whether it has exited.
+    pub(crate) fn has_exited(&mut self) -> anyhow::Result<bool> {
+        Ok(self.0.try_wait()?.is_some())
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.0.id()
     }

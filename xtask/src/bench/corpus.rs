@@ -47,6 +47,13 @@ impl Corpus {
         ("POST", "/feature_requests".to_owned(), body)
     }
 
+    /// Title and description of a feature request.
+    pub(crate) fn texts(&self, number: u64) -> (String, String) {
+        let words = self.words_of(number);
+        let (title, description) = words.split_at(TITLE_WORDS);
+        (title.join(" "), description.join(" "))
+    }
+
     /// The customer and the feature request of a loaded vote.
     pub(crate) fn vote(&self, number: u64) -> (u64, u64) {
         let mut random = SmallRng::seed_from_u64(number);

@@ -66,7 +66,8 @@ impl Service {
         Ok((field("key")?, field("id")?))
     }
 
-    fn command(&self) -> Command {
+    /// Returns a command of the service on its data.
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.current_dir(self.folder.path()).args(["--data-dir", "."]);
         if let Some(cluster) = &self.cluster {

@@ -1,0 +1,141 @@
+//! An import of many feature requests with their votes, and what another workspace notices of it.
+
+use std::fmt::Write as _;
+use std::io::{BufWriter, Read, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+
+use super::corpus::Corpus;
+use super::workloads::upvote;
+use crate::load::{Connection, Latencies, Service, WITHOUT_LIMITS, block_on};
+use crate::process::Process;
+
+pub(super) const NAME: &str = "import";
+
+const REQUESTS: u64 = 100_000;
+const VOTES: u64 = 1_000_000;
+/// People who vote in the source.
+const VOTERS: u64 = 200_000;
+/// Feature requests of the other workspace.
+const OTHERS: u64 = 200;
+
+/// Highest seconds with SQLite and with PostgreSQL, highest memory in megabytes, and highest p99 of another workspace's votes
+/// meanwhile, as a multiple of that without an import.
+const SECONDS_TARGETS: [f64; 2] = [60.0, 120.0];
+const MEMORY_TARGET: f64 = 300.0;
+const P99_TARGET: f64 = 2.0;
+
+/// Imports a CSV of feature requests and one of votes while another workspace gets votes.
+pub(super) fn measure(service: &mut Service, target: usize, quiet_time: Duration) -> anyhow::Result<()> {
+    service.start(&WITHOUT_LIMITS)?;
+    service.workspace(NAME)?;
+    let corpus = Corpus::new(REQUESTS, VOTERS);
+    let files = ["posts.csv", "votes.csv"].map(|name| service.folder().join(name));
+    write_files(&corpus, &files)?;
+    let others = Corpus::new(OTHERS, 1_000);
+    block_on(async {
+        let mut connection = service.connect().await?;
+        for number in 0..OTHERS {
+            let (method, path, body) = others.create(number);
+            connection.expect(method, &path, &body, 201).await?;
+        }
+        Ok(())
+    })?;
+    let quiet = {
+        let began = Instant::now();
+        vote(service, &others, |_| Ok(began.elapsed() < quiet_time))?
+    };
+
+    let mut command = service.command();
+    command.args(["import", "csv", "--workspace", NAME, "--json"]).args(&files).stderr(std::process::Stdio::null());
+    let began = Instant::now();
+    let (mut process, mut output) = Process::start(&mut command, "the import")?;
+    let mut peak = 0.0_f64;
+    let meanwhile = vote(service, &others, |turn| {
+        if turn % 20 == 0 {
+            // It is gone once the process has exited.
+            peak = peak.max(process.peak_mb().unwrap_or_default());
+        }
+        Ok(!process.has_exited()?)
+    })?;
+    let seconds = began.elapsed().as_secs_f64();
+    let mut report = String::new();
+    output.read_to_string(&mut report)?;
+    let report: serde_json::Value = serde_json::from_str(&report).context("the import printed no report")?;
+    let new = |kind: &str| report.pointer(&format!("/counts/{kind}/new")).and_then(serde_json::Value::as_u64);
+    ensure!(new("feature_requests") == Some(REQUESTS) && new("votes").is_some(), "not all was imported: {report}");
+    let votes = new("votes").unwrap_or_default();
+
+    #[expect(clippy::cast_precision_loss)]
+    let rate = (REQUESTS + votes) as f64 / seconds;
+    let megabytes = size_of(&files)?;
+    let seconds_target = SECONDS_TARGETS.get(target).copied().unwrap_or_default();
+    let ratio = meanwhile.millis(99) / quiet.millis(99);
+    println!("| {NAME} of {REQUESTS} feature requests and {votes} votes ({megabytes:.0} MB) | | target |");
+    println!("|---|---:|---:|");
+    println!("| seconds | {seconds:.1} | {seconds_target} |");
+    println!("| feature requests and votes per second | {rate:.0} | |");
+    println!("| peak memory, MB | {peak:.0} | {MEMORY_TARGET} |");
+    println!("| database, MB | {:.0} | |", service.database_mb()?);
+    println!("| another workspace's votes, p99 ms without an import | {:.2} | |", quiet.millis(99));
+    println!("| meanwhile | {:.2} | |", meanwhile.millis(99));
+    println!("| ratio | {ratio:.2} | {P99_TARGET} |");
+    println!("| slowest vote meanwhile, ms | {:.0} | |", meanwhile.millis(100));
+    Ok(())
+}
+
+/// Votes from one connection, one after the other, while it is wanted.
+fn vote(
+    service: &Service,
+    corpus: &Corpus,
+    mut is_wanted: impl FnMut(u64) -> anyhow::Result<bool>,
+) -> anyhow::Result<Latencies> {
+    block_on(async {
+        let mut connection: Connection = service.connect().await?;
+        let (mut random, mut latencies, mut turn) = (SmallRng::seed_from_u64(1), Vec::new(), 0);
+        while is_wanted(turn)? {
+            let (method, path, body) = upvote(corpus, &mut random);
+            let began = Instant::now();
+            connection.expect(method, &path, &body, 201).await?;
+            latencies.push(began.elapsed());
+            turn += 1;
+        }
+        Ok(Latencies::from_iter(latencies))
+    })
+}
+
+/// Writes the feature requests and the votes of the source.
+fn write_files(corpus: &Corpus, [posts, votes]: &[std::path::PathBuf; 2]) -> anyhow::Result<()> {
+    let create = |path: &Path| std::fs::File::create(path).map(BufWriter::new);
+    let mut file = create(posts)?;
+    writeln!(file, "id,title,description,tags,status,author_email,created_at")?;
+    for number in 0..corpus.requests {
+        let (title, description) = corpus.texts(number);
+        let status = ["", "planned", "started", "shipped", "declined"].get(usize::try_from(number % 5)?).unwrap_or(&"");
+        let mut line = String::new();
+        write!(line, "{number},{title},{description},ui|web,{status},voter{}@example.com,", number % VOTERS)?;
+        writeln!(file, "{line}2024-{:02}-{:02}T10:00:00Z", 1 + number % 12, 1 + number % 28)?;
+    }
+    file.flush()?;
+    let mut file = create(votes)?;
+    writeln!(file, "request_id,email,name,created_at")?;
+    for number in 0..VOTES {
+        let mut random = SmallRng::seed_from_u64(number);
+        let (request, voter) = (random.random_range(0..corpus.requests), random.random_range(0..VOTERS));
+        writeln!(file, "{request},voter{voter}@example.com,Voter {voter},2024-06-{:02}", 1 + number % 28)?;
+    }
+    Ok(file.flush()?)
+}
+
+fn size_of(files: &[std::path::PathBuf]) -> anyhow::Result<f64> {
+    let mut bytes = 0;
+    for file in files {
+        bytes += std::fs::metadata(file)?.len();
+    }
+    #[expect(clippy::cast_precision_loss)]
+    Ok(bytes as f64 / 1024.0 / 1024.0)
+}
