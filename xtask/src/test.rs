@@ -10,7 +10,7 @@ const TESTS_PER_PROCESSOR: usize = 5;
 
 /// Black-box tests that run only on SQLite here, and on PostgreSQL in `cargo xtask torture`: prefixes of their names. SQL
 /// decides nothing that they assert, the contract suite of the stores asserts it already, or they use SQLite in both runs.
-pub(crate) const ONCE: [&str; 71] = [
+pub(crate) const ONCE: [&str; 74] = [
     "admin_access::",
     "admin_content::",
     "admin_inbox::",
@@ -42,6 +42,9 @@ pub(crate) const ONCE: [&str; 71] = [
     "feature_requests::other_fields_",
     "feature_requests::the_empty_fields_",
     "hostile_http::",
+    "imports::files_of_other_programs_",
+    "imports::hostile_files_",
+    "imports::what_cannot_be_imported_",
     "ip_address::",
     "lanes::invalid_fields_",
     "log::",

@@ -6,6 +6,7 @@
 //! - [`folders`]: where the files of runs are, and for how long.
 //! - [`load`]: writes the records of the folder, batch after batch.
 //! - [`progress`]: shows how far it is.
+//! - [`turns`]: lets others write between batches.
 //! - [`undo`]: deletes what a run has made.
 
 pub(crate) mod folders;
@@ -14,4 +15,5 @@ pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod source;
 pub(crate) mod staging;
+pub(crate) mod turns;
 pub(crate) mod undo;

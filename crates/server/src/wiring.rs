@@ -140,6 +140,11 @@ enum Backend {
 }
 
 impl Application {
+    /// Whether a process that waits for another one to write looks now and then, instead of being told.
+    pub(crate) fn writers_poll(&self) -> bool {
+        matches!(self.backend, Backend::Sqlite(_))
+    }
+
     /// Migrates and opens the store for a command. Its operations are those of the operator who runs it.
     pub(crate) async fn open(settings: &Settings) -> anyhow::Result<Self> {
         let application = Self::open_service(settings).await?;

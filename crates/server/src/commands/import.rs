@@ -6,7 +6,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
@@ -366,7 +365,7 @@ impl Run {
 
         let imports = folders::all(&settings.data_dir);
         fs::create_dir_all(&imports).with_context(|| format!("{} cannot be created", imports.display()))?;
-        folders::sweep(&settings.data_dir, SystemTime::now())
+        folders::sweep(&settings.data_dir, application.clock.now())
             .with_context(|| format!("old files in {} cannot be deleted", imports.display()))?;
         let folder = tempfile::Builder::new().prefix(folders::NEW).tempdir_in(&imports);
         let folder = folder.with_context(|| format!("{} cannot be written", imports.display()))?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use actix_web::web::ServiceConfig;
 use anyhow::Context;
@@ -133,7 +133,7 @@ impl Serve {
             application.purge_removed_texts(),
             application.sweep_attachments(&settings, blobs),
             deliver.clone(),
-            settings.data_dir.clone(),
+            (settings.data_dir.clone(), application.clock.clone()),
         ));
 
         let counting = tokio::spawn(count_storage(application.budgets.clone()));
@@ -302,7 +302,7 @@ async fn run_maintenance(
     purge_texts: PurgeRemovedTexts,
     sweep: SweepAttachments,
     deliver: DeliverMail,
-    data_dir: PathBuf,
+    (data_dir, clock): (PathBuf, Arc<dyn Clock>),
 ) {
     let mut hours = tokio::time::interval(MAINTENANCE_INTERVAL);
     loop {
@@ -349,7 +349,7 @@ async fn run_maintenance(
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to remove orphaned and unused uploads")
             }
         }
-        match folders::sweep(&data_dir, SystemTime::now()) {
+        match folders::sweep(&data_dir, clock.now()) {
             Ok(0) => {}
             Ok(deleted) => tracing::info!(deleted, "deleted old files of imports"),
             Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "failed to delete old files of imports"),

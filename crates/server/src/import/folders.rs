@@ -3,14 +3,16 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use roadmap_domain::model::id::ImportId;
+use roadmap_domain::model::timestamp::Timestamp;
+use time::Duration;
 
 /// How long the files of a run are kept after their last change.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const KEPT: Duration = Duration::days(30);
 /// How long what was read is kept of a run that never began.
-const KEPT_UNUSED: Duration = Duration::from_secs(24 * 60 * 60);
+const KEPT_UNUSED: Duration = Duration::days(1);
 
 /// What the name of a folder begins with until its run begins.
 pub(crate) const NEW: &str = "new-";
@@ -29,7 +31,7 @@ pub(crate) fn of(data_dir: &Path, id: ImportId) -> PathBuf {
 ///
 /// # Errors
 /// A folder cannot be read or deleted.
-pub(crate) fn sweep(data_dir: &Path, now: SystemTime) -> io::Result<u64> {
+pub(crate) fn sweep(data_dir: &Path, now: Timestamp) -> io::Result<u64> {
     let folders = match fs::read_dir(all(data_dir)) {
         Ok(folders) => folders,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -39,13 +41,20 @@ pub(crate) fn sweep(data_dir: &Path, now: SystemTime) -> io::Result<u64> {
     for folder in folders {
         let folder = folder?;
         let is_new = folder.file_name().to_string_lossy().starts_with(NEW);
-        let age = now.duration_since(folder.metadata()?.modified()?).unwrap_or_default();
-        if age > if is_new { KEPT_UNUSED } else { KEPT } {
+        let kept = if is_new { KEPT_UNUSED } else { KEPT };
+        if changed_at(&folder.metadata()?)?.is_some_and(|at| at.plus(kept) < now) {
             fs::remove_dir_all(folder.path())?;
             deleted += 1;
         }
     }
     Ok(deleted)
+}
+
+/// Returns when a folder was changed last.
+fn changed_at(folder: &fs::Metadata) -> io::Result<Option<Timestamp>> {
+    let since: SystemTime = folder.modified()?;
+    let millis = since.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    Ok(i64::try_from(millis).ok().and_then(Timestamp::from_millis))
 }
 
 #[cfg(test)]
@@ -55,13 +64,14 @@ mod tests {
     #[test]
     fn old_folders_are_deleted() {
         let data = tempfile::tempdir().unwrap();
-        assert_eq!(sweep(data.path(), SystemTime::now()).unwrap(), 0);
+        let today = changed_at(&fs::metadata(data.path()).unwrap()).unwrap().unwrap();
+        assert_eq!(sweep(data.path(), today).unwrap(), 0);
         for name in ["new-a", "run"] {
             fs::create_dir_all(all(data.path()).join(name).join("rejected")).unwrap();
             fs::write(all(data.path()).join(name).join("report.json"), "{}").unwrap();
         }
         let left = || fs::read_dir(all(data.path())).unwrap().count();
-        let days = |days: u64| SystemTime::now() + Duration::from_secs(days * 24 * 60 * 60 + 60);
+        let days = |days: i64| today.plus(Duration::days(days) + Duration::MINUTE);
         for (now, deleted, kept) in [(days(0), 0, 2), (days(1), 1, 1), (days(29), 0, 1), (days(30), 1, 0)] {
             assert_eq!((sweep(data.path(), now).unwrap(), left()), (deleted, kept));
         }

@@ -25,6 +25,7 @@ use uuid::Uuid;
 use super::progress::Display;
 use super::report::{Report, Subject};
 use super::staging::Staged;
+use super::turns::pause_after;
 use crate::wiring::Application;
 
 /// How long a batch should take. No other write waits longer.
@@ -233,7 +234,11 @@ impl Loader<'_> {
             let load = LoadBatch { run: run.clone(), progress: self.progress.clone(), batch: Arc::new(batch(next)?) };
             let began = Instant::now();
             self.progress = self.target.application.executor.run_without_key(self.target.workspace, &load).await?;
-            self.resize(began.elapsed());
+            let elapsed = began.elapsed();
+            self.resize(elapsed);
+            if !self.run.is_dry {
+                pause_after(self.target.application, elapsed).await;
+            }
         }
     }
 

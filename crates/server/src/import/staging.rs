@@ -163,7 +163,9 @@ pub(crate) struct Staging<'a> {
     comments: Sorted,
     merges: Vec<(u64, Merge, Origin)>,
     merge_plan: MergePlan,
-    votes: Lines,
+    votes: Sorted,
+    /// In which order the feature requests of the input were read.
+    sequence: HashMap<u64, usize>,
     notes: Lines,
     problems_file: BufWriter<File>,
     /// The files of rejected records, with what ends them.
@@ -223,13 +225,19 @@ impl People {
     }
 }
 
-/// Records that are sorted by their times at the end. Those without one come last: they have that of the run.
+/// Records that are sorted at the end.
 struct Sorted {
     path: PathBuf,
     file: BufWriter<File>,
-    /// Time, position and length of each line.
-    places: Vec<(i64, u64, u32)>,
+    /// Key, position and length of each line.
+    places: Vec<(u64, u64, u32)>,
     end: u64,
+}
+
+/// Returns the key of a record that is sorted by its time. One without a time comes last: it has that of the run.
+fn key_of(at: Option<Timestamp>) -> u64 {
+    // The order of the numbers, from the lowest one on.
+    at.map_or(u64::MAX, |at| at.millis().cast_unsigned() ^ (1 << 63))
 }
 
 impl Sorted {
@@ -237,13 +245,26 @@ impl Sorted {
         Ok(Self { file: BufWriter::new(File::create_new(&path)?), path, places: Vec::new(), end: 0 })
     }
 
-    fn write(&mut self, at: Option<Timestamp>, value: &impl Serialize) -> io::Result<()> {
+    fn write(&mut self, key: u64, value: &impl Serialize) -> io::Result<()> {
         let line = serde_json::to_vec(value)?;
         self.file.write_all(&line)?;
         let length = u32::try_from(line.len()).map_err(io::Error::other)?;
-        self.places.push((at.map_or(i64::MAX, Timestamp::millis), self.end, length));
+        self.places.push((key, self.end, length));
         self.end += u64::from(length);
         Ok(())
+    }
+
+    /// Returns the place of each line after sorting, in the order in which they were written.
+    fn ranks(&self) -> Vec<u64> {
+        let mut order: Vec<usize> = (0..self.places.len()).collect();
+        order.sort_unstable_by_key(|index| self.places.get(*index));
+        let mut ranks = vec![0; order.len()];
+        for (rank, index) in (0..).zip(order) {
+            if let Some(place) = ranks.get_mut(index) {
+                *place = rank;
+            }
+        }
+        ranks
     }
 
     /// Writes the lines in their order to another file. Returns their number.
@@ -292,7 +313,8 @@ impl<'a> Staging<'a> {
             comments: Sorted::create(unsorted(Stage::Comments))?,
             merges: Vec::new(),
             merge_plan: MergePlan::default(),
-            votes: Lines::create(&stage(Stage::Votes))?,
+            votes: Sorted::create(unsorted(Stage::Votes))?,
+            sequence: HashMap::new(),
             notes: Lines::create(&stage(Stage::Notes))?,
             problems_file,
             rejected: BTreeMap::new(),
@@ -325,13 +347,14 @@ impl<'a> Staging<'a> {
             file.write_all(end)?;
             file.flush()?;
         }
+        self.sort_votes();
         let path = |stage: Stage| self.folder.join(file_of(stage));
         let lengths = BTreeMap::from([
             (Stage::Members, self.members.lines.finish()?),
             (Stage::Customers, self.customers.lines.finish()?),
             (Stage::FeatureRequests, self.requests.finish(&path(Stage::FeatureRequests))?),
             (Stage::Merges, write_merges(&path(Stage::Merges), self.merges)?),
-            (Stage::Votes, self.votes.finish()?),
+            (Stage::Votes, self.votes.finish(&path(Stage::Votes))?),
             (Stage::Comments, self.comments.finish(&path(Stage::Comments))?),
             (Stage::Notes, self.notes.finish()?),
         ]);
@@ -350,6 +373,17 @@ impl<'a> Staging<'a> {
         };
         fs::write(self.folder.join(PLAN), serde_json::to_vec(&plan)?)?;
         Ok(Staged { folder: self.folder, plan })
+    }
+
+    /// Sorts votes by their feature requests as these are loaded: the votes of one are stored and counted together, and
+    /// near to those of the next one.
+    fn sort_votes(&mut self) {
+        let ranks = self.requests.ranks();
+        for (key, ..) in &mut self.votes.places {
+            // Those of feature requests of earlier runs come last, together, too.
+            let sequence = self.sequence.get(key).and_then(|sequence| ranks.get(*sequence));
+            *key = sequence.copied().unwrap_or(*key | 1 << 63);
+        }
     }
 
     /// Leaves out the merges that cannot be made, in the order in which they would be made.
@@ -415,16 +449,17 @@ impl<'a> Staging<'a> {
         }
         self.merge_plan.add_request(&record.external_id, record.is_private);
         if let Some(target) = record.merged_into.clone() {
-            let place = record.created_at.map_or(u64::MAX, |at| at.millis().unsigned_abs());
+            let place = key_of(record.created_at);
             self.merges.push((place, Merge { source: record.external_id.clone(), target }, record.origin));
         }
-        self.requests.write(record.created_at, &request)
+        self.sequence.insert(self.hasher.hash_one(&record.external_id), self.sequence.len());
+        self.requests.write(key_of(record.created_at), &request)
     }
 
     fn add_comment(&mut self, comment: &Prepared<Comment>) -> io::Result<()> {
         let record = &comment.record;
         self.add_author(record.author.as_ref(), record.is_team)?;
-        self.comments.write(record.created_at, comment)
+        self.comments.write(key_of(record.created_at), comment)
     }
 }
 
@@ -465,7 +500,7 @@ impl Sink for Staging<'_> {
                 }
                 Record::Vote(vote) => {
                     self.add_person(&vote.person, false)?;
-                    self.votes.write(&vote)?;
+                    self.votes.write(self.hasher.hash_one(&vote.request), &vote)?;
                 }
                 other => return Err(io::Error::other(format!("there is no place for {other:?}"))),
             }
@@ -576,9 +611,10 @@ mod tests {
     fn lines_are_sorted_by_time_and_then_by_their_place() {
         let folder = tempfile::tempdir().unwrap();
         let mut sorted = Sorted::create(folder.path().join("a")).unwrap();
-        for (at, value) in [(Some(5), "b"), (None, "e"), (Some(3), "a"), (Some(5), "c"), (None, "d")] {
-            sorted.write(at.and_then(Timestamp::from_millis), &value).unwrap();
+        for (at, value) in [(Some(5), "b"), (None, "e"), (Some(-3), "a"), (Some(5), "c"), (None, "d")] {
+            sorted.write(key_of(at.and_then(Timestamp::from_millis)), &value).unwrap();
         }
+        assert_eq!(sorted.ranks(), [1, 3, 0, 2, 4]);
         let to = folder.path().join("b");
         assert_eq!(sorted.finish(&to).unwrap(), 5);
         assert_eq!(fs::read_to_string(to).unwrap(), "\"a\"\n\"b\"\n\"c\"\n\"e\"\n\"d\"\n");

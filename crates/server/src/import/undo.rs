@@ -1,6 +1,7 @@
 //! Deletes what a run has made.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use roadmap_domain::error::{Conflict, RoadmapError};
 use roadmap_domain::model::id::{ImportId, WorkspaceId};
@@ -11,6 +12,7 @@ use roadmap_domain::usecase::import::undo::{BeginUndo, EndUndo, UndoCustomers, U
 use serde::Serialize;
 
 use super::progress::Display;
+use super::turns::pause_after;
 use crate::wiring::Application;
 
 /// What became of a run that was undone.
@@ -54,7 +56,9 @@ pub(crate) async fn undo(
     for merged in [true, false] {
         let mut after = None;
         loop {
+            let began = Instant::now();
             let batch = executor.run_without_key(workspace, &UndoRequests { id, holder, merged, after }).await?;
+            pause_after(application, began.elapsed()).await;
             requests += batch.deleted;
             posts.add(batch.posts);
             undone.kept.extend(batch.kept.iter().map(|link| Kept {
@@ -69,12 +73,20 @@ pub(crate) async fn undo(
             }
         }
     }
-    while let Some(batch) = executor.run_without_key(workspace, &UndoPosts { id, holder }).await? {
-        posts.add(batch);
+    loop {
+        let began = Instant::now();
+        let batch = executor.run_without_key(workspace, &UndoPosts { id, holder }).await?;
+        pause_after(application, began.elapsed()).await;
+        match batch {
+            Some(batch) => posts.add(batch),
+            None => break,
+        }
     }
     let (mut customers, mut after) = (0, None);
     loop {
+        let began = Instant::now();
         let (deleted, last) = executor.run_without_key(workspace, &UndoCustomers { id, holder, after }).await?;
+        pause_after(application, began.elapsed()).await;
         customers += deleted;
         display.show("customers", customers, customers);
         after = last;

@@ -133,7 +133,7 @@ impl Files {
 async fn begin(harness: &Harness, workspace: WorkspaceId, name: &str, input: &str) -> Import {
     let begun = try_begin(harness, workspace, name, input).await;
     let Begun::Run(import) = begun else { panic!("{begun:?}") };
-    import
+    *import
 }
 
 async fn try_begin(harness: &Harness, workspace: WorkspaceId, name: &str, input: &str) -> Begun {

@@ -732,3 +732,158 @@ impl Operation for FindRequests {
         Ok(Performed::new(ids, Audit::Unchanged))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::FieldError;
+    use crate::model::import::RecordTimes;
+    use crate::model::import::records::{Origin, PersonKey};
+    use crate::model::track::DEFAULT_TRACKS;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{name, now, perform};
+    use time::Duration;
+
+    const ORIGIN: Origin = Origin { file: 0, line: 2 };
+
+    fn run(is_dry: bool, updates: bool) -> Arc<RunContext> {
+        let track = |(place, text): (u128, &str)| Track {
+            id: crate::model::id::TrackId::new(Uuid::from_u128(place)),
+            name: name(text),
+            lane: None,
+        };
+        let tracks: Vec<Track> = (1..).zip(DEFAULT_TRACKS.map(|track| track.track)).map(track).collect();
+        Arc::new(RunContext {
+            id: ImportId::new(Uuid::from_u128(1)),
+            name: SourceName::parse("name", "csv").unwrap(),
+            began_at: now(),
+            holder: Uuid::from_u128(2),
+            is_dry,
+            updates,
+            subscribing: Subscribing::Keep,
+            makes_members: false,
+            first_track: tracks.first().cloned(),
+            tracks: tracks.into_iter().map(|track| (import_tracks::fold(track.name.as_str()), track)).collect(),
+        })
+    }
+
+    fn request(status: Option<&str>) -> PreparedRequest {
+        let record = FeatureRequest {
+            external_id: "A".to_owned(),
+            title: "Dark mode".to_owned(),
+            description: "<p>Eyes</p>".to_owned(),
+            status: status.map(str::to_owned),
+            tags: Vec::new(),
+            is_private: false,
+            awaits_approval: false,
+            author: Some(Person { key: PersonKey::Email("ann@a.example".to_owned()), name: None }),
+            is_team: false,
+            nameless_votes: 3,
+            created_at: None,
+            url: None,
+            merged_into: None,
+            origin: ORIGIN,
+        };
+        PreparedRequest::new(Prepared { digest: "new".to_owned(), record }).unwrap()
+    }
+
+    fn known(digest: &str, updated: i64) -> ImportedRecord {
+        ImportedRecord {
+            id: Uuid::from_u128(7),
+            digest: digest.to_owned(),
+            import: ImportId::new(Uuid::from_u128(9)),
+            written_at: now(),
+            times: Some(RecordTimes { created_at: now(), updated_at: now().plus(Duration::seconds(updated)) }),
+        }
+    }
+
+    fn load(run: &Arc<RunContext>, batch: Batch, unit: &mut MockUnit) -> Result<Count, RoadmapError> {
+        let kind = match &batch {
+            Batch::FeatureRequests(_) => Kind::FeatureRequests,
+            _ => Kind::Votes,
+        };
+        let load = LoadBatch { run: run.clone(), progress: Progress::default(), batch: Arc::new(batch) };
+        perform(&load, unit).map(|performed| performed.output.counts.of(kind))
+    }
+
+    /// Import contract 5.
+    #[test]
+    fn a_record_that_has_changed_in_the_source_is_overwritten_only_if_nobody_has_changed_it_here() {
+        let gone = ImportedRecord { times: None, ..known("old", 0) };
+        for (known, updates, expected) in [
+            (Some(known("new", 0)), true, Count { unchanged: 1, ..Count::default() }),
+            (Some(known("old", 0)), false, Count { kept: 1, ..Count::default() }),
+            (Some(known("old", 1)), true, Count { kept: 1, ..Count::default() }),
+            (Some(gone), true, Count { kept: 1, ..Count::default() }),
+            (Some(known("old", 0)), true, Count { changed: 1, ..Count::default() }),
+            (None, false, Count { new: 1, ..Count::default() }),
+        ] {
+            // A dry run only looks.
+            let mut unit = MockUnit::new();
+            let found = known.clone();
+            unit.expect_find_imported().returning(move |_, _, _| Ok(vec![found.clone()]));
+            let batch = || Batch::FeatureRequests(vec![request(None)]);
+            assert_eq!(load(&run(true, updates), batch(), &mut unit).unwrap(), expected, "{known:?}");
+        }
+    }
+
+    /// Import contract 4.
+    #[test]
+    fn a_new_request_has_the_track_of_its_status_and_the_time_of_the_run() {
+        for (status, track, is_handled) in
+            [(None, 1, false), (Some("planned"), 3, true), (Some("DECLINED"), 6, true), (Some("unheard of"), 1, false)]
+        {
+            let mut unit = MockUnit::new();
+            unit.expect_find_imported().returning(|_, _, _| Ok(vec![None]));
+            unit.expect_import_feature_requests()
+                .withf(move |_, imported| {
+                    let [ImportedRequest { request, nameless_votes }] = imported else { return false };
+                    request.track.uuid() == Uuid::from_u128(track)
+                        && request.is_handled == is_handled
+                        && request.created_at == now()
+                        && request.author.as_ref().is_some_and(|author| author.email.as_str() == "ann@a.example")
+                        && *nameless_votes == 3
+                })
+                .times(1)
+                .returning(|_, _| Ok(1));
+            unit.expect_remember_imported().times(1).returning(|_, _, _, _, _| Ok(()));
+            unit.expect_advance_import().returning(|_, _, _, _| Ok(true));
+            let count = load(&run(false, false), Batch::FeatureRequests(vec![request(status)]), &mut unit).unwrap();
+            assert_eq!(count.new, 1);
+        }
+    }
+
+    #[test]
+    fn a_process_that_has_lost_its_run_writes_nothing() {
+        let mut unit = MockUnit::new();
+        unit.expect_find_imported().returning(|_, _, _| Ok(vec![Some(known("new", 0))]));
+        unit.expect_import_feature_requests().returning(|_, _| Ok(0));
+        unit.expect_advance_import().times(1).returning(|_, _, _, _| Ok(false));
+        let lost = load(&run(false, false), Batch::FeatureRequests(vec![request(None)]), &mut unit).unwrap_err();
+        assert_eq!(lost.to_string(), "Another process goes on with the import.");
+    }
+
+    #[test]
+    fn a_vote_for_what_was_deleted_here_is_left_out() {
+        let vote = Vote {
+            request: "A".to_owned(),
+            person: Person { key: PersonKey::Email("ann@a.example".to_owned()), name: None },
+            is_subscribed: None,
+            created_at: None,
+            origin: ORIGIN,
+        };
+        let mut unit = MockUnit::new();
+        let gone = ImportedRecord { times: None, ..known("old", 0) };
+        unit.expect_find_imported().returning(move |_, _, _| Ok(vec![Some(gone.clone())]));
+        unit.expect_find_customers().returning(|_| Ok(vec![Some(CustomerId::new(Uuid::from_u128(5)))]));
+        unit.expect_import_votes().withf(|_, votes| votes.is_empty()).returning(|_, _| Ok(VotesImported::default()));
+        unit.expect_advance_import().returning(|_, _, _, _| Ok(true));
+        let count = load(&run(false, false), Batch::Votes(vec![vote.clone()]), &mut unit).unwrap();
+        assert_eq!(count, Count { skipped: 1, ..Count::default() });
+        // An address that is none ends the run: the readers of sources see to that.
+        let nobody = Person { key: PersonKey::Email("ann".to_owned()), name: None };
+        let broken = Batch::Votes(vec![Vote { person: nobody, ..vote }]);
+        let error = load(&run(true, false), broken, &mut unit).unwrap_err();
+        assert!(matches!(error, RoadmapError::Invalid(FieldError { .. })), "{error:?}");
+    }
+}

@@ -37,7 +37,7 @@ pub struct BeginImport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begun {
     /// It is at work for this process.
-    Run(Import),
+    Run(Box<Import>),
     /// Another one is at work.
     Busy(ImportId),
 }
@@ -159,7 +159,7 @@ impl Operation for BeginImport {
         let same = |import: &Import| import.name == self.name && import.input == self.input;
         if let Some(stopped) = imports.into_iter().find(|import| import.can_resume(context.now) && same(import)) {
             let import = claim(stopped, self.holder, context.now, work).await?;
-            return Ok(Performed::new(Begun::Run(import), Audit::Unchanged));
+            return Ok(Performed::new(Begun::Run(Box::new(import)), Audit::Unchanged));
         }
         let import = Import {
             id: context.new_id(ImportId::new),
@@ -178,7 +178,7 @@ impl Operation for BeginImport {
         let changes =
             vec![Change::new("source", Value::Null, self.source), Change::new("name", Value::Null, self.name.as_str())];
         let audit = entry("import.start", &import, changes);
-        Ok(Performed::new(Begun::Run(import), audit))
+        Ok(Performed::new(Begun::Run(Box::new(import)), audit))
     }
 }
 
@@ -203,7 +203,7 @@ impl Operation for ResumeImport {
         }
         stop_abandoned(&mut imports, context.now, work).await?;
         let import = claim(import, self.holder, context.now, work).await?;
-        Ok(Performed::new(Begun::Run(import), Audit::Unchanged))
+        Ok(Performed::new(Begun::Run(Box::new(import)), Audit::Unchanged))
     }
 }
 

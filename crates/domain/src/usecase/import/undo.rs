@@ -126,7 +126,7 @@ impl Operation for BeginUndo {
         let import = Import { state: ImportState::Undoing, holder: self.holder, seen_at: context.now, ..import };
         work.save_import(&import).await?;
         let audit = Audit::entry("import.undo", "import", Some(import.id.uuid()));
-        Ok(Performed::new(Begun::Run(import), if is_new { audit } else { Audit::Unchanged }))
+        Ok(Performed::new(Begun::Run(Box::new(import)), if is_new { audit } else { Audit::Unchanged }))
     }
 }
 
