@@ -16,8 +16,8 @@ const LAYERS: [(&str, &str, &str); 15] = [
         "roadmap-domain",
         "the rules have no I/O, runtime, framework or database",
         "ammonia async-trait base62 base64 bytes crc32fast deunicode email_address futures-util hmac html5ever idna \
-         imagesize infer jiff md-5 mockall percent-encoding pulldown-cmark rust-stemmers serde_json sha2 strsim \
-         thiserror time tracing unicode-normalization url uuid",
+         imagesize infer jiff md-5 mockall percent-encoding pulldown-cmark rust-stemmers serde serde_json sha2 \
+         strsim thiserror time tracing unicode-normalization url uuid",
     ),
     (
         "roadmap-store",
@@ -85,10 +85,10 @@ const LAYERS: [(&str, &str, &str); 15] = [
     (
         "roadmap-server",
         "the binary connects the other crates, and has what the process and its operators need",
-        "actix-web anyhow async-trait base64 bytes clap comfy-table humantime ipnet md-5 moka opentelemetry \
-         opentelemetry-http opentelemetry-otlp opentelemetry_sdk prometheus-client rand reqwest roadmap-api \
-         roadmap-blobs roadmap-domain roadmap-http roadmap-mail roadmap-mcp roadmap-pictures roadmap-postgres roadmap-sqlite \
-         roadmap-web rustix rustls serde serde_json sha2 tar tempfile time tokio toml tracing tracing-opentelemetry \
+        "actix-web anyhow async-trait base64 bytes clap comfy-table encoding_rs humantime indicatif ipnet md-5 moka \
+         opentelemetry opentelemetry-http opentelemetry-otlp opentelemetry_sdk prometheus-client rand reqwest roadmap-api \
+         roadmap-blobs roadmap-domain roadmap-http roadmap-import roadmap-mail roadmap-mcp roadmap-pictures \
+         roadmap-postgres roadmap-sqlite roadmap-web rustix rustls serde serde_json sha2 tar tempfile time tokio toml tracing tracing-opentelemetry \
          tracing-subscriber uuid",
     ),
     (

@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn texts_become_clean_html() {
         let (records, adjustments) = prepared(Record::FeatureRequest(request("a *b*\n<script>x</script>")));
-        let expected = FeatureRequest { description: "<p>a <em>b</em><br>\n</p>".to_owned(), ..request("") };
+        let expected = FeatureRequest { description: "<p>a <em>b</em></p>".to_owned(), ..request("") };
         assert_eq!((records, adjustments), (vec![Record::FeatureRequest(expected)], vec![]));
         let (records, _) = prepared(Record::Comment(comment("**Yes**")));
         assert_eq!(records, [Record::Comment(comment("<p><strong>Yes</strong></p>"))]);
