@@ -373,9 +373,11 @@ impl Run {
             let (path, name) = (folder.path().to_owned(), name.clone());
             let known = Known::new(&application, workspace.id, name.clone());
             let max_rejected = self.max_rejected;
-            tokio::task::block_in_place(|| {
+            let staged = tokio::task::block_in_place(|| {
                 read(source, &inputs, reading, &path, &name, (read_at, options, max_rejected), &known)
-            })?
+            })?;
+            known.check()?;
+            staged
         };
         let target = Target {
             application: &application,
@@ -460,6 +462,8 @@ struct Known<'a> {
     name: SourceName,
     handle: Handle,
     found: Mutex<HashMap<String, bool>>,
+    /// The first failure of a look-up.
+    failure: Mutex<Option<RoadmapError>>,
 }
 
 impl<'a> Known<'a> {
@@ -467,22 +471,46 @@ impl<'a> Known<'a> {
     const MAX: usize = 200_000;
 
     fn new(application: &'a Application, workspace: WorkspaceId, name: SourceName) -> Self {
-        Self { application, workspace, name, handle: Handle::current(), found: Mutex::default() }
+        Self {
+            application,
+            workspace,
+            name,
+            handle: Handle::current(),
+            found: Mutex::default(),
+            failure: Mutex::default(),
+        }
     }
 
-    /// Whether a feature request is known. One that cannot be looked up is not; the run will find out why.
+    /// Whether a feature request is known. After a failure nothing is looked up, and what was read is not to be used
+    /// ([`Self::check`]).
     fn is_known(&self, external_id: &str) -> bool {
         let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(known) = found.get(external_id) {
             return *known;
         }
+        let mut failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if failure.is_some() {
+            return false;
+        }
         let find = FindRequests { name: self.name.clone(), external_ids: vec![external_id.to_owned()] };
         let outcome = self.handle.block_on(self.application.executor.run_without_key(self.workspace, &find));
-        let known = outcome.is_ok_and(|ids| ids.first().is_some_and(Option::is_some));
+        let known = match outcome {
+            Ok(ids) => ids.first().is_some_and(Option::is_some),
+            Err(error) => {
+                *failure = Some(error);
+                return false;
+            }
+        };
         if found.len() < Self::MAX {
             found.insert(external_id.to_owned(), known);
         }
         known
+    }
+
+    /// Returns the failure of a look-up, after which some votes may have been left out.
+    fn check(self) -> anyhow::Result<()> {
+        let failure = self.failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        failure.map_or(Ok(()), |error| Err(anyhow::Error::from(error).context("earlier imports cannot be looked up")))
     }
 }
 

@@ -170,7 +170,7 @@ impl PreparedRequest {
         storage::feature_request_bytes(&self.title, &self.description, &self.tags, self.search.as_ref())
     }
 
-    /// Whether other fields than the status and the votes are those of the source.
+    /// Returns the fields that replace those of an earlier import.
     fn fields(&self, id: FeatureRequestId) -> EditableFields {
         EditableFields {
             id,
