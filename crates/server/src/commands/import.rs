@@ -9,12 +9,12 @@ use std::sync::Mutex;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
-use roadmap_domain::error::{Conflict, Resource, RoadmapError};
+use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::id::{ImportId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::import::run::{Import, ImportState, SourceName};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::usecase::import::load::FindRequests;
-use roadmap_domain::usecase::import::run::{BeginImport, Begun, ListImports, ResumeImport};
+use roadmap_domain::usecase::import::run::{BeginImport, ListImports, ResumeImport};
 use roadmap_import::archive::{self, Input, Limits};
 use roadmap_import::dates::DayOrder;
 use roadmap_import::{encoding, visible};
@@ -25,7 +25,7 @@ use tokio::runtime::Handle;
 use super::WorkspaceArgument;
 use super::output::{OutputFormat, Row, print, print_json};
 use crate::import::folders;
-use crate::import::load::{Ended, Stop, Target, is_taken_over};
+use crate::import::load::{Ended, Stop, Target, begun, is_taken_over};
 use crate::import::report::Report;
 use crate::import::source::{Reading, Source};
 use crate::import::staging::{LoadOptions, PROBLEMS, REJECTED, Staged, Staging, Subscribe};
@@ -301,11 +301,6 @@ fn stop_at_signal() -> anyhow::Result<Stop> {
     Ok(stop)
 }
 
-fn busy(other: ImportId) -> anyhow::Error {
-    anyhow::Error::from(RoadmapError::Conflict(Conflict::ImportRunning))
-        .context(format!("import {other} is at work in this workspace, or its undoing has to be completed"))
-}
-
 async fn resume(
     settings: &Settings,
     target: &WorkspaceArgument,
@@ -324,11 +319,8 @@ async fn resume(
         );
     };
     let holder = application.ids.next(application.clock.now());
-    let begun = application.executor.run_without_key(workspace.id, &ResumeImport { id: import.id, holder }).await?;
-    let import = match begun {
-        Begun::Run(import) => import,
-        Begun::Busy(other) => return Err(busy(other)),
-    };
+    let resume = ResumeImport { id: import.id, holder };
+    let import = begun(application.executor.run_without_key(workspace.id, &resume).await?)?;
     let (links, stop) = (super::links(settings, &workspace)?, stop_at_signal()?);
     let target = Target {
         application: &application,
@@ -399,10 +391,7 @@ impl Run {
 
         let holder = application.ids.next(application.clock.now());
         let begin = BeginImport { source: source.name(), name, input, holder, began_at: read_at };
-        let import = match application.executor.run_without_key(workspace.id, &begin).await? {
-            Begun::Run(import) => import,
-            Begun::Busy(other) => return Err(busy(other)),
-        };
+        let import = begun(application.executor.run_without_key(workspace.id, &begin).await?)?;
         let place = folders::of(&settings.data_dir, import.id);
         let staged = match Staged::open(&place)? {
             // It goes on where it has stopped.

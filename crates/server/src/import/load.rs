@@ -6,19 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use roadmap_domain::error::{Conflict, RoadmapError};
 use roadmap_domain::model::admin::{InboxFilter, InboxState};
+use roadmap_domain::model::board::Board;
 use roadmap_domain::model::id::{FeatureRequestId, ImportId, WorkspaceId};
 use roadmap_domain::model::import::records::{FeatureRequest, Kind, Prepared};
 use roadmap_domain::model::import::run::{Import, ImportState, Progress, SourceName, Stage};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::model::track::Track;
 use roadmap_domain::policy::import_tracks::StatusTrack;
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::usecase::import::load::{Batch, FindRequests, LoadBatch, PreparedRequest, RunContext};
-use roadmap_domain::usecase::import::run::{CheckImport, EndImport, PlaceStatuses, WrongCount};
+use roadmap_domain::usecase::import::run::{Begun, CheckImport, EndImport, PlaceStatuses, WrongCount};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
@@ -69,13 +69,11 @@ pub(crate) struct Ended {
 impl Target<'_> {
     /// Checks before a run begins that the tracks exist that were chosen for statuses.
     pub(crate) async fn check_tracks(&self, staged: &Staged) -> anyhow::Result<()> {
-        let tracks = self.application.reader.tracks(self.workspace).await?;
+        let board = Board::new(Vec::new(), self.application.reader.tracks(self.workspace).await?);
         for (_, chosen) in &staged.plan.options.tracks {
-            let is_chosen = |track: &Track| track.name.as_str().to_lowercase() == chosen.to_lowercase();
-            ensure!(
-                tracks.iter().any(is_chosen),
-                "there is no track `{chosen}`; `roadmap track list` lists the tracks of a workspace"
-            );
+            board.track_by_name(&Name::parse("--track", chosen)?).with_context(|| {
+                format!("there is no track `{chosen}`; `roadmap track list` lists the tracks of a workspace")
+            })?;
         }
         Ok(())
     }
@@ -293,6 +291,18 @@ impl Loader<'_> {
 fn requests(records: Vec<Prepared<FeatureRequest>>) -> anyhow::Result<Batch> {
     let requests = records.into_iter().map(PreparedRequest::new).collect::<Result<_, RoadmapError>>()?;
     Ok(Batch::FeatureRequests(requests))
+}
+
+/// Returns the run that was begun, resumed or undone for this process.
+///
+/// # Errors
+/// Another one is at work.
+pub(crate) fn begun(begun: Begun) -> anyhow::Result<Box<Import>> {
+    match begun {
+        Begun::Run(import) => Ok(import),
+        Begun::Busy(other) => Err(anyhow::Error::from(RoadmapError::Conflict(Conflict::ImportRunning))
+            .context(format!("import {other} is at work in this workspace, or its undoing has to be completed"))),
+    }
 }
 
 /// Whether an error says that another process goes on with the run.

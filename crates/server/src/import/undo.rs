@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use roadmap_domain::error::{Conflict, RoadmapError};
 use roadmap_domain::model::id::{ImportId, WorkspaceId};
 use roadmap_domain::model::import::MadePosts;
 use roadmap_domain::policy::links::Links;
-use roadmap_domain::usecase::import::run::Begun;
 use roadmap_domain::usecase::import::undo::{BeginUndo, EndUndo, UndoCustomers, UndoPosts, UndoRequests};
 use serde::Serialize;
 
+use super::load::begun;
 use super::progress::Display;
 use super::turns::pause_after;
 use crate::wiring::Application;
@@ -43,13 +42,7 @@ pub(crate) async fn undo(
 ) -> anyhow::Result<Undone> {
     let holder = application.ids.next(application.clock.now());
     let executor = &application.executor;
-    match executor.run_without_key(workspace, &BeginUndo { id, holder }).await? {
-        Begun::Run(_) => {}
-        Begun::Busy(other) => {
-            let running = RoadmapError::Conflict(Conflict::ImportRunning);
-            return Err(anyhow::Error::from(running).context(format!("import {other} is at work")));
-        }
-    }
+    begun(executor.run_without_key(workspace, &BeginUndo { id, holder }).await?)?;
     let mut display = Display::new();
     let mut undone = Undone { id: id.to_string(), state: "undone", deleted: BTreeMap::new(), kept: Vec::new() };
     let (mut requests, mut posts) = (0, MadePosts::default());
