@@ -89,7 +89,7 @@ impl Target<'_> {
     pub(crate) async fn load(&self, staged: &Staged, import: &Import, folder: &Path) -> anyhow::Result<Ended> {
         let mut loader = self.loader(staged, Some(import))?;
         let loaded = loader.load().await;
-        let (state, why) = match loaded {
+        let (mut state, mut why) = match loaded {
             Ok(true) => match self.check(import.id, &loader.progress).await {
                 Ok(None) => (ImportState::Done, None),
                 Ok(Some(difference)) => (ImportState::Failed, Some(difference)),
@@ -98,10 +98,14 @@ impl Target<'_> {
             Ok(false) => (ImportState::Stopped, Some(anyhow::anyhow!("the import was told to stop"))),
             Err(error) => (ImportState::Stopped, Some(error)),
         };
-        let redirects = match state {
-            ImportState::Done => loader.redirects().await?,
-            _ => Vec::new(),
-        };
+        let mut redirects = Vec::new();
+        if state == ImportState::Done {
+            match loader.redirects().await {
+                Ok(found) => redirects = found,
+                // All records are in; resumed, the run only looks for them again.
+                Err(error) => (state, why) = (ImportState::Stopped, Some(error)),
+            }
+        }
         let mut report = loader.report(state);
         report.save(folder, &redirects)?;
         let end = EndImport {
