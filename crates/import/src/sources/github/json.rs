@@ -39,7 +39,7 @@ pub enum JsonError {
     /// The file is cut off.
     #[error("the file ends inside of what begins in line {line}, so it is not complete")]
     Truncated { line: u64 },
-    /// More than [`MAX_DEPTH`] levels around the objects.
+    /// More levels than the bound around the objects.
     #[error("the arrays in line {line} are nested deeper than {MAX_DEPTH} levels")]
     TooDeep { line: u64 },
     /// The given encoding is one in which the bytes of `"` may be a part of other characters.
