@@ -211,7 +211,7 @@ fn list_calls_of_canny() {
             ("names of those who posted or voted for others", 2),
             ("reactions", 2),
             ("times of scheduled changelogs", 1),
-            ("types and labels of changelogs", 3),
+            ("types and labels of changelogs", 1),
         ]
     );
     assert!(found.problems.is_empty() && found.rejected.is_empty());

@@ -223,9 +223,8 @@ impl Application {
         let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
         let directory = Arc::new(CachedDirectory::new(self.directory.clone(), stopwatch.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
-        let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
-        let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids).with_budgets(self.budgets.clone());
-        let scaler: Arc<dyn PictureScaler> = Arc::new(Scaler::new(tokio::runtime::Handle::current()));
+        let upload = self.upload(blobs.clone());
+        let scaler = Self::scaler();
         let previews: Arc<dyn PreviewRenderer> = Arc::new(Renderer::new(tokio::runtime::Handle::current()));
         let health = Arc::new(CachedHealth::new(self.backend.health()));
         let limits = Arc::new(RateLimits::new(settings.rates, &stopwatch));
@@ -326,6 +325,17 @@ impl Application {
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to check the database privileges");
             }
         }
+    }
+
+    /// Creates the use case that stores files.
+    pub(crate) fn upload(&self, blobs: Arc<dyn Blobs>) -> UploadAttachment {
+        let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
+        UploadAttachment::new(blobs, executor, clock, ids).with_budgets(self.budgets.clone())
+    }
+
+    /// Creates the port that scales pictures.
+    pub(crate) fn scaler() -> Arc<dyn PictureScaler> {
+        Arc::new(Scaler::new(tokio::runtime::Handle::current()))
     }
 
     /// Opens the storage of files.

@@ -14,7 +14,9 @@ pub use comments::{
     AuthorRow, CommentRow, CustomerTextRow, HeldCommentRow, HeldPostRow, NoteRow, TeamPostRow, TextCountsRow,
     team_posts,
 };
-pub use imports::{ImportRow, ImportedRow, MadeRow, import, imported_record, made_request};
+pub use imports::{
+    ImportRow, ImportedRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
+};
 pub use outbox::{
     HeldMessageRow, MailFailureRow, MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
 };

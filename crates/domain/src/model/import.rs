@@ -7,9 +7,10 @@ pub mod run;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::model::feature_request::{NewFeatureRequest, RequestLink};
+use crate::model::event::NewEvent;
+use crate::model::feature_request::{NewFeatureRequest, RequestLink, Title};
 use crate::model::html::CleanHtml;
-use crate::model::id::{CommentId, CustomerId, FeatureRequestId, ImportId, MemberId, NoteId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, ImportId, MemberId, NoteId, TrackId};
 use crate::model::timestamp::Timestamp;
 
 /// A feature request of an import.
@@ -67,6 +68,25 @@ pub struct ImportedComment {
     pub author: ImportedAuthor,
     pub content: CleanHtml,
     pub at: Timestamp,
+}
+
+/// A move of an import: an event of the past.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedMove {
+    pub event: NewEvent,
+    /// The track that it leads to. `None`: there is none any more.
+    pub track: Option<TrackId>,
+    /// Whether the public status is another one after it.
+    pub changes_status: bool,
+}
+
+/// A changelog that a run has made and that is still there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadeChangelog {
+    pub id: ChangelogId,
+    pub title: Title,
+    /// Whether it was edited since.
+    pub has_changed: bool,
 }
 
 /// A private note of an import.

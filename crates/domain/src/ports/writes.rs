@@ -28,8 +28,8 @@ use crate::model::id::{
 use crate::model::import::records::Kind;
 use crate::model::import::run::{Import, Progress, SourceName};
 use crate::model::import::{
-    ImportedComment, ImportedFrom, ImportedNote, ImportedRecord, ImportedRequest, ImportedSubscription, ImportedVote,
-    MadePosts, MadeRequest, VotesImported,
+    ImportedComment, ImportedFrom, ImportedMove, ImportedNote, ImportedRecord, ImportedRequest, ImportedSubscription,
+    ImportedVote, MadeChangelog, MadePosts, MadeRequest, VotesImported,
 };
 use crate::model::mail::{MailSettingsChange, SenderName, SubscribeOutcome, Topic};
 use crate::model::media_type::MediaType;
@@ -208,18 +208,29 @@ pub trait ImportWrites {
     /// concurrent vote is lost or counted twice.
     async fn import_votes(&mut self, by: ImportId, votes: &[ImportedVote]) -> Result<VotesImported, StoreError>;
 
-    /// Subscribes customers to feature requests without a vote, unless they have voted or their mail is stopped.
+    /// Returns which customers have voted for a feature request itself or are subscribed to it, in the given order.
+    async fn existing_subscriptions(
+        &mut self,
+        subscriptions: &[(FeatureRequestId, CustomerId)],
+    ) -> Result<Vec<bool>, StoreError>;
+
+    /// Subscribes customers to feature requests without a vote, unless they have voted or their mail is stopped. Returns how
+    /// many.
     async fn import_subscriptions(
         &mut self,
         by: ImportId,
         subscriptions: &[ImportedSubscription],
-    ) -> Result<(), StoreError>;
+    ) -> Result<u64, StoreError>;
 
     /// Stores comments, each on its feature request itself.
     async fn import_comments(&mut self, comments: &[ImportedComment]) -> Result<(), StoreError>;
 
     /// Stores notes, each on its feature request itself.
     async fn import_notes(&mut self, notes: &[ImportedNote]) -> Result<(), StoreError>;
+
+    /// Adds moves to the histories of feature requests. The team has decided about a feature request at its last move, and
+    /// its public status is that of the last one that changes it and leads to its track. Nothing is moved.
+    async fn import_moves(&mut self, moves: &[ImportedMove]) -> Result<(), StoreError>;
 
     /// Adds events to the histories of feature requests.
     async fn import_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
@@ -287,8 +298,16 @@ pub trait ImportRunWrites {
         limit: u32,
     ) -> Result<Vec<MadeRequest>, StoreError>;
 
-    /// Returns the tracks that a run has made, whether they are still there or not.
-    async fn made_tracks(&mut self, import: ImportId) -> Result<Vec<TrackId>, StoreError>;
+    /// Returns the IDs of the records of a kind that a run has made, whether they are still there or not.
+    async fn made_records(&mut self, import: ImportId, kind: Kind) -> Result<Vec<Uuid>, StoreError>;
+
+    /// Returns changelogs that a run has made and that are still there, ordered by ID, after one of them.
+    async fn made_changelogs(
+        &mut self,
+        import: ImportId,
+        after: Option<ChangelogId>,
+        limit: u32,
+    ) -> Result<Vec<MadeChangelog>, StoreError>;
 
     /// Deletes comments and notes that a run has made, and votes and subscriptions of feature requests that are remembered as
     /// [`Kind::Votes`], at most of this many records and feature requests, and the votes from their tallies. Those of feature
@@ -962,9 +981,11 @@ mockall::mock! {
         async fn import_feature_requests(&mut self, by: ImportId, requests: &[ImportedRequest]) -> Result<i64, StoreError>;
         async fn import_members(&mut self, members: &[Member]) -> Result<Vec<MemberId>, StoreError>;
         async fn import_votes(&mut self, by: ImportId, votes: &[ImportedVote]) -> Result<VotesImported, StoreError>;
-        async fn import_subscriptions(&mut self, by: ImportId, subscriptions: &[ImportedSubscription]) -> Result<(), StoreError>;
+        async fn existing_subscriptions(&mut self, subscriptions: &[(FeatureRequestId, CustomerId)]) -> Result<Vec<bool>, StoreError>;
+        async fn import_subscriptions(&mut self, by: ImportId, subscriptions: &[ImportedSubscription]) -> Result<u64, StoreError>;
         async fn import_comments(&mut self, comments: &[ImportedComment]) -> Result<(), StoreError>;
         async fn import_notes(&mut self, notes: &[ImportedNote]) -> Result<(), StoreError>;
+        async fn import_moves(&mut self, moves: &[ImportedMove]) -> Result<(), StoreError>;
         async fn import_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
         async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError>;
     }
@@ -978,7 +999,8 @@ mockall::mock! {
         async fn remember_imported(&mut self, import: ImportId, name: &SourceName, kind: Kind, records: &[ImportedFrom], at: Timestamp) -> Result<(), StoreError>;
         async fn count_imported(&mut self, import: ImportId, kind: Kind) -> Result<u64, StoreError>;
         async fn made_requests(&mut self, import: ImportId, merged: bool, after: Option<FeatureRequestId>, limit: u32) -> Result<Vec<MadeRequest>, StoreError>;
-        async fn made_tracks(&mut self, import: ImportId) -> Result<Vec<TrackId>, StoreError>;
+        async fn made_records(&mut self, import: ImportId, kind: Kind) -> Result<Vec<Uuid>, StoreError>;
+        async fn made_changelogs(&mut self, import: ImportId, after: Option<ChangelogId>, limit: u32) -> Result<Vec<MadeChangelog>, StoreError>;
         async fn delete_made_posts(&mut self, import: ImportId, limit: u32) -> Result<Option<MadePosts>, StoreError>;
         async fn delete_made_customers(&mut self, import: ImportId, after: Option<CustomerId>, limit: u32) -> Result<(u64, Option<CustomerId>), StoreError>;
         async fn delete_made_members(&mut self, import: ImportId) -> Result<u64, StoreError>;

@@ -11,12 +11,11 @@ use crate::error::{Resource, RoadmapError, Validated};
 use crate::model::attachment::{Attachment, BlobKey, Filename};
 use crate::model::html::CleanHtml;
 use crate::model::id::{AttachmentId, WorkspaceId};
-use crate::model::media_type::MediaType;
 use crate::model::picture::{self, PictureBy, PictureProblem};
 use crate::ports::{PictureScaler, UnitOfWork};
 use crate::usecase::query::Queries;
 use crate::usecase::query::files::{FindFile, ShowAttachment};
-use crate::usecase::upload_attachment::{FileDescription, InMemory, UploadAttachment};
+use crate::usecase::upload_attachment::UploadAttachment;
 
 /// How long a picture is stored that no text has yet.
 pub const UNUSED_FOR: Duration = Duration::days(1);
@@ -106,12 +105,7 @@ impl AddPicture {
             return Err(Refused::Picture(PictureProblem::TooLarge));
         }
         let scaled = self.scaler.scale(content).await.map_err(Refused::Picture)?;
-        let media_type = MediaType::detect(&scaled, None);
-        let stem = name.as_str().rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
-        let extension = media_type.as_str().rsplit('/').next().unwrap_or_default();
-        let filename = Filename::sanitize(&format!("{stem}.{extension}"));
-        let file = FileDescription { filename, media_type: None };
-        self.upload.store(key, Some(by), file, &mut InMemory(Some(scaled))).await.map_err(Refused::Failed)
+        self.upload.store_picture(key, name, scaled, by).await.map_err(Refused::Failed)
     }
 }
 
@@ -155,7 +149,8 @@ pub(crate) async fn keep_pictures(
     Ok(text.with_dimensions(&known))
 }
 
-/// As [`keep_pictures`], for a text that replaces another one. The record has no longer what only that one had.
+/// As [`keep_pictures`], for a text that replaces another one, which may have had more pictures than `max` because it was
+/// imported. The record has no longer what only that one had.
 pub(crate) async fn replace_pictures(
     work: &mut dyn UnitOfWork,
     (field, text): (&str, &CleanHtml),
@@ -166,7 +161,7 @@ pub(crate) async fn replace_pictures(
     if old.has_pictures() && !text.has_pictures() {
         work.set_pictures(record, &[]).await?;
     }
-    keep_pictures(work, (field, text), record, max).await
+    keep_pictures(work, (field, text), record, max.max(old.pictures().len())).await
 }
 
 /// Returns each picture once.

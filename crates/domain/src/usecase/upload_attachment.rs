@@ -111,6 +111,25 @@ impl UploadAttachment {
         AttachmentId::new(self.ids.next(self.clock.now()))
     }
 
+    /// Stores a picture that is already as texts show it, with who has added it. Its name gets the extension of its type.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub async fn store_picture(
+        &self,
+        key: BlobKey,
+        name: &Filename,
+        scaled: Bytes,
+        by: PictureBy,
+    ) -> Result<Attachment, RoadmapError> {
+        let media_type = MediaType::detect(&scaled, None);
+        let stem = name.as_str().rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        let extension = media_type.as_str().rsplit('/').next().unwrap_or_default();
+        let filename = Filename::sanitize(&format!("{stem}.{extension}"));
+        let file = FileDescription { filename, media_type: None };
+        self.store(key, Some(by), file, &mut InMemory(Some(scaled))).await
+    }
+
     /// Stores a file with this ID, or a picture for texts with who has added it. Otherwise as [`Self::run`].
     pub(crate) async fn store(
         &self,

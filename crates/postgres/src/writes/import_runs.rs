@@ -6,14 +6,16 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId, ImportId, TrackId};
+use roadmap_domain::model::id::{ChangelogId, CustomerId, FeatureRequestId, ImportId};
 use roadmap_domain::model::import::records::Kind;
 use roadmap_domain::model::import::run::{Import, Progress, SourceName};
-use roadmap_domain::model::import::{ImportedFrom, ImportedRecord, MadePosts, MadeRequest};
+use roadmap_domain::model::import::{ImportedFrom, ImportedRecord, MadeChangelog, MadePosts, MadeRequest};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ImportRunWrites;
 use roadmap_store::columns::{Id, TimestampColumn};
-use roadmap_store::rows::{ImportRow, MadeRow, import, imported_record, made_request};
+use roadmap_store::rows::{
+    ImportRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
+};
 use uuid::Uuid;
 
 use crate::locks::WorkspaceLock;
@@ -101,6 +103,12 @@ imported_records!(
     "coalesce(record.created_at, held.created_at), coalesce(record.updated_at, held.created_at)",
     "LEFT JOIN comments AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id
      LEFT JOIN held_comments AS held ON held.workspace_id = imported.workspace_id AND held.id = local_id"
+);
+imported_records!(
+    /// Selects changelogs.
+    ImportedChangelogs,
+    "record.created_at, record.updated_at",
+    "LEFT JOIN changelogs AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id"
 );
 imported_records!(
     /// Selects other records, as if they were still there.
@@ -199,6 +207,20 @@ statement! {
             OR EXISTS (SELECT FROM removed_comments AS removed WHERE removed.workspace_id = {workspace}
                           AND removed.request_id = member.id)
      ) FROM page ORDER BY page.id"
+}
+
+statement! {
+    /// Selects changelogs that a run has made and that are there, after one of them, with whether they were edited since.
+    MadeChangelogs {
+        workspace: Uuid => SqlUuid,
+        import: Uuid => SqlUuid,
+        after: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+    } -> (SqlUuid, Text, Bool),
+    "SELECT record.id, title, record.updated_at > written_at FROM imported
+     JOIN changelogs AS record ON record.workspace_id = {workspace} AND record.id = local_id
+     WHERE imported.workspace_id = {workspace} AND import_id = {import} AND kind = 'changelogs' AND local_id > {after}
+     ORDER BY local_id LIMIT {limit}"
 }
 
 statement! {
@@ -351,7 +373,10 @@ statement! {
          SELECT FROM held_comments WHERE workspace_id = {workspace} AND id = local_id UNION ALL
          SELECT FROM notes WHERE workspace_id = {workspace} AND id = local_id UNION ALL
          SELECT FROM members WHERE workspace_id = {workspace} AND id = local_id UNION ALL
-         SELECT FROM tracks WHERE workspace_id = {workspace} AND id = local_id
+         SELECT FROM tracks WHERE workspace_id = {workspace} AND id = local_id UNION ALL
+         SELECT FROM lanes WHERE workspace_id = {workspace} AND id = local_id UNION ALL
+         SELECT FROM changelogs WHERE workspace_id = {workspace} AND id = local_id UNION ALL
+         SELECT FROM feature_request_events WHERE workspace_id = {workspace} AND id = local_id
      )"
 }
 
@@ -412,6 +437,10 @@ impl ImportRunWrites for PostgresUnit {
                 let find = ImportedComments { workspace, name, kind: stored_kind, external_ids: ids };
                 self.run(find.load(&mut self.connection()?)).await?
             }
+            Kind::Changelogs => {
+                let find = ImportedChangelogs { workspace, name, kind: stored_kind, external_ids: ids };
+                self.run(find.load(&mut self.connection()?)).await?
+            }
             _ => {
                 let find = ImportedOthers { workspace, name, kind: stored_kind, external_ids: ids };
                 self.run(find.load(&mut self.connection()?)).await?
@@ -467,11 +496,21 @@ impl ImportRunWrites for PostgresUnit {
         Ok(rows.into_iter().map(made_request).collect())
     }
 
-    async fn made_tracks(&mut self, import: ImportId) -> Result<Vec<TrackId>, StoreError> {
-        let kind = Kind::Tracks.name().to_owned();
-        let made = Made { workspace: self.workspace, import: import.uuid(), kind };
-        let made: Vec<Uuid> = self.run(made.load(&mut self.connection()?)).await?;
-        Ok(made.into_iter().map(TrackId::new).collect())
+    async fn made_records(&mut self, import: ImportId, kind: Kind) -> Result<Vec<Uuid>, StoreError> {
+        let made = Made { workspace: self.workspace, import: import.uuid(), kind: kind.name().to_owned() };
+        self.run(made.load(&mut self.connection()?)).await
+    }
+
+    async fn made_changelogs(
+        &mut self,
+        import: ImportId,
+        after: Option<ChangelogId>,
+        limit: u32,
+    ) -> Result<Vec<MadeChangelog>, StoreError> {
+        let after = after.map_or(Uuid::nil(), ChangelogId::uuid);
+        let select = MadeChangelogs { workspace: self.workspace, import: import.uuid(), after, limit: limit.into() };
+        let rows: Vec<MadeChangelogRow> = self.run(select.load(&mut self.connection()?)).await?;
+        Ok(rows.into_iter().map(made_changelog).collect())
     }
 
     async fn delete_made_posts(&mut self, import: ImportId, limit: u32) -> Result<Option<MadePosts>, StoreError> {

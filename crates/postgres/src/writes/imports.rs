@@ -13,7 +13,8 @@ use roadmap_domain::model::event::NewEvent;
 use roadmap_domain::model::feature_request::Tag;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, ImportId, MemberId};
 use roadmap_domain::model::import::{
-    ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote, VotesImported,
+    ImportedAuthor, ImportedComment, ImportedMove, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote,
+    VotesImported,
 };
 use roadmap_domain::model::mail::NO_MAILBOX;
 use roadmap_domain::model::member::Member;
@@ -298,6 +299,42 @@ statement! {
 }
 
 statement! {
+    /// Selects whether customers have voted for feature requests themselves or are subscribed to them.
+    ExistingSubscriptions {
+        workspace: Uuid => SqlUuid,
+        requests: Vec<Uuid> => Array<SqlUuid>,
+        customers: Vec<Uuid> => Array<SqlUuid>,
+    } -> Bool,
+    "SELECT EXISTS (
+         SELECT FROM votes WHERE workspace_id = {workspace} AND request_id = request AND customer_id = customer
+     ) OR EXISTS (
+         SELECT FROM followers WHERE workspace_id = {workspace} AND request_id = request AND customer_id = customer
+     ) FROM unnest({requests}, {customers}) WITH ORDINALITY AS given (request, customer, place) ORDER BY place"
+}
+
+statement! {
+    /// Sets since when the team has decided about feature requests, and since when they have their public status if a move
+    /// leads to their track.
+    DateMoves {
+        workspace: Uuid => SqlUuid,
+        requests: Vec<Uuid> => Array<SqlUuid>,
+        times: Vec<TimestampColumn> => Array<Timestamptz>,
+        tracks: Vec<Option<Uuid>> => Array<Nullable<SqlUuid>>,
+        change_status: Vec<bool> => Array<Bool>,
+    } -> Untyped,
+    "UPDATE feature_requests AS record SET handled_at = greatest(coalesce(record.handled_at, record.created_at), moved_at),
+            status_since = greatest(record.status_since, placed_at)
+     FROM (
+         SELECT request, max(at) AS moved_at,
+                max(at) FILTER (WHERE changes_status AND track = moved.track_id) AS placed_at
+         FROM unnest({requests}, {times}, {tracks}, {change_status}) AS given (request, at, track, changes_status)
+         JOIN feature_requests AS moved ON moved.workspace_id = {workspace} AND moved.id = request
+         GROUP BY request
+     ) AS given
+     WHERE record.workspace_id = {workspace} AND record.id = given.request"
+}
+
+statement! {
     /// Selects the roots of the trees of feature requests.
     RootsOf { workspace: Uuid => SqlUuid, requests: Vec<Uuid> => Array<SqlUuid> } -> SqlUuid,
     "SELECT DISTINCT coalesce(root_id, id) AS root FROM feature_requests
@@ -484,7 +521,7 @@ impl ImportWrites for PostgresUnit {
         &mut self,
         by: ImportId,
         subscriptions: &[ImportedSubscription],
-    ) -> Result<(), StoreError> {
+    ) -> Result<u64, StoreError> {
         let import = ImportSubscriptions {
             workspace: self.workspace,
             requests: subscriptions.iter().map(|subscription| subscription.request.uuid()).collect(),
@@ -492,8 +529,17 @@ impl ImportWrites for PostgresUnit {
             times: subscriptions.iter().map(|subscription| subscription.at.into()).collect(),
             import: by.uuid(),
         };
-        self.run(import.execute(&mut self.connection()?)).await?;
-        Ok(())
+        Ok(self.run(import.execute(&mut self.connection()?)).await? as u64)
+    }
+
+    async fn existing_subscriptions(
+        &mut self,
+        subscriptions: &[(FeatureRequestId, CustomerId)],
+    ) -> Result<Vec<bool>, StoreError> {
+        let (requests, customers) =
+            subscriptions.iter().map(|(request, customer)| (request.uuid(), customer.uuid())).unzip();
+        let exist = ExistingSubscriptions { workspace: self.workspace, requests, customers };
+        self.run(exist.load(&mut self.connection()?)).await
     }
 
     async fn import_comments(&mut self, comments: &[ImportedComment]) -> Result<(), StoreError> {
@@ -531,6 +577,20 @@ impl ImportWrites for PostgresUnit {
             times: notes.iter().map(|note| note.at.into()).collect(),
         };
         self.run(import.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn import_moves(&mut self, moves: &[ImportedMove]) -> Result<(), StoreError> {
+        let events: Vec<_> = moves.iter().map(|moved| moved.event.clone()).collect();
+        self.import_events(&events).await?;
+        let date = DateMoves {
+            workspace: self.workspace,
+            requests: moves.iter().map(|moved| moved.event.request.uuid()).collect(),
+            times: moves.iter().map(|moved| moved.event.event.created_at.into()).collect(),
+            tracks: moves.iter().map(|moved| moved.track.map(|track| track.uuid())).collect(),
+            change_status: moves.iter().map(|moved| moved.changes_status).collect(),
+        };
+        self.run(date.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 

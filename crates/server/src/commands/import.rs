@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::{Context, anyhow, bail};
+use bytes::Bytes;
 use clap::{Args, Subcommand};
 use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::id::{ImportId, WorkspaceId, parse_uuid};
@@ -17,7 +18,7 @@ use roadmap_domain::usecase::import::load::FindRequests;
 use roadmap_domain::usecase::import::run::{BeginImport, ListImports, ResumeImport};
 use roadmap_import::archive::{self, Input, Limits};
 use roadmap_import::dates::DayOrder;
-use roadmap_import::{encoding, visible};
+use roadmap_import::encoding;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
@@ -28,7 +29,7 @@ use crate::import::folders;
 use crate::import::load::{Ended, Stop, Target, begun, is_taken_over};
 use crate::import::report::Report;
 use crate::import::source::{Reading, Source};
-use crate::import::staging::{LoadOptions, PROBLEMS, REJECTED, Staged, Staging, Subscribe};
+use crate::import::staging::{LoadOptions, PROBLEMS, REJECTED, Reader, Staged, Staging, Subscribe};
 use crate::import::undo::undo;
 use crate::settings::Settings;
 use crate::shutdown::ShutdownSignals;
@@ -48,6 +49,20 @@ pub(crate) enum ImportCommand {
         /// Take a field from a column; nothing behind the `=` leaves the field out
         #[arg(long = "map", value_name = "FIELD=COLUMN")]
         map: Vec<String>,
+        #[command(flatten)]
+        delimiter: Delimiter,
+    },
+    /// Import a backup of Fider (`backup.zip`, or a folder with its files) with votes, comments, subscriptions and pictures, or
+    /// its `posts.csv`
+    Fider {
+        #[command(flatten)]
+        import: Run,
+    },
+    /// Import what the list calls of Canny's API answer: feature requests, votes, comments, status changes and changelogs. Or its
+    /// CSV export
+    Canny {
+        #[command(flatten)]
+        import: Run,
         #[command(flatten)]
         delimiter: Delimiter,
     },
@@ -193,6 +208,11 @@ impl ImportCommand {
                 (reading.map_texts, reading.delimiter) = (map, delimiter.parse()?);
                 import.run(Source::Csv, &reading, settings).await
             }
+            Self::Fider { import } => import.run(Source::Fider, &import.reading()?, settings).await,
+            Self::Canny { import, delimiter } => {
+                let reading = Reading { delimiter: delimiter.parse()?, ..import.reading()? };
+                import.run(Source::Canny, &reading, settings).await
+            }
             Self::Github { import } => import.run(Source::Github, &import.reading()?, settings).await,
             Self::Uservoice { import, delimiter } => {
                 let reading = Reading { delimiter: delimiter.parse()?, ..import.reading()? };
@@ -247,7 +267,7 @@ impl ImportCommand {
                 print(&format!("Import {} is undone. Deleted: {deleted}.", undone.id))?;
                 if !undone.kept.is_empty() {
                     print(&format!(
-                        "{} feature requests stay, because something has happened to them since:",
+                        "{} records stay, because something has happened to them since:",
                         undone.kept.len()
                     ))?;
                 }
@@ -322,11 +342,13 @@ async fn resume(
     let resume = ResumeImport { id: import.id, holder };
     let import = begun(application.executor.run_without_key(workspace.id, &resume).await?)?;
     let (links, stop) = (super::links(settings, &workspace)?, stop_at_signal()?);
+    let upload = application.upload(Application::open_blobs(settings)?);
     let target = Target {
         application: &application,
         workspace: workspace.id,
         subdomain: workspace.subdomain.as_str(),
         links: &links,
+        upload: &upload,
         stop: &stop,
     };
     let ended = target.load(&staged, &import, &folder).await?;
@@ -350,6 +372,7 @@ impl Run {
         let workspace = self.target.find(&application).await?;
         let links = super::links(settings, &workspace)?;
         let stop = stop_at_signal()?;
+        let upload = application.upload(Application::open_blobs(settings)?);
         let inputs = open_inputs(&self.paths)?;
         source.check(&inputs)?;
         let input = digest(&inputs, reading, &options)?;
@@ -376,6 +399,7 @@ impl Run {
             workspace: workspace.id,
             subdomain: workspace.subdomain.as_str(),
             links: &links,
+            upload: &upload,
             stop: &stop,
         };
         target.check_tracks(&staged).await?;
@@ -514,10 +538,12 @@ fn read(
     known: &Known<'_>,
 ) -> anyhow::Result<Staged> {
     let is_known = |id: &str| known.is_known(id);
-    let file_names = inputs.iter().map(|input| visible(input.name(), 200)).collect();
-    let mut staging = Staging::create(folder, name, file_names, max_rejected)?;
+    let scaler = Application::scaler();
+    let scale = |content: Bytes| known.handle.block_on(scaler.scale(content));
+    let reader = Reader { inputs, scale: &scale, is_known: &is_known };
+    let mut staging = Staging::create(folder, name, reader, max_rejected)?;
     match source.convert(inputs, reading, read_at, &is_known, &mut staging) {
-        Ok(votes) => staging.finish(source.name(), read_at, votes, options, &is_known),
+        Ok(votes) => staging.finish(source.name(), read_at, votes, options),
         Err(_) if staging.is_over => bail!(
             "more than {max_rejected} records are rejected, so nothing is imported: --dry-run with a larger --max-rejected and \
              --report lists them"

@@ -9,22 +9,25 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use roadmap_domain::error::{Conflict, RoadmapError};
 use roadmap_domain::model::admin::{InboxFilter, InboxState};
+use roadmap_domain::model::attachment::{BlobKey, Filename};
 use roadmap_domain::model::board::Board;
 use roadmap_domain::model::id::{FeatureRequestId, ImportId, WorkspaceId};
 use roadmap_domain::model::import::records::{FeatureRequest, Kind, Prepared};
 use roadmap_domain::model::import::run::{Import, ImportState, Progress, SourceName, Stage};
+use roadmap_domain::model::picture::PictureBy;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::import_tracks::StatusTrack;
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::usecase::import::load::{Batch, FindRequests, LoadBatch, PreparedRequest, RunContext};
 use roadmap_domain::usecase::import::run::{Begun, CheckImport, EndImport, PlaceStatuses, WrongCount};
+use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::progress::Display;
 use super::report::{Report, Subject};
-use super::staging::Staged;
+use super::staging::{Staged, StagedFile};
 use super::turns::pause_after;
 use crate::wiring::Application;
 
@@ -32,6 +35,8 @@ use crate::wiring::Application;
 const GOAL: Duration = Duration::from_millis(100);
 /// Fewest and most records of a batch.
 const BATCH: (usize, usize) = (20, 2_000);
+/// How many pictures are stored until that is remembered.
+const FILES: usize = 10;
 /// How many feature requests are looked up at a time for redirects.
 const REDIRECTS: usize = 500;
 
@@ -56,6 +61,7 @@ pub(crate) struct Target<'a> {
     pub(crate) workspace: WorkspaceId,
     pub(crate) subdomain: &'a str,
     pub(crate) links: &'a Links,
+    pub(crate) upload: &'a UploadAttachment,
     pub(crate) stop: &'a Stop,
 }
 
@@ -148,6 +154,7 @@ impl Target<'_> {
             subscribing: plan.options.subscribe.into(),
             makes_members: plan.options.makes_members,
             tracks: BTreeMap::new(),
+            past: BTreeMap::new(),
             first_track: None,
         };
         let progress = import.map(|import| import.progress.clone()).unwrap_or_default();
@@ -171,6 +178,10 @@ impl Loader<'_> {
         self.place_statuses().await?;
         let run = Arc::new(self.run.clone());
         let first = self.progress.stage;
+        // Before their texts are stored, pictures that were stored may be deleted, because no text has them.
+        if first > Stage::Files && !self.load_files(&run, u64::MAX).await? {
+            return Ok(false);
+        }
         for stage in Stage::ALL.into_iter().filter(|stage| *stage >= first && *stage != Stage::Tracks) {
             if stage != self.progress.stage {
                 (self.progress.stage, self.progress.position) = (stage, 0);
@@ -179,11 +190,17 @@ impl Loader<'_> {
                 Stage::Tracks => true,
                 Stage::Members => self.load_stage(&run, stage, |records| Ok(Batch::Members(records))).await?,
                 Stage::Customers => self.load_stage(&run, stage, |records| Ok(Batch::Customers(records))).await?,
+                Stage::Files => self.load_files(&run, self.progress.position).await?,
                 Stage::FeatureRequests => self.load_stage(&run, stage, requests).await?,
                 Stage::Merges => self.load_stage(&run, stage, |records| Ok(Batch::Merges(records))).await?,
                 Stage::Votes => self.load_stage(&run, stage, |records| Ok(Batch::Votes(records))).await?,
+                Stage::Subscriptions => {
+                    self.load_stage(&run, stage, |records| Ok(Batch::Subscriptions(records))).await?
+                }
                 Stage::Comments => self.load_stage(&run, stage, |records| Ok(Batch::Comments(records))).await?,
                 Stage::Notes => self.load_stage(&run, stage, |records| Ok(Batch::Notes(records))).await?,
+                Stage::Moves => self.load_stage(&run, stage, |records| Ok(Batch::Moves(records))).await?,
+                Stage::Changelogs => self.load_stage(&run, stage, |records| Ok(Batch::Changelogs(records))).await?,
             };
             if !is_through {
                 return Ok(false);
@@ -201,6 +218,8 @@ impl Loader<'_> {
             name: self.run.name.clone(),
             is_dry: self.run.is_dry,
             statuses: self.staged.plan.statuses.clone(),
+            on_roadmap: self.staged.plan.on_roadmap.clone(),
+            past: self.staged.plan.past.clone(),
             chosen: self.staged.plan.options.tracks.iter().map(chosen).collect::<anyhow::Result<_>>()?,
         };
         let placed = self.target.application.executor.run_without_key(self.target.workspace, &place).await?;
@@ -209,8 +228,42 @@ impl Loader<'_> {
             self.progress.counts.of_mut(Kind::Tracks).new += 1;
             self.progress.new_tracks.push(name);
         }
-        (self.run.tracks, self.run.first_track) = (placed.tracks, placed.first_track);
+        self.progress.counts.of_mut(Kind::Lanes).new += placed.new_lanes.len() as u64;
+        (self.run.tracks, self.run.past, self.run.first_track) = (placed.tracks, placed.past, placed.first_track);
         Ok(())
+    }
+
+    /// Stores the pictures that are not there yet. So many were counted before.
+    async fn load_files(&mut self, run: &Arc<RunContext>, counted: u64) -> anyhow::Result<bool> {
+        let (application, workspace) = (self.target.application, self.target.workspace);
+        let total = self.staged.len(Stage::Files);
+        if total == 0 {
+            return Ok(true);
+        }
+        let mut stored = Vec::new();
+        for (place, file) in (1..).zip(self.staged.records::<StagedFile>(Stage::Files, 0)?) {
+            if self.target.stop.is_requested() {
+                return Ok(false);
+            }
+            let file = file?;
+            let is_new = application.reader.attachment(workspace, file.attachment()?).await?.is_none();
+            if is_new && !self.run.is_dry {
+                let (key, name) =
+                    (BlobKey { workspace, attachment: file.attachment()? }, Filename::sanitize(&file.name));
+                let content = self.staged.picture(&file)?;
+                self.target.upload.store_picture(key, &name, content, PictureBy::Team).await?;
+            }
+            if place > counted {
+                stored.push(is_new);
+            }
+            if stored.len() == FILES || (place == total && !stored.is_empty()) {
+                let batch = Arc::new(Batch::Files(std::mem::take(&mut stored)));
+                let load = LoadBatch { run: run.clone(), progress: self.progress.clone(), batch };
+                self.progress = application.executor.run_without_key(workspace, &load).await?;
+                self.display.show("pictures", self.progress.position, total);
+            }
+        }
+        Ok(true)
     }
 
     async fn load_stage<T: DeserializeOwned>(

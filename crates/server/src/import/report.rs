@@ -174,7 +174,8 @@ impl Report {
             line(format!("{} votes get mail about their feature requests.", self.subscribed));
         }
         if !self.new_tracks.is_empty() {
-            line(format!("New tracks without a lane: {}.", self.new_tracks.join(", ")));
+            let what = "New tracks, on the roadmap if the source has them there";
+            line(format!("{what}: {}.", self.new_tracks.join(", ")));
         }
         if !self.new_members.is_empty() {
             let what = "New names of the source's team, without access";

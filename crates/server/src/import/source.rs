@@ -13,6 +13,8 @@ use roadmap_import::sources::{canny, csv, fider, github, uservoice};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Csv,
+    Fider,
+    Canny,
     Github,
     Uservoice,
 }
@@ -22,6 +24,8 @@ impl Source {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
+            Self::Fider => "fider",
+            Self::Canny => "canny",
             Self::Github => "github",
             Self::Uservoice => "uservoice",
         }
@@ -30,24 +34,23 @@ impl Source {
     /// Refuses the files of another program.
     pub(crate) fn check(self, inputs: &[Input]) -> anyhow::Result<()> {
         let found = if uservoice::recognizes(inputs) {
-            Some(("UserVoice", Some(Self::Uservoice)))
+            Some(("UserVoice", Self::Uservoice))
         } else if github::recognizes(inputs) {
-            Some(("GitHub", Some(Self::Github)))
+            Some(("GitHub", Self::Github))
         } else if fider::recognizes(inputs) {
-            Some(("Fider", None))
+            Some(("Fider", Self::Fider))
         } else if canny::recognizes(inputs) {
-            Some(("Canny", None))
+            Some(("Canny", Self::Canny))
         } else {
             None
         };
         match found {
-            Some((_, Some(source))) if source == self => Ok(()),
-            Some((program, Some(source))) => {
+            Some((_, source)) if source == self => Ok(()),
+            // Its tables are tables of any program.
+            Some((_, Self::Fider)) if self == Self::Csv && !is_backup(inputs) => Ok(()),
+            Some((program, source)) => {
                 bail!("the files are those of {program}: import them with `roadmap import {}`", source.name())
             }
-            // Its tables are tables of any program.
-            Some(("Fider", None)) if self == Self::Csv && !is_backup(inputs) => Ok(()),
-            Some((program, None)) => bail!("the files are those of {program}, which cannot be imported yet"),
             None => Ok(()),
         }
     }
@@ -68,6 +71,16 @@ impl Source {
                 let options = csv::Options { map: &reading.map, encoding, delimiter, dates, is_known, max_records };
                 csv::convert(inputs, &options, sink)?.votes
             }
+            // Its spreadsheets are those of any program.
+            Self::Canny if !canny::recognizes(inputs) && !is_backup(inputs) => {
+                let options = csv::Options { map: &reading.map, encoding, delimiter, dates, is_known, max_records };
+                csv::convert(inputs, &options, sink)?.votes
+            }
+            Self::Canny => {
+                let options = canny::Options { encoding, dates, is_known, max_records };
+                canny::convert(inputs, &options, sink)?
+            }
+            Self::Fider => fider::convert(inputs, &fider::Options { encoding, dates, max_records }, sink)?,
             Self::Github => {
                 let options = github::Options { encoding, dates, is_known, max_records };
                 github::convert(inputs, &options, sink)?.votes

@@ -8,16 +8,21 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use bytes::Bytes;
+use roadmap_domain::model::id::{AttachmentId, parse_uuid};
 use roadmap_domain::model::import::records::{
-    Comment, FeatureRequest, Kind, Origin, Person, PersonKey, Prepared, Record,
+    self, Changelog, Comment, FeatureRequest, Kind, Move, Origin, Person, PersonKey, Prepared, Record,
 };
 use roadmap_domain::model::import::run::{Count, Counts, SourceName, Stage};
+use roadmap_domain::model::picture::{self, PictureProblem};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::policy::spreadsheet;
-use roadmap_domain::usecase::import::load::{Merge, StagedPerson, Subscribing};
+use roadmap_domain::policy::{import_tracks, spreadsheet};
+use roadmap_domain::usecase::import::load::{Merge, StagedMove, StagedPerson, Subscribing};
 use roadmap_domain::usecase::import::merges::MergePlan;
-use roadmap_domain::usecase::import::prepare::prepare;
+use roadmap_domain::usecase::import::prepare::{Pictures, prepare};
+use roadmap_import::archive::Input;
 use roadmap_import::records::{Action, Lost, Problem, Sink, VoteTotals};
+use roadmap_import::visible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +42,10 @@ pub(crate) struct Plan {
     pub(crate) read_at: String,
     /// The statuses of all feature requests, each once.
     pub(crate) statuses: Vec<String>,
+    /// Those that have a column on the public roadmap of the source.
+    pub(crate) on_roadmap: Vec<String>,
+    /// Those that only moves have.
+    pub(crate) past: Vec<String>,
     pub(crate) votes: VoteTotals,
     pub(crate) lost: Vec<Lost>,
     /// What was rejected or left out before loading.
@@ -80,6 +89,20 @@ impl From<Subscribe> for Subscribing {
     }
 }
 
+/// A picture of a run, whose content, as it will be shown, is a file of [`PICTURES`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct StagedFile {
+    id: String,
+    pub(crate) name: String,
+}
+
+impl StagedFile {
+    /// Returns the ID that it has here.
+    pub(crate) fn attachment(&self) -> anyhow::Result<AttachmentId> {
+        Ok(AttachmentId::new(parse_uuid("the ID of a picture", &self.id)?))
+    }
+}
+
 /// A folder with the records of a run.
 pub(crate) struct Staged {
     folder: PathBuf,
@@ -111,7 +134,19 @@ impl Staged {
                 _ => {}
             }
         }
-        Ok(())
+        match fs::remove_dir_all(folder.join(PICTURES)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("the pictures in {} cannot be deleted", folder.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the content of a picture.
+    pub(crate) fn picture(&self, file: &StagedFile) -> anyhow::Result<Bytes> {
+        let path = self.folder.join(PICTURES).join(&file.id);
+        let content = fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+        Ok(content.into())
     }
 
     /// Returns the records of a stage, after those that are done.
@@ -148,10 +183,26 @@ fn file_of(stage: Stage) -> String {
 pub(crate) const PROBLEMS: &str = "problems.csv";
 pub(crate) const REJECTED: &str = "rejected";
 
+/// The folder with the pictures of texts.
+const PICTURES: &str = "pictures";
+
+/// What is lost of pictures.
+const NO_PICTURES: &str = "pictures that cannot be shown";
+
+/// What a run reads, and what it asks while it reads.
+pub(crate) struct Reader<'a> {
+    pub(crate) inputs: &'a [Input],
+    /// Returns a picture as it is shown.
+    pub(crate) scale: &'a dyn Fn(Bytes) -> Result<Bytes, PictureProblem>,
+    /// Whether an earlier run has imported the feature request with this external id.
+    pub(crate) is_known: &'a dyn Fn(&str) -> bool,
+}
+
 /// Takes what the reader of a source gives, and writes it to a folder.
 pub(crate) struct Staging<'a> {
     folder: PathBuf,
     name: &'a SourceName,
+    reader: Reader<'a>,
     file_names: Vec<String>,
     max_rejected: u64,
     /// Whether too many records were rejected, which ends the reading.
@@ -164,6 +215,11 @@ pub(crate) struct Staging<'a> {
     merges: Vec<(u64, Merge, Origin)>,
     merge_plan: MergePlan,
     votes: Sorted,
+    subscriptions: Sorted,
+    moves: Sorted,
+    changelogs: Sorted,
+    files: Lines,
+    pictures: Pictures,
     /// In which order the feature requests of the input were read.
     sequence: HashMap<u64, usize>,
     notes: Lines,
@@ -171,6 +227,8 @@ pub(crate) struct Staging<'a> {
     /// The files of rejected records, with what ends them.
     rejected: BTreeMap<usize, (BufWriter<File>, &'static [u8])>,
     statuses: BTreeSet<String>,
+    on_roadmap: BTreeSet<String>,
+    past: BTreeSet<String>,
     problems: u64,
     first_problems: Vec<Problem>,
     lost: Vec<Lost>,
@@ -292,7 +350,7 @@ impl<'a> Staging<'a> {
     pub(crate) fn create(
         folder: &Path,
         name: &'a SourceName,
-        file_names: Vec<String>,
+        reader: Reader<'a>,
         max_rejected: u64,
     ) -> io::Result<Self> {
         let stage = |stage: Stage| folder.join(file_of(stage));
@@ -303,7 +361,8 @@ impl<'a> Staging<'a> {
         Ok(Self {
             folder: folder.to_owned(),
             name,
-            file_names,
+            file_names: reader.inputs.iter().map(|input| visible(input.name(), 200)).collect(),
+            reader,
             max_rejected,
             is_over: false,
             hasher: RandomState::new(),
@@ -314,11 +373,18 @@ impl<'a> Staging<'a> {
             merges: Vec::new(),
             merge_plan: MergePlan::default(),
             votes: Sorted::create(unsorted(Stage::Votes))?,
+            subscriptions: Sorted::create(unsorted(Stage::Subscriptions))?,
+            moves: Sorted::create(unsorted(Stage::Moves))?,
+            changelogs: Sorted::create(unsorted(Stage::Changelogs))?,
+            files: Lines::create(&stage(Stage::Files))?,
+            pictures: Pictures::default(),
             sequence: HashMap::new(),
             notes: Lines::create(&stage(Stage::Notes))?,
             problems_file,
             rejected: BTreeMap::new(),
             statuses: BTreeSet::new(),
+            on_roadmap: BTreeSet::new(),
+            past: BTreeSet::new(),
             problems: 0,
             first_problems: Vec::new(),
             lost: Vec::new(),
@@ -334,9 +400,8 @@ impl<'a> Staging<'a> {
         read_at: Timestamp,
         votes: VoteTotals,
         options: LoadOptions,
-        is_known: &dyn Fn(&str) -> bool,
     ) -> anyhow::Result<Staged> {
-        self.check_merges(is_known)?;
+        self.check_merges()?;
         for lost in &self.lost {
             if let Some(kind) = lost.kind {
                 self.counts.of_mut(kind).skipped += lost.count;
@@ -347,7 +412,7 @@ impl<'a> Staging<'a> {
             file.write_all(end)?;
             file.flush()?;
         }
-        self.sort_votes();
+        self.sort_by_request();
         let path = |stage: Stage| self.folder.join(file_of(stage));
         let lengths = BTreeMap::from([
             (Stage::Members, self.members.lines.finish()?),
@@ -355,6 +420,10 @@ impl<'a> Staging<'a> {
             (Stage::FeatureRequests, self.requests.finish(&path(Stage::FeatureRequests))?),
             (Stage::Merges, write_merges(&path(Stage::Merges), self.merges)?),
             (Stage::Votes, self.votes.finish(&path(Stage::Votes))?),
+            (Stage::Subscriptions, self.subscriptions.finish(&path(Stage::Subscriptions))?),
+            (Stage::Files, self.files.finish()?),
+            (Stage::Moves, finish_moves(self.moves, &self.folder.join("moves.sorted"), &path(Stage::Moves))?),
+            (Stage::Changelogs, self.changelogs.finish(&path(Stage::Changelogs))?),
             (Stage::Comments, self.comments.finish(&path(Stage::Comments))?),
             (Stage::Notes, self.notes.finish()?),
         ]);
@@ -363,7 +432,9 @@ impl<'a> Staging<'a> {
             name: self.name.as_str().to_owned(),
             options,
             read_at: read_at.to_string(),
+            past: self.past.difference(&self.statuses).cloned().collect(),
             statuses: self.statuses.into_iter().collect(),
+            on_roadmap: self.on_roadmap.into_iter().collect(),
             votes,
             lost: self.lost,
             counts: self.counts,
@@ -375,11 +446,11 @@ impl<'a> Staging<'a> {
         Ok(Staged { folder: self.folder, plan })
     }
 
-    /// Sorts votes by their feature requests as these are loaded: the votes of one are stored and counted together, and
-    /// near to those of the next one.
-    fn sort_votes(&mut self) {
+    /// Sorts votes and subscriptions by their feature requests as these are loaded: those of one are stored and counted
+    /// together, and near to those of the next one.
+    fn sort_by_request(&mut self) {
         let ranks = self.requests.ranks();
-        for (key, ..) in &mut self.votes.places {
+        for (key, ..) in self.votes.places.iter_mut().chain(&mut self.subscriptions.places) {
             // Those of feature requests of earlier runs come last, together, too.
             let sequence = self.sequence.get(key).and_then(|sequence| ranks.get(*sequence));
             *key = sequence.copied().unwrap_or(*key | 1 << 63);
@@ -387,7 +458,8 @@ impl<'a> Staging<'a> {
     }
 
     /// Leaves out the merges that cannot be made, in the order in which they would be made.
-    fn check_merges(&mut self, is_known: &dyn Fn(&str) -> bool) -> io::Result<()> {
+    fn check_merges(&mut self) -> io::Result<()> {
+        let is_known = self.reader.is_known;
         let mut merges = std::mem::take(&mut self.merges);
         merges.sort_by_key(|(place, ..)| *place);
         let mut refused = 0;
@@ -441,11 +513,7 @@ impl<'a> Staging<'a> {
             self.add_person(author, false)?;
         }
         if let Some(status) = &record.status {
-            self.statuses.insert(status.clone());
-            if self.statuses.len() > MAX_STATUSES {
-                let message = format!("the feature requests have more than {MAX_STATUSES} different statuses");
-                return Err(io::Error::other(message));
-            }
+            add_status(&mut self.statuses, status)?;
         }
         self.merge_plan.add_request(&record.external_id, record.is_private);
         if let Some(target) = record.merged_into.clone() {
@@ -456,11 +524,96 @@ impl<'a> Staging<'a> {
         self.requests.write(key_of(record.created_at), &request)
     }
 
+    /// Adds a picture, as it will be shown. One that cannot be shown is listed.
+    fn add_file(&mut self, file: records::File) -> io::Result<()> {
+        let Some(input) = self.reader.inputs.get(file.origin.file) else { return Ok(()) };
+        let mut content = Vec::new();
+        input.open()?.take(picture::MAX_BYTES as u64 + 1).read_to_end(&mut content)?;
+        let scaled = match content.len() > picture::MAX_BYTES {
+            true => Err(PictureProblem::TooLarge),
+            false => (self.reader.scale)(content.into()),
+        };
+        match scaled {
+            Ok(content) => {
+                let id = picture::id_of(format!("{} {}", self.name, file.external_id).as_bytes(), &content);
+                let folder = self.folder.join(PICTURES);
+                fs::create_dir_all(&folder)?;
+                fs::write(folder.join(id.to_string()), &content)?;
+                self.pictures.add(file.external_id, id);
+                self.files.write(&StagedFile { id: id.to_string(), name: file.name })
+            }
+            Err(problem) => {
+                let message = format!("the picture is left out: {}", problem.message());
+                let problem = Problem::new(input.name(), message, Action::Ignored).of_record(&file.external_id);
+                self.problem(problem)?;
+                let lost = self.lost.iter_mut().find(|lost| lost.what == NO_PICTURES);
+                match lost {
+                    Some(lost) => lost.count += 1,
+                    None => {
+                        self.lost.push(Lost { what: NO_PICTURES.to_owned(), count: 1, kind: Some(Kind::Files) });
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn add_move(&mut self, digest: String, moved: Move) -> io::Result<()> {
+        add_status(&mut self.past, &moved.status)?;
+        self.moves.write(key_of(Some(moved.at)), &Prepared { digest, record: StagedMove { from: None, moved } })
+    }
+
+    /// Adds a changelog. Links to feature requests that do not exist are listed.
+    fn add_changelog(&mut self, digest: String, mut changelog: Changelog) -> io::Result<()> {
+        let (origin, id) = (changelog.origin, changelog.external_id.clone());
+        let mut linked = Vec::new();
+        for request in std::mem::take(&mut changelog.requests) {
+            let is_here =
+                self.sequence.contains_key(&self.hasher.hash_one(&request)) || (self.reader.is_known)(&request);
+            if is_here {
+                linked.push(request);
+                continue;
+            }
+            let problem = "there is no feature request with this id: the changelog does not link to it";
+            let problem = self.problem_at(origin, problem, Action::Ignored).of_record(&id);
+            self.problem(problem.of_value("posts", &request))?;
+        }
+        changelog.requests = linked;
+        self.changelogs.write(key_of(changelog.published_at), &Prepared { digest, record: changelog })
+    }
+
     fn add_comment(&mut self, comment: &Prepared<Comment>) -> io::Result<()> {
         let record = &comment.record;
         self.add_author(record.author.as_ref(), record.is_team)?;
         self.comments.write(key_of(record.created_at), comment)
     }
+}
+
+/// Adds a status of a feature request or a move.
+fn add_status(statuses: &mut BTreeSet<String>, status: &str) -> io::Result<()> {
+    statuses.insert(status.to_owned());
+    if statuses.len() > MAX_STATUSES {
+        let message = format!("the feature requests have more than {MAX_STATUSES} different statuses");
+        return Err(io::Error::other(message));
+    }
+    Ok(())
+}
+
+/// Writes moves in the order of their times, each with the status before it. Returns their number.
+fn finish_moves(moves: Sorted, sorted: &Path, to: &Path) -> anyhow::Result<u64> {
+    let count = moves.finish(sorted)?;
+    let mut lines = Lines::create(to)?;
+    let mut latest: HashMap<u64, String> = HashMap::new();
+    let hasher = RandomState::new();
+    for line in BufReader::new(File::open(sorted)?).lines() {
+        let mut moved: Prepared<StagedMove> = serde_json::from_str(&line?)?;
+        let status = moved.record.moved.status.clone();
+        moved.record.from = latest.insert(hasher.hash_one(&moved.record.moved.request), status);
+        lines.write(&moved)?;
+    }
+    lines.finish()?;
+    fs::remove_file(sorted)?;
+    Ok(count)
 }
 
 /// Writes merges. Returns their number.
@@ -479,9 +632,10 @@ impl Sink for Staging<'_> {
             Record::FeatureRequest(request) => Some(request.external_id.clone()),
             Record::Comment(comment) => Some(comment.external_id.clone()),
             Record::Note(note) => Some(note.external_id.clone()),
+            Record::Changelog(changelog) => Some(changelog.external_id.clone()),
             _ => None,
         };
-        let prepared = prepare(record)?;
+        let prepared = prepare(record, &self.pictures)?;
         for adjustment in prepared.adjustments {
             let (field, sentence) = adjustment.describe();
             let problem = self.problem_at(origin, sentence, Action::Changed);
@@ -502,7 +656,16 @@ impl Sink for Staging<'_> {
                     self.add_person(&vote.person, false)?;
                     self.votes.write(self.hasher.hash_one(&vote.request), &vote)?;
                 }
-                other => return Err(io::Error::other(format!("there is no place for {other:?}"))),
+                Record::Subscription(subscription) => {
+                    self.add_person(&subscription.person, false)?;
+                    self.subscriptions.write(self.hasher.hash_one(&subscription.request), &subscription)?;
+                }
+                Record::Status(status) => {
+                    self.on_roadmap.insert(import_tracks::fold(&status.name));
+                }
+                Record::File(file) => self.add_file(file)?,
+                Record::Move(moved) => self.add_move(digest, moved)?,
+                Record::Changelog(changelog) => self.add_changelog(digest, changelog)?,
             }
         }
         Ok(())

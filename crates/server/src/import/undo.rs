@@ -6,7 +6,9 @@ use std::time::Instant;
 use roadmap_domain::model::id::{ImportId, WorkspaceId};
 use roadmap_domain::model::import::MadePosts;
 use roadmap_domain::policy::links::Links;
-use roadmap_domain::usecase::import::undo::{BeginUndo, EndUndo, UndoCustomers, UndoPosts, UndoRequests};
+use roadmap_domain::usecase::import::undo::{
+    BeginUndo, EndUndo, UndoChangelogs, UndoCustomers, UndoPosts, UndoRequests,
+};
 use serde::Serialize;
 
 use super::load::begun;
@@ -21,11 +23,11 @@ pub(crate) struct Undone {
     pub(crate) state: &'static str,
     /// How many records were deleted, by their kind.
     pub(crate) deleted: BTreeMap<&'static str, u64>,
-    /// The feature requests that stay, because something else has happened to them since.
+    /// The feature requests and changelogs that stay, because something else has happened to them since.
     pub(crate) kept: Vec<Kept>,
 }
 
-/// A feature request that stays.
+/// A feature request or a changelog that stays.
 #[derive(Debug, Serialize)]
 pub(crate) struct Kept {
     pub(crate) id: String,
@@ -45,6 +47,22 @@ pub(crate) async fn undo(
     begun(executor.run_without_key(workspace, &BeginUndo { id, holder }).await?)?;
     let mut display = Display::new();
     let mut undone = Undone { id: id.to_string(), state: "undone", deleted: BTreeMap::new(), kept: Vec::new() };
+    let (mut changelogs, mut after) = (0, None);
+    loop {
+        let began = Instant::now();
+        let batch = executor.run_without_key(workspace, &UndoChangelogs { id, holder, after }).await?;
+        pause_after(application, began.elapsed()).await;
+        changelogs += batch.deleted;
+        undone.kept.extend(batch.kept.iter().map(|changelog| Kept {
+            id: changelog.id.to_string(),
+            title: changelog.title.to_string(),
+            url: links.changelog(&changelog.id.to_string()),
+        }));
+        after = batch.last;
+        if after.is_none() {
+            break;
+        }
+    }
     let (mut requests, mut posts) = (0, MadePosts::default());
     for merged in [true, false] {
         let mut after = None;
@@ -89,6 +107,7 @@ pub(crate) async fn undo(
     }
     let ended = executor.run_without_key(workspace, &EndUndo { id, holder }).await?;
     undone.deleted = BTreeMap::from([
+        ("changelogs", changelogs),
         ("feature_requests", requests),
         ("votes", posts.votes),
         ("subscriptions", posts.subscriptions),
@@ -97,6 +116,7 @@ pub(crate) async fn undo(
         ("customers", customers),
         ("members", ended.members),
         ("tracks", ended.tracks),
+        ("lanes", ended.lanes),
     ]);
     Ok(undone)
 }

@@ -5,15 +5,17 @@ use diesel::SqliteConnection;
 use diesel::prelude::{OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, ImportId, TrackId};
+use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, ImportId};
 use roadmap_domain::model::import::records::Kind;
 use roadmap_domain::model::import::run::{Import, Progress, SourceName};
-use roadmap_domain::model::import::{ImportedFrom, ImportedRecord, MadePosts, MadeRequest};
+use roadmap_domain::model::import::{ImportedFrom, ImportedRecord, MadeChangelog, MadePosts, MadeRequest};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ImportRunWrites;
 use roadmap_store::columns::Id;
-use roadmap_store::rows::{ImportRow, ImportedRow, MadeRow, import, imported_record, made_request};
+use roadmap_store::rows::{
+    ImportRow, ImportedRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
+};
 use uuid::Uuid;
 
 use crate::deletions::delete_messages;
@@ -82,6 +84,27 @@ statement! {
      LEFT JOIN comments AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id
      LEFT JOIN held_comments AS held ON held.workspace_id = imported.workspace_id AND held.id = local_id
      WHERE imported.workspace_id = ? AND name = ? AND kind = 'comments' AND external_id = ?"
+}
+
+statement! {
+    /// Selects what is known of a changelog of a source.
+    ImportedChangelogOf { workspace: Id => Binary, name: String => Text, external_id: String => Text } -> (
+        Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
+    ),
+    "SELECT local_id, digest, import_id, written_at, created_at, updated_at FROM imported
+     LEFT JOIN changelogs AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id
+     WHERE imported.workspace_id = ? AND name = ? AND kind = 'changelogs' AND external_id = ?"
+}
+
+statement! {
+    /// Selects changelogs that a run has made and that are there, after one of them, with whether they were edited since.
+    MadeChangelogs {
+        workspace: Id => Binary, import: Id => Binary, after: Id => Binary, limit: i64 => BigInt,
+    } -> (Binary, Text, Bool),
+    "SELECT record.id, title, record.updated_at > written_at FROM imported
+     CROSS JOIN changelogs AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id
+     WHERE imported.workspace_id = ? AND import_id = ? AND kind = 'changelogs' AND local_id > ?
+     ORDER BY local_id LIMIT ?"
 }
 
 statement! {
@@ -297,6 +320,12 @@ statement! {
        AND NOT EXISTS (SELECT 1 FROM members AS record
                        WHERE record.workspace_id = imported.workspace_id AND record.id = local_id)
        AND NOT EXISTS (SELECT 1 FROM tracks AS record
+                       WHERE record.workspace_id = imported.workspace_id AND record.id = local_id)
+       AND NOT EXISTS (SELECT 1 FROM lanes AS record
+                       WHERE record.workspace_id = imported.workspace_id AND record.id = local_id)
+       AND NOT EXISTS (SELECT 1 FROM changelogs AS record
+                       WHERE record.workspace_id = imported.workspace_id AND record.id = local_id)
+       AND NOT EXISTS (SELECT 1 FROM feature_request_events AS record
                        WHERE record.workspace_id = imported.workspace_id AND record.id = local_id)"
 }
 
@@ -311,6 +340,7 @@ fn find_imported(
     let row: Option<ImportedRow> = match kind {
         Kind::FeatureRequests => ImportedRequestOf { workspace, name, external_id }.get_result(connection),
         Kind::Comments => ImportedCommentOf { workspace, name, external_id }.get_result(connection),
+        Kind::Changelogs => ImportedChangelogOf { workspace, name, external_id }.get_result(connection),
         kind => ImportedOf { workspace, name, kind: kind.name().to_owned(), external_id }.get_result(connection),
     }
     .optional()?;
@@ -476,11 +506,26 @@ impl ImportRunWrites for SqliteUnit {
         .await
     }
 
-    async fn made_tracks(&mut self, import: ImportId) -> Result<Vec<TrackId>, StoreError> {
+    async fn made_records(&mut self, import: ImportId, kind: Kind) -> Result<Vec<Uuid>, StoreError> {
         self.run(move |connection, workspace| {
-            let made = Made { workspace, import: Id(import.uuid()), kind: Kind::Tracks.name().to_owned() };
+            let made = Made { workspace, import: Id(import.uuid()), kind: kind.name().to_owned() };
             let made: Vec<Id> = made.load(connection)?;
-            Ok(made.into_iter().map(|id| TrackId::new(id.0)).collect())
+            Ok(made.into_iter().map(|id| id.0).collect())
+        })
+        .await
+    }
+
+    async fn made_changelogs(
+        &mut self,
+        import: ImportId,
+        after: Option<ChangelogId>,
+        limit: u32,
+    ) -> Result<Vec<MadeChangelog>, StoreError> {
+        self.run(move |connection, workspace| {
+            let after = Id(after.map_or(Uuid::nil(), ChangelogId::uuid));
+            let select = MadeChangelogs { workspace, import: Id(import.uuid()), after, limit: limit.into() };
+            let rows: Vec<MadeChangelogRow> = select.load(connection)?;
+            Ok(rows.into_iter().map(made_changelog).collect())
         })
         .await
     }

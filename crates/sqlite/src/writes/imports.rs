@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Bool, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
 use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::event::NewEvent;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, ImportId, MemberId};
 use roadmap_domain::model::import::{
-    ImportedAuthor, ImportedComment, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote, VotesImported,
+    ImportedAuthor, ImportedComment, ImportedMove, ImportedNote, ImportedRequest, ImportedSubscription, ImportedVote,
+    VotesImported,
 };
 use roadmap_domain::model::mail::NO_MAILBOX;
 use roadmap_domain::model::member::Member;
@@ -59,6 +60,30 @@ statement! {
             AND votes.customer_id = customer
      )
      ON CONFLICT DO NOTHING"
+}
+
+statement! {
+    /// Selects whether a customer has voted for a feature request itself or is subscribed to it.
+    SubscriptionExists {
+        workspace: Id => Binary, request: Id => Binary, customer: Id => Binary,
+    } -> Bool,
+    "WITH given (workspace, request, customer) AS (SELECT ?, ?, ?)
+     SELECT EXISTS (SELECT 1 FROM votes WHERE workspace_id = workspace AND request_id = request AND customer_id = customer)
+         OR EXISTS (SELECT 1 FROM followers WHERE workspace_id = workspace AND request_id = request
+                       AND customer_id = customer)
+     FROM given"
+}
+
+statement! {
+    /// Sets since when the team has decided about a feature request, and since when it has its public status if the move
+    /// leads to its track.
+    DateMove {
+        handled_at: i64 => BigInt, changes_status: bool => Bool, track: Option<Id> => Nullable<Binary>, at: i64 => BigInt,
+        workspace: Id => Binary, request: Id => Binary,
+    }
+    "UPDATE feature_requests SET handled_at = max(coalesce(handled_at, created_at), ?),
+            status_since = CASE WHEN ? AND track_id = ? THEN max(status_since, ?) ELSE status_since END
+     WHERE workspace_id = ? AND id = ?"
 }
 
 statement! {
@@ -350,14 +375,31 @@ impl ImportWrites for SqliteUnit {
         &mut self,
         by: ImportId,
         subscriptions: &[ImportedSubscription],
-    ) -> Result<(), StoreError> {
+    ) -> Result<u64, StoreError> {
         let subscriptions = subscriptions.to_vec();
         self.run(move |connection, workspace| {
+            let mut new = 0;
             for ImportedSubscription { request, customer, at } in &subscriptions {
                 let (request, customer, at) = (Id(request.uuid()), Id(customer.uuid()), at.millis());
-                ImportSubscription { workspace, request, customer, at, import: Id(by.uuid()) }.execute(connection)?;
+                let import = ImportSubscription { workspace, request, customer, at, import: Id(by.uuid()) };
+                new += import.execute(connection)? as u64;
             }
-            Ok(())
+            Ok(new)
+        })
+        .await
+    }
+
+    async fn existing_subscriptions(
+        &mut self,
+        subscriptions: &[(FeatureRequestId, CustomerId)],
+    ) -> Result<Vec<bool>, StoreError> {
+        let subscriptions = subscriptions.to_vec();
+        self.run(move |connection, workspace| {
+            let exists = |(request, customer): (FeatureRequestId, CustomerId)| {
+                let (request, customer) = (Id(request.uuid()), Id(customer.uuid()));
+                Ok(SubscriptionExists { workspace, request, customer }.get_result(connection)?)
+            };
+            subscriptions.into_iter().map(exists).collect()
         })
         .await
     }
@@ -374,6 +416,27 @@ impl ImportWrites for SqliteUnit {
         let notes = notes.to_vec();
         self.run(move |connection, workspace| {
             notes.iter().try_for_each(|note| import_note(connection, workspace, note))
+        })
+        .await
+    }
+
+    async fn import_moves(&mut self, moves: &[ImportedMove]) -> Result<(), StoreError> {
+        let moves = moves.to_vec();
+        self.run(move |connection, workspace| {
+            for ImportedMove { event, track, changes_status } in moves {
+                insert_event(connection, workspace, &event)?;
+                let at = event.event.created_at.millis();
+                let date = DateMove {
+                    handled_at: at,
+                    changes_status,
+                    track: track.map(|track| Id(track.uuid())),
+                    at,
+                    workspace,
+                    request: Id(event.request.uuid()),
+                };
+                date.execute(connection)?;
+            }
+            Ok(())
         })
         .await
     }

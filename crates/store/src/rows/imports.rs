@@ -2,9 +2,9 @@
 
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::feature_request::{RequestLink, Title};
-use roadmap_domain::model::id::{FeatureRequestId, ImportId};
+use roadmap_domain::model::id::{ChangelogId, FeatureRequestId, ImportId};
 use roadmap_domain::model::import::run::{Import, ImportState, Progress, SourceName};
-use roadmap_domain::model::import::{ImportedRecord, MadePosts, MadeRequest, RecordTimes};
+use roadmap_domain::model::import::{ImportedRecord, MadeChangelog, MadePosts, MadeRequest, RecordTimes};
 
 use crate::columns::{Id, TimestampColumn, inconsistent, optional_timestamp};
 
@@ -29,6 +29,9 @@ pub type ImportedRow = (Id, String, Id, TimestampColumn, Option<TimestampColumn>
 /// A feature request that a run has made: ID, number, title, root, numbers of votes, subscriptions, comments and notes, and
 /// whether anything else has changed it or its tree.
 pub type MadeRow = (Id, i64, String, Id, i64, i64, i64, i64, bool);
+
+/// A changelog that a run has made: ID, title, and whether it was edited since.
+pub type MadeChangelogRow = (Id, String, bool);
 
 /// Converts a run.
 ///
@@ -68,6 +71,12 @@ pub fn imported_record(
         written_at: written_at.into_timestamp("imported", "written_at", id)?,
         times: created_at.zip(updated_at).map(|(created_at, updated_at)| RecordTimes { created_at, updated_at }),
     })
+}
+
+/// Converts a changelog that a run has made.
+#[must_use]
+pub fn made_changelog((id, title, has_changed): MadeChangelogRow) -> MadeChangelog {
+    MadeChangelog { id: ChangelogId::new(id.0), title: Title::from_stored(title), has_changed }
 }
 
 /// Converts a feature request that a run has made.

@@ -3,29 +3,35 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use roadmap_domain::model::changelog::{ChangelogDraft, ChangelogFields};
+use roadmap_domain::model::audit::ActorKind;
+use roadmap_domain::model::changelog::{ChangelogCategory, ChangelogChange, ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::comment::PublicAuthor;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
+use roadmap_domain::model::event::EventContent;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
 use roadmap_domain::model::id::{ImportId, WorkspaceId};
 use roadmap_domain::model::import::MadePosts;
 use roadmap_domain::model::import::records::{
-    Comment, FeatureRequest, Kind, Note, Origin, Person, PersonKey, Prepared, Record, Vote,
+    Changelog, Comment, FeatureRequest, Kind, Move, Note, Origin, Person, PersonKey, Prepared, Record, Subscription,
+    Vote,
 };
-use roadmap_domain::model::import::run::{Count, Import, ImportState, Progress, SourceName};
+use roadmap_domain::model::import::run::{Count, Import, ImportState, Progress, SourceName, Stage};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::usecase::change_changelog::EditChangelog;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::import::load::{
-    Batch, FindRequests, LoadBatch, Merge, PreparedRequest, RunContext, StagedPerson, Subscribing,
+    Batch, FindRequests, LoadBatch, Merge, PreparedRequest, RunContext, StagedMove, StagedPerson, Subscribing,
 };
-use roadmap_domain::usecase::import::prepare::prepare;
+use roadmap_domain::usecase::import::prepare::{Pictures, prepare};
 use roadmap_domain::usecase::import::run::{
     BeginImport, Begun, CheckImport, EndImport, ListImports, PlaceStatuses, ResumeImport, WrongCount,
 };
-use roadmap_domain::usecase::import::undo::{BeginUndo, EndUndo, UndoCustomers, UndoPosts, UndoRequests};
+use roadmap_domain::usecase::import::undo::{
+    BeginUndo, EndUndo, UndoChangelogs, UndoCustomers, UndoPosts, UndoRequests,
+};
 use roadmap_domain::usecase::need_no_answer::NeedNoAnswer;
 use uuid::Uuid;
 
-use crate::harness::{Harness, changelog_fields, comment, edit_comment, name, new_title, vote};
+use crate::harness::{Harness, changelog_fields, comment, edit_comment, largest_page, name, new_title, vote};
 
 const ORIGIN: Origin = Origin { file: 0, line: 2 };
 const HOLDER: Uuid = Uuid::from_u128(0x401d);
@@ -81,7 +87,7 @@ fn comment_of(id: &str, request: &str, author: Option<Person>, is_team: bool) ->
 }
 
 fn prepared(record: Record) -> Prepared<Record> {
-    prepare(record).unwrap().records.remove(0)
+    prepare(record, &Pictures::default()).unwrap().records.remove(0)
 }
 
 /// A source, as it is loaded.
@@ -94,10 +100,15 @@ struct Files {
     votes: Vec<Vote>,
     comments: Vec<Comment>,
     notes: Vec<Note>,
+    subscriptions: Vec<Subscription>,
+    /// Each with the status before.
+    moves: Vec<(Option<&'static str>, Move)>,
+    changelogs: Vec<Changelog>,
+    on_roadmap: Vec<String>,
 }
 
 impl Files {
-    fn batches(&self) -> Vec<Batch> {
+    fn batches(&self) -> Vec<(Stage, Batch)> {
         let staged = |people: &[Person]| {
             people.iter().cloned().map(|person| StagedPerson { person, again: false }).collect::<Vec<_>>()
         };
@@ -118,14 +129,27 @@ impl Files {
         });
         let merge =
             |(source, target): &(&str, &str)| Merge { source: (*source).to_owned(), target: (*target).to_owned() };
+        let moves = self.moves.iter().map(|(from, moved)| {
+            let Prepared { digest, record } = prepared(Record::Move(moved.clone()));
+            let Record::Move(moved) = record else { panic!() };
+            Prepared { digest, record: StagedMove { from: from.map(str::to_owned), moved } }
+        });
+        let changelogs = self.changelogs.iter().map(|changelog| {
+            let Prepared { digest, record } = prepared(Record::Changelog(changelog.clone()));
+            let Record::Changelog(record) = record else { panic!() };
+            Prepared { digest, record }
+        });
         vec![
-            Batch::Members(staged(&self.team)),
-            Batch::Customers(staged(&self.customers)),
-            Batch::FeatureRequests(requests.collect()),
-            Batch::Merges(self.merges.iter().map(merge).collect()),
-            Batch::Votes(self.votes.clone()),
-            Batch::Comments(comments.collect()),
-            Batch::Notes(notes.collect()),
+            (Stage::Members, Batch::Members(staged(&self.team))),
+            (Stage::Customers, Batch::Customers(staged(&self.customers))),
+            (Stage::FeatureRequests, Batch::FeatureRequests(requests.collect())),
+            (Stage::Merges, Batch::Merges(self.merges.iter().map(merge).collect())),
+            (Stage::Votes, Batch::Votes(self.votes.clone())),
+            (Stage::Subscriptions, Batch::Subscriptions(self.subscriptions.clone())),
+            (Stage::Comments, Batch::Comments(comments.collect())),
+            (Stage::Notes, Batch::Notes(notes.collect())),
+            (Stage::Moves, Batch::Moves(moves.collect())),
+            (Stage::Changelogs, Batch::Changelogs(changelogs.collect())),
         ]
     }
 }
@@ -153,8 +177,15 @@ struct How {
 /// Loads files. Returns how far the run is then.
 async fn load(harness: &Harness, workspace: WorkspaceId, import: &Import, files: &Files, how: How) -> Progress {
     let statuses: Vec<String> = files.requests.iter().filter_map(|request| request.status.clone()).collect();
-    let place =
-        PlaceStatuses { id: import.id, name: import.name.clone(), is_dry: how.is_dry, statuses, chosen: Vec::new() };
+    let place = PlaceStatuses {
+        id: import.id,
+        name: import.name.clone(),
+        is_dry: how.is_dry,
+        statuses,
+        on_roadmap: files.on_roadmap.clone(),
+        past: files.moves.iter().map(|(_, moved)| moved.status.clone()).collect(),
+        chosen: Vec::new(),
+    };
     let placed = harness.perform(workspace, &place).await;
     let run = RunContext {
         id: import.id,
@@ -166,12 +197,14 @@ async fn load(harness: &Harness, workspace: WorkspaceId, import: &Import, files:
         subscribing: how.subscribing,
         makes_members: false,
         tracks: placed.tracks,
+        past: placed.past,
         first_track: placed.first_track,
     };
     let (run, mut progress) = (Arc::new(run), Progress::default());
     progress.counts.of_mut(Kind::Tracks).new = placed.new.len() as u64;
-    for batch in files.batches() {
-        progress.position = 0;
+    progress.counts.of_mut(Kind::Lanes).new = placed.new_lanes.len() as u64;
+    for (stage, batch) in files.batches() {
+        (progress.stage, progress.position) = (stage, 0);
         let load = LoadBatch { run: run.clone(), progress, batch: Arc::new(batch) };
         progress = harness.perform(workspace, &load).await;
     }
@@ -200,6 +233,15 @@ async fn undo(harness: &Harness, workspace: WorkspaceId, id: ImportId) -> (u64, 
     let holder = HOLDER;
     assert!(matches!(harness.perform(workspace, &BeginUndo { id, holder }).await, Begun::Run(_)));
     let (mut requests, mut posts, mut kept) = (0, MadePosts::default(), Vec::new());
+    let mut after = None;
+    loop {
+        let undone = harness.perform(workspace, &UndoChangelogs { id, holder, after }).await;
+        kept.extend(undone.kept.iter().map(|changelog| changelog.title.to_string()));
+        after = undone.last;
+        if after.is_none() {
+            break;
+        }
+    }
     for merged in [true, false] {
         let mut after = None;
         loop {
@@ -262,6 +304,7 @@ fn files(at: Timestamp) -> Files {
             created_at: None,
             origin: ORIGIN,
         }],
+        ..Files::default()
     }
 }
 
@@ -468,6 +511,8 @@ pub async fn a_run_holds_its_workspace(harness: Harness) {
         name: import.name.clone(),
         is_dry: false,
         statuses: Vec::new(),
+        on_roadmap: Vec::new(),
+        past: Vec::new(),
         chosen: Vec::new(),
     };
     let placed = harness.perform(acme, &place).await;
@@ -481,6 +526,7 @@ pub async fn a_run_holds_its_workspace(harness: Harness) {
         subscribing: Subscribing::Keep,
         makes_members: false,
         tracks: placed.tracks,
+        past: placed.past,
         first_track: placed.first_track,
     };
     let batch = Arc::new(Batch::Votes(files.votes.clone()));
@@ -626,6 +672,137 @@ pub async fn what_has_changed_since_stays(harness: Harness) {
     assert_eq!(again.counts.of(Kind::FeatureRequests), Count { new: 1, ..unchanged(12) });
 }
 
+/// Moves and changelogs with their own times, and subscriptions, come with a run, and go with it.
+pub async fn a_run_brings_its_history(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    let at = harness.now();
+    let [planned_at, shipped_at] = [harness.next_second(), harness.next_second()];
+    harness.after_days(30);
+    let before = harness.count_records(acme).await;
+    let moved = |id: &str, status: &str, at, author| Move {
+        external_id: id.to_owned(),
+        request: "A".to_owned(),
+        status: status.to_owned(),
+        author,
+        at,
+        origin: ORIGIN,
+    };
+    let changelog = |id: &str, published_at| Changelog {
+        external_id: id.to_owned(),
+        title: format!("News {id}"),
+        body: "It is **here**".to_owned(),
+        category: Some("New".to_owned()),
+        published_at,
+        requests: vec!["A".to_owned(), "missing".to_owned(), "A".to_owned()],
+        origin: ORIGIN,
+    };
+    let subscription = |request: &str, address: &str| Subscription {
+        request: request.to_owned(),
+        person: person(address, None),
+        created_at: None,
+        origin: ORIGIN,
+    };
+    let shipped = FeatureRequest { status: Some("Out in beta".to_owned()), ..request("A", "Dark mode", at) };
+    let sam = person("sam@tool.example", Some("Sam"));
+    let files = Files {
+        requests: vec![shipped, request("B", "Exports", at)],
+        moves: vec![
+            (None, moved("1", "planned", planned_at, Some(person("arya@tool.example", None)))),
+            (Some("planned"), moved("2", "Out in beta", shipped_at, Some(sam))),
+        ],
+        changelogs: vec![changelog("1", Some(shipped_at)), changelog("2", None)],
+        subscriptions: vec![
+            subscription("B", "bob@b.example"),
+            subscription("A", "bob@b.example"),
+            subscription("B", "nobody@csv.invalid"),
+        ],
+        customers: vec![
+            person("ann@a.example", Some("Ann")),
+            person("bob@b.example", None),
+            person("nobody@csv.invalid", None),
+        ],
+        merges: Vec::new(),
+        votes: vec![vote_of("A", "bob@b.example")],
+        on_roadmap: vec!["out_in_beta".to_owned()],
+        ..files(at)
+    };
+    let (id, progress) = run(&harness, acme, "csv", &files, How::default()).await;
+    let of = |progress: &Progress| {
+        let kinds = [Kind::Tracks, Kind::Lanes, Kind::Subscriptions, Kind::Moves, Kind::Changelogs];
+        kinds.map(|kind| progress.counts.of(kind))
+    };
+    let subscriptions = Count { new: 1, unchanged: 1, skipped: 1, ..Count::default() };
+    assert_eq!(of(&progress), [new(1), new(1), subscriptions, new(2), new(2)]);
+    assert_eq!(harness.perform(acme, &CheckImport { id, progress }).await, []);
+
+    let dark = numbered(&harness, acme, "A").await;
+    assert_eq!(dark.placement.status.as_ref().map(ToString::to_string).as_deref(), Some("Out in beta"));
+    let events = harness.events(acme, dark.id, Some("moved")).await;
+    let shown: Vec<_> = events
+        .iter()
+        .map(|event| {
+            let EventContent::Moved(moved) = &event.content else { panic!() };
+            let tracks = (moved.from.track.to_string(), moved.to.track.to_string());
+            (tracks.0, tracks.1, event.actor.kind, event.actor.name.clone(), event.created_at)
+        })
+        .collect();
+    let line = |from: &str, to: &str, kind, name: &str, at| (from.to_owned(), to.to_owned(), kind, name.to_owned(), at);
+    let mut expected = vec![
+        line("Inbox", "Planned", ActorKind::Member, "arya", planned_at),
+        line("Planned", "Out in beta", ActorKind::Operator, "Sam", shipped_at),
+    ];
+    expected.reverse();
+    assert_eq!(shown, expected);
+    let rows = harness.subject.reader.portal_rows(acme, &[dark.id]).await.unwrap();
+    assert_eq!(rows[0].status_since, shipped_at);
+    let listed = harness.subject.reader.changelogs(acme, largest_page()).await.unwrap().items;
+    let mut shown: Vec<_> = listed.iter().map(|one| (one.title.as_str(), one.public_from, one.category)).collect();
+    shown.sort_unstable_by_key(|(title, ..)| *title);
+    let category = Some(ChangelogCategory::New);
+    assert_eq!(shown, [("News 1", Some(shipped_at), category), ("News 2", None, category)]);
+    let news = listed.iter().find(|one| one.public_from.is_some()).unwrap().id;
+    let detail = harness.subject.reader.changelog(acme, news).await.unwrap().unwrap();
+    assert_eq!(detail.feature_requests.iter().map(|request| request.id).collect::<Vec<_>>(), [dark.id]);
+    assert!(harness.subject.reader.changelog_mail(acme, news, harness.now()).await.unwrap().is_sent);
+    assert_eq!(harness.count("outbox", acme).await, 0);
+
+    let again = run(&harness, acme, "csv", &files, How::default()).await.1;
+    let subscriptions = Count { unchanged: 2, skipped: 1, ..Count::default() };
+    assert_eq!(of(&again), [new(0), new(0), subscriptions, unchanged(2), unchanged(2)]);
+    // Later moves of what is here already are those of the source, not of the feature request here.
+    let mut later = files.clone();
+    later.moves.push((Some("Out in beta"), moved("3", "planned", harness.now(), None)));
+    later.changelogs[0].body = "It is there".to_owned();
+    let how = How { updates: true, ..How::default() };
+    let later = run(&harness, acme, "csv", &later, how).await.1;
+    assert_eq!(later.counts.of(Kind::Moves), Count { kept: 1, ..unchanged(2) });
+    assert_eq!(later.counts.of(Kind::Changelogs), Count { changed: 1, ..unchanged(1) });
+    let detail = harness.subject.reader.changelog(acme, news).await.unwrap().unwrap();
+    assert_eq!(detail.changelog.content.to_text().trim(), "It is there");
+    let how = How { subscribing: Subscribing::Nobody, ..How::default() };
+    assert_eq!(run(&harness, acme, "csv", &files, how).await.1.counts.of(Kind::Subscriptions).skipped, 3);
+
+    // An edited changelog stays, with what it links to.
+    let change =
+        ChangelogChange { title: Some(Title::parse("title", "Edited").unwrap()), ..ChangelogChange::default() };
+    let edited = listed.iter().find(|one| one.public_from.is_none()).unwrap().id;
+    harness.perform(acme, &EditChangelog { changelog: edited, change }).await;
+    let (deleted, _, kept, ..) = undo(&harness, acme, id).await;
+    assert_eq!((deleted, kept), (1, vec!["Dark mode".to_owned(), "Edited".to_owned()]));
+
+    let bolt = harness.workspace("bolt").await;
+    let untouched = harness.count_records(bolt).await;
+    let (id, _) = run(&harness, bolt, "csv", &files, How::default()).await;
+    assert_eq!(undo(&harness, bolt, id).await.0, 2);
+    let of_imports = |(table, _): &&(&str, u64)| !table.starts_with("audit") && !table.starts_with("import");
+    let left = harness.count_records(bolt).await;
+    assert_eq!(
+        left.iter().filter(of_imports).collect::<Vec<_>>(),
+        untouched.iter().filter(of_imports).collect::<Vec<_>>()
+    );
+    assert_eq!((harness.lanes(bolt).await.len(), before.len()), (4, left.len()));
+}
+
 /// What a run adds to feature requests of an earlier one is deleted without them.
 pub async fn posts_on_others_are_undone_alone(harness: Harness) {
     let acme = harness.workspace("acme").await;
@@ -658,4 +835,5 @@ crate::contract::cases!($ import_runs {
     an_undone_run_leaves_nothing,
     what_has_changed_since_stays,
     posts_on_others_are_undone_alone,
+    a_run_brings_its_history,
 });

@@ -79,7 +79,7 @@ impl Operation for Import {
         let customers = work.import_customers(RUN, &self.customers).await?;
         let number = work.import_feature_requests(RUN, &self.requests).await?;
         let votes = work.import_votes(RUN, &self.votes).await?;
-        work.import_subscriptions(RUN, &self.subscriptions).await?;
+        let _: u64 = work.import_subscriptions(RUN, &self.subscriptions).await?;
         work.import_comments(&self.comments).await?;
         work.import_notes(&self.notes).await?;
         work.import_events(&self.events).await?;

@@ -246,6 +246,8 @@ pub struct Changelog {
     /// A line of 1 to 200 characters.
     pub title: String,
     pub body: String,
+    /// What kind of news it is, in the words of the source.
+    pub category: Option<String>,
     /// `None`: a draft.
     #[serde(with = "timestamp")]
     pub published_at: Option<Timestamp>,
@@ -438,11 +440,12 @@ mod tests {
                     external_id: "E-1".to_owned(),
                     title: "New".to_owned(),
                     body: "text".to_owned(),
+                    category: Some("new".to_owned()),
                     published_at: None,
                     requests: vec!["A-1".to_owned()],
                     origin,
                 }),
-                r#"{"kind":"changelog","external_id":"E-1","title":"New","body":"text","published_at":null,"requests":["A-1"],"file":0,"line":2}"#,
+                r#"{"kind":"changelog","external_id":"E-1","title":"New","body":"text","category":"new","published_at":null,"requests":["A-1"],"file":0,"line":2}"#,
             ),
             (
                 Record::Comment(Comment {

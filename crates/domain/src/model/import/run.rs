@@ -188,24 +188,32 @@ pub enum Stage {
     Tracks,
     Members,
     Customers,
+    Files,
     FeatureRequests,
     Merges,
     Votes,
+    Subscriptions,
     Comments,
     Notes,
+    Moves,
+    Changelogs,
 }
 
 impl Stage {
     /// All stages in their order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Tracks,
         Self::Members,
         Self::Customers,
+        Self::Files,
         Self::FeatureRequests,
         Self::Merges,
         Self::Votes,
+        Self::Subscriptions,
         Self::Comments,
         Self::Notes,
+        Self::Moves,
+        Self::Changelogs,
     ];
 
     /// Returns the kind of the records that the stage writes.
@@ -215,11 +223,15 @@ impl Stage {
             Self::Tracks => Kind::Tracks,
             Self::Members => Kind::Members,
             Self::Customers => Kind::Customers,
+            Self::Files => Kind::Files,
             Self::FeatureRequests => Kind::FeatureRequests,
             Self::Merges => Kind::Merges,
             Self::Votes => Kind::Votes,
+            Self::Subscriptions => Kind::Subscriptions,
             Self::Comments => Kind::Comments,
             Self::Notes => Kind::Notes,
+            Self::Moves => Kind::Moves,
+            Self::Changelogs => Kind::Changelogs,
         }
     }
 }
@@ -238,7 +250,7 @@ pub struct Progress {
     pub new_tracks: Vec<String>,
     /// The names of the members that it has added, at most [`Self::MAX_NAMES`].
     pub new_members: Vec<String>,
-    /// Why merges were refused, with their numbers.
+    /// Why records were left out, with their numbers.
     pub refused: BTreeMap<String, u64>,
 }
 

@@ -1,5 +1,9 @@
 //! Writes the prepared records of a run, one batch after the other.
 
+mod changelogs;
+mod moves;
+mod subscriptions;
+
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::Arc;
@@ -15,7 +19,9 @@ use crate::model::event::{Event, EventContent, Move, NewEvent};
 use crate::model::feature_request::{Description, EditableFields, FeatureRequestRef, NewFeatureRequest, Tag, Title};
 use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, CustomerId, EventId, FeatureRequestId, ImportId, MemberId, NoteId};
-use crate::model::import::records::{Comment, FeatureRequest, Kind, Note, Person, Prepared, Vote, stored_id};
+use crate::model::import::records::{
+    self, Changelog, Comment, FeatureRequest, Kind, Note, Person, Prepared, Subscription, Vote, stored_id,
+};
 use crate::model::import::run::{Count, Progress, SourceName};
 use crate::model::import::{
     ImportedAuthor, ImportedComment, ImportedFrom, ImportedNote, ImportedRecord, ImportedRequest, ImportedVote,
@@ -29,6 +35,7 @@ use crate::model::track::{Placement, Track};
 use crate::policy::merging::{MergeDecision, decide};
 use crate::policy::{import_tracks, storage};
 use crate::ports::UnitOfWork;
+use crate::usecase::add_picture::keep_pictures;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
 
@@ -60,6 +67,8 @@ pub struct RunContext {
     pub makes_members: bool,
     /// The tracks of the statuses, by their folded names ([`import_tracks::fold`]).
     pub tracks: BTreeMap<String, Track>,
+    /// What statuses are called that only moves have, by their folded names.
+    pub past: BTreeMap<String, Placement>,
     /// The first track of the board.
     pub first_track: Option<Track>,
 }
@@ -106,16 +115,30 @@ pub struct Merge {
     pub target: String,
 }
 
+/// A move of a source, as a run keeps it until it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct StagedMove {
+    /// The status before. `None`: that of a new feature request.
+    pub from: Option<String>,
+    #[serde(flatten)]
+    pub moved: records::Move,
+}
+
 /// Records of one stage of a run.
 #[derive(Debug, Clone)]
 pub enum Batch {
     Members(Vec<StagedPerson>),
     Customers(Vec<StagedPerson>),
+    /// Files that were stored before, each with whether it is new.
+    Files(Vec<bool>),
     FeatureRequests(Vec<PreparedRequest>),
     Merges(Vec<Merge>),
     Votes(Vec<Vote>),
+    Subscriptions(Vec<Subscription>),
     Comments(Vec<Prepared<Comment>>),
     Notes(Vec<Prepared<Note>>),
+    Moves(Vec<Prepared<StagedMove>>),
+    Changelogs(Vec<Prepared<Changelog>>),
 }
 
 impl Batch {
@@ -127,8 +150,12 @@ impl Batch {
             Self::FeatureRequests(requests) => requests.len(),
             Self::Merges(merges) => merges.len(),
             Self::Votes(votes) => votes.len(),
+            Self::Files(files) => files.len(),
+            Self::Subscriptions(subscriptions) => subscriptions.len(),
             Self::Comments(comments) => comments.len(),
             Self::Notes(notes) => notes.len(),
+            Self::Moves(moves) => moves.len(),
+            Self::Changelogs(changelogs) => changelogs.len(),
         }
     }
 
@@ -213,19 +240,26 @@ impl Operation for LoadBatch {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Progress>, RoadmapError> {
         let mut batch = BatchWriter { run: &self.run, context, work, written: Written::default() };
-        let kind = match &*self.batch {
-            Batch::Members(people) => batch.members(people).await.map(|()| Kind::Members),
-            Batch::Customers(people) => batch.customers(people).await.map(|()| Kind::Customers),
-            Batch::FeatureRequests(requests) => batch.requests(requests).await.map(|()| Kind::FeatureRequests),
-            Batch::Merges(merges) => batch.merges(merges).await.map(|()| Kind::Merges),
-            Batch::Votes(votes) => batch.votes(votes).await.map(|()| Kind::Votes),
-            Batch::Comments(comments) => batch.comments(comments).await.map(|()| Kind::Comments),
-            Batch::Notes(notes) => batch.notes(notes).await.map(|()| Kind::Notes),
+        match &*self.batch {
+            Batch::Members(people) => batch.members(people).await,
+            Batch::Customers(people) => batch.customers(people).await,
+            Batch::Files(files) => {
+                batch.files(files);
+                Ok(())
+            }
+            Batch::FeatureRequests(requests) => batch.requests(requests).await,
+            Batch::Merges(merges) => batch.merges(merges).await,
+            Batch::Votes(votes) => batch.votes(votes).await,
+            Batch::Subscriptions(subscriptions) => batch.subscriptions(subscriptions).await,
+            Batch::Comments(comments) => batch.comments(comments).await,
+            Batch::Notes(notes) => batch.notes(notes).await,
+            Batch::Moves(moves) => batch.moves(moves).await,
+            Batch::Changelogs(changelogs) => batch.changelogs(changelogs).await,
         }?;
         let Written { count, bytes, events, subscribed, new_members, refused } = batch.written;
         let mut progress = self.progress.clone();
         progress.position += self.batch.len() as u64;
-        progress.counts.of_mut(kind).add(count);
+        progress.counts.of_mut(progress.stage.kind()).add(count);
         progress.subscribed += subscribed;
         progress.new_members.extend(new_members);
         progress.new_members.truncate(Progress::MAX_NAMES);
@@ -253,6 +287,9 @@ enum Fate<'a> {
     Overwritten(&'a ImportedRecord),
 }
 
+/// Why posts and the like are left out whose feature request was deleted here.
+const GONE: &str = "what belongs to feature requests that were deleted here";
+
 struct BatchWriter<'a, 'b> {
     run: &'a RunContext,
     context: &'a OperationContext<'b>,
@@ -261,6 +298,12 @@ struct BatchWriter<'a, 'b> {
 }
 
 impl BatchWriter<'_, '_> {
+    fn files(&mut self, files: &[bool]) {
+        let new = files.iter().filter(|is_new| **is_new).count() as u64;
+        self.written.count.new += new;
+        self.written.count.unchanged += files.len() as u64 - new;
+    }
+
     async fn members(&mut self, people: &[StagedPerson]) -> Result<(), RoadmapError> {
         let addresses = self.addresses(people.iter().map(|staged| &staged.person))?;
         let known = self.work.find_all_members(&folded(&addresses)).await?;
@@ -273,8 +316,7 @@ impl BatchWriter<'_, '_> {
                 continue;
             }
             let id = self.context.new_id(MemberId::new);
-            let named = person.name.as_deref().or(email.as_str().split('@').next()).unwrap_or_default();
-            let name = Name::parse("name", named)?;
+            let name = member_name(person.name.as_deref(), &email)?;
             let created_at = if self.run.makes_members { self.context.now } else { self.run.began_at };
             let member = Member { id, email, name, role: Role::Member, created_at };
             let is_new = match (self.run.is_dry, self.run.makes_members) {
@@ -335,7 +377,7 @@ impl BatchWriter<'_, '_> {
                 Fate::New => {
                     self.written.bytes += request.stored_bytes();
                     let id = self.context.new_id(FeatureRequestId::new);
-                    new.push(self.new_request(id, request)?);
+                    new.push(self.new_request(id, request).await?);
                     from_source.push(from(source.external_id.clone(), id.uuid(), &request.digest));
                 }
                 Fate::Overwritten(known) => {
@@ -354,7 +396,13 @@ impl BatchWriter<'_, '_> {
         self.remember(Kind::FeatureRequests, from_source).await
     }
 
-    fn new_request(&self, id: FeatureRequestId, request: &PreparedRequest) -> Result<ImportedRequest, RoadmapError> {
+    async fn new_request(
+        &mut self,
+        id: FeatureRequestId,
+        request: &PreparedRequest,
+    ) -> Result<ImportedRequest, RoadmapError> {
+        let html = self.keep_pictures(request.description.clean(), id.uuid()).await?;
+        let description = request.description.with_html(html);
         let source = &request.source;
         let track = self.run.track(source.status.as_deref())?;
         // The team of the source is no customer.
@@ -369,7 +417,7 @@ impl BatchWriter<'_, '_> {
         let request = NewFeatureRequest {
             id,
             title: request.title.clone(),
-            description: request.description.clone(),
+            description,
             tags: request.tags.clone(),
             track: track.id,
             is_handled: self.run.is_handled(track),
@@ -386,7 +434,10 @@ impl BatchWriter<'_, '_> {
         let reference = FeatureRequestRef::Id(id);
         let Some(node) = self.work.find_merge_node(&reference).await? else { return Ok(()) };
         let now = self.context.now;
-        self.work.save_editable_fields(&request.fields(id), now).await?;
+        let mut fields = request.fields(id);
+        let html = self.keep_pictures(request.description.clean(), id.uuid()).await?;
+        fields.description = fields.description.with_html(html);
+        self.work.save_editable_fields(&fields, now).await?;
         self.work.set_nameless_votes(&[(id, request.source.nameless_votes)]).await?;
         let (track, old) = (self.run.track(request.source.status.as_deref())?, node.request.placement.clone());
         if track.name != old.track {
@@ -419,7 +470,7 @@ impl BatchWriter<'_, '_> {
                 continue;
             }
             let (Some(source), Some(target)) = (id(&merge.source), id(&merge.target)) else {
-                self.refuse("merges of feature requests that were deleted here".to_owned());
+                self.refuse(GONE);
                 continue;
             };
             match self.merge(source, target).await {
@@ -437,9 +488,19 @@ impl BatchWriter<'_, '_> {
         Ok(())
     }
 
-    fn refuse(&mut self, why: String) {
+    /// Leaves a record out.
+    fn refuse(&mut self, why: impl Into<String>) {
         self.written.count.skipped += 1;
-        self.written.refused.push(why);
+        self.written.refused.push(why.into());
+    }
+
+    /// Says that the text of a record has its pictures, which were stored before.
+    async fn keep_pictures(&mut self, text: &CleanHtml, record: Uuid) -> Result<CleanHtml, RoadmapError> {
+        match self.run.is_dry {
+            true => Ok(text.clone()),
+            // A source may have allowed more of them than we do.
+            false => keep_pictures(self.work, ("picture", text), record, usize::MAX).await,
+        }
     }
 
     async fn merge(&mut self, source: FeatureRequestId, target: FeatureRequestId) -> Result<(), RoadmapError> {
@@ -465,15 +526,14 @@ impl BatchWriter<'_, '_> {
         for ((vote, address), customer) in votes.iter().zip(&addresses).zip(customers) {
             let is_subscribed = self.run.subscribes(vote) && address.folded().has_mailbox();
             match (requests.get(&vote.request), customer) {
-                (Some(ImportedRecord { times: None, .. }), _) => self.written.count.skipped += 1,
+                (Some(ImportedRecord { times: None, .. }), _) => self.refuse(GONE),
                 (Some(ImportedRecord { id, times: Some(times), .. }), Some(customer)) => imported.push(ImportedVote {
                     request: FeatureRequestId::new(*id),
                     customer,
                     is_subscribed,
                     at: vote.created_at.unwrap_or(times.created_at),
                 }),
-                // Somebody has deleted it since.
-                _ if !self.run.is_dry => self.written.count.skipped += 1,
+                _ if !self.run.is_dry => self.refuse(GONE),
                 _ => {
                     self.written.count.new += 1;
                     self.written.subscribed += u64::from(is_subscribed);
@@ -518,11 +578,13 @@ impl BatchWriter<'_, '_> {
             let fate =
                 if self.is_gone(&requests, &record.request) { None } else { Some(self.fate(known.as_ref(), digest)) };
             match fate {
-                None => self.written.count.skipped += 1,
+                None => self.refuse(GONE),
                 Some(Fate::New) => {
                     self.written.bytes += storage::row_bytes(&[&record.body]);
                     let Some(request) = requests.get(&record.request) else { continue };
                     let id = self.context.new_id(CommentId::new);
+                    let content = CleanHtml::from_stored(record.body.clone());
+                    let content = self.keep_pictures(&content, id.uuid()).await?;
                     from_source.push(from(record.external_id.clone(), id.uuid(), digest));
                     new.push(ImportedComment {
                         id,
@@ -533,7 +595,7 @@ impl BatchWriter<'_, '_> {
                             }
                             author => author,
                         },
-                        content: CleanHtml::from_stored(record.body.clone()),
+                        content,
                         at: record.created_at.unwrap_or(self.run.began_at),
                     });
                 }
@@ -541,6 +603,7 @@ impl BatchWriter<'_, '_> {
                     self.written.bytes += storage::row_bytes(&[&record.body]);
                     if !self.run.is_dry {
                         let content = CleanHtml::from_stored(record.body.clone());
+                        let content = self.keep_pictures(&content, known.id).await?;
                         self.work.update_comment(CommentId::new(known.id), &content, self.context.now).await?;
                         from_source.push(from(record.external_id.clone(), known.id, digest));
                     }
@@ -562,7 +625,7 @@ impl BatchWriter<'_, '_> {
         let (mut new, mut from_source) = (Vec::new(), Vec::new());
         for ((Prepared { digest, record }, known), author) in notes.iter().zip(&known).zip(authors) {
             if self.is_gone(&requests, &record.request) {
-                self.written.count.skipped += 1;
+                self.refuse(GONE);
                 continue;
             }
             match known {
@@ -697,6 +760,12 @@ impl BatchWriter<'_, '_> {
     }
 }
 
+/// Returns the name of somebody of the team of a source.
+fn member_name(name: Option<&str>, address: &EmailAddress) -> Result<Name, RoadmapError> {
+    let named = name.or(address.as_str().split('@').next()).unwrap_or_default();
+    Ok(Name::parse("name", named)?)
+}
+
 fn folded(addresses: &[EmailAddress]) -> Vec<FoldedEmail> {
     addresses.iter().map(|address| address.folded().clone()).collect()
 }
@@ -739,6 +808,7 @@ mod tests {
     use crate::error::FieldError;
     use crate::model::import::RecordTimes;
     use crate::model::import::records::{Origin, PersonKey};
+    use crate::model::import::run::Stage;
     use crate::model::track::DEFAULT_TRACKS;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{name, now, perform};
@@ -762,6 +832,7 @@ mod tests {
             updates,
             subscribing: Subscribing::Keep,
             makes_members: false,
+            past: BTreeMap::new(),
             first_track: tracks.first().cloned(),
             tracks: tracks.into_iter().map(|track| (import_tracks::fold(track.name.as_str()), track)).collect(),
         })
@@ -798,12 +869,16 @@ mod tests {
     }
 
     fn load(run: &Arc<RunContext>, batch: Batch, unit: &mut MockUnit) -> Result<Count, RoadmapError> {
-        let kind = match &batch {
-            Batch::FeatureRequests(_) => Kind::FeatureRequests,
-            _ => Kind::Votes,
+        let stage = match &batch {
+            Batch::FeatureRequests(_) => Stage::FeatureRequests,
+            Batch::Moves(_) => Stage::Moves,
+            Batch::Changelogs(_) => Stage::Changelogs,
+            Batch::Subscriptions(_) => Stage::Subscriptions,
+            _ => Stage::Votes,
         };
-        let load = LoadBatch { run: run.clone(), progress: Progress::default(), batch: Arc::new(batch) };
-        perform(&load, unit).map(|performed| performed.output.counts.of(kind))
+        let progress = Progress { stage, ..Progress::default() };
+        let load = LoadBatch { run: run.clone(), progress, batch: Arc::new(batch) };
+        perform(&load, unit).map(|performed| performed.output.counts.of(stage.kind()))
     }
 
     /// Import contract 5.

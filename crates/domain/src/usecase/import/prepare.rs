@@ -1,10 +1,16 @@
 //! Makes the records of a source fit for the store, before anything is written: clean texts of the lengths that records have
 //! here.
 
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
 use crate::error::Validated;
+use crate::model::feature_request::Title;
 use crate::model::html::CleanHtml;
-use crate::model::import::records::{Comment, FeatureRequest, Note, Prepared, Record, stored_id};
+use crate::model::id::AttachmentId;
+use crate::model::import::records::{Changelog, Comment, FeatureRequest, File, Note, Prepared, Record, stored_id};
 use crate::model::markdown;
+use crate::model::picture;
 use crate::model::text::truncate;
 
 /// What was changed so that a record fits: something that its reader should know.
@@ -16,6 +22,8 @@ pub enum Adjustment {
     CommentContinued,
     /// The note goes on in further notes.
     NoteContinued,
+    /// The changelog goes on in further changelogs.
+    ChangelogContinued,
     /// The text has so much markup, or shows so little, that it is shown as it was typed.
     ShownAsText,
 }
@@ -32,6 +40,9 @@ impl Adjustment {
                 ("body", "the comment is longer than 20,000 characters: it goes on in further ones")
             }
             Self::NoteContinued => ("body", "the note is longer than 20,000 characters: it goes on in further ones"),
+            Self::ChangelogContinued => {
+                ("body", "the changelog is longer than 20,000 characters: it goes on in further ones")
+            }
             Self::ShownAsText => ("body", "the text cannot be shown with its markup: it is shown as it was typed"),
         }
     }
@@ -45,18 +56,60 @@ pub struct PreparedRecords {
     pub adjustments: Vec<Adjustment>,
 }
 
-/// Prepares a record.
+/// The pictures that texts of a source can have.
+#[derive(Debug, Default)]
+pub struct Pictures {
+    by_external_id: HashMap<String, AttachmentId>,
+    ids: HashSet<AttachmentId>,
+}
+
+impl Pictures {
+    /// Adds a picture.
+    pub fn add(&mut self, external_id: String, id: AttachmentId) {
+        self.by_external_id.insert(external_id, id);
+        self.ids.insert(id);
+    }
+
+    /// Returns a text in which the addresses of pictures are those that they have here. Others stay as they are.
+    fn place<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let scheme = File::link("");
+        if self.ids.is_empty() || !text.contains(&scheme) {
+            return Cow::Borrowed(text);
+        }
+        let mut placed = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(&scheme) {
+            placed.push_str(before);
+            let end = after.find(|c: char| !c.is_ascii_graphic() || "<>()\\".contains(c)).unwrap_or(after.len());
+            let (external_id, following) = after.split_at(end);
+            match self.by_external_id.get(external_id) {
+                Some(id) => placed.push_str(&picture::path(*id)),
+                None => placed.extend([&scheme, external_id]),
+            }
+            rest = following;
+        }
+        placed.push_str(rest);
+        Cow::Owned(placed)
+    }
+
+    /// Whether a text has only pictures of the source. One that names a picture of the workspace by its path has another.
+    fn are_all_of(&self, html: &CleanHtml) -> bool {
+        html.pictures().iter().all(|id| self.ids.contains(id))
+    }
+}
+
+/// Prepares a record, with the pictures that its texts can have.
 ///
 /// # Errors
 /// None: a record is always JSON.
-pub fn prepare(record: Record) -> serde_json::Result<PreparedRecords> {
+pub fn prepare(record: Record, pictures: &Pictures) -> serde_json::Result<PreparedRecords> {
     let digest = record.digest()?;
     let mut adjustments = Vec::new();
     let records = match record {
-        Record::FeatureRequest(request) => prepare_request(request, &mut adjustments),
+        Record::FeatureRequest(request) => prepare_request(request, pictures, &mut adjustments),
         Record::Comment(comment) => {
             let continued = Adjustment::CommentContinued;
-            let bodies = bodies(&comment.body, continued, &mut adjustments);
+            let bodies = bodies(&comment.body, pictures, continued, &mut adjustments);
             let of_body = |(id, body)| {
                 Record::Comment(Comment {
                     external_id: id,
@@ -68,7 +121,8 @@ pub fn prepare(record: Record) -> serde_json::Result<PreparedRecords> {
             parts(&comment.external_id, bodies).map(of_body).collect()
         }
         Record::Note(note) => {
-            let bodies = bodies(&note.body, Adjustment::NoteContinued, &mut adjustments);
+            // Notes have no pictures.
+            let bodies = bodies(&note.body, &Pictures::default(), Adjustment::NoteContinued, &mut adjustments);
             let of_body = |(id, body)| {
                 Record::Note(Note {
                     external_id: id,
@@ -83,19 +137,51 @@ pub fn prepare(record: Record) -> serde_json::Result<PreparedRecords> {
             vote.request = stored_id(&vote.request).into_owned();
             vec![Record::Vote(vote)]
         }
+        Record::Subscription(mut subscription) => {
+            subscription.request = stored_id(&subscription.request).into_owned();
+            vec![Record::Subscription(subscription)]
+        }
+        Record::Move(mut moved) => {
+            moved.request = stored_id(&moved.request).into_owned();
+            moved.external_id = stored_id(&moved.external_id).into_owned();
+            vec![Record::Move(moved)]
+        }
+        Record::Changelog(changelog) => {
+            let bodies = bodies(&changelog.body, pictures, Adjustment::ChangelogContinued, &mut adjustments);
+            parts_of_changelog(&changelog, bodies)
+        }
         other => vec![other],
     };
     let prepared = |record| Prepared { digest: digest.clone(), record };
     Ok(PreparedRecords { records: records.into_iter().map(prepared).collect(), adjustments })
 }
 
-fn prepare_request(request: FeatureRequest, adjustments: &mut Vec<Adjustment>) -> Vec<Record> {
+/// Returns a changelog and those in which its text goes on. Only the first one links to feature requests.
+fn parts_of_changelog(changelog: &Changelog, bodies: Vec<String>) -> Vec<Record> {
+    let part = |(place, (external_id, body)): (usize, (String, String))| {
+        let (title, requests) = match place {
+            0 => {
+                let stored = changelog.requests.iter().map(|id| stored_id(id).into_owned());
+                (changelog.title.clone(), stored.collect())
+            }
+            _ => {
+                let number = format!(" ({})", place + 1);
+                let title = truncate(&changelog.title, Title::MAX - number.len()).trim_end();
+                (format!("{title}{number}"), Vec::new())
+            }
+        };
+        Record::Changelog(Changelog { external_id, title, body, requests, ..changelog.clone() })
+    };
+    parts(&changelog.external_id, bodies).enumerate().map(part).collect()
+}
+
+fn prepare_request(request: FeatureRequest, pictures: &Pictures, adjustments: &mut Vec<Adjustment>) -> Vec<Record> {
     let mut texts = split(&request.description).into_iter();
-    let (description, is_text) = clean(texts.next().unwrap_or_default(), false);
+    let (description, is_text) = clean(texts.next().unwrap_or_default(), pictures, false);
     if is_text {
         adjustments.push(Adjustment::ShownAsText);
     }
-    let rest: Vec<String> = texts.map(|text| clean(text, true).0).collect();
+    let rest: Vec<String> = texts.map(|text| clean(text, pictures, true).0).collect();
     if !rest.is_empty() {
         adjustments.push(Adjustment::DescriptionContinued);
     }
@@ -119,8 +205,8 @@ fn prepare_request(request: FeatureRequest, adjustments: &mut Vec<Adjustment>) -
 }
 
 /// Returns the clean parts of the text of a comment or a note.
-fn bodies(text: &str, continued: Adjustment, adjustments: &mut Vec<Adjustment>) -> Vec<String> {
-    let (bodies, are_texts): (Vec<_>, Vec<_>) = split(text).into_iter().map(|part| clean(part, true)).unzip();
+fn bodies(text: &str, pictures: &Pictures, continued: Adjustment, adjustments: &mut Vec<Adjustment>) -> Vec<String> {
+    let (bodies, are_texts): (Vec<_>, Vec<_>) = split(text).into_iter().map(|part| clean(part, pictures, true)).unzip();
     if are_texts.contains(&true) {
         adjustments.push(Adjustment::ShownAsText);
     }
@@ -144,11 +230,11 @@ fn part_id(id: &str, place: usize) -> String {
 }
 
 /// Returns clean HTML, and whether it shows the text as it was typed. A required text always shows something.
-fn clean(text: &str, is_required: bool) -> (String, bool) {
+fn clean(text: &str, pictures: &Pictures, is_required: bool) -> (String, bool) {
     let shows = |html: &CleanHtml| !is_required || !html.to_text().trim().is_empty() || html.has_pictures();
-    let html: Validated<_> = markdown::imported_to_html("text", text.trim());
+    let html: Validated<_> = markdown::imported_to_html("text", &pictures.place(text.trim()));
     match html {
-        Ok(html) if shows(&html) => (html.as_str().trim().to_owned(), false),
+        Ok(html) if shows(&html) && pictures.are_all_of(&html) => (html.as_str().trim().to_owned(), false),
         _ => (CleanHtml::of_text(text.trim()).as_str().to_owned(), true),
     }
 }
@@ -185,6 +271,7 @@ mod tests {
     use crate::model::import::records::{Origin, Person, PersonKey, Vote};
     use crate::usecase::fixtures::now;
     use proptest::prelude::*;
+    use uuid::Uuid;
 
     fn request(description: &str) -> FeatureRequest {
         let ann = Person { key: PersonKey::Email("ann@a.example".to_owned()), name: None };
@@ -222,7 +309,7 @@ mod tests {
 
     fn prepared(record: Record) -> (Vec<Record>, Vec<Adjustment>) {
         let digest = record.digest().unwrap();
-        let prepared = prepare(record).unwrap();
+        let prepared = prepare(record, &Pictures::default()).unwrap();
         assert!(prepared.records.iter().all(|record| record.digest == digest));
         (prepared.records.into_iter().map(|prepared| prepared.record).collect(), prepared.adjustments)
     }
@@ -288,6 +375,56 @@ mod tests {
         let note = Note { external_id, request, body, author, created_at, origin };
         let (records, adjustments) = prepared(Record::Note(note));
         assert_eq!((records.len(), adjustments), (2, vec![Adjustment::NoteContinued]));
+    }
+
+    #[test]
+    fn pictures_of_the_source_stay_pictures_in_texts_but_not_in_notes() {
+        let (one, other) = (AttachmentId::new(Uuid::from_u128(1)), AttachmentId::new(Uuid::from_u128(2)));
+        let mut pictures = Pictures::default();
+        pictures.add("a/1.png".to_owned(), one);
+        let shown = |record: Record| {
+            let prepared = prepare(record, &pictures).unwrap();
+            match prepared.records.into_iter().next().unwrap().record {
+                Record::FeatureRequest(FeatureRequest { description: body, .. })
+                | Record::Comment(Comment { body, .. })
+                | Record::Note(Note { body, .. }) => (CleanHtml::from_stored(body), prepared.adjustments),
+                record => panic!("{record:?}"),
+            }
+        };
+        let text = "![The shot](import-file:a/1.png) and import-file:a/1.png, import-file:b.png";
+        let (html, adjustments) = shown(Record::FeatureRequest(request(text)));
+        assert_eq!((html.pictures(), adjustments), (vec![one], vec![]));
+        assert!(html.to_text().contains(&format!("and {}, import-file:b.png", picture::path(one))), "{html:?}");
+        // One that is not there leaves its name.
+        let (html, _) = shown(Record::Comment(comment("see ![The shot](import-file:b.png)")));
+        assert_eq!((html.pictures(), html.to_text().trim()), (vec![], "see The shot"));
+        let Comment { external_id, request: of, author, created_at, origin, .. } = comment("");
+        let note = Note { external_id, request: of, body: text.to_owned(), author, created_at, origin };
+        assert_eq!(shown(Record::Note(note)).0.pictures(), []);
+        // A text of the source cannot show a picture of the workspace.
+        let foreign = format!("![x]({})", picture::path(other));
+        let (html, adjustments) = shown(Record::Comment(comment(&foreign)));
+        assert_eq!((html.pictures(), html.to_text()), (vec![], foreign));
+        assert_eq!(adjustments, [Adjustment::ShownAsText]);
+    }
+
+    #[test]
+    fn a_long_changelog_goes_on_in_further_ones() {
+        let changelog = Changelog {
+            external_id: "E".to_owned(),
+            title: "ä".repeat(200),
+            body: "a".repeat(25_000),
+            category: None,
+            published_at: Some(now()),
+            requests: vec!["A".to_owned(), "x".repeat(300)],
+            origin: Origin { file: 0, line: 1 },
+        };
+        let (records, adjustments) = prepared(Record::Changelog(changelog.clone()));
+        let [Record::Changelog(first), Record::Changelog(second)] = &*records else { panic!() };
+        assert_eq!((&first.title, &first.requests[1]), (&changelog.title, &stored_id(&"x".repeat(300)).into_owned()));
+        assert_eq!((second.title.chars().count(), second.title.ends_with("ä (2)")), (200, true));
+        assert_eq!((&*second.external_id, second.requests.len(), second.published_at), ("E 2", 0, Some(now())));
+        assert_eq!(adjustments, [Adjustment::ChangelogContinued]);
     }
 
     #[test]

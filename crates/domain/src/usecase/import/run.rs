@@ -9,12 +9,13 @@ use uuid::Uuid;
 use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::board::Board;
-use crate::model::id::{ImportId, TrackId};
+use crate::model::id::{ImportId, LaneId, TrackId};
 use crate::model::import::ImportedFrom;
 use crate::model::import::records::Kind;
 use crate::model::import::run::{Import, ImportState, Progress, SourceName};
+use crate::model::localized::Localized;
 use crate::model::timestamp::Timestamp;
-use crate::model::track::Track;
+use crate::model::track::{Lane, LaneKind, Placement, Track};
 use crate::policy::import_tracks::{StatusTrack, TrackChoice, choose, fold};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
@@ -86,6 +87,10 @@ pub struct PlaceStatuses {
     pub is_dry: bool,
     /// The statuses of the source, each once.
     pub statuses: Vec<String>,
+    /// Those of them that have a column on the public roadmap of the source.
+    pub on_roadmap: Vec<String>,
+    /// Statuses that only moves have. No track is added for them.
+    pub past: Vec<String>,
     /// What was chosen for some of them.
     pub chosen: Vec<StatusTrack>,
 }
@@ -95,9 +100,13 @@ pub struct PlaceStatuses {
 pub struct PlacedStatuses {
     /// By the folded status.
     pub tracks: BTreeMap<String, Track>,
+    /// What the statuses are called that only moves have, by the folded status.
+    pub past: BTreeMap<String, Placement>,
     pub first_track: Option<Track>,
     /// The names of the tracks that are new.
     pub new: Vec<String>,
+    /// The names of the lanes that are new.
+    pub new_lanes: Vec<String>,
 }
 
 /// Returns the runs of a workspace, newest first.
@@ -234,6 +243,8 @@ impl Operation for EndImport {
         let new = json!({
             "feature_requests": count(Kind::FeatureRequests), "votes": count(Kind::Votes),
             "comments": count(Kind::Comments), "notes": count(Kind::Notes), "customers": count(Kind::Customers),
+            "subscriptions": count(Kind::Subscriptions), "moves": count(Kind::Moves),
+            "changelogs": count(Kind::Changelogs),
         });
         let changes = vec![
             Change::new("state", ImportState::Running.name(), self.state.name()),
@@ -254,7 +265,8 @@ impl Operation for CheckImport {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Vec<WrongCount>>, RoadmapError> {
         let mut wrong = Vec::new();
-        for kind in [Kind::FeatureRequests, Kind::Merges, Kind::Comments, Kind::Notes] {
+        let kinds = [Kind::FeatureRequests, Kind::Merges, Kind::Comments, Kind::Notes, Kind::Moves, Kind::Changelogs];
+        for kind in kinds {
             let (counted, stored) = (self.progress.counts.of(kind).new, work.count_imported(self.id, kind).await?);
             if counted != stored {
                 wrong.push(WrongCount { kind, counted, stored });
@@ -277,41 +289,50 @@ impl Operation for PlaceStatuses {
         for choice in &self.chosen {
             board.track_by_name(&choice.track)?;
         }
-        let (mut placed, mut new) = (PlacedStatuses::default(), Vec::new());
-        placed.first_track = board.tracks().first().cloned();
+        let (tracks_before, lanes_before) = (board.tracks().len(), board.lanes().len());
+        let mut placed = PlacedStatuses { first_track: board.tracks().first().cloned(), ..PlacedStatuses::default() };
         for status in self.statuses.iter().map(String::as_str).chain([""]) {
-            let Some(track) = self.place(status, &mut board, &mut new, context)? else { continue };
+            let Some(track) = self.place(status, &mut board, context)? else { continue };
             placed.tracks.insert(fold(status), track);
         }
-        if new.is_empty() {
-            return Ok(Performed::new(placed, Audit::Unchanged));
+        for status in &self.past {
+            match choose(status, &self.chosen, &board) {
+                None => {}
+                Some(TrackChoice::Existing(id)) => {
+                    placed.tracks.insert(fold(status), board.track(id)?.0.clone());
+                }
+                Some(TrackChoice::New(track)) => {
+                    placed.past.insert(fold(status), Placement { track, status: None });
+                }
+            }
         }
-        let mut from_source = Vec::with_capacity(new.len());
-        for track in new {
-            let (track, _) = board.track(track)?;
-            placed.new.push(track.name.to_string());
-            from_source.push(ImportedFrom {
-                external_id: track.id.to_string(),
-                id: track.id.uuid(),
-                digest: String::new(),
-            });
-        }
-        if self.is_dry {
+        // New ones are after the others.
+        let new_tracks = board.tracks().get(tracks_before..).unwrap_or_default();
+        let new_lanes = board.lanes().get(lanes_before..).unwrap_or_default();
+        placed.new = new_tracks.iter().map(|track| track.name.to_string()).collect();
+        placed.new_lanes = new_lanes.iter().map(|lane| lane.name.to_string()).collect();
+        if self.is_dry || new_tracks.is_empty() {
             return Ok(Performed::new(placed, Audit::Unchanged));
         }
         work.save_board(&board).await?;
-        work.remember_imported(self.id, &self.name, Kind::Tracks, &from_source, context.now).await?;
+        let made = |id: Uuid| ImportedFrom { external_id: id.to_string(), id, digest: String::new() };
+        let tracks: Vec<_> = new_tracks.iter().map(|track| made(track.id.uuid())).collect();
+        work.remember_imported(self.id, &self.name, Kind::Tracks, &tracks, context.now).await?;
+        let lanes: Vec<_> = new_lanes.iter().map(|lane| made(lane.id.uuid())).collect();
+        if !lanes.is_empty() {
+            work.remember_imported(self.id, &self.name, Kind::Lanes, &lanes, context.now).await?;
+        }
         Ok(Performed::new(placed, Audit::Unchanged).changing_configuration())
     }
 }
 
 impl PlaceStatuses {
-    /// Returns the track of a status, which is added to the board if it is new.
+    /// Returns the track of a status, which is added to the board if it is new, with the lane of its name if the source has it
+    /// on its roadmap.
     fn place(
         &self,
         status: &str,
         board: &mut Board,
-        new: &mut Vec<TrackId>,
         context: &OperationContext<'_>,
     ) -> Result<Option<Track>, RoadmapError> {
         let id = match choose(status, &self.chosen, board) {
@@ -319,8 +340,19 @@ impl PlaceStatuses {
             Some(TrackChoice::Existing(id)) => id,
             Some(TrackChoice::New(name)) => {
                 let id = context.new_id(TrackId::new);
-                board.add_track(id, name, None, None)?;
-                new.push(id);
+                let is_on_roadmap = self.on_roadmap.iter().any(|other| fold(other) == fold(status));
+                let lane = match board.lane_by_name(&name) {
+                    _ if !is_on_roadmap => None,
+                    Ok(lane) => Some(lane.id),
+                    Err(_) => {
+                        let lane = context.new_id(LaneId::new);
+                        let kind = LaneKind::of_name(&name);
+                        board
+                            .add_lane(Lane { id: lane, name: name.clone(), kind, names: Localized::default() }, None)?;
+                        Some(lane)
+                    }
+                };
+                board.add_track(id, name, lane, None)?;
                 id
             }
         };

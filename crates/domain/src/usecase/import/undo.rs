@@ -8,9 +8,10 @@ use uuid::Uuid;
 use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::feature_request::RequestLink;
-use crate::model::id::{CustomerId, FeatureRequestId, ImportId};
+use crate::model::id::{ChangelogId, CustomerId, FeatureRequestId, ImportId, LaneId, TrackId};
+use crate::model::import::records::Kind;
 use crate::model::import::run::{Import, ImportState};
-use crate::model::import::{MadePosts, MadeRequest};
+use crate::model::import::{MadeChangelog, MadePosts, MadeRequest};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::import::run::{Begun, at_work, stop_abandoned};
@@ -53,6 +54,26 @@ pub struct RequestsUndone {
     pub last: Option<FeatureRequestId>,
 }
 
+/// Deletes the next changelogs of a run that nobody has edited since. They come first, because feature requests stay that a
+/// changelog links to.
+#[derive(Debug, Clone, Copy)]
+pub struct UndoChangelogs {
+    pub id: ImportId,
+    pub holder: Uuid,
+    /// Those up to this one were looked at.
+    pub after: Option<ChangelogId>,
+}
+
+/// Changelogs that were looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangelogsUndone {
+    pub deleted: u64,
+    /// Those that stay, because they were edited.
+    pub kept: Vec<MadeChangelog>,
+    /// The last one that was looked at. `None`: there are no more.
+    pub last: Option<ChangelogId>,
+}
+
 /// Deletes the next votes, subscriptions, comments and notes that a run has added to feature requests that it has not made.
 #[derive(Debug, Clone, Copy)]
 pub struct UndoPosts {
@@ -81,6 +102,7 @@ pub struct EndUndo {
 pub struct UndoEnded {
     pub members: u64,
     pub tracks: u64,
+    pub lanes: u64,
 }
 
 /// Says that the process works on it, and checks that no other one does.
@@ -127,6 +149,29 @@ impl Operation for BeginUndo {
         work.save_import(&import).await?;
         let audit = Audit::entry("import.undo", "import", Some(import.id.uuid()));
         Ok(Performed::new(Begun::Run(Box::new(import)), if is_new { audit } else { Audit::Unchanged }))
+    }
+}
+
+#[async_trait]
+impl Operation for UndoChangelogs {
+    type Output = ChangelogsUndone;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<ChangelogsUndone>, RoadmapError> {
+        keep(work, (self.id, self.holder), context).await?;
+        let made = work.made_changelogs(self.id, self.after, REQUESTS).await?;
+        let mut undone = ChangelogsUndone { deleted: 0, kept: Vec::new(), last: made.last().map(|made| made.id) };
+        for changelog in made {
+            if changelog.has_changed {
+                undone.kept.push(changelog);
+            } else {
+                undone.deleted += u64::from(work.delete_changelog(changelog.id).await?);
+            }
+        }
+        Ok(Performed::new(undone, Audit::Unchanged))
     }
 }
 
@@ -207,7 +252,7 @@ impl Operation for EndUndo {
         let members = work.delete_made_members(self.id).await?;
         let mut board = work.load_board().await?;
         let mut tracks = 0;
-        for track in work.made_tracks(self.id).await? {
+        for track in work.made_records(self.id, Kind::Tracks).await?.into_iter().map(TrackId::new) {
             if board.track(track).is_ok()
                 && !work.has_feature_requests(track).await?
                 && board.remove_track(track).is_ok()
@@ -215,7 +260,14 @@ impl Operation for EndUndo {
                 tracks += 1;
             }
         }
-        if tracks > 0 {
+        let mut lanes = 0;
+        for lane in work.made_records(self.id, Kind::Lanes).await?.into_iter().map(LaneId::new) {
+            let is_used = board.tracks().iter().any(|track| track.lane.as_ref().is_some_and(|used| used.id == lane));
+            if !is_used && board.remove_lane(lane).is_ok() {
+                lanes += 1;
+            }
+        }
+        if tracks + lanes > 0 {
             work.save_board(&board).await?;
         }
         work.forget_deleted(self.id).await?;
@@ -223,7 +275,7 @@ impl Operation for EndUndo {
         work.save_import(&import).await?;
         let changes = vec![Change::new("state", ImportState::Undoing.name(), ImportState::Undone.name())];
         let audit = Audit::with_changes("import.finish", "import", Some(import.id.uuid()), changes);
-        let performed = Performed::new(UndoEnded { members, tracks }, audit);
-        Ok(if tracks > 0 { performed.changing_configuration() } else { performed })
+        let performed = Performed::new(UndoEnded { members, tracks, lanes }, audit);
+        Ok(if tracks + lanes > 0 { performed.changing_configuration() } else { performed })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use roadmap_domain::model::changelog::MAX_LINKED;
+use roadmap_domain::model::changelog::{ChangelogCategory, MAX_LINKED};
 use roadmap_domain::model::timestamp::Timestamp;
 
 use super::CannyError;
@@ -251,8 +251,15 @@ impl Run<'_> {
             self.report(context.problem_of(Some(id), "url", problem, Action::Ignored))?;
             return Ok(None);
         }
-        Ok(url.map(Cow::into_owned))
+        // The address is that of the admin panel. Visitors know that of the portal.
+        Ok(url.map(|url| url.replacen("/admin/board/", "/", 1)))
     }
+}
+
+/// Returns the first type of a changelog that is a category here.
+pub(super) fn category_of(types: Value<'_>) -> Option<String> {
+    let mut names = types.array()?.filter_map(Value::text);
+    names.find(|name| ChangelogCategory::from_name(name).is_some()).map(Cow::into_owned)
 }
 
 /// Returns the id of a record, or a digest of what identifies it without one.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 
-use super::fields::{change_comment, id_or_digest, name_of, request_of};
+use super::fields::{category_of, change_comment, id_or_digest, name_of, request_of};
 use super::file::{Context, RecordKind, SourceFile, id_of};
 use super::people;
 use super::remembered::Remembered;
@@ -413,10 +413,13 @@ impl<'a> Run<'a> {
         let published_at = self.read_publication(context, &id)?;
         self.lose("reactions", amount(context.get("reactions")));
         let marks = ["types", "labels"].into_iter().filter_map(|field| context.get(field).array());
-        self.lose("types and labels of changelogs", marks.map(|marks| marks.count() as u64).sum());
+        let marks: u64 = marks.map(|marks| marks.count() as u64).sum();
+        let category = category_of(context.get("types"));
+        self.lose("types and labels of changelogs", marks - u64::from(category.is_some()));
         let changelog = Changelog {
             title: short_title.into_owned(),
             body: body.into_owned(),
+            category,
             published_at,
             requests: self.read_links(context, &id)?,
             external_id: id,

@@ -928,7 +928,7 @@ fn entries_become_changelogs() {
     let long = "x".repeat(201);
     let posts: Vec<_> = (0..52).map(|n| format!("{{\"id\":\"P{n}\"}}")).collect();
     let entries = [
-        r#"{"id":"1","title":"New","markdownDetails":"**bold**","plaintextDetails":"bold","status":"published","publishedAt":"2021-05-02T00:00:00Z","created":"2021-05-01T00:00:00Z","posts":[{"id":"A"},{"id":"B"},{"id":"A"},"C",null],"types":["new"],"labels":[{"name":"l"}],"reactions":{"like":2}}"#.to_owned(),
+        r#"{"id":"1","title":"New","markdownDetails":"**bold**","plaintextDetails":"bold","status":"published","publishedAt":"2021-05-02T00:00:00Z","created":"2021-05-01T00:00:00Z","posts":[{"id":"A"},{"id":"B"},{"id":"A"},"C",null],"types":["beta","new"],"labels":[{"name":"l"}],"reactions":{"like":2}}"#.to_owned(),
         r#"{"id":"2","title":"Later","markdownDetails":" ","plaintextDetails":"soon","status":"scheduled","scheduledFor":"2099-01-01T00:00:00Z","publishedAt":null}"#.to_owned(),
         r#"{"id":"3","title":"Draft","plaintextDetails":"x","status":"draft","publishedAt":"2021-05-02T00:00:00Z"}"#.to_owned(),
         r#"{"id":"4","title":"a","plaintextDetails":"x","publishedAt":"2021-05-02T00:00:00Z"}"#.to_owned(),
@@ -950,6 +950,7 @@ fn entries_become_changelogs() {
             external_id: "1".to_owned(),
             title: "New".to_owned(),
             body: "**bold**".to_owned(),
+            category: Some("new".to_owned()),
             published_at: time("2021-05-02T00:00:00Z"),
             requests: ["A", "B", "C"].map(str::to_owned).to_vec(),
             origin: Origin { file: 0, line: 2 },

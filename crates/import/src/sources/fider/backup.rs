@@ -57,6 +57,7 @@ struct Run<'a, 'b> {
     hasher: RandomState,
     /// The address of the site, if it has a host of its own.
     site: String,
+    is_private: bool,
     people: People,
     tags: TagNames,
     /// Pairs of a feature request and a public tag, sorted.
@@ -113,6 +114,7 @@ impl<'a, 'b> Run<'a, 'b> {
             tables,
             hasher: RandomState::new(),
             site: String::new(),
+            is_private: false,
             people: People::default(),
             tags: TagNames::default(),
             post_tags: Vec::new(),
@@ -223,7 +225,7 @@ impl<'a, 'b> Run<'a, 'b> {
             description,
             status: status.name().and_then(line),
             tags: self.read_tags(spot, key)?,
-            is_private: awaits_approval,
+            is_private: self.is_private || awaits_approval,
             awaits_approval,
             author,
             is_team,

@@ -797,12 +797,13 @@ fn a_picture_that_is_missing_becomes_a_link_if_the_site_has_a_host() {
 }
 
 #[test]
-fn a_private_site_is_listed() {
+fn what_a_private_site_has_stays_private() {
     let (kept, _) = backup(&[("tenants", json!([{"cname": "bad host", "is_private": true}]))]);
     assert_eq!(kept.requests()[0].url.as_deref(), Some("/posts/1/p"));
+    assert!(kept.requests().iter().all(|request| request.is_private && !request.awaits_approval));
     assert_eq!(
         kept.problems(),
-        ["1 is_private=true Ignored: the whole site is private, but its feature requests are imported as public"]
+        ["1 is_private=true Changed: the whole site is private: its feature requests are private here"]
     );
 }
 

@@ -25,8 +25,9 @@ impl Run<'_, '_> {
             self.site = format!("https://{cname}");
         }
         if flag(is_private) == Some(true) {
-            let problem = "the whole site is private, but its feature requests are imported as public";
-            self.output.report(row.spot.problem("is_private", is_private, problem, Action::Ignored))?;
+            self.is_private = true;
+            let problem = "the whole site is private: its feature requests are private here";
+            self.output.report(row.spot.problem("is_private", is_private, problem, Action::Changed))?;
         }
         Ok(())
     }
