@@ -5,3 +5,6 @@ pub mod csv;
 pub mod fider;
 pub mod github;
 pub mod uservoice;
+
+mod names;
+mod quotes;

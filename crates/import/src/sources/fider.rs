@@ -9,7 +9,6 @@
 mod backup;
 mod elements;
 mod files;
-mod names;
 mod output;
 mod posts;
 mod rows;
@@ -26,6 +25,7 @@ use self::output::Output;
 use crate::archive::Input;
 use crate::dates::Dates;
 use crate::records::{Sink, VoteTotals};
+use crate::sources::names::TooManyNames;
 use crate::table::TableError;
 
 /// Most ids, people, votes and subscriptions of a run. They are remembered as hashes.
@@ -69,6 +69,12 @@ pub enum FiderError {
     /// The output cannot be stored.
     #[error("the converted records cannot be stored: {0}")]
     Sink(#[source] io::Error),
+}
+
+impl From<TooManyNames> for FiderError {
+    fn from(TooManyNames: TooManyNames) -> Self {
+        Self::TooManyNames
+    }
 }
 
 /// Whether the inputs are a backup of Fider or its `posts.csv`. Reads only the beginnings of files.

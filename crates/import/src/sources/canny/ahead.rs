@@ -3,15 +3,14 @@
 use super::fields::{change_comment, id_or_digest, name_of, request_of};
 use super::file::{Context, Kinds, RecordKind, SourceFile, refusal, trimmed};
 use super::people;
-use super::remembered::Quote;
 use super::run::{Converted, Run};
-use super::texts::quoted;
 use super::{CannyError, detect_encoding};
 use crate::archive::Input;
 use crate::encoding::Evidence;
 use crate::json::{Element, JsonError, Object, Value};
 use crate::records::{Action, Problem};
 use crate::sources::csv::values::line;
+use crate::sources::quotes::{Quote, quoted};
 use crate::visible;
 
 /// What a file has.
@@ -146,7 +145,7 @@ impl Run<'_> {
             RecordKind::Comment => {
                 if let Some(parent) = context.text("parentID") {
                     let parent = self.remembered.hash(&*parent);
-                    self.remembered.parents.insert(parent);
+                    self.remembered.quotes.add_parent(parent);
                 }
             }
             RecordKind::StatusChange => {
@@ -211,7 +210,7 @@ impl Run<'_> {
 
     /// Finds what replies quote of the comments that they reply to.
     pub(super) fn find_quotes(&mut self, files: &[SourceFile<'_>]) -> Converted {
-        if self.remembered.parents.is_empty() {
+        if !self.remembered.quotes.has_parents() {
             return Ok(());
         }
         for file in files.iter().filter(|file| file.has(RecordKind::Comment)) {
@@ -221,15 +220,15 @@ impl Run<'_> {
                     return Ok(());
                 }
                 let Some(id) = trimmed(object.get("id")).map(|id| self.remembered.hash(&*id)) else { return Ok(()) };
-                if self.remembered.parents.contains(&id) {
+                if self.remembered.quotes.is_parent(id) {
                     let text = object.get("value").text().and_then(|text| quoted(&text)).unwrap_or_default();
                     let quote = Quote { text, is_private: self.is_private_comment(&object) };
-                    self.remembered.quote(id, quote, self.options.max_records);
+                    self.remembered.quotes.add(id, quote, self.options.max_records);
                 }
                 Ok(())
             })?;
         }
-        self.lose("quotes of comments that have replies", self.remembered.left_out_quotes);
+        self.lose("quotes of comments that have replies", self.remembered.quotes.left_out());
         Ok(())
     }
 }

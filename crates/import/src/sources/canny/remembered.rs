@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, RandomState};
 
+use crate::sources::quotes::Quotes;
+
 /// Bytes of a text that count as one record.
 const TEXT_UNIT: usize = 16;
 /// Milliseconds between a status change and its comment, at most.
@@ -23,12 +25,6 @@ pub(super) struct Board {
     pub(super) has_private_comments: bool,
 }
 
-/// What a reply quotes.
-pub(super) struct Quote {
-    pub(super) text: String,
-    pub(super) is_private: bool,
-}
-
 /// What a run remembers. Ids are hashes with a key of the run, which no file can foresee.
 #[derive(Default)]
 pub(super) struct Remembered {
@@ -47,13 +43,8 @@ pub(super) struct Remembered {
     pub(super) voters: HashSet<u64>,
     /// The ids of all other records, each with its kind.
     pub(super) ids: HashSet<u64>,
-    /// The ids of comments that have replies.
-    pub(super) parents: HashSet<u64>,
-    /// By the id of a comment that has replies.
-    quotes: HashMap<u64, Quote>,
-    quoted_bytes: usize,
-    /// How many comments that have replies there was no space for.
-    pub(super) left_out_quotes: u64,
+    /// The comments that have replies.
+    pub(super) quotes: Quotes,
     /// The comments of status changes, each with its feature request.
     pub(super) change_comments: HashSet<u64>,
     /// The times of the comments that are one of these.
@@ -75,7 +66,7 @@ impl Remembered {
             + self.merges.len()
             + self.voters.len()
             + self.ids.len()
-            + self.parents.len()
+            + self.quotes.records()
             + self.change_comments.len()
             + self.comment_times.len()
             + self.text_units
@@ -88,24 +79,6 @@ impl Remembered {
             self.text_units += into.len() / TEXT_UNIT + 1;
             self.merges.insert(merged, into.to_owned());
         }
-    }
-
-    /// Remembers what replies to a comment quote, unless all quotes are more than `max_records` allow.
-    pub(super) fn quote(&mut self, comment: u64, quote: Quote, max_records: usize) {
-        if self.quotes.contains_key(&comment) {
-            return;
-        }
-        let bytes = self.quoted_bytes + quote.text.len() + TEXT_UNIT;
-        if bytes > max_records.saturating_mul(TEXT_UNIT) / 2 {
-            self.left_out_quotes += 1;
-        } else {
-            self.quoted_bytes = bytes;
-            self.quotes.insert(comment, quote);
-        }
-    }
-
-    pub(super) fn quote_of(&self, comment: &str) -> Option<&Quote> {
-        self.quotes.get(&self.hash(comment))
     }
 
     /// Remembers a comment that may be the one of a status change.

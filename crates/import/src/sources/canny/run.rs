@@ -8,7 +8,7 @@ use super::fields::{category_of, change_comment, id_or_digest, name_of, request_
 use super::file::{Context, RecordKind, SourceFile, id_of};
 use super::people;
 use super::remembered::Remembered;
-use super::texts::{amount, linked, own_fields, with_quote};
+use super::texts::{amount, linked, own_fields};
 use super::{CannyError, Options};
 use crate::json::{Element, ElementProblem, Object, Value, reopen};
 use crate::records::{
@@ -16,6 +16,7 @@ use crate::records::{
     VoteTotals,
 };
 use crate::sources::csv::values::{digest, fit_title, line};
+use crate::sources::quotes::with_quote;
 
 /// What goes before the first rejected record of a file, and before each later one.
 const HEAD: &[u8] = b"[";
@@ -331,13 +332,13 @@ impl<'a> Run<'a> {
         is_note: bool,
     ) -> Result<String, CannyError> {
         let Some(parent) = context.text("parentID") else { return Ok(body) };
-        let problem = match self.remembered.quote_of(&parent) {
+        let problem = match self.remembered.quotes.find(self.remembered.hash(&*parent)) {
             Some(quote) if quote.is_private && !is_note => {
                 "the reply is public, but the comment is not: it is not quoted"
             }
             Some(quote) if quote.text.is_empty() => return Ok(body),
             Some(quote) => return Ok(with_quote(&quote.text, &body)),
-            None if self.remembered.left_out_quotes > 0 => return Ok(body),
+            None if self.remembered.quotes.left_out() > 0 => return Ok(body),
             None => "there is no comment with this id, so the reply quotes nothing",
         };
         self.report(context.problem_of(Some(id), "parentID", problem, Action::Ignored))?;

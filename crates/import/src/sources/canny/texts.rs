@@ -1,11 +1,6 @@
 //! Texts that are put together.
 
-use roadmap_domain::model::text::truncate;
-
 use crate::json::{Object, Value};
-
-/// Most characters of a comment that a reply quotes.
-const MAX_QUOTED: usize = 80;
 
 /// Returns a text with links to its pictures after it, and whether there are some that cannot be linked to.
 pub(super) fn with_pictures(text: &str, pictures: Value<'_>) -> (String, bool) {
@@ -29,20 +24,6 @@ fn is_web_address(text: &str) -> bool {
     let scheme = text.split_once("://").filter(|(_, rest)| !rest.is_empty()).map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http"))
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '\\'))
-}
-
-/// Returns what a reply to a text quotes of it. `None` if there is nothing.
-pub(super) fn quoted(text: &str) -> Option<String> {
-    let text = text.trim();
-    let start = truncate(text, MAX_QUOTED);
-    let more = if start.len() < text.len() { "…" } else { "" };
-    (!start.is_empty()).then(|| format!("{}{more}", start.trim_end()))
-}
-
-/// Returns a reply with a quote before it.
-pub(super) fn with_quote(quote: &str, body: &str) -> String {
-    let lines = quote.lines().map(|line| if line.trim().is_empty() { ">\n".to_owned() } else { format!("> {line}\n") });
-    format!("{}\n{body}", lines.collect::<String>())
 }
 
 /// Returns the time that is planned and the fields of one's own as lines. `None` if there are none.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use roadmap_domain::model::feature_request::{Tag, Title};
 use roadmap_domain::model::text::{Name, clean_line, truncate};
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 /// Bytes of the digest of a record without an id: 128 bits.
@@ -81,6 +83,48 @@ pub(super) fn split_tags(cell: &str) -> impl Iterator<Item = &str> {
     cell.split(separator)
 }
 
+/// Calls `each` for every item of a list: of JSON, of PostgreSQL (`{a,"b c"}`), or with commas between them.
+pub(crate) fn for_each_item(cell: &str, mut each: impl FnMut(&str)) {
+    let cell = cell.trim();
+    let inside = cell.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let is_object = |inside: &str| !inside.trim().is_empty() && serde_json::from_str::<IgnoredAny>(cell).is_ok();
+    if let Some(inside) = inside.filter(|inside| !is_object(inside)) {
+        return split_array(inside).iter().for_each(|item| each(item));
+    }
+    let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(cell) else {
+        return cell.split(',').for_each(each);
+    };
+    for item in items.into_iter().map(RawValue::get).filter(|item| *item != "null") {
+        match serde_json::from_str::<String>(item) {
+            Ok(text) => each(&text),
+            Err(_) => each(item),
+        }
+    }
+}
+
+/// Splits what is between the braces of an array of PostgreSQL, in which `"` and `\` quote.
+fn split_array(inside: &str) -> Vec<String> {
+    let (mut items, mut item) = (Vec::new(), String::new());
+    let (mut is_quoted, mut was_quoted) = (false, false);
+    let mut characters = inside.chars();
+    let mut end = |item: &mut String, was_quoted: &mut bool| {
+        let text = std::mem::take(item);
+        if std::mem::take(was_quoted) || !text.trim().eq_ignore_ascii_case("null") {
+            items.push(text);
+        }
+    };
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => item.extend(characters.next()),
+            '"' => (is_quoted, was_quoted) = (!is_quoted, true),
+            ',' if !is_quoted => end(&mut item, &mut was_quoted),
+            _ => item.push(character),
+        }
+    }
+    end(&mut item, &mut was_quoted);
+    items
+}
+
 /// Splits a cell of addresses of voters. Each is an entry, usable or not.
 pub(super) fn split_voters(cell: &str) -> impl Iterator<Item = &str> {
     cell.split([';', '|']).filter_map(optional)
@@ -89,9 +133,9 @@ pub(super) fn split_voters(cell: &str) -> impl Iterator<Item = &str> {
 /// Returns whether a cell says yes. `None` if it says neither yes nor no.
 pub(crate) fn flag(cell: &str) -> Option<bool> {
     let is = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(cell.trim()));
-    if is(&["yes", "true", "1"]) {
+    if is(&["yes", "true", "1", "y", "t"]) {
         Some(true)
-    } else if is(&["", "no", "false", "0"]) {
+    } else if is(&["", "no", "false", "0", "n", "f"]) {
         Some(false)
     } else {
         None
@@ -183,6 +227,25 @@ mod tests {
     }
 
     #[test]
+    fn lists_have_several_forms() {
+        for (cell, items) in [
+            ("a, b", &["a", " b"][..]),
+            ("[\"a\",\"b, c\",1,null]", &["a", "b, c", "1"]),
+            ("[a]", &["[a]"]),
+            ("[]", &[]),
+            ("{}", &[""]),
+            ("{a,\"b, \\\"c\\\"\",NULL,\"NULL\"}", &["a", "b, \"c\"", "NULL"]),
+            ("{a", &["{a"]),
+            ("{\"a\":1}", &["{\"a\":1}"]),
+            ("", &[""]),
+        ] {
+            let mut found = Vec::new();
+            for_each_item(cell, |item| found.push(item.to_owned()));
+            assert_eq!(found, items, "{cell}");
+        }
+    }
+
+    #[test]
     fn voters_are_entries() {
         let split = |cell| split_voters(cell).collect::<Vec<_>>();
         assert_eq!(split("a@x.example; b@x.example|c;"), ["a@x.example", "b@x.example", "c"]);
@@ -199,6 +262,10 @@ mod tests {
             ("no", Some(false)),
             ("False", Some(false)),
             ("0", Some(false)),
+            ("t", Some(true)),
+            ("f", Some(false)),
+            ("Y", Some(true)),
+            ("n", Some(false)),
             ("maybe", None),
         ] {
             assert_eq!(flag(cell), value, "{cell}");

@@ -11,13 +11,13 @@ use serde::de::DeserializeOwned;
 use super::FiderError;
 use super::elements::Element;
 use super::files::{SourceFile, Tables};
-use super::names::{People, TagNames, identity};
 use super::output::{Converted, Output, Spot};
 use super::rows::{self, Status, answer_id, post_number, url};
 use crate::records::{
     Action, Comment, FeatureRequest, Kind, Note, Origin, Person, Problem, Record, Subscription, Vote, VoteTotals,
 };
 use crate::sources::csv::values::{Tags, digest, flag, line, optional};
+use crate::sources::names::{People, TagNames, identity};
 
 /// Longest part of an address after the number.
 const MAX_SLUG: usize = 1_000;

@@ -9,8 +9,6 @@ use crate::records::{Person, PersonKey};
 use crate::sources::csv::values::line;
 use crate::visible;
 
-/// Characters of a parent that a reply begins with.
-const MAX_QUOTE: usize = 80;
 /// Longest name of an owner or a repository, in characters.
 const MAX_NAME: usize = 100;
 /// Longest login, in characters. Those of people have at most 39, those of apps have a name in them.
@@ -277,15 +275,6 @@ impl Address {
         let repository = repository_of(owner, name).filter(|_| is_web)?;
         Some(Self { repository, number, is_pull_request })
     }
-}
-
-/// Returns a reply with the beginning of what it replies to.
-pub(super) fn quote(parent: &str, reply: &str) -> String {
-    let parent = parent.trim();
-    let start = truncate(parent, MAX_QUOTE);
-    let end = if start.len() < parent.len() { "…" } else { "" };
-    let lines = start.trim_end().lines().map(|line| format!("> {line}").trim_end().to_owned());
-    format!("{}{end}\n\n{reply}", lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Says what an object is that is not of GitHub.

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use roadmap_domain::model::timestamp::Timestamp;
 
-use super::element::{Element, Member, quote};
+use super::element::{Element, Member};
 use super::file::{Context, SourceFile};
 use super::json::{Item, List, Object, RejectedObject, Value};
 use super::{GithubError, Options};
@@ -15,6 +15,7 @@ use crate::dates::When;
 use crate::encoding::Evidence;
 use crate::records::{Action, Comment, FeatureRequest, Kind, Lost, Person, Problem, Record, Sink, VoteTotals};
 use crate::sources::csv::values::{Tags, digest, fit_title, nameless_votes, optional};
+use crate::sources::quotes::{quoted, with_quote};
 
 /// Longest address of a feature request, in characters.
 const MAX_URL: usize = 2_000;
@@ -318,7 +319,7 @@ impl<'a> Run<'a> {
         self.lose("upvotes of comments", reactions.upvotes);
         let comment = Comment {
             request: request.to_owned(),
-            body: parent.text.map_or_else(|| body.to_owned(), |text| quote(text, body)),
+            body: parent.text.and_then(quoted).map_or_else(|| body.to_owned(), |quote| with_quote(&quote, body)),
             author: self.read_author(context, &id, element)?,
             is_team: element.is_team(),
             is_held: false,

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::text::{Name, truncate};
 use roadmap_domain::model::timestamp::Timestamp;
-use serde_json::value::RawValue;
 
 use super::columns::{Columns, Field, FileKind, Recognized, recognize};
 use super::file::{Context, SourceFile, detect_encoding, is_table_by_name, list_columns, open_table};
@@ -18,7 +16,9 @@ use crate::encoding::Evidence;
 use crate::records::{
     Action, Comment, FeatureRequest, Kind, Lost, Note, Person, PersonKey, Problem, Record, Sink, Vote, VoteTotals,
 };
-use crate::sources::csv::values::{Tags, count, digest, fit_title, line, nameless_votes, optional};
+use crate::sources::csv::values::{
+    Tags, count, digest, fit_title, for_each_item, line, nameless_votes, optional, person_name,
+};
 use crate::table::{Item, RejectedRow};
 use crate::visible;
 
@@ -483,7 +483,7 @@ impl<'a> Run<'a> {
 
     fn read_tags(&mut self, context: &Context<'_>, id: &str) -> Result<Vec<String>, UservoiceError> {
         let mut tags = Tags::default();
-        for_each_label(context.cell(Field::Labels), |label| tags.add_one(label));
+        for_each_item(context.cell(Field::Labels), |label| tags.add_one(label));
         for field in [Field::Category, Field::Forum] {
             let name = line(context.cell(field));
             if let Some(name) = name.filter(|name| !self.shared_categories().contains(name)) {
@@ -635,22 +635,4 @@ fn idea_id<'b>(context: &Context<'b>, title: Option<&str>) -> Cow<'b, str> {
         Some(id) => Cow::Borrowed(id),
         None => Cow::Owned(digest(&[title.unwrap_or_default(), context.cell(Field::CreatedAt).trim()])),
     }
-}
-
-/// Calls `each` for every label of a cell, which is a list of JSON or has commas between them.
-fn for_each_label(cell: &str, mut each: impl FnMut(&str)) {
-    let Ok(labels) = serde_json::from_str::<Vec<&RawValue>>(cell.trim()) else {
-        return cell.split(',').for_each(each);
-    };
-    for label in labels.into_iter().map(RawValue::get).filter(|label| *label != "null") {
-        match serde_json::from_str::<String>(label) {
-            Ok(text) => each(&text),
-            Err(_) => each(label),
-        }
-    }
-}
-
-/// Returns the name of a person as a line of at most as many characters as names have.
-fn person_name(cell: &str) -> Option<String> {
-    line(cell).map(|name| truncate(&name, Name::MAX).trim_end().to_owned())
 }

@@ -6,9 +6,9 @@ use super::{Post, Row, Run};
 use crate::records::{Action, Kind, Person, PersonKey};
 use crate::sources::csv::values::{flag, line, optional, person_name};
 use crate::sources::fider::FiderError;
-use crate::sources::fider::names::User;
 use crate::sources::fider::output::{Converted, Spot};
 use crate::sources::fider::rows;
+use crate::sources::names::User;
 
 /// Longest name of a host, with a port.
 const MAX_HOST: usize = 260;

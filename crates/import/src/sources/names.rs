@@ -1,15 +1,18 @@
-//! The names of a backup, in a form of few bytes each.
+//! The names of a source, in a form of few bytes each.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 
 use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
 
-use super::FiderError;
 use crate::records::{Person, PersonKey};
 
 /// Most bytes of all lines of [`Names`].
-pub(super) const MAX_BYTES: usize = 32 * 1024 * 1024;
+const MAX_BYTES: usize = 32 * 1024 * 1024;
+
+/// The names have more than [`MAX_BYTES`].
+#[derive(Debug)]
+pub(super) struct TooManyNames;
 
 /// Lines by an id.
 #[derive(Default)]
@@ -23,14 +26,14 @@ struct Names {
 
 impl Names {
     /// Adds lines. Returns `false` if the id has some already.
-    fn add(&mut self, id: &str, mark: char, first: &str, second: &str) -> Result<bool, FiderError> {
-        let start = u32::try_from(self.lines.len()).map_err(|_| FiderError::TooManyNames)?;
+    fn add(&mut self, id: impl Hash, mark: char, first: &str, second: &str) -> Result<bool, TooManyNames> {
+        let start = u32::try_from(self.lines.len()).map_err(|_| TooManyNames)?;
         let key = self.hasher.hash_one(id);
         if self.starts.contains_key(&key) {
             return Ok(false);
         }
         if self.lines.len() + first.len() + second.len() > MAX_BYTES {
-            return Err(FiderError::TooManyNames);
+            return Err(TooManyNames);
         }
         self.starts.insert(key, start);
         self.lines.push(mark);
@@ -42,7 +45,7 @@ impl Names {
     }
 
     /// Returns where the lines of an id begin.
-    fn start(&self, id: &str) -> Option<u32> {
+    fn start(&self, id: impl Hash) -> Option<u32> {
         self.starts.get(&self.hasher.hash_one(id)).copied()
     }
 
@@ -53,7 +56,7 @@ impl Names {
     }
 }
 
-/// The people of a backup by their id.
+/// The people of a source by their id.
 #[derive(Default)]
 pub(super) struct People(Names);
 
@@ -71,7 +74,7 @@ impl People {
     }
 
     /// Adds a person, whose address and name are lines. Returns `false` if an earlier one has the same id.
-    pub(super) fn add(&mut self, id: &str, user: &User) -> Result<bool, FiderError> {
+    pub(super) fn add(&mut self, id: &str, user: &User) -> Result<bool, TooManyNames> {
         let mark = match (user.person.is_some(), user.is_team) {
             (true, false) => 'c',
             (true, true) => 't',
@@ -106,7 +109,7 @@ pub(super) fn identity(key: &PersonKey) -> (Option<FoldedEmail>, &str) {
     }
 }
 
-/// The tags of a backup by their id.
+/// The tags of a source by their id.
 #[derive(Default)]
 pub(super) struct TagNames(Names);
 
@@ -124,7 +127,7 @@ impl TagNames {
     }
 
     /// Adds a tag, whose name is a line. Returns `false` if an earlier one has the same id.
-    pub(super) fn add(&mut self, id: &str, name: &str, is_public: bool) -> Result<bool, FiderError> {
+    pub(super) fn add(&mut self, id: &str, name: &str, is_public: bool) -> Result<bool, TooManyNames> {
         self.0.add(id, if is_public { 'p' } else { 't' }, name, "")
     }
 
@@ -193,6 +196,6 @@ mod tests {
         let mut tags = TagNames::default();
         let name = "x".repeat(MAX_BYTES / 2);
         assert!(tags.add("1", &name, true).is_ok());
-        assert!(matches!(tags.add("2", &name, true), Err(FiderError::TooManyNames)));
+        assert!(tags.add("2", &name, true).is_err());
     }
 }
