@@ -4,7 +4,9 @@ pub mod canny;
 pub mod csv;
 pub mod fider;
 pub mod github;
+pub mod quackback;
 pub mod uservoice;
 
 mod names;
 mod quotes;
+mod tables;

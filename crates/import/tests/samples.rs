@@ -11,10 +11,11 @@ use roadmap_import::archive::{Limits, open};
 use roadmap_import::dates::Dates;
 use roadmap_import::encoding::from_label;
 use roadmap_import::records::{
-    Action, Changelog, Comment, FeatureRequest, Kind, Lost, Note, PersonKey, Problem, Record, Sink, Vote, VoteTotals,
+    Action, Changelog, Comment, FeatureRequest, Kind, Lost, Note, PersonKey, Problem, Record, Sink, Status, Vote,
+    VoteTotals,
 };
 use roadmap_import::sources::csv::{FieldMap, FileKind, MAX_RECORDS, Options, Summary, convert};
-use roadmap_import::sources::{canny, fider, github, uservoice};
+use roadmap_import::sources::{canny, fider, github, quackback, uservoice};
 
 /// What a conversion finds.
 #[derive(Default)]
@@ -430,6 +431,60 @@ fn exports_of_uservoice() {
     assert_eq!((found.comments.len(), summary.votes.source()), (1, 4));
 }
 
+fn import_quackback(name: &str) -> (Found, VoteTotals) {
+    let inputs = open(&sample(name), &Limits::default()).unwrap();
+    assert!(quackback::recognizes(&inputs));
+    assert!(!uservoice::recognizes(&inputs) && !fider::recognizes(&inputs));
+    assert!(!canny::recognizes(&inputs) && !github::recognizes(&inputs));
+    let dates = Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() };
+    let options =
+        quackback::Options { encoding: None, delimiter: None, dates, is_known: &|_| false, max_records: MAX_RECORDS };
+    let mut found = Found::default();
+    let votes = quackback::convert(&inputs, &options, &mut found).unwrap();
+    (found, votes)
+}
+
+#[test]
+fn the_template_of_quackback() {
+    let (found, votes) = import_quackback("quackback/template.csv");
+    assert_eq!(found.titles(), ["Dark mode", "Post 2", "Post 4", "Post 5"]);
+    assert_eq!(votes, VoteTotals { voters: 0, nameless: 12, doubles: 0 });
+    // The third one has the id of the first.
+    assert_eq!(
+        [Action::Rejected, Action::Skipped, Action::Changed, Action::Ignored].map(|action| found.count(action)),
+        [1, 0, 2, 2]
+    );
+    let rejected =
+        "\"Post 3\",\"Text, 3\",under_review,\"\",,\"\",x@customer.example,false,3,2026-01-03T00:00:00Z,ext-1\n";
+    assert_eq!(String::from_utf8(found.rejected.clone()).unwrap(), rejected);
+    let dark_mode = found.request("ext-1");
+    assert_eq!(dark_mode.tags, ["ui", "theme", "feature-requests"]);
+    let author = dark_mode.author.as_ref().unwrap();
+    assert_eq!(
+        (&author.key, author.name.as_deref()),
+        (&PersonKey::Email("ann@customer.example".to_owned()), Some("Ann Lee"))
+    );
+    let statuses: Vec<_> = found.requests.iter().filter_map(|request| request.status.as_deref()).collect();
+    assert_eq!(statuses, ["Planned", "open", "Never heard of it", "complete"]);
+    assert_eq!(found.lost, [lost("column email_verified", 4, None)]);
+}
+
+#[test]
+fn an_export_of_quackback() {
+    let (found, votes) = import_quackback("quackback/export");
+    assert_eq!((found.titles(), found.votes.len()), (vec!["Dark mode"], 1));
+    assert_eq!(votes, VoteTotals { voters: 1, nameless: 1, doubles: 0 });
+    let [Record::Status(Status { name, .. })] = &*found.others else { panic!("{:?}", found.others) };
+    assert_eq!(name, "Planned");
+    let dark_mode = &found.requests[0];
+    assert_eq!((&*dark_mode.description, dark_mode.nameless_votes), ("=1+1 please", 1));
+    let comments: Vec<_> = found.comments.iter().map(|comment| (&*comment.body, comment.is_team)).collect();
+    assert_eq!(comments, [("Yes, please", false)]);
+    let notes: Vec<_> = found.notes.iter().map(|note| &*note.body).collect();
+    assert_eq!(notes, ["> Yes, please\n\nOnly for us"]);
+    assert!(found.problems.is_empty() && found.lost.is_empty());
+}
+
 fn import_fider(name: &str) -> (Found, VoteTotals) {
     let inputs = open(&sample(name), &Limits::default()).unwrap();
     assert!(fider::recognizes(&inputs));
@@ -494,5 +549,15 @@ fn posts_of_fider() {
 fn files_of_other_programs_are_not_of_fider() {
     for name in ["csv", "csv/posts.csv", "csv/comments.csv", "csv/canny-style.csv", "hostile/formulas.csv"] {
         assert!(!fider::recognizes(&open(&sample(name), &Limits::default()).unwrap()), "{name}");
+    }
+}
+
+#[test]
+fn files_of_other_programs_are_not_of_quackback() {
+    for name in
+        ["csv", "canny", "fider", "fider/posts.csv", "fider/backup.zip", "github", "uservoice", "hostile/formulas.csv"]
+    {
+        let inputs = open(&sample(name), &Limits::default()).unwrap();
+        assert!(!quackback::recognizes(&inputs), "{name}");
     }
 }

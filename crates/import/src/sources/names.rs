@@ -109,6 +109,25 @@ pub(super) fn identity(key: &PersonKey) -> (Option<FoldedEmail>, &str) {
     }
 }
 
+/// The names of people whose address is known.
+#[derive(Default)]
+pub(super) struct NamesByAddress(Names);
+
+impl NamesByAddress {
+    pub(super) fn len(&self) -> usize {
+        self.0.starts.len()
+    }
+
+    /// Adds a name, which is a line, unless the mailbox has one already.
+    pub(super) fn add(&mut self, address: &EmailAddress, name: &str) -> Result<(), TooManyNames> {
+        self.0.add(address.folded(), 'n', name, "").map(drop)
+    }
+
+    pub(super) fn find(&self, address: &EmailAddress) -> Option<&str> {
+        self.0.read(self.0.start(address.folded())?).map(|(_, name, _)| name)
+    }
+}
+
 /// The tags of a source by their id.
 #[derive(Default)]
 pub(super) struct TagNames(Names);
@@ -178,6 +197,16 @@ mod tests {
         assert_eq!(identity(&email("ANN@x.example")), identity(&email("ann@X.example")));
         assert_ne!(identity(&id("ann@x.example")), identity(&email("ann@x.example")));
         assert_ne!(identity(&id("a")), identity(&id("A")));
+    }
+
+    #[test]
+    fn names_are_found_by_the_mailbox() {
+        let address = |text| EmailAddress::parse("email", text).unwrap();
+        let mut names = NamesByAddress::default();
+        names.add(&address("Ann@x.example"), "Ann Lee").unwrap();
+        names.add(&address("ann@X.example"), "Another").unwrap();
+        assert_eq!(names.find(&address("ANN@x.example")), Some("Ann Lee"));
+        assert_eq!((names.find(&address("bob@x.example")), names.len()), (None, 1));
     }
 
     #[test]

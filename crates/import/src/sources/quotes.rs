@@ -2,10 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use roadmap_domain::model::markdown;
 use roadmap_domain::model::text::truncate;
 
 /// Most characters of a comment that a reply quotes.
 const MAX_QUOTED: usize = 80;
+/// Most characters of a comment with markup of which the text is searched.
+const MAX_MARKUP: usize = 10_000;
 /// Bytes of a text that count as one record.
 const TEXT_UNIT: usize = 16;
 
@@ -78,6 +81,16 @@ pub(super) fn quoted(text: &str) -> Option<String> {
     (!start.is_empty()).then(|| format!("{}{more}", start.trim_end()))
 }
 
+/// Returns what a reply quotes of a text that may be HTML: of the text that it shows.
+pub(super) fn quoted_html(text: &str) -> Option<String> {
+    if !text.contains(['<', '&']) {
+        return quoted(text);
+    }
+    let html = markdown::imported_to_html("text", truncate(text, MAX_MARKUP)).ok()?;
+    // What is no markup there must be none in the quote.
+    quoted(&html.to_text()).map(|quote| quote.replace('&', "&amp;").replace('<', "&lt;"))
+}
+
 /// Returns a reply with a quote before it.
 pub(super) fn with_quote(quote: &str, reply: &str) -> String {
     let lines = quote.lines().map(|line| if line.trim().is_empty() { ">\n".to_owned() } else { format!("> {line}\n") });
@@ -100,8 +113,24 @@ mod tests {
             (" \n".to_owned(), None),
         ] {
             assert_eq!(quoted(&text), quote);
+            assert_eq!(quoted_html(&text), quote);
         }
         assert_eq!(with_quote("one\n\ntwo", "Yes"), "> one\n>\n> two\n\nYes");
+    }
+
+    #[test]
+    fn html_is_quoted_as_the_text_that_it_shows() {
+        for (html, quote) in [
+            ("<p>Yes, please</p>", Some("Yes, please")),
+            ("<p>One<br>two</p>", Some("One\ntwo")),
+            ("<p>a &lt;script&gt; &amp;lt; b</p>", Some("a &lt;script> &amp;lt; b")),
+            ("Use List<String>", Some("Use List&lt;String>")),
+            ("<p> </p>", None),
+        ] {
+            assert_eq!(quoted_html(html).as_deref(), quote, "{html}");
+        }
+        let long = format!("<p>{}</p>", "word ".repeat(1_000_000));
+        assert_eq!(quoted_html(&long).map(|quote| quote.chars().count()), Some(80));
     }
 
     #[test]
