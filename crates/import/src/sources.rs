@@ -1,6 +1,7 @@
 //! The sources of imports: each turns the files of one program into [`crate::records`].
 
 pub mod canny;
+pub mod clearflask;
 pub mod csv;
 pub mod fider;
 pub mod github;

@@ -15,7 +15,7 @@ use roadmap_import::records::{
     VoteTotals,
 };
 use roadmap_import::sources::csv::{FieldMap, FileKind, MAX_RECORDS, Options, Summary, convert};
-use roadmap_import::sources::{canny, fider, github, quackback, uservoice};
+use roadmap_import::sources::{canny, clearflask, fider, github, quackback, uservoice};
 
 /// What a conversion finds.
 #[derive(Default)]
@@ -434,7 +434,7 @@ fn exports_of_uservoice() {
 fn import_quackback(name: &str) -> (Found, VoteTotals) {
     let inputs = open(&sample(name), &Limits::default()).unwrap();
     assert!(quackback::recognizes(&inputs));
-    assert!(!uservoice::recognizes(&inputs) && !fider::recognizes(&inputs));
+    assert!(!clearflask::recognizes(&inputs) && !uservoice::recognizes(&inputs) && !fider::recognizes(&inputs));
     assert!(!canny::recognizes(&inputs) && !github::recognizes(&inputs));
     let dates = Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() };
     let options =
@@ -483,6 +483,61 @@ fn an_export_of_quackback() {
     let notes: Vec<_> = found.notes.iter().map(|note| &*note.body).collect();
     assert_eq!(notes, ["> Yes, please\n\nOnly for us"]);
     assert!(found.problems.is_empty() && found.lost.is_empty());
+}
+
+#[test]
+fn an_export_of_clearflask() {
+    let inputs = open(&sample("clearflask/data.zip"), &Limits::default()).unwrap();
+    assert!(clearflask::recognizes(&inputs));
+    assert!(!quackback::recognizes(&inputs) && !uservoice::recognizes(&inputs) && !fider::recognizes(&inputs));
+    assert!(!canny::recognizes(&inputs) && !github::recognizes(&inputs));
+    let dates = Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() };
+    let options =
+        clearflask::Options { encoding: None, delimiter: None, dates, is_known: &|_| false, max_records: MAX_RECORDS };
+    let mut found = Found::default();
+    let votes = clearflask::convert(&inputs, &options, &mut found).unwrap();
+    assert_eq!(
+        found.titles(),
+        ["Dark mode", "Export CSV", "Idea number 3", "Idea number 4", "Idea number 5", "Idea number 6"]
+    );
+    // Three, one below nothing, and three to six.
+    assert_eq!(votes, VoteTotals { voters: 0, nameless: 21, doubles: 0 });
+    assert_eq!((found.problems.len(), found.count(Action::Changed)), (1, 1));
+
+    let dark_mode = found.request("dark-mode-x7f4b");
+    assert_eq!(
+        (dark_mode.status.as_deref(), dark_mode.tags.as_slice()),
+        (Some("planned"), &["ui", "web", "feature"].map(str::to_owned)[..])
+    );
+    assert_eq!(dark_mode.description, "<p>Please add it</p><p>At night</p>");
+    assert_eq!(found.request("idea-number-3-ab3c").tags, ["bugs"]);
+    let author = found.request("export-csv-1b2c").author.as_ref().unwrap();
+    assert_eq!(
+        (&author.key, author.name.as_deref()),
+        (&PersonKey::ExternalId("bob-ray-9c8k2".to_owned()), Some("Bob Ray"))
+    );
+    // The response, and four of five comments.
+    let comments: Vec<_> = found.comments.iter().map(|comment| (&*comment.body, comment.is_team)).collect();
+    assert_eq!(
+        comments,
+        [
+            ("<p>On it</p>", true),
+            ("<p>Yes, please</p>", false),
+            ("> Yes, please\n\n<p>Soon</p>", true),
+            ("<p>me too 4</p>", false),
+            ("<p>me too 5</p>", false),
+        ]
+    );
+    assert_eq!(
+        found.lost,
+        [
+            lost("ids of single sign-on", 1, None),
+            lost("reactions", 3, None),
+            lost("times of edits", 1, None),
+            lost("votes on comments", 1, None),
+            lost("comments that are deleted", 1, Some(Kind::Comments)),
+        ]
+    );
 }
 
 fn import_fider(name: &str) -> (Found, VoteTotals) {
@@ -553,11 +608,11 @@ fn files_of_other_programs_are_not_of_fider() {
 }
 
 #[test]
-fn files_of_other_programs_are_not_of_quackback() {
+fn files_of_other_programs_are_neither_of_quackback_nor_of_clearflask() {
     for name in
         ["csv", "canny", "fider", "fider/posts.csv", "fider/backup.zip", "github", "uservoice", "hostile/formulas.csv"]
     {
         let inputs = open(&sample(name), &Limits::default()).unwrap();
-        assert!(!quackback::recognizes(&inputs), "{name}");
+        assert!(!quackback::recognizes(&inputs) && !clearflask::recognizes(&inputs), "{name}");
     }
 }
