@@ -9,5 +9,6 @@ pub mod quackback;
 pub mod uservoice;
 
 mod names;
+mod output;
 mod quotes;
 mod tables;

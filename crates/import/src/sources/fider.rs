@@ -26,6 +26,7 @@ use crate::archive::Input;
 use crate::dates::Dates;
 use crate::records::{Sink, VoteTotals};
 use crate::sources::names::TooManyNames;
+use crate::sources::output::SinkFailed;
 use crate::table::TableError;
 
 /// Most ids, people, votes and subscriptions of a run. They are remembered as hashes.
@@ -77,6 +78,12 @@ impl From<TooManyNames> for FiderError {
     }
 }
 
+impl From<SinkFailed> for FiderError {
+    fn from(SinkFailed(error): SinkFailed) -> Self {
+        Self::Sink(error)
+    }
+}
+
 /// Whether the inputs are a backup of Fider or its `posts.csv`. Reads only the beginnings of files.
 #[must_use]
 pub fn recognizes(inputs: &[Input]) -> bool {
@@ -93,7 +100,7 @@ pub fn recognizes(inputs: &[Input]) -> bool {
 /// No input is of Fider, a file of Fider cannot be read, or is broken as a whole, or the sink fails.
 pub fn convert(inputs: &[Input], options: &Options, sink: &mut dyn Sink) -> Result<VoteTotals, FiderError> {
     let files = find_files(inputs)?;
-    let mut output = Output::new(options, sink);
+    let mut output = Output::of_options(options, sink);
     match files {
         Files::Backup(tables) => backup::convert(&tables, output),
         Files::Posts(files) => {

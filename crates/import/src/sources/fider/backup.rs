@@ -489,7 +489,7 @@ impl<'a, 'b> Run<'a, 'b> {
             self.subscribers.len(),
             self.attachments.len(),
         ];
-        let max = self.output.options.max_records;
+        let max = self.output.reading.max_records;
         if remembered.into_iter().sum::<usize>() > max { Err(FiderError::TooManyRecords { max }) } else { Ok(()) }
     }
 }

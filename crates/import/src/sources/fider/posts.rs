@@ -43,7 +43,7 @@ pub(super) struct Ids {
 /// Converts all records of a file.
 pub(super) fn convert(file: &SourceFile<'_>, ids: &mut Ids, output: &mut Output<'_>) -> Converted {
     let read = |source| read_error(file.input, source);
-    let encoding = detect(file.input.open().map_err(read)?, output.options.encoding).map_err(read)?;
+    let encoding = detect(file.input.open().map_err(read)?, output.reading.encoding).map_err(read)?;
     let mut table = Table::open(file.input.open().map_err(read)?, encoding, None)
         .map_err(|problem| table_error(file.input, problem))?;
     if encoding.evidence == Evidence::Guessed {
@@ -144,8 +144,8 @@ impl<'a> Posts<'a, '_> {
             };
             return self.reject(row, problem);
         }
-        if self.ids.hashes.len() > self.output.options.max_records {
-            return Err(FiderError::TooManyRecords { max: self.output.options.max_records });
+        if self.ids.hashes.len() > self.output.reading.max_records {
+            return Err(FiderError::TooManyRecords { max: self.output.reading.max_records });
         }
 
         let (title, description) = self.output.fit_title(spot, title, cell("description").to_owned())?;
