@@ -1,5 +1,6 @@
 //! The sources of imports: each turns the files of one program into [`crate::records`].
 
+pub mod astuto;
 pub mod canny;
 pub mod clearflask;
 pub mod csv;
@@ -8,6 +9,7 @@ pub mod github;
 pub mod quackback;
 pub mod uservoice;
 
+mod dump;
 mod names;
 mod output;
 mod quotes;

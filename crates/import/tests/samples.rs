@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_import::archive::{Limits, open};
+use roadmap_import::archive::{Input, Limits, open};
 use roadmap_import::dates::Dates;
 use roadmap_import::encoding::from_label;
 use roadmap_import::records::{
@@ -15,7 +15,7 @@ use roadmap_import::records::{
     VoteTotals,
 };
 use roadmap_import::sources::csv::{FieldMap, FileKind, MAX_RECORDS, Options, Summary, convert};
-use roadmap_import::sources::{canny, clearflask, fider, github, quackback, uservoice};
+use roadmap_import::sources::{astuto, canny, clearflask, fider, github, quackback, uservoice};
 
 /// What a conversion finds.
 #[derive(Default)]
@@ -615,4 +615,67 @@ fn files_of_other_programs_are_neither_of_quackback_nor_of_clearflask() {
         let inputs = open(&sample(name), &Limits::default()).unwrap();
         assert!(!quackback::recognizes(&inputs) && !clearflask::recognizes(&inputs), "{name}");
     }
+/// How a database is read.
+type ConvertDump = fn(&[Input], &astuto::Options<'_>, &mut dyn Sink) -> Result<VoteTotals, astuto::AstutoError>;
+
+fn import_dump(name: &str, convert: ConvertDump) -> (Found, VoteTotals) {
+    let inputs = open(&sample(name), &Limits::default()).unwrap();
+    let options = astuto::Options {
+        encoding: None,
+        delimiter: None,
+        dates: Dates { order: None, now: Timestamp::parse("2026-11-28T08:00:00Z").unwrap() },
+        is_known: &|_| false,
+        max_records: MAX_RECORDS,
+    };
+    let mut found = Found::default();
+    let votes = convert(&inputs, &options, &mut found).unwrap();
+    assert!(found.problems.is_empty() && found.rejected.is_empty(), "{:?}", found.problems);
+    (found, votes)
+}
+
+#[test]
+fn a_database_of_astuto() {
+    let (found, votes) = import_dump("astuto", astuto::convert);
+    assert_eq!(
+        found.titles(),
+        ["Dark mode", "Anonymous wish", "Pending", "Wish number 4", "Wish number 5", "Wish number 6"]
+    );
+    // Of six likes, one is by somebody who is deleted.
+    assert_eq!(votes, VoteTotals { voters: 5, nameless: 1, doubles: 0 });
+    let nameless: Vec<_> = found.requests.iter().map(|request| request.nameless_votes).collect();
+    assert_eq!(nameless, [1, 0, 0, 0, 0, 0]);
+    let subscribed: Vec<_> = found.votes.iter().map(|vote| vote.is_subscribed).collect();
+    assert_eq!(subscribed, [Some(true), Some(false), Some(false), Some(false), Some(false)]);
+    let standings: Vec<_> =
+        found.requests.iter().map(|request| (request.is_private, request.awaits_approval)).collect();
+    let public = (false, false);
+    assert_eq!(standings, [public, public, (true, true), public, public, (true, false)]);
+
+    let dark_mode = found.request("1");
+    assert_eq!(dark_mode.description, "Please, **soon**\n\n- night");
+    assert_eq!(
+        (dark_mode.status.as_deref(), &*dark_mode.tags),
+        (Some("Planned"), &["Feature Requests".to_owned()][..])
+    );
+    assert_eq!(dark_mode.author.as_ref().unwrap().key, PersonKey::Email("ann@customer.example".to_owned()));
+    assert_eq!(dark_mode.created_at, Timestamp::parse("2023-03-01T10:00:00.5Z"));
+    assert_eq!(dark_mode.url.as_deref(), Some("/posts/dark-mode"));
+    let anonymous = found.request("2");
+    assert_eq!((&anonymous.author, &anonymous.status, &*anonymous.tags), (&None, &None, &["Bugs".to_owned()][..]));
+
+    let comments: Vec<_> =
+        found.comments.iter().map(|comment| (&*comment.body, comment.is_team, comment.author.is_some())).collect();
+    assert_eq!(
+        comments,
+        [
+            ("+1", false, true),
+            ("Planned for May", true, true),
+            ("> Planned for May\n\nthanks", false, true),
+            ("line one\nline two", false, false),
+            ("line one\nline two", false, false),
+        ]
+    );
+    let [Record::Status(status), Record::Move(moved)] = &found.others[..] else { panic!("{:?}", found.others) };
+    assert_eq!((&*status.name, &*moved.status, &*moved.request), ("Planned", "Planned", "1"));
+    assert_eq!((found.notes.len(), &*found.lost), (0, &[][..]));
 }
