@@ -7,6 +7,7 @@ pub mod csv;
 pub mod fider;
 pub mod github;
 pub mod quackback;
+pub mod logchimp;
 pub mod uservoice;
 
 mod dump;

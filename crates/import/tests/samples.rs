@@ -15,7 +15,7 @@ use roadmap_import::records::{
     VoteTotals,
 };
 use roadmap_import::sources::csv::{FieldMap, FileKind, MAX_RECORDS, Options, Summary, convert};
-use roadmap_import::sources::{astuto, canny, clearflask, fider, github, quackback, uservoice};
+use roadmap_import::sources::{astuto, canny, clearflask, fider, github, logchimp, quackback, uservoice};
 
 /// What a conversion finds.
 #[derive(Default)]
@@ -616,6 +616,7 @@ fn files_of_other_programs_are_neither_of_quackback_nor_of_clearflask() {
         assert!(!quackback::recognizes(&inputs) && !clearflask::recognizes(&inputs), "{name}");
     }
 /// How a database is read.
+/// How a database is read: by [`astuto::convert`] or [`logchimp::convert`].
 type ConvertDump = fn(&[Input], &astuto::Options<'_>, &mut dyn Sink) -> Result<VoteTotals, astuto::AstutoError>;
 
 fn import_dump(name: &str, convert: ConvertDump) -> (Found, VoteTotals) {
@@ -678,4 +679,65 @@ fn a_database_of_astuto() {
     let [Record::Status(status), Record::Move(moved)] = &found.others[..] else { panic!("{:?}", found.others) };
     assert_eq!((&*status.name, &*moved.status, &*moved.request), ("Planned", "Planned", "1"));
     assert_eq!((found.notes.len(), &*found.lost), (0, &[][..]));
+}
+
+#[test]
+fn a_database_of_logchimp() {
+    let (found, votes) = import_dump("logchimp", logchimp::convert);
+    let id = |end: &str| format!("0f6ad3b2-7c1e-4a55-9d3c-000000000{end}");
+    assert_eq!(found.titles(), ["Dark mode", "No board", "Post number 3", "Post number 4", "Post number 5"]);
+    // Six votes, of which two are repeated.
+    assert_eq!(votes, VoteTotals { voters: 4, nameless: 0, doubles: 2 });
+    let voted: Vec<_> = found.votes.iter().map(|vote| vote.request.clone()).collect();
+    assert_eq!(voted, [id("006"), id("006"), id("104"), id("105")]);
+
+    let dark_mode = found.request(&id("006"));
+    assert_eq!((&*dark_mode.description, dark_mode.status.as_deref()), ("Please\n\n* night", Some("Planned")));
+    assert_eq!(
+        (&*dark_mode.tags, dark_mode.url.as_deref()),
+        (&["Ideas".to_owned()][..], Some("/posts/dark-mode-Ab3dE9"))
+    );
+    assert_eq!(dark_mode.created_at, Timestamp::parse("2022-02-01T09:00:00Z"));
+    let no_board = found.request(&id("007"));
+    assert_eq!((no_board.tags.len(), &no_board.status, &*no_board.description), (0, &None, ""));
+    assert_eq!(found.request(&id("103")).status.as_deref(), Some("Secret"));
+
+    let [comment] = &found.comments[..] else { panic!("{:?}", found.comments) };
+    assert_eq!((&*comment.body, comment.is_team, &comment.request), ("me too", false, &id("006")));
+    let [note] = &found.notes[..] else { panic!("{:?}", found.notes) };
+    assert_eq!(note.body, "> me too\n\nfor the team only");
+    assert_eq!(note.author.as_ref().unwrap().key, PersonKey::Email("arya@acme.example".to_owned()));
+    let [Record::Status(status)] = &found.others[..] else { panic!("{:?}", found.others) };
+    assert_eq!((&*status.name, &*found.lost), ("Planned", &[][..]));
+}
+
+#[test]
+fn databases_are_told_from_other_files() {
+    for (name, is_astuto, is_logchimp) in [
+        ("astuto", true, false),
+        ("logchimp", false, true),
+        ("csv", false, false),
+        ("csv/posts.csv", false, false),
+        ("fider/posts.csv", false, false),
+        ("fider/backup.zip", false, false),
+        ("canny", false, false),
+        ("github", false, false),
+        ("uservoice", false, false),
+        ("hostile/formulas.csv", false, false),
+    ] {
+        let inputs = open(&sample(name), &Limits::default()).unwrap();
+        assert_eq!((astuto::recognizes(&inputs), logchimp::recognizes(&inputs)), (is_astuto, is_logchimp), "{name}");
+    }
+    for name in ["astuto", "logchimp"] {
+        let inputs = open(&sample(name), &Limits::default()).unwrap();
+        assert!(!fider::recognizes(&inputs) && !uservoice::recognizes(&inputs) && !canny::recognizes(&inputs));
+        assert!(!github::recognizes(&inputs));
+    }
+}
+
+#[test]
+fn files_of_other_programs_are_not_of_fider() {
+    for name in ["csv", "csv/posts.csv", "csv/comments.csv", "csv/canny-style.csv", "hostile/formulas.csv"] {
+        assert!(!fider::recognizes(&open(&sample(name), &Limits::default()).unwrap()), "{name}");
+    }
 }

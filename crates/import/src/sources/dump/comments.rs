@@ -3,7 +3,7 @@
 use super::DumpError;
 use super::files::Row;
 use super::run::{Converted, Dump};
-use crate::records::{Action, Comment, Kind, Person, Record};
+use crate::records::{Action, Comment, Kind, Note, Person, Record};
 use crate::sources::csv::values::{digest, optional};
 use crate::sources::quotes::{Quote, quoted, with_quote};
 
@@ -84,6 +84,27 @@ impl Dump<'_> {
             origin: spot.origin,
         };
         self.output.write(Record::Comment(comment))
+    }
+
+    /// Writes a note.
+    pub(crate) fn write_note(
+        &mut self,
+        row: &Row<'_>,
+        columns: &CommentColumns,
+        id: &str,
+        request: &str,
+        author: Option<Person>,
+    ) -> Converted {
+        let spot = row.spot().of_record(id);
+        let note = Note {
+            external_id: id.to_owned(),
+            request: request.to_owned(),
+            body: self.read_text(row, columns, id, true)?,
+            author,
+            created_at: self.output.read_time(spot, columns.created_at, row.cell(columns.created_at))?,
+            origin: spot.origin,
+        };
+        self.output.write(Record::Note(note))
     }
 
     /// Returns a text with what it quotes before it. What customers do not see is not quoted where they see it.

@@ -10,7 +10,8 @@ use super::Options;
 use crate::archive::Input;
 use crate::dates::Dates;
 use crate::records::{
-    Comment, FeatureRequest, Kind, Lost, Move, Person, PersonKey, Problem, Record, Sink, Status, Subscription, Vote,
+    Comment, FeatureRequest, Kind, Lost, Move, Note, Person, PersonKey, Problem, Record, Sink, Status, Subscription,
+    Vote,
 };
 
 /// A sink that keeps everything.
@@ -41,7 +42,7 @@ macro_rules! records {
 impl Kept {
     records! {
         statuses: Status, requests: FeatureRequest, all_votes: Vote, subscriptions: Subscription, comments: Comment,
-        moves: Move
+        notes: Note, moves: Move
     }
 
     pub(crate) fn with_space(space: usize) -> Self {

@@ -60,11 +60,12 @@ const OTHER_KEYS: [(&str, &str); 8] = [
     ("labels", "github"),
 ];
 /// Columns of the CSVs of other programs.
-const OTHER_COLUMNS: [(&str, &str); 6] = [
+const OTHER_COLUMNS: [(&str, &str); 7] = [
     ("Idea Id", "uservoice"),
     ("suggestion.id", "uservoice"),
     ("voteValue", "clearflask"),
     ("post_status_id", "astuto"),
+    ("slugId", "logchimp"),
     ("moderation_state", "quackback"),
     ("title", "csv"),
 ];

@@ -876,6 +876,8 @@ fn inputs_of_other_programs_are_refused() {
         (vec![("a.csv", "Idea Id,Idea Title\n")], other("a.csv", "uservoice")),
         (vec![("a.csv", "id,title,votes\n")], other("a.csv", "csv")),
         (vec![("a.csv", "id,name,voteValue\n")], other("a.csv", "clearflask")),
+        (vec![("posts.csv", "id,title,board_id,post_status_id\n")], other("posts.csv", "astuto")),
+        (vec![("posts.csv", "postId,title,slugId\n")], other("posts.csv", "logchimp")),
         (vec![("a.csv", "colour\n"), ("b.csv", "")], none.to_owned()),
         (vec![("a.txt", "number,title,responded_at\n"), ("b.txt", "")], none.to_owned()),
     ] {
