@@ -101,6 +101,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
             ok("usage", "no workspace is above 90 % of a budget"),
             ok("search", "all feature requests are indexed by this version"),
             ok("addresses", NO_DOUBLES),
+            ok("votes", "all numbers of votes are right"),
             privileges_finding(data),
             ok("clock", "it agrees with the database server's"),
         ]
@@ -111,6 +112,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
             ok("usage", "no workspace is above 90 % of a budget"),
             ok("search", "all feature requests are indexed by this version"),
             ok("addresses", NO_DOUBLES),
+            ok("votes", "all numbers of votes are right"),
             ok("clock", "no row is newer than now"),
         ]
     }
@@ -194,6 +196,7 @@ fn text_output_has_a_line_for_each_finding_and_each_fix() {
         "ok       usage      no workspace is above 90 % of a budget",
         "ok       search     all feature requests are indexed by this version",
         "ok       addresses  no two customers or members of a workspace have the same address",
+        "ok       votes      all numbers of votes are right",
         "ok       clock      no row is newer than now",
         "problem  storage    ./roadmap.db does not work: the storage ./roadmap.db cannot be opened: \
          File exists (os error 17)",

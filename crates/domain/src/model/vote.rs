@@ -105,6 +105,16 @@ pub struct VoteCounts {
     pub nameless: u64,
 }
 
+/// A feature request whose stored number of votes is not that of its votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrongTally {
+    pub tag_number: i64,
+    /// The number that is shown.
+    pub stored: i64,
+    /// The different customers with a vote in its tree, and the votes without a person.
+    pub counted: i64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

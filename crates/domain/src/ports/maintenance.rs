@@ -7,6 +7,7 @@ use crate::model::attachment::{BlobKey, UnusedAttachment};
 use crate::model::customer::DoubleAddresses;
 use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::timestamp::Timestamp;
+use crate::model::vote::WrongTally;
 
 /// Deletes data that is no longer needed.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
@@ -74,6 +75,11 @@ pub trait Maintenance: Send + Sync {
     ///
     /// A start costs as much as there are addresses outside of ASCII.
     async fn refold_addresses(&self) -> Result<u64, StoreError>;
+
+    /// Returns the first feature requests of a workspace whose number of votes is not that of their votes, at most so many.
+    ///
+    /// Contract: all are counted in one snapshot.
+    async fn wrong_tallies(&self, workspace: WorkspaceId, limit: u32) -> Result<Vec<WrongTally>, StoreError>;
 
     /// Returns the customers and members of a workspace who have the address of another one.
     async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError>;

@@ -11,6 +11,7 @@ use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
 use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::vote::WrongTally;
 use roadmap_domain::ports::{Health, Maintenance, WorkspaceDirectory};
 use roadmap_store::columns::TimestampColumn;
 use uuid::Uuid;
@@ -33,6 +34,26 @@ statement! {
          SELECT operation_key FROM operations WHERE workspace_id = {workspace} AND created_at < {before}
          ORDER BY created_at LIMIT {limit}
      )"
+}
+
+statement! {
+    /// Selects feature requests with the stored and the counted number of votes, where these differ.
+    WrongTallies { workspace: Uuid => SqlUuid, limit: i64 => BigInt } -> (BigInt, BigInt, BigInt),
+    "WITH trees AS (
+         SELECT request_id, coalesce(root_id, request_id) AS root, nameless_votes FROM vote_tallies
+         WHERE workspace_id = {workspace}
+     ), nameless AS (
+         SELECT root, sum(nameless_votes)::bigint AS number FROM trees GROUP BY root
+     ), voters AS (
+         SELECT root, count(DISTINCT customer_id) AS number FROM trees
+         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = trees.request_id
+         GROUP BY root
+     )
+     SELECT tag_number, votes_count, nameless.number + coalesce(voters.number, 0)
+     FROM vote_tallies JOIN nameless ON nameless.root = request_id LEFT JOIN voters ON voters.root = request_id
+     WHERE workspace_id = {workspace} AND root_id IS NULL
+       AND votes_count <> nameless.number + coalesce(voters.number, 0)
+     ORDER BY tag_number LIMIT {limit}"
 }
 
 statement! {
@@ -341,6 +362,13 @@ impl Maintenance for PostgresStore {
 
     async fn refold_addresses(&self) -> Result<u64, StoreError> {
         self.refold().await
+    }
+
+    async fn wrong_tallies(&self, workspace: WorkspaceId, limit: u32) -> Result<Vec<WrongTally>, StoreError> {
+        let session = self.session(workspace).await?;
+        let select = WrongTallies { workspace: workspace.uuid(), limit: limit.into() };
+        let rows: Vec<(i64, i64, i64)> = session.run(select.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(|(tag_number, stored, counted)| WrongTally { tag_number, stored, counted }).collect())
     }
 
     async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError> {

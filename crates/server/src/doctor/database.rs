@@ -4,6 +4,7 @@ use std::path::Path;
 
 use roadmap_domain::error::{Budget, StoreError};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::vote::WrongTally;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::storage::StorageLimits;
 use roadmap_domain::ports::{Clock, Maintenance, UsageStore, WorkspaceDirectory};
@@ -86,6 +87,7 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
             findings.push(usage(settings, &store).await);
             findings.push(search_index(&store).await);
             findings.extend(addresses(&store).await);
+            findings.push(votes(&store).await);
         }
         Err(error) => findings.push(data_problem("database", settings, chain(error), restore)),
     }
@@ -108,6 +110,33 @@ async fn search_index<S: WorkspaceDirectory + Maintenance>(store: &S) -> Finding
         ),
         Err(error) => Finding::problem(CHECK, chain(error), MIGRATE_HINT),
     }
+}
+
+/// Most wrong numbers of votes of a workspace that are named.
+const WRONG_TALLIES: u32 = 5;
+
+/// Checks that every number of votes is that of the votes.
+async fn votes<S: WorkspaceDirectory + Maintenance>(store: &S) -> Finding {
+    const CHECK: &str = "votes";
+    match wrong_tallies(store).await {
+        Ok(wrong) if wrong.is_empty() => Finding::ok(CHECK, "all numbers of votes are right"),
+        Ok(wrong) => Finding::problem(
+            CHECK,
+            format!("wrong numbers of votes: {}", wrong.join("; ")),
+            "restore a backup if one has the right numbers, and report this with the finding",
+        ),
+        Err(error) => Finding::problem(CHECK, chain(error), MIGRATE_HINT),
+    }
+}
+
+async fn wrong_tallies<S: WorkspaceDirectory + Maintenance>(store: &S) -> Result<Vec<String>, StoreError> {
+    let mut wrong = Vec::new();
+    for workspace in store.workspaces().await? {
+        for WrongTally { tag_number, stored, counted } in store.wrong_tallies(workspace.id, WRONG_TALLIES).await? {
+            wrong.push(format!("#{tag_number} of {} shows {stored} and has {counted}", workspace.subdomain));
+        }
+    }
+    Ok(wrong)
 }
 
 /// Checks that no two customers and no two members of a workspace have the same address.
@@ -223,6 +252,7 @@ async fn check_sessions(settings: &Settings, options: &roadmap_postgres::Postgre
     findings.push(usage(settings, &store).await);
     findings.push(search_index(&store).await);
     findings.extend(addresses(&store).await);
+    findings.push(votes(&store).await);
     findings
 }
 

@@ -10,6 +10,7 @@ use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
 use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::vote::WrongTally;
 use roadmap_domain::ports::{Health, Maintenance};
 use roadmap_store::columns::Id;
 
@@ -23,6 +24,29 @@ statement! {
     PurgeOperationKeys { before: i64 => BigInt, limit: i64 => BigInt }
     "DELETE FROM operations WHERE rowid IN
      (SELECT rowid FROM operations WHERE created_at < ? ORDER BY created_at LIMIT ?)"
+}
+
+statement! {
+    /// Selects feature requests with the stored and the counted number of votes, where these differ.
+    WrongTallies { workspace: Id => Binary, limit: i64 => BigInt } -> (BigInt, BigInt, BigInt),
+    "WITH scope (workspace) AS (SELECT ?),
+     trees AS MATERIALIZED (
+         SELECT request_id, coalesce(root_id, request_id) AS root, nameless_votes FROM scope
+         CROSS JOIN vote_tallies ON vote_tallies.workspace_id = workspace
+     ),
+     nameless AS (SELECT root, sum(nameless_votes) AS number FROM trees GROUP BY root),
+     voters AS (
+         SELECT root, count(DISTINCT customer_id) AS number FROM scope
+         CROSS JOIN trees
+         CROSS JOIN votes ON votes.workspace_id = workspace AND votes.request_id = trees.request_id
+         GROUP BY root
+     )
+     SELECT tag_number, votes_count, nameless.number + coalesce(voters.number, 0) AS counted FROM scope
+     CROSS JOIN vote_tallies ON vote_tallies.workspace_id = workspace AND vote_tallies.root_id IS NULL
+     CROSS JOIN feature_requests AS record ON record.workspace_id = workspace AND record.id = vote_tallies.request_id
+     CROSS JOIN nameless ON nameless.root = vote_tallies.request_id
+     LEFT JOIN voters ON voters.root = vote_tallies.request_id
+     WHERE votes_count <> nameless.number + coalesce(voters.number, 0) ORDER BY tag_number LIMIT ?"
 }
 
 /// The file is neither a cover nor the logo.
@@ -225,6 +249,12 @@ impl Maintenance for SqliteStore {
 
     async fn refold_addresses(&self) -> Result<u64, StoreError> {
         self.refold().await
+    }
+
+    async fn wrong_tallies(&self, workspace: WorkspaceId, limit: u32) -> Result<Vec<WrongTally>, StoreError> {
+        let select = WrongTallies { workspace: Id(workspace.uuid()), limit: limit.into() };
+        let rows: Vec<(i64, i64, i64)> = self.readers.run(move |connection| Ok(select.load(connection)?)).await?;
+        Ok(rows.into_iter().map(|(tag_number, stored, counted)| WrongTally { tag_number, stored, counted }).collect())
     }
 
     async fn double_addresses(&self, workspace: WorkspaceId) -> Result<DoubleAddresses, StoreError> {

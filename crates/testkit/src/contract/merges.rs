@@ -11,6 +11,7 @@ use roadmap_domain::model::feature_request::{
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::vote::WrongTally;
 use roadmap_domain::model::vote::{VoteOutcome, Voter};
 use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::delete_feature_request::{DeleteFeatureRequest, FeatureRequestDeleted};
@@ -795,7 +796,25 @@ pub async fn tallies_are_exact_while_requests_are_merged(harness: Harness) {
     }
 }
 
+/// Import contract 11: a number of votes that is not that of the votes is found, in its workspace.
+pub async fn a_wrong_number_of_votes_is_found(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let [dark, night, exports] = harness.requests(acme, ["Dark mode", "Night theme", "Exports"]).await;
+    for (request, email) in [(&dark, "ann@a.example"), (&dark, "bob@b.example"), (&night, "ann@a.example")] {
+        harness.vote(acme, request, email).await;
+    }
+    harness.merge(acme, night.id, dark.id).await;
+    let wrong = async |workspace| harness.subject.maintenance.wrong_tallies(workspace, 1).await.unwrap();
+    assert_eq!((wrong(acme).await, wrong(bolt).await), (Vec::new(), Vec::new()));
+    harness.subject.probe.execute("UPDATE vote_tallies SET votes_count = votes_count + 2 WHERE root_id IS NULL").await;
+    let expected = WrongTally { tag_number: dark.tag_number, stored: 4, counted: 2 };
+    assert_eq!((wrong(acme).await, wrong(bolt).await), (vec![expected], Vec::new()));
+    let all = harness.subject.maintenance.wrong_tallies(acme, 9).await.unwrap();
+    assert_eq!(all[1..], [WrongTally { tag_number: exports.tag_number, stored: 2, counted: 0 }]);
+}
+
 crate::contract::cases!($ merges {
+    a_wrong_number_of_votes_is_found,
     a_merge_is_a_link,
     voters_of_a_tree_are_listed_once,
     a_reference_to_the_source_acts_on_the_target,
