@@ -6,8 +6,8 @@ pub mod clearflask;
 pub mod csv;
 pub mod fider;
 pub mod github;
-pub mod quackback;
 pub mod logchimp;
+pub mod quackback;
 pub mod uservoice;
 
 mod dump;

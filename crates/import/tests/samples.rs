@@ -601,13 +601,6 @@ fn posts_of_fider() {
 }
 
 #[test]
-fn files_of_other_programs_are_not_of_fider() {
-    for name in ["csv", "csv/posts.csv", "csv/comments.csv", "csv/canny-style.csv", "hostile/formulas.csv"] {
-        assert!(!fider::recognizes(&open(&sample(name), &Limits::default()).unwrap()), "{name}");
-    }
-}
-
-#[test]
 fn files_of_other_programs_are_neither_of_quackback_nor_of_clearflask() {
     for name in
         ["csv", "canny", "fider", "fider/posts.csv", "fider/backup.zip", "github", "uservoice", "hostile/formulas.csv"]
@@ -615,7 +608,8 @@ fn files_of_other_programs_are_neither_of_quackback_nor_of_clearflask() {
         let inputs = open(&sample(name), &Limits::default()).unwrap();
         assert!(!quackback::recognizes(&inputs) && !clearflask::recognizes(&inputs), "{name}");
     }
-/// How a database is read.
+}
+
 /// How a database is read: by [`astuto::convert`] or [`logchimp::convert`].
 type ConvertDump = fn(&[Input], &astuto::Options<'_>, &mut dyn Sink) -> Result<VoteTotals, astuto::AstutoError>;
 

@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use bytes::Bytes;
+use roadmap_domain::model::attachment;
 use roadmap_domain::model::id::{AttachmentId, parse_uuid};
 use roadmap_domain::model::import::records::{
     self, Changelog, Comment, FeatureRequest, Kind, Move, Origin, Person, PersonKey, Prepared, Record,
 };
 use roadmap_domain::model::import::run::{Count, Counts, SourceName, Stage};
+use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::picture::{self, PictureProblem};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::{import_tracks, spreadsheet};
@@ -528,11 +530,17 @@ impl<'a> Staging<'a> {
     fn add_file(&mut self, file: records::File) -> io::Result<()> {
         let Some(input) = self.reader.inputs.get(file.origin.file) else { return Ok(()) };
         let mut content = Vec::new();
-        input.open()?.take(picture::MAX_BYTES as u64 + 1).read_to_end(&mut content)?;
-        let scaled = match content.len() > picture::MAX_BYTES {
+        input.open()?.take(attachment::MAX_BYTES + 1).read_to_end(&mut content)?;
+        let content = Bytes::from(content);
+        let scaled = match content.len() as u64 > attachment::MAX_BYTES {
             true => Err(PictureProblem::TooLarge),
-            false => (self.reader.scale)(content.into()),
+            false => (self.reader.scale)(content.clone()),
         };
+        // A browser may show what is broken.
+        let scaled = scaled.or_else(|problem| match problem {
+            PictureProblem::Unreadable if MediaType::detect(&content, None).is_inline() => Ok(content.clone()),
+            problem => Err(problem),
+        });
         match scaled {
             Ok(content) => {
                 let id = picture::id_of(format!("{} {}", self.name, file.external_id).as_bytes(), &content);
@@ -648,7 +656,7 @@ impl Sink for Staging<'_> {
                 Record::Comment(record) => self.add_comment(&Prepared { digest, record })?,
                 Record::Note(record) => {
                     if let Some(author) = &record.author {
-                        self.add_person(author, true)?;
+                        self.add_person(author, record.is_team)?;
                     }
                     self.notes.write(&Prepared { digest, record })?;
                 }

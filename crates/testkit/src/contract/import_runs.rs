@@ -301,6 +301,7 @@ fn files(at: Timestamp) -> Files {
             request: "B".to_owned(),
             body: "A big account".to_owned(),
             author: Some(arya),
+            is_team: true,
             created_at: None,
             origin: ORIGIN,
         }],

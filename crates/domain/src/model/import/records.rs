@@ -216,6 +216,8 @@ pub struct Note {
     /// The text, not blank.
     pub body: String,
     pub author: Option<Person>,
+    /// Whether the team of the source wrote it. The note of a customer is about them.
+    pub is_team: bool,
     /// `None`: that of the run.
     #[serde(with = "timestamp")]
     pub created_at: Option<Timestamp>,
@@ -466,10 +468,11 @@ mod tests {
                     request: "A-1".to_owned(),
                     body: "Deal".to_owned(),
                     author: Some(ann),
+                    is_team: true,
                     created_at: None,
                     origin,
                 }),
-                r#"{"kind":"note","external_id":"C-2","request":"A-1","body":"Deal","author":{"email":"ann@customer.example","name":"Ann"},"created_at":null,"file":0,"line":2}"#,
+                r#"{"kind":"note","external_id":"C-2","request":"A-1","body":"Deal","author":{"email":"ann@customer.example","name":"Ann"},"is_team":true,"created_at":null,"file":0,"line":2}"#,
             ),
         ] {
             assert_eq!(serde_json::to_string(&record).unwrap(), json);

@@ -621,7 +621,11 @@ impl BatchWriter<'_, '_> {
         let ids = notes.iter().map(|note| note.record.external_id.clone()).collect();
         let known = self.find(Kind::Notes, ids).await?;
         let requests = self.find_ids(Kind::FeatureRequests, notes.iter().map(|note| &note.record.request)).await?;
-        let authors = self.authors(notes.iter().map(|note| (&note.record.author, true))).await?;
+        let authors = self
+            .authors(
+                notes.iter().map(|Prepared { record: note, .. }| (&note.author, note.is_team || note.author.is_none())),
+            )
+            .await?;
         let (mut new, mut from_source) = (Vec::new(), Vec::new());
         for ((Prepared { digest, record }, known), author) in notes.iter().zip(&known).zip(authors) {
             if self.is_gone(&requests, &record.request) {
@@ -638,14 +642,17 @@ impl BatchWriter<'_, '_> {
                     let Some(request) = requests.get(&record.request) else { continue };
                     let id = self.context.new_id(NoteId::new);
                     from_source.push(from(record.external_id.clone(), id.uuid(), digest));
+                    let (customer, author) = match author {
+                        ImportedAuthor::Member(member) => (None, member),
+                        ImportedAuthor::Customer(customer) | ImportedAuthor::HeldCustomer(customer) => {
+                            (Some(customer), None)
+                        }
+                    };
                     new.push(ImportedNote {
                         id,
                         request: FeatureRequestId::new(request.id),
-                        customer: None,
-                        author: match author {
-                            ImportedAuthor::Member(member) => member,
-                            ImportedAuthor::Customer(_) | ImportedAuthor::HeldCustomer(_) => None,
-                        },
+                        customer,
+                        author,
                         body: CleanHtml::from_stored(record.body.clone()),
                         at: record.created_at.unwrap_or(self.run.began_at),
                     });

@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(adjustments, [Adjustment::CommentContinued]);
         let Comment { external_id, request, author, created_at, origin, .. } = comment("");
         let body = "b\n".repeat(15_000);
-        let note = Note { external_id, request, body, author, created_at, origin };
+        let note = Note { external_id, request, body, author, is_team: true, created_at, origin };
         let (records, adjustments) = prepared(Record::Note(note));
         assert_eq!((records.len(), adjustments), (2, vec![Adjustment::NoteContinued]));
     }
@@ -399,7 +399,7 @@ mod tests {
         let (html, _) = shown(Record::Comment(comment("see ![The shot](import-file:b.png)")));
         assert_eq!((html.pictures(), html.to_text().trim()), (vec![], "see The shot"));
         let Comment { external_id, request: of, author, created_at, origin, .. } = comment("");
-        let note = Note { external_id, request: of, body: text.to_owned(), author, created_at, origin };
+        let note = Note { external_id, request: of, body: text.to_owned(), author, is_team: true, created_at, origin };
         assert_eq!(shown(Record::Note(note)).0.pictures(), []);
         // A text of the source cannot show a picture of the workspace.
         let foreign = format!("![x]({})", picture::path(other));

@@ -148,6 +148,7 @@ impl<'a> Run<'a> {
                 request: id.clone(),
                 body,
                 author: None,
+                is_team: true,
                 created_at: None,
                 origin: context.origin(),
             };
@@ -317,7 +318,7 @@ impl<'a> Run<'a> {
         let (external_id, origin, is_team) = (id, context.origin(), author.is_team);
         let author = author.person;
         self.write(if is_note {
-            Record::Note(Note { external_id, request, body, author, created_at, origin })
+            Record::Note(Note { external_id, request, body, author, is_team, created_at, origin })
         } else {
             Record::Comment(Comment { external_id, request, body, author, is_team, is_held: false, created_at, origin })
         })

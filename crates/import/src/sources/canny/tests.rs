@@ -190,6 +190,7 @@ fn all_fields_of_a_post_are_read() {
                 origin: Origin { file: 0, line: 1 },
             }),
             Record::Note(Note {
+                is_team: true,
                 external_id: "A:fields".to_owned(),
                 request: "A".to_owned(),
                 body: "ETA: March 2027\nPlan: Pro\nSeats: 12\nMany: a, b".to_owned(),
@@ -733,6 +734,7 @@ fn comments_and_notes_are_read() {
     };
     let note = |id: &str, body: &str, author: Option<&str>, line| {
         Record::Note(Note {
+            is_team: true,
             external_id: id.to_owned(),
             request: "A".to_owned(),
             body: body.to_owned(),

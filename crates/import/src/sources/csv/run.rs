@@ -278,7 +278,7 @@ impl<'a> Run<'a> {
         let created_at = self.read_time(context, Some(&id))?;
         let (external_id, body, origin) = (id, body.to_owned(), context.origin());
         self.write(if is_internal {
-            Record::Note(Note { external_id, request, body, author, created_at, origin })
+            Record::Note(Note { external_id, request, body, author, is_team: true, created_at, origin })
         } else {
             Record::Comment(Comment { external_id, request, body, author, is_team, is_held: false, created_at, origin })
         })

@@ -435,6 +435,7 @@ fn comments_and_notes_are_read() {
             comment("C-1", "Yes,\nplease", person("bob@x.example", "Bob"), false, "2024-05-02T00:00:00Z", 2),
             comment("C-2", "On it", None, true, "", 4),
             Record::Note(Note {
+                is_team: true,
                 external_id: "C-3".to_owned(),
                 request: "A".to_owned(),
                 body: "Deal".to_owned(),

@@ -101,6 +101,7 @@ impl Dump<'_> {
             request: request.to_owned(),
             body: self.read_text(row, columns, id, true)?,
             author,
+            is_team: true,
             created_at: self.output.read_time(spot, columns.created_at, row.cell(columns.created_at))?,
             origin: spot.origin,
         };

@@ -374,6 +374,7 @@ impl<'a, 'b> Run<'a, 'b> {
             request,
             body,
             author,
+            is_team: true,
             created_at,
             origin,
         }))

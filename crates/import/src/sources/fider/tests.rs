@@ -663,6 +663,7 @@ fn a_tag_that_is_not_public_is_a_note() {
     assert_eq!(
         notes,
         [&Record::Note(Note {
+            is_team: true,
             external_id: "tag-30-1".to_owned(),
             request: "1".to_owned(),
             body: "Private tag: big deal".to_owned(),

@@ -118,6 +118,7 @@ fn all_tables_are_read() {
                 origin: origin(3, 3),
             }),
             Record::Note(Note {
+                is_team: true,
                 external_id: "c-2".to_owned(),
                 request: "p-1".to_owned(),
                 body: "> me too\n\nfor us".to_owned(),

@@ -329,7 +329,7 @@ impl<'a> Quackback<'a> {
         self.output.lose(TIMES_OF_EDITS, (!edited.is_empty() && edited != created).into());
         let (external_id, request, origin) = (id, request.to_owned(), context.origin());
         self.output.write(if is_note {
-            Record::Note(Note { external_id, request, body, author, created_at, origin })
+            Record::Note(Note { external_id, request, body, author, is_team, created_at, origin })
         } else {
             Record::Comment(Comment { external_id, request, body, author, is_team, is_held, created_at, origin })
         })
@@ -351,6 +351,7 @@ impl<'a> Quackback<'a> {
         }
         let (title, body) = self.output.fit_title(context, &id, columns.title, &title, content)?;
         let changelog = Changelog {
+            category: None,
             title,
             body,
             published_at: self.read_publication(context, columns, &id)?,

@@ -111,6 +111,7 @@ fn all_files_of_an_export_are_read() {
                 origin: at(6, 2),
             }),
             Record::Note(Note {
+                is_team: true,
                 external_id: "c2".to_owned(),
                 request: "post_1".to_owned(),
                 body: "> Yes, please\n\nOnly for us".to_owned(),
@@ -122,6 +123,7 @@ fn all_files_of_an_export_are_read() {
                 external_id: "e1".to_owned(),
                 title: "New".to_owned(),
                 body: "- dark mode".to_owned(),
+                category: None,
                 published_at: time("2026-02-01T00:00:00Z"),
                 requests: Vec::new(),
                 origin: at(1, 2),

@@ -431,7 +431,7 @@ impl<'a> Run<'a> {
         self.write(if kind == Kind::Notes {
             // A comment may have the same number.
             let external_id = format!("note-{external_id}");
-            Record::Note(Note { external_id, request, body, author, created_at, origin })
+            Record::Note(Note { external_id, request, body, author, is_team: true, created_at, origin })
         } else {
             let is_held = moderation != Moderation::Public && !is_team;
             Record::Comment(Comment { external_id, request, body, author, is_team, is_held, created_at, origin })
