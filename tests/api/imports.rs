@@ -196,7 +196,7 @@ fn what_cannot_be_imported_leaves_nothing() {
         (&["csv", &ragged, "--map", "title=nothing"], "no file has the column `nothing` of --map"),
         (&["csv", &issues], "those of GitHub: import them with `roadmap import github`"),
         (&["github", &ideas], "those of UserVoice: import them with `roadmap import uservoice`"),
-        (&["csv", &backup], "those of Fider, which cannot be imported yet"),
+        (&["csv", &backup], "those of Fider: import them with `roadmap import fider`"),
         (&["csv", &slip], "the name of the entry `../../evil.csv` contains `..`"),
         (&["csv", &twice], "two entries have the name `posts.json`"),
         (&["show", "7"], "the ID of the import"),
@@ -254,6 +254,67 @@ fn files_of_other_programs_are_imported() {
     assert_eq!(report["votes"], json!({ "source": 4, "voters": 3, "nameless": 0, "doubles": 1 }));
     let found = app.acme.get_feature_requests("query=export").is_ok();
     assert!(column(&found, "feature_requests", "title").contains(&json!("Export CSV")), "{found}");
+    // What is new of each, and votes with a person, without a name, and repeated ones.
+    for (source, path, new, votes) in [
+        (
+            "fider",
+            "fider/backup.zip",
+            json!({ "feature_requests": 4, "merges": 1, "comments": 4, "notes": 1, "files": 1 }),
+            [5, 0, 0],
+        ),
+        (
+            "canny",
+            "canny",
+            json!({ "feature_requests": 4, "merges": 1, "comments": 2, "notes": 3, "changelogs": 2 }),
+            [5, 0, 1],
+        ),
+        ("quackback", "quackback/export", json!({ "feature_requests": 1, "comments": 1, "notes": 1 }), [1, 1, 0]),
+        ("clearflask", "clearflask/data.zip", json!({ "feature_requests": 6, "comments": 5 }), [0, 21, 0]),
+        ("astuto", "astuto", json!({ "feature_requests": 6, "comments": 5, "moves": 1 }), [5, 1, 0]),
+        ("logchimp", "logchimp", json!({ "feature_requests": 5, "comments": 1, "notes": 1 }), [4, 0, 2]),
+    ] {
+        let report = imported(&app, &[source, &sample(path)], 0);
+        for kind in ["feature_requests", "merges", "comments", "notes", "moves", "changelogs", "files"] {
+            let expected = new[kind].as_u64().unwrap_or_default();
+            assert_eq!(report["counts"][kind]["new"], expected, "{source} {kind}");
+        }
+        let [voters, nameless, doubles] = votes;
+        let source_votes = voters + nameless + doubles;
+        assert_eq!(
+            report["votes"],
+            json!({ "source": source_votes, "voters": voters, "nameless": nameless, "doubles": doubles }),
+            "{source}"
+        );
+        assert_eq!(report["counts"]["votes"]["new"], voters, "{source}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM outbox"), 0);
+    let doctor = roadmap_command(app.data_dir()).arg("doctor").output().expect("the command runs");
+    let lines = String::from_utf8(doctor.stdout).expect("text");
+    assert!(lines.contains("ok       votes      all numbers of votes are right"), "{lines}");
+}
+
+/// Import contract 3, 4, 5: a picture of a backup is shown on the page of its feature request, a changelog links to its own,
+/// and both go with the import.
+#[test]
+fn pictures_and_changelogs_come_and_go() {
+    let app = App::start();
+    let fider = imported(&app, &["fider", &sample("fider/backup.zip")], 0);
+    let canny = imported(&app, &["canny", &sample("canny")], 0);
+    let texts = app.sql("SELECT description FROM feature_requests UNION ALL SELECT content FROM comments");
+    let shown: Vec<_> = texts.iter().filter_map(|text| text.split("<img src=\"").nth(1)?.split('"').next()).collect();
+    assert_eq!(shown.len(), 1, "{texts:?}");
+    let picture = app.acme.page(shown[0]);
+    assert_eq!(picture.status(), 200);
+    let changelogs = app.acme.get_changelogs("").is_ok();
+    assert_eq!(column(&changelogs, "changelogs", "title"), ["Later", "Dark mode is here"]);
+    assert_eq!(app.count("SELECT count(*) FROM changelogs WHERE notified AND published_at IS NOT NULL"), 1);
+    for report in [&canny, &fider] {
+        let undone = imported(&app, &["undo", report["id"].as_str().unwrap(), "--yes"], 0);
+        assert_eq!((&undone["kept"], &undone["deleted"]["feature_requests"]), (&json!([]), &json!(4)));
+    }
+    for table in ["feature_requests", "changelogs", "customers", "votes"] {
+        assert_eq!(app.count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
+    }
 }
 
 /// A file of so many feature requests, and one with some votes for each of them.

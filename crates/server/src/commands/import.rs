@@ -79,6 +79,34 @@ pub(crate) enum ImportCommand {
         #[command(flatten)]
         delimiter: Delimiter,
     },
+    /// Import the zip of an export of Quackback, or its template CSV
+    Quackback {
+        #[command(flatten)]
+        import: Run,
+        #[command(flatten)]
+        delimiter: Delimiter,
+    },
+    /// Import the CSVs of an export of ClearFlask, or the zip with them
+    Clearflask {
+        #[command(flatten)]
+        import: Run,
+        #[command(flatten)]
+        delimiter: Delimiter,
+    },
+    /// Import the tables of a database of Astuto, as `\copy … CSV HEADER` of psql writes them: a folder or a zip
+    Astuto {
+        #[command(flatten)]
+        import: Run,
+        #[command(flatten)]
+        delimiter: Delimiter,
+    },
+    /// Import the tables of a database of LogChimp, as `\copy … CSV HEADER` of psql writes them: a folder or a zip
+    Logchimp {
+        #[command(flatten)]
+        import: Run,
+        #[command(flatten)]
+        delimiter: Delimiter,
+    },
     /// List the imports of a workspace, newest first
     List {
         #[command(flatten)]
@@ -209,15 +237,13 @@ impl ImportCommand {
                 import.run(Source::Csv, &reading, settings).await
             }
             Self::Fider { import } => import.run(Source::Fider, &import.reading()?, settings).await,
-            Self::Canny { import, delimiter } => {
-                let reading = Reading { delimiter: delimiter.parse()?, ..import.reading()? };
-                import.run(Source::Canny, &reading, settings).await
-            }
             Self::Github { import } => import.run(Source::Github, &import.reading()?, settings).await,
-            Self::Uservoice { import, delimiter } => {
-                let reading = Reading { delimiter: delimiter.parse()?, ..import.reading()? };
-                import.run(Source::Uservoice, &reading, settings).await
-            }
+            Self::Astuto { import, delimiter } => import.run_tables(Source::Astuto, &delimiter, settings).await,
+            Self::Canny { import, delimiter } => import.run_tables(Source::Canny, &delimiter, settings).await,
+            Self::Clearflask { import, delimiter } => import.run_tables(Source::Clearflask, &delimiter, settings).await,
+            Self::Logchimp { import, delimiter } => import.run_tables(Source::Logchimp, &delimiter, settings).await,
+            Self::Quackback { import, delimiter } => import.run_tables(Source::Quackback, &delimiter, settings).await,
+            Self::Uservoice { import, delimiter } => import.run_tables(Source::Uservoice, &delimiter, settings).await,
             Self::List { target, format } => {
                 let application = Application::open(settings).await?;
                 let workspace = target.find(&application).await?.id;
@@ -365,6 +391,11 @@ fn clean_up(ended: &Ended, folder: &Path) -> anyhow::Result<()> {
 }
 
 impl Run {
+    async fn run_tables(&self, source: Source, delimiter: &Delimiter, settings: &Settings) -> anyhow::Result<ExitCode> {
+        let reading = Reading { delimiter: delimiter.parse()?, ..self.reading()? };
+        self.run(source, &reading, settings).await
+    }
+
     async fn run(&self, source: Source, reading: &Reading, settings: &Settings) -> anyhow::Result<ExitCode> {
         let name = SourceName::parse("--name", self.name.as_deref().unwrap_or(source.name()))?;
         let options = self.load_options()?;

@@ -7,15 +7,19 @@ use roadmap_import::archive::Input;
 use roadmap_import::dates::{Dates, DayOrder};
 use roadmap_import::records::{Sink, VoteTotals};
 use roadmap_import::sources::csv::{FieldMap, MAX_RECORDS};
-use roadmap_import::sources::{canny, csv, fider, github, uservoice};
+use roadmap_import::sources::{astuto, canny, clearflask, csv, fider, github, logchimp, quackback, uservoice};
 
 /// A program whose files can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Csv,
-    Fider,
+    Astuto,
     Canny,
+    Clearflask,
+    Fider,
     Github,
+    Logchimp,
+    Quackback,
     Uservoice,
 }
 
@@ -24,31 +28,37 @@ impl Source {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
-            Self::Fider => "fider",
+            Self::Astuto => "astuto",
             Self::Canny => "canny",
+            Self::Clearflask => "clearflask",
+            Self::Fider => "fider",
             Self::Github => "github",
+            Self::Logchimp => "logchimp",
+            Self::Quackback => "quackback",
             Self::Uservoice => "uservoice",
         }
     }
 
     /// Refuses the files of another program.
     pub(crate) fn check(self, inputs: &[Input]) -> anyhow::Result<()> {
-        let found = if uservoice::recognizes(inputs) {
-            Some(("UserVoice", Self::Uservoice))
-        } else if github::recognizes(inputs) {
-            Some(("GitHub", Self::Github))
-        } else if fider::recognizes(inputs) {
-            Some(("Fider", Self::Fider))
-        } else if canny::recognizes(inputs) {
-            Some(("Canny", Self::Canny))
-        } else {
-            None
-        };
+        type Recognize = fn(&[Input]) -> bool;
+        // Those whose files have columns of their own come first.
+        let programs: [(&str, Self, Recognize); 8] = [
+            ("UserVoice", Self::Uservoice, uservoice::recognizes),
+            ("Astuto", Self::Astuto, astuto::recognizes),
+            ("LogChimp", Self::Logchimp, logchimp::recognizes),
+            ("Quackback", Self::Quackback, quackback::recognizes),
+            ("ClearFlask", Self::Clearflask, clearflask::recognizes),
+            ("GitHub", Self::Github, github::recognizes),
+            ("Fider", Self::Fider, fider::recognizes),
+            ("Canny", Self::Canny, canny::recognizes),
+        ];
+        let found = programs.into_iter().find(|(_, _, recognizes)| recognizes(inputs));
         match found {
-            Some((_, source)) if source == self => Ok(()),
+            Some((_, source, _)) if source == self => Ok(()),
             // Its tables are tables of any program.
-            Some((_, Self::Fider)) if self == Self::Csv && !is_backup(inputs) => Ok(()),
-            Some((program, source)) => {
+            Some((_, Self::Fider, _)) if self == Self::Csv && !is_backup(inputs) => Ok(()),
+            Some((program, source, _)) => {
                 bail!("the files are those of {program}: import them with `roadmap import {}`", source.name())
             }
             None => Ok(()),
@@ -84,6 +94,18 @@ impl Source {
             Self::Github => {
                 let options = github::Options { encoding, dates, is_known, max_records };
                 github::convert(inputs, &options, sink)?.votes
+            }
+            Self::Astuto | Self::Logchimp => {
+                let convert = if self == Self::Astuto { astuto::convert } else { logchimp::convert };
+                convert(inputs, &astuto::Options { encoding, delimiter, dates, is_known, max_records }, sink)?
+            }
+            Self::Clearflask => {
+                let options = clearflask::Options { encoding, delimiter, dates, is_known, max_records };
+                clearflask::convert(inputs, &options, sink)?
+            }
+            Self::Quackback => {
+                let options = quackback::Options { encoding, delimiter, dates, is_known, max_records };
+                quackback::convert(inputs, &options, sink)?
             }
             Self::Uservoice => {
                 let options = uservoice::Options { encoding, delimiter, dates, is_known, max_records };
