@@ -9,6 +9,7 @@ use roadmap_testkit::effort::{SeededRng, rounds};
 use serde_json::{Value, json};
 
 use crate::app::{App, eventually, files_below, roadmap_command};
+use crate::browser::Browser;
 use crate::database::sql_timestamp;
 use crate::shared::column;
 
@@ -303,8 +304,7 @@ fn pictures_and_changelogs_come_and_go() {
     let texts = app.sql("SELECT description FROM feature_requests UNION ALL SELECT content FROM comments");
     let shown: Vec<_> = texts.iter().filter_map(|text| text.split("<img src=\"").nth(1)?.split('"').next()).collect();
     assert_eq!(shown.len(), 1, "{texts:?}");
-    let picture = app.acme.page(shown[0]);
-    assert_eq!(picture.status(), 200);
+    assert_eq!(Browser::new(&app).get(shown[0]).status, 200);
     let changelogs = app.acme.get_changelogs("").is_ok();
     assert_eq!(column(&changelogs, "changelogs", "title"), ["Later", "Dark mode is here"]);
     assert_eq!(app.count("SELECT count(*) FROM changelogs WHERE notified AND published_at IS NOT NULL"), 1);
