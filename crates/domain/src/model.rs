@@ -17,6 +17,7 @@ pub mod cursor;
 pub mod customer;
 pub mod email_address;
 pub mod event;
+pub mod export;
 pub mod feature_request;
 pub mod html;
 pub mod id;

@@ -16,6 +16,7 @@
 //! | [`SearchIndex`] | the algorithm of searches (`usecase::search`) | store |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
 //! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments` | store |
+//! | [`SnapshotReader`] | `roadmap export` | store |
 //! | [`UsageStore`] | `StorageBudgets`, operator commands | store |
 //! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
 //! | [`PictureScaler`] | `AddPicture` | `roadmap-pictures` |
@@ -45,6 +46,7 @@ mod missed_searches;
 mod pictures;
 mod reads;
 mod search;
+mod snapshots;
 mod sources;
 mod unit_of_work;
 mod usage;
@@ -66,14 +68,15 @@ pub use reads::{
     SessionReader, SettingReader, TagReader, TrackReader, VoteReader,
 };
 pub use search::{IndexedRequest, Matches, SearchIndex, SynonymSource, TextSearch};
+pub use snapshots::{Snapshot, SnapshotReader};
 pub use sources::{PortalSource, TrackSource};
 pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
 pub use writes::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites,
     FeatureRequestWrites, HeldPostWrites, ImportRunWrites, ImportWrites, Insertion, MergeWrites, ModerationWrites,
-    Outbox, OwnPostWrites, Provisioning, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites, TrackWrites,
-    VoteWrites,
+    Outbox, OwnPostWrites, Provisioning, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites,
+    TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "memory-index"))]

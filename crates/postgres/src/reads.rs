@@ -21,6 +21,7 @@ mod requests;
 mod search;
 mod sessions;
 mod settings;
+mod snapshots;
 mod tags;
 mod tracks;
 mod votes;

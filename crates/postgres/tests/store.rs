@@ -62,6 +62,7 @@ async fn subject(database: &Arc<Database>, options: &PostgresOptions) -> Subject
     Subject {
         store: store.clone(),
         reader: reader.clone(),
+        snapshots: store.clone(),
         missed_searches: store.clone(),
         search: reader,
         directory: store.clone(),

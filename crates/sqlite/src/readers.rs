@@ -55,6 +55,11 @@ impl Readers {
         Ok(Self { pool: Pool::from(connections), connector: connector.clone(), open, wait })
     }
 
+    /// Opens connections like these.
+    pub(crate) fn connector(&self) -> Connector {
+        self.connector.clone()
+    }
+
     /// How long a read waits for a free connection.
     pub(crate) fn wait(&self) -> Duration {
         self.wait

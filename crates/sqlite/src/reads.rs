@@ -21,6 +21,7 @@ pub(crate) mod requests;
 pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod settings;
+mod snapshots;
 pub(crate) mod tags;
 pub(crate) mod tracks;
 mod votes;

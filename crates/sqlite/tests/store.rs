@@ -31,6 +31,7 @@ fn subject(folder: tempfile::TempDir, options: SqliteOptions) -> Subject {
     Subject {
         store: store.clone(),
         reader: store.clone(),
+        snapshots: store.clone(),
         missed_searches: store.clone(),
         search: store.clone(),
         directory: store.clone(),

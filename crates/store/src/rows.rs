@@ -3,6 +3,7 @@
 //! The fields of a row are in the order of the columns of its statements.
 
 mod comments;
+mod exports;
 mod imports;
 mod outbox;
 mod own_posts;
@@ -13,6 +14,11 @@ mod workspaces;
 pub use comments::{
     AuthorRow, CommentRow, CustomerTextRow, HeldCommentRow, HeldPostRow, NoteRow, TeamPostRow, TextCountsRow,
     team_posts,
+};
+pub use exports::{
+    ExportedAttachmentRow, ExportedChangelogRow, ExportedCommentRow, ExportedCustomerRow, ExportedEventRow,
+    ExportedFollowerRow, ExportedLaneRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow, ExportedPortalRow,
+    ExportedRequestRow, ExportedSettingRow, ExportedTrackRow, ExportedVoteRow, ExportedWorkspaceRow,
 };
 pub use imports::{
     ImportRow, ImportedRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,

@@ -55,6 +55,7 @@ pub mod request_pages;
 pub mod requests;
 pub mod search;
 pub mod sessions;
+pub mod snapshots;
 pub mod subscriptions;
 pub mod tags;
 pub mod team_mail;
@@ -96,6 +97,7 @@ macro_rules! contract_tests {
         $crate::requests!($subject);
         $crate::search!($subject);
         $crate::sessions!($subject);
+        $crate::snapshots!($subject);
         $crate::subscriptions!($subject);
         $crate::tags!($subject);
         $crate::team_mail!($subject);

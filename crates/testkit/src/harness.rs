@@ -37,8 +37,8 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft, VoteWithdrawn, Voter};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
-    Clock, IdGenerator, MailReader, Maintenance, MissedSearchStore, OutboxQueue, Reads, SettingReader, Store,
-    SynonymSource, TextSearch, UnitOfWork, UsageStore, WorkspaceDirectory,
+    Clock, IdGenerator, MailReader, Maintenance, MissedSearchStore, OutboxQueue, Reads, SettingReader, SnapshotReader,
+    Store, SynonymSource, TextSearch, UnitOfWork, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::change_members::AddMember;
@@ -70,6 +70,8 @@ pub struct Subject {
     pub store: Arc<dyn Store>,
     /// Reads of records.
     pub reader: Arc<dyn Reads>,
+    /// Reads of whole workspaces.
+    pub snapshots: Arc<dyn SnapshotReader>,
     /// Searches that found nothing.
     pub missed_searches: Arc<dyn MissedSearchStore>,
     pub search: Arc<dyn TextSearch>,

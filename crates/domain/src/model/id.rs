@@ -30,6 +30,20 @@ macro_rules! ids {
                 self.0.fmt(f)
             }
         }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+                let malformed = || serde::de::Error::custom("no hyphenated UUID");
+                parse_hyphenated_uuid(&text).map(Self).ok_or_else(malformed)
+            }
+        }
     )+};
 }
 

@@ -75,6 +75,21 @@ impl std::fmt::Display for Timestamp {
     }
 }
 
+impl serde::Serialize for Timestamp {
+    /// As [`std::fmt::Display`].
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    /// As [`Timestamp::parse`].
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("no timestamp of RFC 3339"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
