@@ -37,6 +37,7 @@ mod customers;
 mod decline;
 mod demo;
 mod doctor;
+mod exports;
 mod faults;
 mod feature_request_detail;
 mod feature_requests;

@@ -9,6 +9,7 @@ pub mod mail_requests;
 pub mod mail_retry;
 pub mod merging;
 pub mod own_pictures;
+pub mod portable_links;
 pub mod ranking;
 pub mod search;
 pub mod signed_reference;

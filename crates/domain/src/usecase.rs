@@ -33,6 +33,7 @@ pub mod need_no_answer;
 pub mod own_posts;
 pub mod post_comment;
 pub mod purge_removed_texts;
+pub mod record_export;
 pub mod reindex_search;
 pub mod remove_texts;
 pub mod rename_customer;

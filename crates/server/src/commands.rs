@@ -7,6 +7,7 @@ mod backup;
 mod changelog;
 mod customer;
 mod doctor;
+mod export;
 mod import;
 mod lane;
 mod mail;
@@ -125,6 +126,8 @@ enum ConfiguredCommand {
     /// Import feature requests, votes and comments of other programs, and undo imports
     #[command(subcommand)]
     Import(import::ImportCommand),
+    /// Write everything of a workspace into a zip (the service may run)
+    Export(export::ExportCommand),
 }
 
 impl Arguments {
@@ -181,6 +184,7 @@ impl ConfiguredCommand {
             Self::Portal(command) => command.run(&settings).await,
             Self::SignIn(command) => command.run(&settings).await,
             Self::Audit(command) => command.run(&settings).await,
+            Self::Export(command) => command.run(&settings).await,
         }?;
         Ok(ExitCode::SUCCESS)
     }

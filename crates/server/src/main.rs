@@ -15,6 +15,7 @@
 //! - [`doctor`]: checks the settings and everything that they refer to.
 //! - [`archive`]: a backup as one file.
 //! - [`import`]: records of other programs.
+//! - [`export`]: everything of a workspace as one zip.
 //! - [`commands`]: one module per command of the command line.
 //!
 //! Not here: business rules and SQL.
@@ -24,6 +25,7 @@ mod commands;
 mod credentials;
 mod demo;
 mod doctor;
+mod export;
 mod import;
 mod metrics;
 mod operator;

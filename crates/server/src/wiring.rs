@@ -13,7 +13,8 @@ use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
     Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance, MissedSearchStore,
-    OutboxQueue, PictureScaler, PreviewRenderer, Reads, Store, TextSearch, UsageStore, WorkspaceDirectory,
+    OutboxQueue, PictureScaler, PreviewRenderer, Reads, SnapshotReader, Store, TextSearch, UsageStore,
+    WorkspaceDirectory,
 };
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::authenticate::Authenticate;
@@ -66,6 +67,8 @@ pub(crate) struct Application {
     /// Generates ids.
     pub(crate) ids: Arc<dyn IdGenerator>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Reads whole workspaces.
+    pub(crate) snapshots: Arc<dyn SnapshotReader>,
     /// The outbox, as workers and operators see it.
     pub(crate) queue: Arc<dyn OutboxQueue>,
     /// Enforces the storage limits of workspaces.
@@ -175,7 +178,9 @@ impl Application {
         Ok(application)
     }
 
-    fn assemble<S: Store + WorkspaceDirectory + Maintenance + OutboxQueue + MissedSearchStore + 'static>(
+    fn assemble<
+        S: Store + WorkspaceDirectory + Maintenance + OutboxQueue + MissedSearchStore + SnapshotReader + 'static,
+    >(
         settings: &Settings,
         store: Arc<S>,
         backend: impl FnOnce(Arc<S>) -> Backend,
@@ -195,6 +200,7 @@ impl Application {
             directory: store.clone(),
             ids,
             clock,
+            snapshots: store.clone(),
             queue: store.clone(),
             budgets,
             usage,

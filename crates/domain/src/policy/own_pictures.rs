@@ -53,12 +53,12 @@ fn localize_tag(tag: &str, links: &Links, into: &mut String, files: &mut Vec<Att
 }
 
 /// A file of the workspace that a URL shows.
-enum Own {
+pub(super) enum Own {
     Picture(AttachmentId),
     File(AttachmentId),
 }
 
-fn find_own(url: &str, links: &Links) -> Option<Own> {
+pub(super) fn find_own(url: &str, links: &Links) -> Option<Own> {
     let path = url.strip_prefix(links.portal()).unwrap_or(url);
     if let Some(id) = picture::parse_path(path) {
         return Some(Own::Picture(id));

@@ -1,0 +1,648 @@
+//! `roadmap export`: everything of a workspace as one zip.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Cursor, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use image::{ImageFormat, RgbaImage};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::app::{App, form_with, run};
+use crate::database::{ON_POSTGRES, sql_timestamp, uuid_text};
+
+/// The entries before the files, in their order.
+const RECORDS: [&str; 14] = [
+    "lanes",
+    "tracks",
+    "members",
+    "customers",
+    "feature_requests",
+    "votes",
+    "subscriptions",
+    "comments",
+    "notes",
+    "events",
+    "changelogs",
+    "attachments",
+    "imported",
+    "workspace",
+];
+
+const TABLES: [&str; 5] =
+    ["csv/feature_requests.csv", "csv/votes.csv", "csv/comments.csv", "csv/customers.csv", "csv/changelogs.csv"];
+
+/// A PNG of two pixels.
+fn png() -> Vec<u8> {
+    let mut content = Cursor::new(Vec::new());
+    RgbaImage::from_pixel(2, 1, image::Rgba([7, 7, 7, 255])).write_to(&mut content, ImageFormat::Png).expect("a PNG");
+    content.into_inner()
+}
+
+/// An archive: the names of its entries in their order, and their contents.
+pub struct Archive {
+    names: Vec<String>,
+    contents: BTreeMap<String, Vec<u8>>,
+}
+
+impl Archive {
+    fn open(path: &Path) -> Self {
+        let mut zip = zip::ZipArchive::new(std::fs::File::open(path).expect("the archive")).expect("a zip");
+        let (mut names, mut contents) = (Vec::new(), BTreeMap::new());
+        for place in 0..zip.len() {
+            let mut entry = zip.by_index(place).expect("an entry");
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).expect("its content");
+            let name = entry.name().expect("a name").into_owned();
+            names.push(name.clone());
+            contents.insert(name, content);
+        }
+        Self { names, contents }
+    }
+
+    fn text(&self, name: &str) -> &str {
+        let content = self.contents.get(name).unwrap_or_else(|| panic!("{name}: {:?}", self.names));
+        std::str::from_utf8(content).expect("text")
+    }
+
+    /// Returns the records of a kind.
+    fn records(&self, kind: &str) -> Vec<Value> {
+        let lines = self.text(&format!("{kind}.ndjson")).lines();
+        lines.map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    fn manifest(&self) -> Value {
+        serde_json::from_str(self.text("manifest.json")).expect("a manifest")
+    }
+
+    /// The records and files, which do not say when the archive was written.
+    fn lasting(&self) -> BTreeMap<&str, &[u8]> {
+        let lasting = self.contents.iter().filter(|(name, _)| name.ends_with(".ndjson") || name.starts_with("files/"));
+        lasting.map(|(name, content)| (name.as_str(), content.as_slice())).collect()
+    }
+}
+
+/// Exports the workspace `acme`.
+#[track_caller]
+fn export(data: &Path, name: &str, flags: &[&str]) -> Archive {
+    export_of(data, "acme", name, flags)
+}
+
+#[track_caller]
+fn export_of(data: &Path, workspace: &str, name: &str, flags: &[&str]) -> Archive {
+    let path = data.join(name);
+    let to = path.to_str().expect("text");
+    let arguments = ["export", "--workspace", workspace, "--to", to];
+    let written = run(data, &[&arguments[..], flags].concat(), &[]).json();
+    assert_eq!(written["bytes"], json!(std::fs::metadata(&path).expect("a file").len()));
+    let archive = Archive::open(&path);
+    assert_eq!(written["entries"], archive.manifest()["entries"]);
+    archive
+}
+
+fn post(app: &App, id: &str, body: &Value) {
+    let response = app.acme.post_upvote(id, body);
+    assert_eq!(response.status, 201, "{}", response.text());
+}
+
+/// Fills the workspace `acme` with something of everything that it can have.
+fn fill(app: &App) {
+    let acme = &app.acme;
+    let upload = |name: &str, content: &[u8]| {
+        let response = acme.post_attachment(&form_with(name, content));
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()
+    };
+    let (picture, paper) = (upload("chart ü.png", &png()), upload("paper.txt", b"the paper"));
+    let (picture_url, paper_url) = (picture["blob_url"].as_str().unwrap(), paper["blob_url"].as_str().unwrap());
+    let description =
+        format!("<p>=1+1 <a href=\"{paper_url}\">paper</a></p><img src=\"{picture_url}\" alt=\"a &gt; b\">");
+    let body = json!({
+        "feature_request": { "title": "@Dark mode, \"please\"", "description": description, "tags": ["ui", "dark, mode"] },
+        "customer": { "email": "ann@customer.example", "name": "Ann" },
+    });
+    let dark = acme.post_feature_request(&body).json()["feature_request"]["id"].as_str().unwrap().to_owned();
+    let night = acme.feature_request_with(&json!({ "title": "Night theme", "tags": ["a;b"] }));
+    let black = acme.feature_request_with(&json!({ "title": "Black", "description": "OLED" }));
+    let secret = acme.feature_request_with(&json!({ "title": "Secret", "private": true }));
+    let gone = acme.feature_request_with(&json!({ "title": "Gone" }));
+    let waiting = acme.feature_request_with(&json!({ "title": "Waits", "private": true }));
+    app.data.hold_feature_request(&waiting);
+    let vote = |email: &str| json!({ "customer": { "email": email } });
+    for (id, email) in
+        [(&dark, "bob@a.example"), (&night, "bob@a.example"), (&night, "cyd@a.example"), (&black, "dan@b.example")]
+    {
+        post(app, id, &vote(email));
+    }
+    let with_note = json!({
+        "customer": { "email": "eve@b.example", "name": "=Eve" }, "reference_note": { "body": "<p>Deal of 10</p>" },
+    });
+    post(app, &secret, &with_note);
+    acme.comment(&dark, "We think about it");
+    let reply = acme.comment_by(&night, "bob@a.example", "<p>Yes<br>please</p>");
+    acme.patch_comment(&reply, &json!({ "comment": { "content": "<p>Yes, please</p>" } })).is_ok();
+    app.data.hold_comment(&dark, "dan@b.example", "<p>Held</p>", "61000");
+    acme.put_subscription(&black, &json!({ "email": "fay@b.example" })).is_ok();
+    acme.merge(&black, &night);
+    acme.merge(&night, &dark);
+    acme.patch_track(&dark, &json!({ "track_id": app.track("Planned"), "comment": { "content": "Soon" } })).is_ok();
+    acme.patch_feature_request(&secret, &json!({ "feature_request": { "title": "Secret plan" } })).is_ok();
+    assert_eq!(acme.delete_feature_request(&gone, "").status, 204);
+    let changelog = |fields: Value| {
+        let response = acme.post_changelog(&json!({ "changelog": fields }));
+        assert_eq!(response.status, 201, "{}", response.text());
+    };
+    changelog(json!({
+        "title": "Release", "content": format!("<p>New</p><img src=\"{picture_url}\">"), "category": "new",
+        "cover_image_signed_id": picture["signed_id"], "feature_request_ids": [secret, dark], "publish": true,
+    }));
+    changelog(json!({ "title": "Later", "content": "<p>Soon</p>", "publish_at": "2100-01-01T00:00:00.000Z" }));
+    changelog(json!({ "title": "Draft", "content": "<p>Perhaps</p>" }));
+    acme.put_synonyms(&json!({ "synonyms": [["dark", "night"], ["app", "client", "program"]] })).is_ok();
+    let portal = json!({
+        "accent_color": "#0a7d33", "mail_domains": ["customer.example"], "languages": ["de", "en"], "time_zone": "Europe/Berlin",
+        "reply_to": "hello@acme.example", "noun": "ideas",
+    });
+    acme.patch_portal(&json!({ "portal": portal })).is_ok();
+    app.roadmap(&[
+        "member",
+        "add",
+        "--workspace",
+        "acme",
+        "--email",
+        "pat@acme.example",
+        "--name",
+        "Pat",
+        "--role",
+        "admin",
+    ])
+    .json();
+    app.roadmap(&["member", "remove", "--workspace", "acme", "pat@acme.example"]).json();
+    let at = |millis: &str| sql_timestamp(millis);
+    let yes = if *ON_POSTGRES { "true" } else { "1" };
+    app.data.execute(&format!(
+        "UPDATE members SET saved_views = '[[\"Mine\",\"state=open\"]]', team_mail = 'each', shortcuts = {yes}
+             WHERE email = 'olga@acme.example';
+         UPDATE customers SET blocked_at = {}, mail_stopped_at = {}, mail_stopped_because = 'blocked', stops_changelogs = {yes}
+             WHERE email = 'cyd@a.example';
+         UPDATE customers SET language = 'de', last_language = 'ar', news_since = {} WHERE email = 'dan@b.example';
+         UPDATE lanes SET names = '{{\"de\":\"Geplant\"}}' WHERE name = 'Planned';
+         UPDATE portal_settings SET welcome_text = '{{\"en\":\"Hello\"}}', logo_attachment_id = (
+             SELECT id FROM attachments WHERE filename = 'paper.txt');
+         UPDATE settings SET sender_name = 'Acme feedback'",
+        at("1700000000123"),
+        at("1700000000123"),
+        at("1700000000000"),
+    ));
+    let posts = app.data_dir().join("posts.csv");
+    std::fs::write(&posts, "id,title,votes,url\nA-1,From elsewhere,7,https://old.example/1\n").expect("a file");
+    app.roadmap(&["import", "csv", posts.to_str().unwrap(), "--workspace", "acme"]).json();
+}
+
+/// Import contract 6: the entries in their order with their digests, keys in a fixed order, a private file that is not
+/// replaced.
+#[test]
+fn everything_of_a_workspace_is_exported() {
+    let app = App::start();
+    fill(&app);
+    let archive = export(app.data_dir(), "all.zip", &[]);
+    let path = app.data_dir().join("all.zip");
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+
+    let attachments = archive.records("attachments");
+    // Two uploads, and the picture that texts have.
+    assert_eq!(attachments.len(), 3);
+    let files = attachments.iter().map(|file| format!("files/{}", file["id"].as_str().unwrap()));
+    let expected: Vec<String> = RECORDS
+        .iter()
+        .map(|kind| format!("{kind}.ndjson"))
+        .chain(files)
+        .chain(TABLES.map(str::to_owned))
+        .chain(["manifest.json".to_owned()])
+        .collect();
+    assert_eq!(archive.names, expected);
+    let manifest = archive.manifest();
+    assert_eq!((&manifest["format"], &manifest["format_version"]), (&json!("roadmap-export"), &json!(1)));
+    assert_eq!(manifest["workspace"], json!({ "subdomain": "acme", "product_name": "Acme" }));
+    assert_eq!(manifest["options"], json!({ "without_people": false, "without_notes": false }));
+    let entries = manifest["entries"].as_array().unwrap();
+    assert_eq!(entries.len() + 1, archive.names.len());
+    for (entry, name) in entries.iter().zip(&archive.names) {
+        let content = &archive.contents[name];
+        let digest: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            (&entry["name"], &entry["bytes"], &entry["sha256"]),
+            (&json!(name), &json!(content.len()), &json!(digest))
+        );
+        if let Some(kind) = name.strip_suffix(".ndjson") {
+            assert_eq!(entry["records"], json!(archive.records(kind).len()), "{name}");
+            assert_ne!(entry["records"], json!(0), "{name}");
+        }
+    }
+    let paper = attachments.iter().find(|file| file["filename"] == "paper.txt").unwrap();
+    assert_eq!(archive.text(&format!("files/{}", paper["id"].as_str().unwrap())), "the paper");
+    assert!(archive.names.iter().any(|name| *name == format!("files/{}", paper["id"].as_str().unwrap())));
+
+    let requests = archive.records("feature_requests");
+    assert_eq!(requests.len(), 6);
+    let dark = &requests[0];
+    let picture = attachments.iter().find(|file| file["picture_by"] == "team").unwrap()["id"].as_str().unwrap();
+    assert_eq!(
+        dark["description"],
+        format!(
+            "<p>=1+1 <a href=\"attachment:{}\" rel=\"nofollow noopener\">paper</a></p>\
+             <img src=\"attachment:{picture}\" alt=\"a &gt; b\" width=\"2\" height=\"1\">",
+            paper["id"].as_str().unwrap()
+        )
+    );
+    assert_eq!((&requests[1]["merged_into_id"], &requests[2]["merged_into_id"]), (&dark["id"], &requests[1]["id"]));
+    assert_eq!((&requests[5]["nameless_votes"], &requests[5]["tag_number"]), (&json!(7), &json!(7)));
+    assert_eq!(archive.records("workspace")[0]["last_tag_number"], 7);
+    assert_eq!(archive.records("imported")[0]["external_id"], "A-1");
+    // Oldest first: the held one is from 1970.
+    assert_eq!(archive.records("comments")[0]["held"], true);
+    for kind in ["customers", "feature_requests", "votes", "comments", "events", "changelogs", "attachments"] {
+        let times: Vec<_> = archive.records(kind).iter().map(|record| record["created_at"].to_string()).collect();
+        assert!(times.is_sorted(), "{kind}: {times:?}");
+    }
+    // Nothing says where it was, how files are stored or who may read them.
+    let [workspace] = &app.sql(&format!("SELECT {} FROM workspaces", uuid_text("id")))[..] else { panic!() };
+    for name in archive.names.iter().filter(|name| name.ends_with(".ndjson")) {
+        let text = archive.text(name);
+        for secret in [workspace.as_str(), "roadmap.example.com", "/blobs/", "/pictures/"] {
+            assert!(!text.contains(secret), "{name} has {secret}: {text}");
+        }
+    }
+
+    let to = path.to_str().unwrap();
+    let again = app.roadmap(&["export", "--workspace", "acme", "--to", to]);
+    assert!(
+        !again.success && again.stderr.contains("the file exists already; --force replaces it"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(export(app.data_dir(), "all.zip", &["--force"]).lasting(), archive.lasting());
+    let left: Vec<_> = std::fs::read_dir(app.data_dir()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_str().unwrap().starts_with(".roadmap-export")), "{left:?}");
+    let audited = app.acme.get_audit_entries("action=export.create").is_ok();
+    assert_eq!(audited["audit_entries"].as_array().map(Vec::len), Some(2));
+    app.has_logged_no_failure();
+}
+
+/// Import contract 6: without people, only their ids are left, and all numbers are the same.
+#[test]
+fn an_export_without_people_has_the_same_numbers() {
+    let app = App::start();
+    fill(&app);
+    let (all, without) =
+        (export(app.data_dir(), "all.zip", &[]), export(app.data_dir(), "w.zip", &["--without-people"]));
+    for kind in RECORDS {
+        let left = if ["notes", "imported"].contains(&kind) { 0 } else { all.records(kind).len() };
+        assert_eq!(without.records(kind).len(), left, "{kind}");
+    }
+    let ids = |kind: &str| all.records(kind).iter().map(|record| json!({ "id": record["id"] })).collect::<Vec<_>>();
+    for kind in ["customers", "members"] {
+        assert_eq!(without.records(kind), ids(kind));
+    }
+    let everything: Vec<u8> = without.contents.values().flatten().copied().collect();
+    let everything = String::from_utf8_lossy(&everything);
+    for person in ["ann@", "bob@", "olga@", "Olga", "\"Ann\"", "=Eve", "Deal of 10"] {
+        assert!(!everything.contains(person), "{person}");
+    }
+    assert_eq!(without.text("csv/votes.csv").lines().count(), all.text("csv/votes.csv").lines().count());
+    let without_notes = export(app.data_dir(), "n.zip", &["--without-notes"]);
+    assert!(
+        without_notes.records("notes").is_empty() && !without_notes.text("csv/comments.csv").contains("Deal of 10")
+    );
+    assert_eq!(without_notes.records("customers"), all.records("customers"));
+}
+
+/// Import contract 5 and 6: the files for spreadsheets are guarded, and `import csv` understands them.
+#[test]
+fn the_tables_of_an_export_can_be_imported() {
+    let app = App::start();
+    fill(&app);
+    let archive = export(app.data_dir(), "all.zip", &[]);
+    let requests = archive.text("csv/feature_requests.csv");
+    assert!(requests.starts_with("\u{feff}\"id\",\"tag_number\",\"title\""), "{requests}");
+    assert!(requests.contains("\"'@Dark mode, \"\"please\"\"\""), "{requests}");
+    assert!(archive.text("csv/customers.csv").contains("\"'=Eve\""));
+    let other = app.workspace("other");
+    let paths: Vec<String> = ["csv/feature_requests.csv", "csv/votes.csv", "csv/comments.csv"]
+        .into_iter()
+        .map(|name| {
+            let path = app.data_dir().join(name.replace('/', "-"));
+            std::fs::write(&path, &archive.contents[name]).expect("a file");
+            path.to_str().unwrap().to_owned()
+        })
+        .collect();
+    let base = ["import", "csv", "--workspace", "other"];
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let report = run(app.data_dir(), &[&base[..], &paths].concat(), &[]).json();
+    assert_eq!(report["problems"], 0, "{report}");
+    let counts = |kind: &str| report["counts"][kind]["new"].as_u64().unwrap();
+    let held = archive.records("comments").iter().filter(|comment| comment["held"] == true).count() as u64;
+    for (kind, expected) in [
+        ("feature_requests", archive.records("feature_requests").len() as u64),
+        ("votes", archive.records("votes").len() as u64),
+        ("comments", archive.records("comments").len() as u64 - held),
+        ("notes", archive.records("notes").len() as u64),
+        ("merges", 2),
+    ] {
+        assert_eq!(counts(kind), expected, "{kind}: {report}");
+    }
+    let titles: BTreeSet<String> = archive
+        .records("feature_requests")
+        .iter()
+        .map(|request| request["title"].as_str().unwrap().to_owned())
+        .collect();
+    let imported = app.sql(
+        "SELECT title FROM feature_requests JOIN workspaces ON workspaces.id = workspace_id WHERE subdomain = 'other'",
+    );
+    assert_eq!(imported.into_iter().collect::<BTreeSet<_>>(), titles);
+    let tags = other.detail("1")["tags"].clone();
+    assert_eq!(tags, json!(["ui", "dark, mode"]));
+}
+
+/// Where the columns of a table are in an export: the kind of records, and pairs of a column and a key.
+const EXPORTED: &[(&str, &str, &[(&str, &str)])] = &[
+    (
+        "lanes",
+        "lanes",
+        &[("id", "id"), ("name", "name"), ("kind", "kind"), ("names", "names"), ("position", "position")],
+    ),
+    ("tracks", "tracks", &[("id", "id"), ("name", "name"), ("lane_id", "lane_id"), ("position", "position")]),
+    (
+        "members",
+        "members",
+        &[
+            ("id", "id"),
+            ("email", "email"),
+            ("name", "name"),
+            ("role", "role"),
+            ("team_mail", "team_mail"),
+            ("saved_views", "saved_views"),
+            ("shortcuts", "shortcuts"),
+            ("created_at", "created_at"),
+            ("removed_at", "removed_at"),
+        ],
+    ),
+    (
+        "customers",
+        "customers",
+        &[
+            ("id", "id"),
+            ("email", "email"),
+            ("name", "name"),
+            ("language", "language"),
+            ("last_language", "last_language"),
+            ("mail_stopped_at", "mail_stopped_at"),
+            ("mail_stopped_because", "mail_stopped_because"),
+            ("stops_changelogs", "stops_changelogs"),
+            ("news_since", "news_since"),
+            ("blocked_at", "blocked_at"),
+            ("created_at", "created_at"),
+        ],
+    ),
+    (
+        "feature_requests",
+        "feature_requests",
+        &[
+            ("id", "id"),
+            ("tag_number", "tag_number"),
+            ("title", "title"),
+            ("description", "description"),
+            ("track_id", "track_id"),
+            ("author_id", "author_id"),
+            ("private", "private"),
+            ("awaiting_approval", "awaiting_approval"),
+            ("merged_into_id", "merged_into_id"),
+            ("handled_at", "handled_at"),
+            ("status_since", "status_since"),
+            ("created_at", "created_at"),
+            ("updated_at", "updated_at"),
+        ],
+    ),
+    ("feature_request_tags", "feature_requests", &[("request_id", "id"), ("position", "tags"), ("tag", "tags")]),
+    ("vote_tallies", "feature_requests", &[("nameless_votes", "nameless_votes")]),
+    (
+        "votes",
+        "votes",
+        &[
+            ("request_id", "feature_request_id"),
+            ("customer_id", "customer_id"),
+            ("subscribed", "subscribed"),
+            ("created_at", "created_at"),
+        ],
+    ),
+    (
+        "followers",
+        "subscriptions",
+        &[("request_id", "feature_request_id"), ("customer_id", "customer_id"), ("created_at", "created_at")],
+    ),
+    (
+        "comments",
+        "comments",
+        &[
+            ("id", "id"),
+            ("request_id", "feature_request_id"),
+            ("author_id", "author_id"),
+            ("customer_id", "customer_id"),
+            ("content", "content"),
+            ("created_at", "created_at"),
+            ("updated_at", "updated_at"),
+        ],
+    ),
+    (
+        "held_comments",
+        "comments",
+        &[
+            ("id", "id"),
+            ("request_id", "feature_request_id"),
+            ("customer_id", "customer_id"),
+            ("content", "content"),
+            ("created_at", "created_at"),
+        ],
+    ),
+    (
+        "notes",
+        "notes",
+        &[
+            ("id", "id"),
+            ("request_id", "feature_request_id"),
+            ("customer_id", "customer_id"),
+            ("author_id", "author_id"),
+            ("body", "body"),
+            ("created_at", "created_at"),
+        ],
+    ),
+    (
+        "feature_request_events",
+        "events",
+        &[
+            ("id", "id"),
+            ("request_id", "feature_request_id"),
+            ("kind", "kind"),
+            ("details", "details"),
+            ("actor_kind", "actor_kind"),
+            ("actor_id", "actor_id"),
+            ("actor_name", "actor_name"),
+            ("created_at", "created_at"),
+        ],
+    ),
+    (
+        "changelogs",
+        "changelogs",
+        &[
+            ("id", "id"),
+            ("title", "title"),
+            ("content", "content"),
+            ("category", "category"),
+            ("cover_attachment_id", "cover_attachment_id"),
+            ("published_at", "publish_at"),
+            ("notified", "notified"),
+            ("notifies", "notifies"),
+            ("created_at", "created_at"),
+            ("updated_at", "updated_at"),
+        ],
+    ),
+    (
+        "changelog_feature_requests",
+        "changelogs",
+        &[("changelog_id", "id"), ("request_id", "feature_request_ids"), ("position", "feature_request_ids")],
+    ),
+    (
+        "attachments",
+        "attachments",
+        &[
+            ("id", "id"),
+            ("filename", "filename"),
+            ("content_type", "content_type"),
+            ("byte_size", "byte_size"),
+            ("checksum", "checksum"),
+            ("width", "width"),
+            ("height", "height"),
+            ("picture_by", "picture_by"),
+            ("created_at", "created_at"),
+        ],
+    ),
+    (
+        "imported",
+        "imported",
+        &[
+            ("name", "name"),
+            ("kind", "kind"),
+            ("external_id", "external_id"),
+            ("local_id", "local_id"),
+            ("digest", "digest"),
+            ("written_at", "written_at"),
+        ],
+    ),
+    (
+        "settings",
+        "workspace",
+        &[("product_name", "product_name"), ("website_url", "website_url"), ("sender_name", "sender_name")],
+    ),
+    (
+        "portal_settings",
+        "workspace",
+        &[
+            ("access", "visibility"),
+            ("mail_domains", "mail_domains"),
+            ("is_indexed", "indexing"),
+            ("embed_origins", "embed_origins"),
+            ("languages", "languages"),
+            ("holds_posts", "moderation"),
+            ("accent", "accent_color"),
+            ("logo_attachment_id", "logo_attachment_id"),
+            ("reply_to", "reply_to"),
+            ("time_zone", "time_zone"),
+            ("welcome_text", "welcome_text"),
+            ("form_question", "form_question"),
+            ("noun", "noun"),
+        ],
+    ),
+    ("synonyms", "workspace", &[("group_number", "synonyms"), ("position", "synonyms"), ("phrase", "synonyms")]),
+];
+
+/// What is in no export, and why: tables, or columns of tables that are in it.
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("__diesel_schema_migrations", "the database itself"),
+    ("workspaces", "the installation; the manifest has the subdomain"),
+    ("api_keys", "keys"),
+    ("audit_entries", "the audit log, which says what was done here"),
+    ("change_counters", "numbers of the list of changes, which clients of the API here have read"),
+    ("changes", "the list of changes, which clients of the API here have read"),
+    ("company_tallies", "counted from votes"),
+    ("confirmed_addresses", "sign-ins"),
+    ("counted_mails", "mail that was asked for in the last day"),
+    ("imports", "runs of imports, whose folders are here; imported has what they have made"),
+    ("mail_hours", "how much mail was sent in the last day"),
+    ("missed_searches", "searches on the pages here, kept for some weeks"),
+    ("operations", "saved responses"),
+    ("outbox", "the outbox"),
+    ("outdated_documents", "derived from feature requests"),
+    ("removed_comments", "texts that were removed by moderators; kept for undoing that here for 30 days"),
+    ("removed_requests", "texts that were removed by moderators; kept for undoing that here for 30 days"),
+    ("search_documents", "derived from feature requests"),
+    ("search_index", "derived from feature requests"),
+    ("search_index_config", "derived from feature requests"),
+    ("search_index_docsize", "derived from feature requests"),
+    ("search_index_idx", "derived from feature requests"),
+    ("search_index_data", "derived from feature requests"),
+    ("search_trigrams", "derived from feature requests"),
+    ("search_words", "derived from feature requests"),
+    ("sessions", "sessions"),
+    ("sign_ins", "sign-ins"),
+    ("sqlite_sequence", "the database itself"),
+    ("text_pictures", "read from the texts"),
+    ("track_tallies", "counted from feature requests"),
+    ("workspace_usage", "counted from records and files"),
+    ("attachments.key attachments.service_name", "where the installation stores the content"),
+    ("customers.email_folded customers.name_folded", "derived from address and name"),
+    ("customers.import_id votes.import_id followers.import_id imported.import_id", "the run here that has made it"),
+    ("feature_requests.row_number feature_requests.root_id feature_requests.was_merged", "derived from merged_into_id"),
+    ("feature_requests.description_text feature_request_tags.tag_folded", "derived from the texts"),
+    ("feature_requests.attention", "derived from comments and handled_at"),
+    ("members.email_folded", "derived from the address"),
+    ("members.told_until", "until when the mail from here has told the member what customers wrote"),
+    ("tag_counters.workspace_id", "the workspace; its number is last_tag_number"),
+    (
+        "vote_tallies.row_number vote_tallies.request_id vote_tallies.tag_number vote_tallies.votes_count vote_tallies.tier \
+         vote_tallies.track_id vote_tallies.private vote_tallies.root_id vote_tallies.tree_version vote_tallies.attention \
+         vote_tallies.trend vote_tallies.trend_tier vote_tallies.companies_count",
+        "copies, and counted from votes",
+    ),
+];
+
+/// Import contract 6: every column of the database is exported, or left out for a reason.
+#[test]
+fn no_column_is_forgotten() {
+    let app = App::start();
+    fill(&app);
+    let archive = export(app.data_dir(), "all.zip", &[]);
+    let columns = if *ON_POSTGRES {
+        "SELECT table_name || '.' || column_name FROM information_schema.columns
+         JOIN information_schema.tables USING (table_schema, table_name)
+         WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
+    } else {
+        "SELECT entry.name || '.' || field.name FROM sqlite_master AS entry JOIN pragma_table_info(entry.name) AS field
+         WHERE entry.type = 'table'"
+    };
+    let mut known: BTreeSet<String> = BTreeSet::from(["tag_counters.last_tag_number".to_owned()]);
+    for (table, kind, columns) in EXPORTED {
+        let keys: BTreeSet<String> =
+            archive.records(kind).iter().flat_map(|record| record.as_object().unwrap().keys().cloned()).collect();
+        for (column, key) in *columns {
+            assert!(keys.contains(*key), "{kind} has no {key}: {keys:?}");
+            known.insert(format!("{table}.{column}"));
+        }
+    }
+    let left_out: BTreeSet<&str> = LEFT_OUT.iter().flat_map(|(columns, _)| columns.split_whitespace()).collect();
+    for column in app.sql(columns) {
+        let (table, name) = column.split_once('.').unwrap();
+        let is_known = known.contains(&column) || left_out.contains(table) || left_out.contains(column.as_str());
+        assert!(is_known || name == "workspace_id", "{column} is neither exported nor left out for a reason");
+    }
+}
