@@ -139,7 +139,7 @@ pub enum Conflict {
     ImportTakenOver,
     /// The import cannot go on, because it has not stopped.
     ImportNotStopped,
-    /// The import cannot be undone: it has made nothing, it is undone, or it is too old.
+    /// The import cannot be undone: it is undone, too old, or has restored an export.
     ImportNotUndoable,
 }
 
@@ -160,7 +160,9 @@ impl Conflict {
             Self::ImportRunning => "Import is already running.",
             Self::ImportTakenOver => "Another process goes on with the import.",
             Self::ImportNotStopped => "Import has not stopped.",
-            Self::ImportNotUndoable => "Import cannot be undone: it is undone, or older than 30 days.",
+            Self::ImportNotUndoable => {
+                "Import cannot be undone: it is undone, older than 30 days, or has restored an export."
+            }
             Self::LastAdmin => "The last admin cannot be removed or demoted. Make another member an admin first.",
         }
     }

@@ -75,7 +75,7 @@ pub use usage::UsageStore;
 pub use writes::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites,
     FeatureRequestWrites, HeldPostWrites, ImportRunWrites, ImportWrites, Insertion, MergeWrites, ModerationWrites,
-    Outbox, OwnPostWrites, Provisioning, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites,
+    Outbox, OwnPostWrites, Provisioning, RestoreWrites, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites,
     TrackWrites, VoteWrites,
 };
 

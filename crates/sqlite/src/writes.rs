@@ -14,6 +14,7 @@ mod outbox;
 pub(crate) mod own_posts;
 mod provisioning;
 mod requests;
+mod restores;
 mod sessions;
 mod settings;
 mod subscriptions;

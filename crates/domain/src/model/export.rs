@@ -4,6 +4,8 @@
 //! others, under the names of the API. References are ids. In texts, links to own files are `attachment:<id>`
 //! ([`portable_links`](crate::policy::portable_links)).
 
+pub mod restore;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

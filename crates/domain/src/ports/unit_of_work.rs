@@ -9,7 +9,7 @@ use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites, FeatureRequestWrites,
     HeldPostWrites, ImportRunWrites, ImportWrites, MergeWrites, ModerationWrites, Outbox, OwnPostWrites, Provisioning,
-    SessionWrites, SettingWrites, SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
+    RestoreWrites, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -59,6 +59,7 @@ pub trait UnitOfWork:
     + MergeWrites
     + ImportWrites
     + ImportRunWrites
+    + RestoreWrites
     + VoteWrites
     + CommentWrites
     + HeldPostWrites

@@ -16,6 +16,7 @@ use crate::model::comment::{ListedComment, NewComment};
 use crate::model::customer::{Customer, CustomerName, NewCustomer};
 use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::event::NewEvent;
+use crate::model::export::restore::Part;
 use crate::model::feature_request::{
     EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText,
     Tag,
@@ -328,6 +329,24 @@ pub trait ImportRunWrites {
 
     /// Forgets where records came from that a run has made and that are not there any more.
     async fn forget_deleted(&mut self, import: ImportId) -> Result<(), StoreError>;
+}
+
+/// Writes of whole records that an export has.
+#[async_trait]
+pub trait RestoreWrites {
+    /// Whether the workspace has no feature request, no customer and no changelog.
+    async fn is_blank(&mut self) -> Result<bool, StoreError>;
+
+    /// Stores rows, which are a JSON array of the records of an export with what is derived from them
+    /// ([`Restorer`](crate::model::export::restore::Restorer)): with their IDs, numbers and times. What is counted from them is
+    /// right afterwards; the search index does not know them.
+    ///
+    /// Contract: the rows that they refer to exist, and they themselves do not. Only a member may have the address of one that
+    /// is there, which then becomes the given one.
+    async fn restore(&mut self, part: Part, rows: String) -> Result<(), StoreError>;
+
+    /// Sets the number of the newest feature request, which may be deleted since.
+    async fn set_last_tag_number(&mut self, number: i64) -> Result<(), StoreError>;
 }
 
 /// Writes of votes and their notes.
@@ -988,6 +1007,13 @@ mockall::mock! {
         async fn import_moves(&mut self, moves: &[ImportedMove]) -> Result<(), StoreError>;
         async fn import_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
         async fn set_nameless_votes(&mut self, votes: &[(FeatureRequestId, u32)]) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl RestoreWrites for Unit {
+        async fn is_blank(&mut self) -> Result<bool, StoreError>;
+        async fn restore(&mut self, part: Part, rows: String) -> Result<(), StoreError>;
+        async fn set_last_tag_number(&mut self, number: i64) -> Result<(), StoreError>;
     }
 
     #[async_trait]

@@ -6,5 +6,6 @@
 pub mod load;
 pub mod merges;
 pub mod prepare;
+pub mod restore;
 pub mod run;
 pub mod undo;

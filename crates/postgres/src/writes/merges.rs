@@ -272,7 +272,8 @@ impl PostgresUnit {
         Ok(())
     }
 
-    async fn refresh_attention(&self, requests: Vec<Uuid>) -> Result<(), StoreError> {
+    /// Sets again what feature requests need from the team.
+    pub(super) async fn refresh_attention(&self, requests: Vec<Uuid>) -> Result<(), StoreError> {
         let refresh = RefreshAttention { workspace: self.workspace, requests };
         self.run(refresh.execute(&mut self.connection()?)).await?;
         Ok(())

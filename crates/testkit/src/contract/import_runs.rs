@@ -574,7 +574,7 @@ pub async fn an_undone_run_leaves_nothing(harness: Harness) {
     };
     assert_eq!(without_audit(&after), without_audit(&before));
     assert_eq!(harness.lanes(acme).await.len(), 4);
-    let not_undoable = "Import cannot be undone: it is undone, or older than 30 days.";
+    let not_undoable = "Import cannot be undone: it is undone, older than 30 days, or has restored an export.";
     assert_eq!(harness.failure(acme, &BeginUndo { id, holder: HOLDER }).await, not_undoable);
     // Imported again, everything is new.
     let (id, again) = run(&harness, acme, "csv", &files, How::default()).await;

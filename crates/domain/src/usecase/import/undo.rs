@@ -14,6 +14,7 @@ use crate::model::import::run::{Import, ImportState};
 use crate::model::import::{MadeChangelog, MadePosts, MadeRequest};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
+use crate::usecase::import::restore::SOURCE;
 use crate::usecase::import::run::{Begun, at_work, stop_abandoned};
 use crate::usecase::indexing::index;
 
@@ -140,7 +141,7 @@ impl Operation for BeginUndo {
             return Ok(Performed::new(Begun::Busy(other.id), Audit::Unchanged));
         }
         let is_recent = import.began_at.plus(Import::UNDOABLE) > context.now;
-        if import.state == ImportState::Undone || !is_recent {
+        if import.state == ImportState::Undone || !is_recent || import.source == SOURCE {
             return Err(RoadmapError::Conflict(Conflict::ImportNotUndoable));
         }
         stop_abandoned(&mut imports, context.now, work).await?;
