@@ -9,7 +9,7 @@ use crate::app::{Client, Server, has_keys, refusal, run};
 use crate::database::{Data, millis_between};
 
 /// Starts the demo and reads its output up to the last command.
-fn demo(data: &Data) -> (Server, Vec<String>) {
+pub fn demo(data: &Data) -> (Server, Vec<String>) {
     // The port is unknown before the server listens, so the base URL must be the default one.
     let flags = ["--base-url", "http://localhost", "--demo"].map(str::to_owned);
     let mut server = Server::start(data.path(), &flags, &[]);

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::app::{App, form_with, run};
-use crate::database::{ON_POSTGRES, sql_timestamp, uuid_text};
+use crate::database::{Data, ON_POSTGRES, sql_timestamp, uuid_text};
+use crate::demo::demo;
+use crate::shared::column;
 
 /// The entries before the files, in their order.
 const RECORDS: [&str; 14] = [
@@ -363,6 +365,195 @@ fn the_tables_of_an_export_can_be_imported() {
     assert_eq!(imported.into_iter().collect::<BTreeSet<_>>(), titles);
     let tags = other.detail("1")["tags"].clone();
     assert_eq!(tags, json!(["ui", "dark, mode"]));
+}
+
+/// Creates a workspace and restores an archive into it. Returns the report.
+#[track_caller]
+fn restore(data: &Path, workspace: &str, archive: &Path, flags: &[&str]) -> Value {
+    let website = "https://elsewhere.example";
+    run(data, &["workspace", "create", workspace, "--product-name", "New", "--website-url", website], &[]).json();
+    let import = ["import", "roadmap", "--workspace", workspace, archive.to_str().unwrap()];
+    run(data, &[&import[..], flags].concat(), &[]).json()
+}
+
+/// What is counted and derived of feature requests. The tally of a merged one is what it was before the merge, and of no use.
+fn derived(data: &Data, workspace: &str) -> Vec<String> {
+    data.rows(&format!(
+        "SELECT r.tag_number || ' ' || CASE WHEN t.root_id IS NULL THEN t.votes_count ELSE 0 END || ' '
+             || coalesce(t.attention, '-') || ' ' || coalesce(root.tag_number, 0) || ' ' || r.description_text
+         FROM feature_requests r
+         JOIN workspaces w ON w.id = r.workspace_id AND w.subdomain = '{workspace}'
+         JOIN vote_tallies t ON t.workspace_id = r.workspace_id AND t.request_id = r.id
+         LEFT JOIN feature_requests root ON root.workspace_id = r.workspace_id AND root.id = t.root_id
+         ORDER BY r.tag_number"
+    ))
+}
+
+/// How many companies want a feature request.
+fn companies(data: &Data, workspace: &str) -> Vec<String> {
+    data.rows(&format!(
+        "SELECT r.tag_number || ' ' || t.companies_count FROM feature_requests r
+         JOIN workspaces w ON w.id = r.workspace_id AND w.subdomain = '{workspace}'
+         JOIN vote_tallies t ON t.workspace_id = r.workspace_id AND t.request_id = r.id
+         WHERE t.root_id IS NULL ORDER BY r.tag_number"
+    ))
+}
+
+/// Import contract 6: what was exported and restored is exported again with the same bytes, on a store and from one to the
+/// other, in a workspace of another name, on another address, with other references to files.
+#[test]
+fn an_export_comes_back_to_the_byte() {
+    let app = App::start();
+    fill(&app);
+    let first = export(app.data_dir(), "all.zip", &[]);
+    let archive = app.data_dir().join("all.zip");
+    let other = Data::file();
+    let report = restore(app.data_dir(), "copy", &archive, &["--make-members"]);
+    assert_eq!((&report["state"], &report["problems"]), (&json!("done"), &json!(0)), "{report}");
+    assert_eq!(report["votes"]["voters"], json!(first.records("votes").len()));
+    let copy = export_of(app.data_dir(), "copy", "copy.zip", &[]);
+    restore(other.path(), "acme", &archive, &["--make-members"]);
+    let there = export(other.path(), "there.zip", &[]);
+    restore(app.data_dir(), "back", &other.path().join("there.zip"), &["--make-members"]);
+    let back = export_of(app.data_dir(), "back", "back.zip", &[]);
+    for (name, again) in [("copy", &copy), ("there", &there), ("back", &back)] {
+        for (entry, content) in first.lasting() {
+            let restored = again.contents.get(entry).unwrap_or_else(|| panic!("{name} has no {entry}"));
+            let [content, restored] = [content, restored].map(String::from_utf8_lossy);
+            assert_eq!(restored, content, "{entry} of {name}");
+        }
+        assert_eq!(again.lasting().len(), first.lasting().len(), "{name}");
+    }
+    let expected = derived(&app.data, "acme");
+    assert_eq!(expected.len(), first.records("feature_requests").len());
+    for (data, workspace) in [(&app.data, "copy"), (&other, "acme"), (&app.data, "back")] {
+        assert_eq!(derived(data, workspace), expected, "{workspace}");
+        assert_eq!(companies(data, workspace), companies(&app.data, "acme"), "{workspace}");
+    }
+    let client = app.client("copy", &app.key("copy", &[]));
+    assert_eq!(
+        column(&client.get_feature_requests("query=night").is_ok(), "feature_requests", "title"),
+        column(&app.acme.get_feature_requests("query=night").is_ok(), "feature_requests", "title"),
+    );
+    // Links to files lead to those of the copy, and the next number is the next one.
+    let description = client.detail("1")["description"].as_str().unwrap().to_owned();
+    assert!(description.contains("<a href=\"https://copy.roadmap.example.com/blobs/"), "{description}");
+    assert_eq!(client.feature_request("Next")["number"], app.acme.feature_request("Next")["number"]);
+    assert_eq!(
+        app.sql(
+            "SELECT count(*) FROM outbox JOIN workspaces ON workspaces.id = workspace_id WHERE subdomain <> 'acme'"
+        ),
+        ["0"]
+    );
+    app.has_logged_no_failure();
+}
+
+/// Import contract 6: the data of the demo come back to the byte, too, on the other store.
+#[test]
+fn the_demo_comes_back_to_the_byte() {
+    let (data, other) = (Data::empty(), Data::file());
+    let (server, _) = demo(&data);
+    server.stop();
+    let first = export_of(data.path(), "demo", "all.zip", &[]);
+    assert!(first.records("votes").len() > 100);
+    restore(other.path(), "acme", &data.path().join("all.zip"), &["--make-members"]);
+    let there = export(other.path(), "there.zip", &[]);
+    for (entry, content) in first.lasting() {
+        let [content, restored] = [content, &there.contents[entry]].map(String::from_utf8_lossy);
+        assert!(restored == content, "{entry}: {restored} is not {content}");
+    }
+    assert_eq!(there.lasting().len(), first.lasting().len());
+    assert_eq!(derived(&other, "acme"), derived(&data, "demo"));
+    assert_eq!(companies(&other, "acme"), companies(&data, "demo"));
+}
+
+/// Import contract 6: without `--make-members`, members have no access; without people, all numbers are the same.
+#[test]
+fn people_come_back_as_far_as_they_are_in_the_export() {
+    let app = App::start();
+    fill(&app);
+    let all = export(app.data_dir(), "all.zip", &[]);
+    restore(app.data_dir(), "copy", &app.data_dir().join("all.zip"), &[]);
+    assert_eq!(app.roadmap(&["member", "list", "--workspace", "copy"]).json(), json!([]));
+    let copy = export_of(app.data_dir(), "copy", "copy.zip", &[]);
+    assert_eq!(copy.records("members").len(), all.records("members").len());
+    assert_eq!(copy.records("comments"), all.records("comments"));
+
+    export(app.data_dir(), "without.zip", &["--without-people"]);
+    restore(app.data_dir(), "nobody", &app.data_dir().join("without.zip"), &[]);
+    assert_eq!(derived(&app.data, "nobody"), derived(&app.data, "acme"));
+    let nobody = export_of(app.data_dir(), "nobody", "nobody.zip", &["--without-people"]);
+    assert_eq!(nobody.records("votes"), all.records("votes"));
+    let addresses = app.sql(
+        "SELECT email FROM customers JOIN workspaces ON workspaces.id = workspace_id
+         WHERE subdomain = 'nobody' AND (email NOT LIKE '%@roadmap.invalid' OR mail_stopped_at IS NULL)",
+    );
+    assert_eq!(addresses, Vec::<String>::new());
+}
+
+/// Import contract 5, 6: nothing is restored into a workspace that has something, nor from an archive that is not whole.
+#[test]
+fn what_cannot_be_restored_leaves_nothing() {
+    let app = App::start();
+    fill(&app);
+    export(app.data_dir(), "all.zip", &[]);
+    let archive = app.data_dir().join("all.zip");
+    let blank = app.workspace("blank");
+    let attempt = |workspace: &str, path: &Path, flags: &[&str]| {
+        let base = ["import", "roadmap", "--workspace", workspace];
+        run(app.data_dir(), &[&base[..], &[path.to_str().unwrap()], flags].concat(), &[])
+    };
+    let refused = attempt("acme", &archive, &[]);
+    assert!(!refused.success && refused.stderr.contains("a workspace without any"), "{}", refused.stderr);
+    let dry = attempt("blank", &archive, &["--dry-run"]).json();
+    let contents = Archive::open(&archive);
+    let votes = json!(contents.records("votes").len());
+    assert_eq!((&dry["id"], &dry["counts"]["votes"]["new"]), (&json!(null), &votes), "{dry}");
+
+    let changed = |name: &str, change: &dyn Fn(&str, Vec<u8>) -> Option<Vec<u8>>| {
+        let path = app.data_dir().join(name);
+        let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+        for entry in &contents.names {
+            if let Some(content) = change(entry, contents.contents[entry].clone()) {
+                zip.start_file(entry.as_str(), zip::write::SimpleFileOptions::default()).unwrap();
+                std::io::Write::write_all(&mut zip, &content).unwrap();
+            }
+        }
+        zip.finish().unwrap();
+        path
+    };
+    let replace = |of: &'static str, from: &'static str, to: &'static str| {
+        move |name: &str, content: Vec<u8>| {
+            let text = String::from_utf8_lossy(&content).into_owned();
+            Some(if name == of { text.replacen(from, to, 1).into_bytes() } else { content })
+        }
+    };
+    for (name, change, why) in [
+        (
+            "damaged.zip",
+            &replace("votes.ndjson", "true", "null") as &dyn Fn(&str, Vec<u8>) -> Option<Vec<u8>>,
+            "the entry votes.ndjson differs from the manifest",
+        ),
+        (
+            "newer.zip",
+            &replace("manifest.json", "\"format_version\": 1", "\"format_version\": 2"),
+            "a newer version has written",
+        ),
+        (
+            "missing.zip",
+            &|name, content| (name != "votes.ndjson").then_some(content),
+            "votes.ndjson of the manifest is missing",
+        ),
+        ("other.zip", &|name, content| (name != "manifest.json").then_some(content), "is no export of a workspace"),
+    ] {
+        let refused = attempt("blank", &changed(name, change), &[]);
+        assert!(!refused.success && refused.stderr.contains(why), "{name}: {}", refused.stderr);
+    }
+    assert_eq!(blank.get_feature_request("1").status, 404);
+    let report = attempt("blank", &archive, &[]).json();
+    let undo = ["import", "undo", "--workspace", "blank", report["id"].as_str().unwrap(), "--yes"];
+    let refused = app.roadmap(&undo);
+    assert!(refused.stderr.contains("has restored an export"), "{}", refused.stderr);
 }
 
 /// Where the columns of a table are in an export: the kind of records, and pairs of a column and a key.

@@ -28,6 +28,7 @@ use super::output::{OutputFormat, Row, print, print_json};
 use crate::import::folders;
 use crate::import::load::{Ended, Stop, Target, begun, is_taken_over};
 use crate::import::report::Report;
+use crate::import::restore::Restore;
 use crate::import::source::{Reading, Source};
 use crate::import::staging::{LoadOptions, PROBLEMS, REJECTED, Reader, Staged, Staging, Subscribe};
 use crate::import::undo::undo;
@@ -106,6 +107,11 @@ pub(crate) enum ImportCommand {
         import: Run,
         #[command(flatten)]
         delimiter: Delimiter,
+    },
+    /// Restore an export of a workspace into one that has no feature requests, customers and changelogs
+    Roadmap {
+        #[command(flatten)]
+        restore: RestoreRun,
     },
     /// List the imports of a workspace, newest first
     List {
@@ -210,6 +216,57 @@ pub(crate) struct Run {
     format: OutputFormat,
 }
 
+/// A run that restores an export.
+#[derive(Debug, Args)]
+pub(crate) struct RestoreRun {
+    #[command(flatten)]
+    target: WorkspaceArgument,
+    /// Zip that `roadmap export` has written
+    #[arg(value_name = "FILE")]
+    path: PathBuf,
+    /// Check the export, say what would be restored, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Give members the role and the access that they had (by default they have none until they are added)
+    #[arg(long)]
+    make_members: bool,
+    /// Folder for the files of the report
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    format: OutputFormat,
+}
+
+impl RestoreRun {
+    async fn run(&self, settings: &Settings) -> anyhow::Result<ExitCode> {
+        let application = Application::open(settings).await?;
+        let workspace = self.target.find(&application).await?;
+        let (links, blobs) = (super::links(settings, &workspace)?, Application::open_blobs(settings)?);
+        let stop = stop_at_signal()?;
+        folders::sweep(&settings.data_dir, application.clock.now())
+            .context("old files of imports cannot be deleted")?;
+        let restore = Restore {
+            application: &application,
+            workspace: workspace.id,
+            subdomain: workspace.subdomain.as_str(),
+            links: &links,
+            blobs: &*blobs,
+            data_dir: &settings.data_dir,
+            makes_members: self.make_members,
+            stop: &stop,
+        };
+        let (ended, folder) = restore.run(&self.path, self.dry_run, self.report.as_deref()).await?;
+        let Some(folder) = folder else {
+            print_report(&ended.report, self.report.as_deref(), self.format)?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        if let Some(to) = &self.report {
+            keep_report(&folder, to)?;
+        }
+        finish(ended, self.report.as_deref().unwrap_or(&folder), self.format)
+    }
+}
+
 /// A run in a list.
 #[derive(Serialize)]
 struct ListedImport {
@@ -244,6 +301,7 @@ impl ImportCommand {
             Self::Logchimp { import, delimiter } => import.run_tables(Source::Logchimp, &delimiter, settings).await,
             Self::Quackback { import, delimiter } => import.run_tables(Source::Quackback, &delimiter, settings).await,
             Self::Uservoice { import, delimiter } => import.run_tables(Source::Uservoice, &delimiter, settings).await,
+            Self::Roadmap { restore } => restore.run(settings).await,
             Self::List { target, format } => {
                 let application = Application::open(settings).await?;
                 let workspace = target.find(&application).await?.id;

@@ -50,7 +50,8 @@ impl Stop {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    fn is_requested(&self) -> bool {
+    /// Whether it is to stop.
+    pub(super) fn is_requested(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
