@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Stdio;
 
 use image::{ImageFormat, RgbaImage};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::app::{App, form_with, run};
+use crate::app::{App, eventually, form_with, roadmap_command, run};
 use crate::database::{Data, ON_POSTGRES, sql_timestamp, uuid_text};
 use crate::demo::demo;
 use crate::shared::column;
@@ -467,6 +468,57 @@ fn the_demo_comes_back_to_the_byte() {
     assert_eq!(companies(&other, "acme"), companies(&data, "demo"));
 }
 
+/// Import contract 5: killed at any point, the same command goes on and ends as if nothing had happened.
+#[test]
+fn a_restore_that_is_killed_goes_on() {
+    let app = App::start();
+    fill(&app);
+    let id = app.acme.feature_request_with(&json!({ "title": "Popular" }));
+    app.data.add_voters(&id, 20_000);
+    app.data.execute("UPDATE vote_tallies SET votes_count = 0");
+    let first = export(app.data_dir(), "all.zip", &[]);
+    let archive = app.data_dir().join("all.zip");
+    let website = "https://elsewhere.example";
+    app.roadmap(&["workspace", "create", "copy", "--product-name", "New", "--website-url", website]).json();
+    let command = || {
+        let mut command = roadmap_command(app.data_dir());
+        command.args([
+            "--base-url",
+            "https://roadmap.example.com",
+            "import",
+            "roadmap",
+            "--workspace",
+            "copy",
+            "--json",
+        ]);
+        command.args([archive.to_str().unwrap(), "--make-members"]);
+        command
+    };
+    let position = || {
+        let progress = app
+            .sql("SELECT progress FROM imports JOIN workspaces ON workspaces.id = workspace_id AND subdomain = 'copy'");
+        let progress: Option<Value> = progress.first().map(|text| serde_json::from_str(text).expect("JSON"));
+        progress.map_or(0, |progress| progress["position"].as_u64().unwrap())
+    };
+    for least in [1, 10_000] {
+        let mut child = command().stdout(Stdio::null()).spawn().expect("the command runs");
+        eventually("some records are in", || position() >= least);
+        child.kill().expect("a process");
+        child.wait().expect("a process");
+        // Nobody holds the run any longer.
+        app.data.execute(&format!("UPDATE imports SET seen_at = {} WHERE state = 'running'", sql_timestamp("0")));
+    }
+    let output = command().output().expect("the command runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    assert_eq!(report["counts"]["votes"]["new"], json!(first.records("votes").len()), "{report}");
+    let copy = export_of(app.data_dir(), "copy", "copy.zip", &[]);
+    for (entry, content) in first.lasting() {
+        assert!(copy.contents[entry] == content, "{entry}");
+    }
+    assert_eq!(app.client("copy", &app.key("copy", &[])).detail(&id)["votes_count"], 20_000);
+}
+
 /// Import contract 6: without `--make-members`, members have no access; without people, all numbers are the same.
 #[test]
 fn people_come_back_as_far_as_they_are_in_the_export() {
@@ -550,6 +602,8 @@ fn what_cannot_be_restored_leaves_nothing() {
         assert!(!refused.success && refused.stderr.contains(why), "{name}: {}", refused.stderr);
     }
     assert_eq!(blank.get_feature_request("1").status, 404);
+    let csv = app.roadmap(&["import", "csv", "--workspace", "blank", archive.to_str().unwrap()]);
+    assert!(!csv.success && csv.stderr.contains("restore them with `roadmap import roadmap`"), "{}", csv.stderr);
     let report = attempt("blank", &archive, &[]).json();
     let undo = ["import", "undo", "--workspace", "blank", report["id"].as_str().unwrap(), "--yes"];
     let refused = app.roadmap(&undo);

@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use encoding_rs::Encoding;
+use roadmap_domain::model::export::{Kind, MANIFEST};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_import::archive::Input;
 use roadmap_import::dates::{Dates, DayOrder};
@@ -41,6 +42,10 @@ impl Source {
 
     /// Refuses the files of another program.
     pub(crate) fn check(self, inputs: &[Input]) -> anyhow::Result<()> {
+        let has = |name: &str| inputs.iter().any(|input| input.name() == name);
+        if has(MANIFEST) && has(Kind::FeatureRequests.file()) {
+            bail!("the files are those of an export of this service: restore them with `roadmap import roadmap`");
+        }
         type Recognize = fn(&[Input]) -> bool;
         // Those whose files have columns of their own come first.
         let programs: [(&str, Self, Recognize); 8] = [
