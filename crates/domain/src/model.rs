@@ -32,6 +32,7 @@ pub mod note;
 pub mod operation_key;
 pub mod own_post;
 pub mod pagination;
+pub mod person;
 pub mod picture;
 pub mod portal;
 pub mod preview;

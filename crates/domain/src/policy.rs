@@ -1,6 +1,7 @@
 //! Pure functions that implement the rules of the service.
 
 pub mod contrast;
+pub mod erasing;
 pub mod idempotency;
 pub mod import_tracks;
 pub mod links;

@@ -15,10 +15,11 @@
 //! | [`TextSearch`] | `SearchFeatureRequests` | store |
 //! | [`SearchIndex`] | the algorithm of searches (`usecase::search`) | store |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
-//! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments` | store |
+//! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments`, `FinishErasures` | store |
 //! | [`SnapshotReader`] | `roadmap export` | store |
 //! | [`UsageStore`] | `StorageBudgets`, operator commands | store |
 //! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
+//! | [`PersonalFiles`] | `FinishErasures` | the server |
 //! | [`PictureScaler`] | `AddPicture` | `roadmap-pictures` |
 //! | [`PreviewRenderer`] | the pages | `roadmap-pictures` |
 //! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | store |
@@ -43,6 +44,7 @@ mod environment;
 mod mail;
 mod maintenance;
 mod missed_searches;
+mod personal_files;
 mod pictures;
 mod reads;
 mod search;
@@ -61,11 +63,12 @@ pub use environment::{
 pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use maintenance::Maintenance;
 pub use missed_searches::{MissedSearchLog, MissedSearchStore};
+pub use personal_files::PersonalFiles;
 pub use pictures::{PictureScaler, PreviewRenderer};
 pub use reads::{
     AccountReader, AttachmentReader, AuditReader, ChangeReader, ChangelogReader, CommentReader, CustomerReader,
-    FeatureRequestReader, InboxReader, MemberReader, OverviewReader, PortalListReader, Reads, RequestPageReader,
-    SessionReader, SettingReader, TagReader, TrackReader, VoteReader,
+    FeatureRequestReader, InboxReader, MemberReader, OverviewReader, PersonReader, PortalListReader, Reads,
+    RequestPageReader, SessionReader, SettingReader, TagReader, TrackReader, VoteReader,
 };
 pub use search::{IndexedRequest, Matches, SearchIndex, SynonymSource, TextSearch};
 pub use snapshots::{Snapshot, SnapshotReader};
@@ -75,8 +78,8 @@ pub use usage::UsageStore;
 pub use writes::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites,
     FeatureRequestWrites, HeldPostWrites, ImportRunWrites, ImportWrites, Insertion, MergeWrites, ModerationWrites,
-    Outbox, OwnPostWrites, Provisioning, RestoreWrites, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites,
-    TrackWrites, VoteWrites,
+    Outbox, OwnPostWrites, PersonWrites, Provisioning, RestoreWrites, SessionWrites, SettingWrites, SubscriptionWrites,
+    TagWrites, TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "memory-index"))]

@@ -23,6 +23,7 @@ pub mod delete_feature_request;
 pub mod delete_note;
 pub mod edit_comment;
 pub mod edit_feature_request;
+pub mod erase_customer;
 pub mod hold_comment;
 pub mod import;
 pub mod issue_api_key;

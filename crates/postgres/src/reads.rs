@@ -15,6 +15,7 @@ mod mail;
 mod maintenance;
 mod members;
 mod overview;
+mod people;
 mod portal_lists;
 mod request_pages;
 mod requests;

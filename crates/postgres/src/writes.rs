@@ -12,6 +12,7 @@ mod merges;
 mod moderation;
 mod outbox;
 mod own_posts;
+mod people;
 mod provisioning;
 mod requests;
 mod restores;

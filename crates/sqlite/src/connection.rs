@@ -44,6 +44,11 @@ impl Connector {
         File::open(&self.path).map_err(|error| StoreError::Unavailable(error.into()))
     }
 
+    /// Opens a connection that writes the database anew, which waits longer for others.
+    pub(crate) fn open_for_rewrite(&self, wait: Duration) -> Result<SqliteConnection, SqlError> {
+        Self { busy_timeout: wait, ..self.clone() }.connect()
+    }
+
     /// Opens a connection that cannot write.
     pub(crate) fn open_reader(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = self.connect()?;

@@ -91,6 +91,7 @@ impl SqliteOptions {
 /// The SQLite store. Clones share its connections.
 #[derive(Clone)]
 pub struct SqliteStore {
+    connector: Connector,
     writer: Writer,
     readers: Readers,
     search_time: Duration,
@@ -115,6 +116,7 @@ impl SqliteStore {
         Ok(Self {
             writer: Writer::open(connector.clone(), options.write_wait, on_commit)?,
             readers: Readers::open(&connector, options.readers, options.read_wait)?,
+            connector,
             search_time: options.search_time,
             common_expressions: Arc::default(),
         })

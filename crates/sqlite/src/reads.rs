@@ -15,6 +15,7 @@ mod mail;
 mod maintenance;
 mod members;
 pub(crate) mod overview;
+mod people;
 pub(crate) mod portal_lists;
 pub(crate) mod request_pages;
 pub(crate) mod requests;

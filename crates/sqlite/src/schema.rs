@@ -461,6 +461,28 @@ table! {
     }
 }
 
+table! {
+    erasures (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        digest -> Text,
+        votes -> Text,
+        texts -> Text,
+        erased_at -> BigInt,
+        words -> Nullable<Text>,
+        is_finished -> Bool,
+    }
+}
+
+table! {
+    imports (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        progress -> Text,
+        report -> Nullable<Text>,
+    }
+}
+
 allow_tables_to_appear_in_same_query!(
     workspaces,
     settings,

@@ -12,6 +12,7 @@ pub(crate) mod merges;
 mod moderation;
 mod outbox;
 pub(crate) mod own_posts;
+mod people;
 mod provisioning;
 mod requests;
 mod restores;

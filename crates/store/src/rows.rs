@@ -8,6 +8,7 @@ mod imports;
 mod outbox;
 mod own_posts;
 mod people;
+mod persons;
 mod requests;
 mod workspaces;
 
@@ -31,6 +32,7 @@ pub use people::{
     ApiKeyRow, AuditEntryRow, CustomerNameRow, CustomerRecordsRows, CustomerRow, MemberRow, MemberToTellRow,
     SessionEntryRow, SessionRow, SignInRow, VoterRow,
 };
+pub use persons::{ErasureRow, asked_requests, mentions, person_records, person_words};
 pub use requests::{
     CardRow, ChangeRow, EventRow, FollowedRow, InboxCountsRow, InboxListRow, LaneRow, LinkRow, MergePreviewRow,
     OverviewRows, PortalListRow, SitemapRow, SummaryRow, TrackRow, inbox_counts, limits, merge_preview, vote_counts,

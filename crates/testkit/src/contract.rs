@@ -46,6 +46,7 @@ pub mod merges;
 pub mod moderation;
 pub mod operations;
 pub mod own_posts;
+pub mod people;
 pub mod pictures;
 pub mod portal;
 pub mod portal_lists;
@@ -88,6 +89,7 @@ macro_rules! contract_tests {
         $crate::moderation!($subject);
         $crate::operations!($subject);
         $crate::own_posts!($subject);
+        $crate::people!($subject);
         $crate::pictures!($subject);
         $crate::portal!($subject);
         $crate::portal_lists!($subject);

@@ -62,6 +62,12 @@ impl Links {
         Self { base: base_url.workspace_url(subdomain), workspace, references }
     }
 
+    /// Returns what signs references.
+    #[must_use]
+    pub fn references(&self) -> &Arc<ReferenceSigner> {
+        &self.references
+    }
+
     /// Returns the URL of the portal, without a trailing slash. It is also the origin of its pages.
     #[must_use]
     pub fn portal(&self) -> &str {

@@ -33,6 +33,8 @@ pub enum Purpose {
     SignIn,
     /// A cookie that says who was signed in in a browser before.
     KnownBrowser,
+    /// A digest of an address that was erased, which is no reference.
+    ErasedAddress,
 }
 
 impl Purpose {
@@ -47,6 +49,7 @@ impl Purpose {
             Self::MailSettings => b"mail-settings",
             Self::SignIn => b"sign-in",
             Self::KnownBrowser => b"known-browser",
+            Self::ErasedAddress => b"erased-address",
         }
     }
 }
@@ -135,6 +138,11 @@ fn code(secret: &Secret, workspace: WorkspaceId, sign_in: Uuid) -> String {
         char::from(CODE_ALPHABET.get(index).copied().unwrap_or(b'A'))
     };
     (0..CODE_LENGTH).map(character).collect()
+}
+
+fn address_digest(secret: &Secret, workspace: WorkspaceId, address: &FoldedEmail) -> String {
+    let mac = secret.mac(Purpose::ErasedAddress, workspace, address.as_str().as_bytes());
+    URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
 }
 
 /// Signs references with the current secret and verifies references of the current and previous secrets.
@@ -250,6 +258,19 @@ impl ReferenceSigner {
         let signed = [signed, person.as_str().as_bytes()].concat();
         secret.mac(Purpose::KnownBrowser, workspace, &signed).verify_slice(mac).ok()?;
         Uuid::from_slice(token.get(KEY_ID_BYTES..KEY_ID_BYTES + UUID_BYTES)?).ok()
+    }
+
+    /// Returns a keyed hash of an address, by which it is recognized without being stored.
+    #[must_use]
+    pub fn address_digest(&self, workspace: WorkspaceId, address: &FoldedEmail) -> String {
+        address_digest(&self.current, workspace, address)
+    }
+
+    /// Returns [`Self::address_digest`] with the current secret and the previous ones.
+    #[must_use]
+    pub fn address_digests(&self, workspace: WorkspaceId, address: &FoldedEmail) -> Vec<String> {
+        let secrets = std::iter::once(&self.current).chain(&self.previous);
+        secrets.map(|secret| address_digest(secret, workspace, address)).collect()
     }
 
     /// Returns the record of a correctly signed reference, and until when it is valid, in milliseconds.
@@ -536,5 +557,19 @@ mod tests {
             let after = references().verify(purpose, of, &reference, until.plus(Duration::milliseconds(1)));
             prop_assert_eq!(after, (!ends).then_some(record));
         }
+    }
+
+    /// Import contract 8.
+    #[test]
+    fn an_erased_address_is_recognized_with_the_secret_only() {
+        let address = |text: &str| crate::model::email_address::EmailAddress::parse("email", text).unwrap();
+        let digest = references().address_digest(workspace(), address("Ann@a.example").folded());
+        assert_eq!(digest, references().address_digest(workspace(), address("ann@A.example").folded()));
+        assert_ne!(digest, references().address_digest(workspace(), address("bob@a.example").folded()));
+        let other = WorkspaceId::new(Uuid::from_u128(2));
+        assert_ne!(digest, references().address_digest(other, address("ann@a.example").folded()));
+        let rotated = ReferenceSigner::new(secret("b"), vec![secret("a")]);
+        assert_ne!(digest, rotated.address_digest(workspace(), address("ann@a.example").folded()));
+        assert!(rotated.address_digests(workspace(), address("ann@a.example").folded()).contains(&digest));
     }
 }

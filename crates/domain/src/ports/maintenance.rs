@@ -69,6 +69,15 @@ pub trait Maintenance: Send + Sync {
     /// Gives all search documents of a workspace the earliest version.
     async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError>;
 
+    /// Returns the workspaces with erasures of people that are not finished.
+    async fn workspaces_of_unfinished_erasures(&self) -> Result<Vec<WorkspaceId>, StoreError>;
+
+    /// Overwrites what deleted rows have left in the files of the database. Nothing is to be done where a server keeps them.
+    /// Returns whether all of it is gone; otherwise a later call may succeed, when no read lasts.
+    ///
+    /// Writes wait until it is done.
+    async fn overwrite_remains(&self) -> Result<bool, StoreError>;
+
     /// Folds again the addresses of all workspaces that are stored folded in another way than
     /// [`EmailAddress`](crate::model::email_address::EmailAddress) does it now. Those of customers and members stay if
     /// another one has the address. Returns the number of changed rows.

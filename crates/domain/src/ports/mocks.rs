@@ -20,6 +20,7 @@ pub use crate::ports::environment::{
 pub use crate::ports::mail::{MockMailReader, MockMailer, MockOutboxQueue};
 pub use crate::ports::maintenance::MockMaintenance;
 pub use crate::ports::missed_searches::{MockMissedSearchLog, MockMissedSearchStore};
+pub use crate::ports::personal_files::MockPersonalFiles;
 pub use crate::ports::reads::MockReads;
 pub use crate::ports::search::MockSynonymSource;
 pub use crate::ports::sources::{MockPortalSource, MockTrackSource};

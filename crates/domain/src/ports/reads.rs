@@ -30,6 +30,7 @@ use crate::model::mail::MailSettings;
 use crate::model::member::Member;
 use crate::model::note::Note;
 use crate::model::pagination::{Listing, PageRequest};
+use crate::model::person::{ErasedTexts, Mention, PersonRecords, PersonRef};
 use crate::model::portal::{
     AccountLists, ChangelogNeighbours, HeldPost, Portal, PortalFilter, PortalList, PortalRow, PublishedChangelog,
     RequestPage, ShippedIn, SitemapEntry, Viewer,
@@ -46,6 +47,7 @@ use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{LaneKind, Track};
 use crate::model::vote::{VoteCounts, Voter};
+use crate::policy::erasing::PersonWords;
 use crate::policy::mail_requests::CounterKey;
 use crate::policy::trending::{Ranking, WantedRanking};
 
@@ -62,6 +64,7 @@ pub trait Reads:
     + InboxReader
     + MemberReader
     + OverviewReader
+    + PersonReader
     + PortalListReader
     + RequestPageReader
     + SessionReader
@@ -386,6 +389,23 @@ pub trait OverviewReader: Send + Sync {
     async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError>;
 }
 
+/// Reads everything about one person.
+#[async_trait]
+pub trait PersonReader: Send + Sync {
+    /// Returns what is stored about a customer. One statement, so that all of it is of one moment.
+    async fn person(&self, workspace: WorkspaceId, person: &PersonRef) -> Result<Option<PersonRecords>, StoreError>;
+
+    /// Returns texts that have the address or the name of a customer and that erasing the customer leaves: those of others,
+    /// and with [`ErasedTexts::Keep`] those of the customer. One statement.
+    async fn mentions(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        words: &PersonWords,
+        texts: ErasedTexts,
+    ) -> Result<Vec<Mention>, StoreError>;
+}
+
 /// Reads the lists of feature requests on the portal. Merged feature requests appear in none of them, private ones where a
 /// method says so.
 #[async_trait]
@@ -680,6 +700,12 @@ mockall::mock! {
     #[async_trait]
     impl OverviewReader for Reads {
         async fn overview(&self, workspace: WorkspaceId, times: &OverviewTimes) -> Result<Overview, StoreError>;
+    }
+
+    #[async_trait]
+    impl PersonReader for Reads {
+        async fn person(&self, workspace: WorkspaceId, person: &PersonRef) -> Result<Option<PersonRecords>, StoreError>;
+        async fn mentions(&self, workspace: WorkspaceId, customer: CustomerId, words: &PersonWords, texts: ErasedTexts) -> Result<Vec<Mention>, StoreError>;
     }
 
     #[async_trait]

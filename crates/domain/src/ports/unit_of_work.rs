@@ -8,8 +8,8 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites, FeatureRequestWrites,
-    HeldPostWrites, ImportRunWrites, ImportWrites, MergeWrites, ModerationWrites, Outbox, OwnPostWrites, Provisioning,
-    RestoreWrites, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
+    HeldPostWrites, ImportRunWrites, ImportWrites, MergeWrites, ModerationWrites, Outbox, OwnPostWrites, PersonWrites,
+    Provisioning, RestoreWrites, SessionWrites, SettingWrites, SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -74,6 +74,7 @@ pub trait UnitOfWork:
     + Outbox
     + SubscriptionWrites
     + CustomerWrites
+    + PersonWrites
     + SessionWrites
     + Provisioning
     + Send

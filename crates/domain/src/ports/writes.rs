@@ -37,6 +37,7 @@ use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
 use crate::model::message::{MessageId, NewMessage};
 use crate::model::own_post::{OwnComment, OwnRequest};
+use crate::model::person::{AskedRequest, ErasedRecords, Erasure, ErasureRecord, PersonRef, UnfinishedErasure};
 use crate::model::picture::{Picture, PictureBy};
 use crate::model::portal::{Language, PortalSettings};
 use crate::model::removal::MovedTexts;
@@ -52,6 +53,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
 use crate::model::vote::{NewVote, VoteCast, VoteWithdrawn};
 use crate::model::workspace::Workspace;
+use crate::policy::erasing::PersonWords;
 use crate::policy::mail_limits::MailBudgetWindow;
 use crate::policy::mail_requests::CounterKey;
 use crate::policy::merging::MergeNode;
@@ -631,6 +633,47 @@ pub trait CustomerWrites {
     ) -> Result<Option<CustomersMerged>, StoreError>;
 }
 
+/// Erasing people, and what is kept of that.
+#[async_trait]
+pub trait PersonWrites {
+    /// Returns the customer that is meant.
+    async fn find_person(&mut self, person: &PersonRef) -> Result<Option<CustomerName>, StoreError>;
+
+    /// Returns the feature requests that a customer asked for, oldest first.
+    ///
+    /// Contract: nobody votes for them, comments on them or merges them until the unit ends.
+    async fn asked_requests(&mut self, customer: CustomerId) -> Result<Vec<AskedRequest>, StoreError>;
+
+    /// Replaces a customer by another one, who has no name and an address of nobody, and gets no mail, and deletes
+    /// everything else of the person: subscriptions, what waits or was removed, notes, sessions, sign-ins, messages,
+    /// counted searches with the address or name; comments and votes as [`Erasure`] says. In saved responses and reports
+    /// of imports, address and name are replaced. A removed member with the address loses both, too. Feature requests
+    /// stay. Returns how many votes, comments and notes there were.
+    ///
+    /// Contract: with [`ErasedVotes::Keep`](crate::model::person::ErasedVotes::Keep) no number of votes changes; else all
+    /// trees are counted again. As with [`CustomerWrites::merge_customers`], no concurrent vote is lost or counted twice.
+    async fn erase_person(&mut self, erasure: &Erasure) -> Result<ErasedRecords, StoreError>;
+
+    /// Stores what is kept of an erasure. With words, it is unfinished: files may have them.
+    async fn save_erasure<'a>(
+        &mut self,
+        record: &ErasureRecord,
+        words: Option<&'a PersonWords>,
+    ) -> Result<(), StoreError>;
+
+    /// Returns all erasures, oldest first.
+    async fn erasures(&mut self) -> Result<Vec<ErasureRecord>, StoreError>;
+
+    /// Returns the erasures that are not finished, oldest first.
+    async fn unfinished_erasures(&mut self) -> Result<Vec<UnfinishedErasure>, StoreError>;
+
+    /// Forgets the words of an erasure, which no file has any more, and deletes counted searches that came since.
+    async fn forget_words(&mut self, erasure: &UnfinishedErasure) -> Result<(), StoreError>;
+
+    /// Marks erasures as finished: the database has no remains.
+    async fn finish_erasures(&mut self, erasures: &[CustomerId]) -> Result<(), StoreError>;
+}
+
 /// Writes of sessions, of sign-ins, and of the counters of the mails that they ask for.
 #[async_trait]
 pub trait SessionWrites {
@@ -1087,6 +1130,18 @@ mockall::mock! {
         async fn set_saved_views(&mut self, member: MemberId, views: &SavedViews) -> Result<(), StoreError>;
         async fn tell_until(&mut self, member: MemberId, after: Timestamp, until: Timestamp) -> Result<Option<EmailAddress>, StoreError>;
         async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<SubscribeOutcome>, StoreError>;
+    }
+
+    #[async_trait]
+    impl PersonWrites for Unit {
+        async fn find_person(&mut self, person: &PersonRef) -> Result<Option<CustomerName>, StoreError>;
+        async fn asked_requests(&mut self, customer: CustomerId) -> Result<Vec<AskedRequest>, StoreError>;
+        async fn erase_person(&mut self, erasure: &Erasure) -> Result<ErasedRecords, StoreError>;
+        async fn save_erasure<'a>(&mut self, record: &ErasureRecord, words: Option<&'a PersonWords>) -> Result<(), StoreError>;
+        async fn erasures(&mut self) -> Result<Vec<ErasureRecord>, StoreError>;
+        async fn unfinished_erasures(&mut self) -> Result<Vec<UnfinishedErasure>, StoreError>;
+        async fn forget_words(&mut self, erasure: &UnfinishedErasure) -> Result<(), StoreError>;
+        async fn finish_erasures(&mut self, erasures: &[CustomerId]) -> Result<(), StoreError>;
     }
 
     #[async_trait]

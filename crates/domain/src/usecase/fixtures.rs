@@ -48,12 +48,16 @@ pub(crate) fn name(text: &str) -> Name {
     Name::from_stored(text.to_owned())
 }
 
+/// A signer of references.
+pub(crate) fn references() -> Arc<ReferenceSigner> {
+    let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
+    Arc::new(ReferenceSigner::new(secret, Vec::new()))
+}
+
 /// Links of the workspace `acme`.
 pub(crate) fn links() -> Links {
     let base_url = BaseUrl::parse("base_url", "https://roadmap.example.com").unwrap();
-    let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
-    let references = Arc::new(ReferenceSigner::new(secret, Vec::new()));
-    Links::new(&base_url, &Subdomain::from_label("acme").unwrap(), workspace(), references)
+    Links::new(&base_url, &Subdomain::from_label("acme").unwrap(), workspace(), references())
 }
 
 /// An image.

@@ -191,6 +191,12 @@ statement! {
 }
 
 statement! {
+    /// Selects the workspaces with erasures that are not finished.
+    UnfinishedErasures {} -> SqlUuid,
+    "SELECT unfinished_erasures()"
+}
+
+statement! {
     /// Gives all search documents the earliest version.
     ExpireDocuments { workspace: Uuid => SqlUuid } -> Untyped,
     "UPDATE search_documents SET version = 0 WHERE workspace_id = {workspace}"
@@ -358,6 +364,17 @@ impl Maintenance for PostgresStore {
         let expire = ExpireDocuments { workspace: workspace.uuid() };
         session.run(expire.execute(&mut session.connection()?)).await?;
         Ok(())
+    }
+
+    async fn workspaces_of_unfinished_erasures(&self) -> Result<Vec<WorkspaceId>, StoreError> {
+        let session = self.session(NO_WORKSPACE).await?;
+        let select = UnfinishedErasures {};
+        let workspaces: Vec<Uuid> = session.run(select.load(&mut session.connection()?)).await?;
+        Ok(workspaces.into_iter().map(WorkspaceId::new).collect())
+    }
+
+    async fn overwrite_remains(&self) -> Result<bool, StoreError> {
+        Ok(true)
     }
 
     async fn refold_addresses(&self) -> Result<u64, StoreError> {

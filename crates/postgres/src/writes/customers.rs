@@ -72,8 +72,8 @@ statement! {
 statement! {
     /// Adds the votes of a customer for another one, unless the latter has voted. Returns for what they were added.
     AddVotes { workspace: Uuid => SqlUuid, source: Uuid => SqlUuid, target: Uuid => SqlUuid } -> SqlUuid,
-    "INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
-     SELECT {workspace}, request_id, {target}, subscribed, created_at FROM votes
+    "INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at, import_id)
+     SELECT {workspace}, request_id, {target}, subscribed, created_at, import_id FROM votes
      WHERE workspace_id = {workspace} AND customer_id = {source} ORDER BY request_id
      ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
      RETURNING request_id"

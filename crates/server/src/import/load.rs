@@ -157,6 +157,7 @@ impl Target<'_> {
             tracks: BTreeMap::new(),
             past: BTreeMap::new(),
             first_track: None,
+            references: self.links.references().clone(),
         };
         let progress = import.map(|import| import.progress.clone()).unwrap_or_default();
         Ok(Loader { target: self, staged, run, progress, size: BATCH.0 * 10, display: Display::new() })

@@ -1,10 +1,13 @@
 //! Maintenance of stored data, and the health check.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Integer};
+use diesel::{QueryableByName, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
@@ -15,9 +18,17 @@ use roadmap_domain::ports::{Health, Maintenance};
 use roadmap_store::columns::Id;
 
 use crate::SqliteStore;
+use crate::connection::Connector;
+use crate::errors::SqlError;
 use crate::pictures::{is_kept_by_text, is_new_picture};
-use crate::schema::{attachments, search_documents};
+use crate::schema::{attachments, erasures, search_documents};
 use crate::statement::statement;
+
+/// How long the rewriting of the database waits for a write or a read to end.
+const REWRITE_WAIT: Duration = Duration::from_secs(20);
+/// How often the write-ahead log is emptied at most, and the pause in between.
+const CHECKPOINTS: u32 = 20;
+const CHECKPOINT_PAUSE: Duration = Duration::from_millis(100);
 
 statement! {
     /// Deletes the oldest saved responses from before a timestamp, of all workspaces.
@@ -149,6 +160,35 @@ fn unused(workspace: WorkspaceId, deleted: Vec<(Id, i64)>) -> Vec<UnusedAttachme
     deleted.into_iter().map(file).collect()
 }
 
+/// The result of a checkpoint.
+#[derive(QueryableByName)]
+struct Checkpoint {
+    /// Whether a read or a write has kept it from emptying the log.
+    #[diesel(sql_type = Integer)]
+    busy: i32,
+}
+
+/// Writes the index of the search and the database anew, without what deleted rows have left in its pages, and empties the write-ahead log. Returns
+/// whether the log is empty: a read that lasts needs it.
+///
+/// To overwrite deleted rows at once (`PRAGMA secure_delete`) is not enough: when a page is split, copies of its rows stay
+/// behind in the free part of the old page.
+fn overwrite_remains(connector: &Connector) -> Result<bool, SqlError> {
+    let mut connection = connector.open_for_rewrite(REWRITE_WAIT)?;
+    // The index keeps deleted words until its parts are merged.
+    connection.batch_execute("INSERT INTO search_index (search_index) VALUES ('optimize'); VACUUM;")?;
+    // SQLite does not wait for another checkpoint, such as that of the checkpointer.
+    for _ in 0..CHECKPOINTS {
+        let checkpoint: Checkpoint =
+            diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result(&mut connection)?;
+        if checkpoint.busy == 0 {
+            return Ok(true);
+        }
+        std::thread::sleep(CHECKPOINT_PAUSE);
+    }
+    Ok(false)
+}
+
 #[async_trait]
 impl Maintenance for SqliteStore {
     async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -245,6 +285,22 @@ impl Maintenance for SqliteStore {
             Ok(())
         })
         .await
+    }
+
+    async fn workspaces_of_unfinished_erasures(&self) -> Result<Vec<WorkspaceId>, StoreError> {
+        let select = |connection: &mut SqliteConnection| {
+            let unfinished = erasures::table.filter(erasures::is_finished.eq(false));
+            Ok(unfinished.select(erasures::workspace_id).distinct().load::<Id>(connection)?)
+        };
+        let workspaces = self.readers.run(select).await?;
+        Ok(workspaces.into_iter().map(|workspace| WorkspaceId::new(workspace.0)).collect())
+    }
+
+    async fn overwrite_remains(&self) -> Result<bool, StoreError> {
+        let connector = self.connector.clone();
+        let overwritten = tokio::task::spawn_blocking(move || overwrite_remains(&connector)).await;
+        let overwritten = overwritten.map_err(|panic| StoreError::Fatal(panic.into()))?;
+        Ok(overwritten?)
     }
 
     async fn refold_addresses(&self) -> Result<u64, StoreError> {

@@ -54,8 +54,8 @@ statement! {
     /// subscribed if one of them is.
     MoveVotes { workspace: Id => Binary, source: Id => Binary, target: Id => Binary }
     "WITH scope (workspace, source, target) AS (SELECT ?, ?, ?)
-     INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
-     SELECT workspace_id, request_id, scope.target, subscribed, created_at FROM scope
+     INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at, import_id)
+     SELECT workspace_id, request_id, scope.target, subscribed, created_at, import_id FROM scope
      CROSS JOIN votes INDEXED BY votes_by_customer
              ON votes.workspace_id = scope.workspace AND votes.customer_id = scope.source
      WHERE true
@@ -171,7 +171,7 @@ fn move_records(connection: &mut SqliteConnection, workspace: Id, source: Id, ta
 
 /// Gives everything of the customer `source` to `target` and deletes `source`. Returns the latter as it is now, and the
 /// former as it was. `None` if one of them does not exist.
-fn merge(
+pub(crate) fn merge(
     connection: &mut SqliteConnection,
     workspace: Id,
     source: Id,

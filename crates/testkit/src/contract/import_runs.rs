@@ -31,6 +31,7 @@ use roadmap_domain::usecase::import::undo::{
 use roadmap_domain::usecase::need_no_answer::NeedNoAnswer;
 use uuid::Uuid;
 
+use crate::contract::people::references;
 use crate::harness::{Harness, changelog_fields, comment, edit_comment, largest_page, name, new_title, vote};
 
 const ORIGIN: Origin = Origin { file: 0, line: 2 };
@@ -199,6 +200,7 @@ async fn load(harness: &Harness, workspace: WorkspaceId, import: &Import, files:
         tracks: placed.tracks,
         past: placed.past,
         first_track: placed.first_track,
+        references: references(),
     };
     let (run, mut progress) = (Arc::new(run), Progress::default());
     progress.counts.of_mut(Kind::Tracks).new = placed.new.len() as u64;
@@ -529,6 +531,7 @@ pub async fn a_run_holds_its_workspace(harness: Harness) {
         tracks: placed.tracks,
         past: placed.past,
         first_track: placed.first_track,
+        references: references(),
     };
     let batch = Arc::new(Batch::Votes(files.votes.clone()));
     let late = LoadBatch { run: Arc::new(lost), progress: Progress::default(), batch };

@@ -4,7 +4,7 @@ mod changelogs;
 mod moves;
 mod subscriptions;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::event::{Event, EventContent, Move, NewEvent};
 use crate::model::feature_request::{Description, EditableFields, FeatureRequestRef, NewFeatureRequest, Tag, Title};
 use crate::model::html::CleanHtml;
-use crate::model::id::{CommentId, CustomerId, EventId, FeatureRequestId, ImportId, MemberId, NoteId};
+use crate::model::id::{CommentId, CustomerId, EventId, FeatureRequestId, ImportId, MemberId, NoteId, WorkspaceId};
 use crate::model::import::records::{
     self, Changelog, Comment, FeatureRequest, Kind, Note, Person, Prepared, Subscription, Vote, stored_id,
 };
@@ -33,6 +33,7 @@ use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Placement, Track};
 use crate::policy::merging::{MergeDecision, decide};
+use crate::policy::signed_reference::ReferenceSigner;
 use crate::policy::{import_tracks, storage};
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::keep_pictures;
@@ -71,6 +72,8 @@ pub struct RunContext {
     pub past: BTreeMap<String, Placement>,
     /// The first track of the board.
     pub first_track: Option<Track>,
+    /// Recognizes people who were erased.
+    pub references: Arc<ReferenceSigner>,
 }
 
 impl RunContext {
@@ -164,6 +167,20 @@ impl Batch {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Returns the people of its records.
+    fn people(&self) -> Vec<&Person> {
+        match self {
+            Self::Members(people) | Self::Customers(people) => people.iter().map(|staged| &staged.person).collect(),
+            Self::FeatureRequests(requests) => requests.iter().filter_map(|new| new.source.author.as_ref()).collect(),
+            Self::Votes(votes) => votes.iter().map(|vote| &vote.person).collect(),
+            Self::Comments(comments) => comments.iter().filter_map(|new| new.record.author.as_ref()).collect(),
+            Self::Notes(notes) => notes.iter().filter_map(|new| new.record.author.as_ref()).collect(),
+            Self::Subscriptions(subscriptions) => subscriptions.iter().map(|one| &one.person).collect(),
+            Self::Moves(moves) => moves.iter().filter_map(|staged| staged.record.moved.author.as_ref()).collect(),
+            Self::Files(_) | Self::Merges(_) | Self::Changelogs(_) => Vec::new(),
+        }
+    }
 }
 
 /// A feature request with what is derived from its texts before the unit of work begins: on SQLite an open unit of work blocks
@@ -225,6 +242,8 @@ struct Written {
     bytes: u64,
     events: u64,
     subscribed: u64,
+    /// Customers whom records of another kind need.
+    customers: u64,
     new_members: Vec<String>,
     refused: Vec<String>,
 }
@@ -239,7 +258,8 @@ impl Operation for LoadBatch {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Progress>, RoadmapError> {
-        let mut batch = BatchWriter { run: &self.run, context, work, written: Written::default() };
+        let erased = erased(work, &self.run, context.workspace, &self.batch.people()).await?;
+        let mut batch = BatchWriter { run: &self.run, context, work, erased, written: Written::default() };
         match &*self.batch {
             Batch::Members(people) => batch.members(people).await,
             Batch::Customers(people) => batch.customers(people).await,
@@ -256,10 +276,11 @@ impl Operation for LoadBatch {
             Batch::Moves(moves) => batch.moves(moves).await,
             Batch::Changelogs(changelogs) => batch.changelogs(changelogs).await,
         }?;
-        let Written { count, bytes, events, subscribed, new_members, refused } = batch.written;
+        let Written { count, bytes, events, subscribed, customers, new_members, refused } = batch.written;
         let mut progress = self.progress.clone();
         progress.position += self.batch.len() as u64;
         progress.counts.of_mut(progress.stage.kind()).add(count);
+        progress.counts.of_mut(Kind::Customers).new += customers;
         progress.subscribed += subscribed;
         progress.new_members.extend(new_members);
         progress.new_members.truncate(Progress::MAX_NAMES);
@@ -294,7 +315,31 @@ struct BatchWriter<'a, 'b> {
     run: &'a RunContext,
     context: &'a OperationContext<'b>,
     work: &'a mut dyn UnitOfWork,
+    /// People of the batch who were erased here, and stay so.
+    erased: HashSet<FoldedEmail>,
     written: Written,
+}
+
+/// Returns the addresses of those people who were erased.
+async fn erased(
+    work: &mut dyn UnitOfWork,
+    run: &RunContext,
+    workspace: WorkspaceId,
+    people: &[&Person],
+) -> Result<HashSet<FoldedEmail>, RoadmapError> {
+    let digests: HashSet<String> = work.erasures().await?.into_iter().map(|erasure| erasure.digest).collect();
+    let mut erased = HashSet::new();
+    if digests.is_empty() {
+        return Ok(erased);
+    }
+    for person in people {
+        let address = run.address(person)?;
+        let known = run.references.address_digests(workspace, address.folded());
+        if known.iter().any(|digest| digests.contains(digest)) {
+            erased.insert(address.folded().clone());
+        }
+    }
+    Ok(erased)
 }
 
 impl BatchWriter<'_, '_> {
@@ -311,7 +356,8 @@ impl BatchWriter<'_, '_> {
             if *again {
                 continue;
             }
-            if known.is_some() && !self.run.makes_members {
+            let is_erased = self.erased.contains(email.folded());
+            if is_erased || known.is_some() && !self.run.makes_members {
                 self.written.count.unchanged += 1;
                 continue;
             }
@@ -349,6 +395,10 @@ impl BatchWriter<'_, '_> {
         let mut customers = Vec::with_capacity(people.len());
         for ((StagedPerson { person, again }, email), known) in people.iter().zip(addresses).zip(known) {
             let name = person.name.as_deref().map(|name| Name::parse("name", name)).transpose()?;
+            if self.erased.contains(email.folded()) {
+                self.written.count.unchanged += u64::from(!*again);
+                continue;
+            }
             match known {
                 _ if *again => {}
                 Some(_) => self.written.count.unchanged += 1,
@@ -407,7 +457,7 @@ impl BatchWriter<'_, '_> {
         let track = self.run.track(source.status.as_deref())?;
         // The team of the source is no customer.
         let author = match &source.author {
-            Some(person) if !source.is_team => Some(NewCustomer {
+            Some(person) if !source.is_team && !self.is_erased(person)? => Some(NewCustomer {
                 id: self.context.new_id(CustomerId::new),
                 email: self.run.address(person)?,
                 name: person.name.as_deref().map(|name| Name::parse("name", name)).transpose()?,
@@ -428,6 +478,10 @@ impl BatchWriter<'_, '_> {
             created_at: source.created_at.unwrap_or(self.run.began_at),
         };
         Ok(ImportedRequest { request, nameless_votes: source.nameless_votes })
+    }
+
+    fn is_erased(&self, person: &Person) -> Result<bool, RoadmapError> {
+        Ok(!self.erased.is_empty() && self.erased.contains(self.run.address(person)?.folded()))
     }
 
     async fn overwrite_request(&mut self, id: FeatureRequestId, request: &PreparedRequest) -> Result<(), RoadmapError> {
@@ -524,6 +578,11 @@ impl BatchWriter<'_, '_> {
         let customers = self.work.find_customers(&folded(&addresses)).await?;
         let mut imported = Vec::with_capacity(votes.len());
         for ((vote, address), customer) in votes.iter().zip(&addresses).zip(customers) {
+            // It is counted already, or was dropped.
+            if self.erased.contains(address.folded()) {
+                self.written.count.unchanged += 1;
+                continue;
+            }
             let is_subscribed = self.run.subscribes(vote) && address.folded().has_mailbox();
             match (requests.get(&vote.request), customer) {
                 (Some(ImportedRecord { times: None, .. }), _) => self.refuse(GONE),
@@ -701,8 +760,8 @@ impl BatchWriter<'_, '_> {
         let mut authors_of = Vec::new();
         for (person, is_team) in authors {
             let address = match person {
-                Some(person) => Some(self.run.address(person)?),
-                None => None,
+                Some(person) if !self.is_erased(person)? => Some(self.run.address(person)?),
+                _ => None,
             };
             authors_of.push((if is_team { address } else { Some(address.unwrap_or_else(|| nobody.clone())) }, is_team));
         }
@@ -713,7 +772,15 @@ impl BatchWriter<'_, '_> {
         };
         let (team, people) = (of(true), of(false));
         let members = pair(&team, self.work.find_all_members(&team).await?);
-        let customers = pair(&people, self.work.find_customers(&people).await?);
+        let mut customers = pair(&people, self.work.find_customers(&people).await?);
+        // What somebody wrote who was erased is by nobody, for whom nothing else of the source may ask.
+        let needs_nobody = !self.run.is_dry && !self.erased.is_empty() && people.contains(nobody.folded());
+        if needs_nobody && !customers.contains_key(nobody.folded()) {
+            let customer = NewCustomer { id: self.context.new_id(CustomerId::new), email: nobody.clone(), name: None };
+            let ids = self.work.import_customers(self.run.id, &[(customer, self.run.began_at)]).await?;
+            self.written.customers += 1;
+            customers.extend(ids.into_iter().map(|id| (nobody.folded().clone(), id)));
+        }
         let author = |(address, is_team): (Option<EmailAddress>, bool)| match address {
             Some(address) if !is_team => match customers.get(address.folded()) {
                 Some(customer) => ImportedAuthor::Customer(*customer),
@@ -816,9 +883,10 @@ mod tests {
     use crate::model::import::RecordTimes;
     use crate::model::import::records::{Origin, PersonKey};
     use crate::model::import::run::Stage;
+    use crate::model::person::{ErasedTexts, ErasedVotes, ErasureRecord};
     use crate::model::track::DEFAULT_TRACKS;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{name, now, perform};
+    use crate::usecase::fixtures::{name, now, perform, references, workspace};
     use time::Duration;
 
     const ORIGIN: Origin = Origin { file: 0, line: 2 };
@@ -841,6 +909,7 @@ mod tests {
             makes_members: false,
             past: BTreeMap::new(),
             first_track: tracks.first().cloned(),
+            references: references(),
             tracks: tracks.into_iter().map(|track| (import_tracks::fold(track.name.as_str()), track)).collect(),
         })
     }
@@ -885,6 +954,7 @@ mod tests {
         };
         let progress = Progress { stage, ..Progress::default() };
         let load = LoadBatch { run: run.clone(), progress, batch: Arc::new(batch) };
+        unit.expect_erasures().returning(|| Ok(Vec::new()));
         perform(&load, unit).map(|performed| performed.output.counts.of(stage.kind()))
     }
 
@@ -967,5 +1037,78 @@ mod tests {
         let broken = Batch::Votes(vec![Vote { person: nobody, ..vote }]);
         let error = load(&run(true, false), broken, &mut unit).unwrap_err();
         assert!(matches!(error, RoadmapError::Invalid(FieldError { .. })), "{error:?}");
+    }
+
+    /// Import contract 5: erased people do not come back.
+    #[test]
+    fn who_was_erased_is_no_author_and_votes_no_more() {
+        let erasure = || ErasureRecord {
+            id: CustomerId::new(Uuid::from_u128(70)),
+            digest: references()
+                .address_digest(workspace(), EmailAddress::parse("email", "ann@a.example").unwrap().folded()),
+            votes: ErasedVotes::Keep,
+            texts: ErasedTexts::Keep,
+            at: now(),
+        };
+        let ann = || Person { key: PersonKey::Email("Ann@a.example".to_owned()), name: Some("Ann".to_owned()) };
+        let vote =
+            Vote { request: "A".to_owned(), person: ann(), is_subscribed: None, created_at: None, origin: ORIGIN };
+        let staged = StagedPerson { person: ann(), again: false };
+        let comment = Comment {
+            external_id: "c".to_owned(),
+            request: "A".to_owned(),
+            author: Some(ann()),
+            is_team: false,
+            is_held: false,
+            body: "x".to_owned(),
+            created_at: None,
+            origin: ORIGIN,
+        };
+        for (batch, expected) in [
+            (Batch::Members(vec![staged.clone()]), Count { unchanged: 1, ..Count::default() }),
+            (Batch::Customers(vec![staged]), Count { unchanged: 1, ..Count::default() }),
+            (Batch::FeatureRequests(vec![request(None)]), Count { new: 1, ..Count::default() }),
+            (Batch::Votes(vec![vote]), Count { unchanged: 1, ..Count::default() }),
+            (
+                Batch::Comments(vec![Prepared { digest: "d".to_owned(), record: comment }]),
+                Count { new: 1, ..Count::default() },
+            ),
+        ] {
+            let mut unit = MockUnit::new();
+            unit.expect_erasures().returning(move || Ok(vec![erasure()]));
+            unit.expect_find_all_members().returning(|addresses| Ok(vec![None; addresses.len()]));
+            unit.expect_find_customers().returning(|addresses| Ok(vec![None; addresses.len()]));
+            let is_comment = matches!(batch, Batch::Comments(_));
+            unit.expect_find_imported().returning(move |_, kind, _| {
+                Ok(vec![(is_comment && kind == Kind::FeatureRequests).then(|| known("old", 0))])
+            });
+            unit.expect_import_customers().returning(|_, customers| {
+                assert!(customers.iter().all(|(customer, _)| customer.email.as_str() == "nobody@csv.invalid"));
+                Ok(customers.iter().map(|(customer, _)| customer.id).collect())
+            });
+            unit.expect_import_feature_requests()
+                .withf(|_, imported| imported.iter().all(|imported| imported.request.author.is_none()))
+                .returning(|_, _| Ok(1));
+            unit.expect_import_votes()
+                .withf(|_, votes| votes.is_empty())
+                .returning(|_, _| Ok(VotesImported::default()));
+            unit.expect_import_comments()
+                .withf(|comments| comments.iter().all(|comment| matches!(comment.author, ImportedAuthor::Customer(_))))
+                .returning(|_| Ok(()));
+            unit.expect_remember_imported().returning(|_, _, _, _, _| Ok(()));
+            unit.expect_advance_import().returning(|_, _, _, _| Ok(true));
+            let stage = match &batch {
+                Batch::Members(_) => Stage::Members,
+                Batch::Customers(_) => Stage::Customers,
+                Batch::FeatureRequests(_) => Stage::FeatureRequests,
+                Batch::Comments(_) => Stage::Comments,
+                _ => Stage::Votes,
+            };
+            let progress = Progress { stage, ..Progress::default() };
+            let load = LoadBatch { run: run(false, false), progress, batch: Arc::new(batch) };
+            let progress = perform(&load, &mut unit).unwrap().output;
+            assert_eq!(progress.counts.of(stage.kind()), expected, "{stage:?}");
+            assert_eq!(progress.counts.of(Kind::Customers).new, u64::from(is_comment));
+        }
     }
 }

@@ -7,6 +7,8 @@ use crate::model::customer::{Customer, CustomerQuery};
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::member::Member;
 use crate::model::pagination::{Listing, PageRequest};
+use crate::model::person::{ExportOptions, PersonExport, PersonRef};
+use crate::policy::links::Links;
 use crate::usecase::query::{Query, QueryPorts};
 
 /// Lists the customers whose name or address contains the query, or all, newest first.
@@ -41,6 +43,27 @@ impl Query for ShowCustomer {
         let missing = || RoadmapError::NotFound(Resource::Customer);
         let customer = self.customer.ok_or_else(missing)?;
         ports.reader.customer(workspace, customer).await?.ok_or_else(missing)
+    }
+}
+
+/// Collects the data of a customer.
+#[derive(Debug, Clone)]
+pub struct ExportPerson {
+    /// The customer. `None` for an ID that no customer can have.
+    pub customer: Option<CustomerId>,
+    pub options: ExportOptions,
+    pub links: Links,
+}
+
+#[async_trait]
+impl Query for ExportPerson {
+    type Output = PersonExport;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<PersonExport, RoadmapError> {
+        let missing = || RoadmapError::NotFound(Resource::Customer);
+        let person = PersonRef::Id(self.customer.ok_or_else(missing)?);
+        let records = ports.reader.person(workspace, &person).await?.ok_or_else(missing)?;
+        Ok(PersonExport::new(records, &self.links, self.options, ports.clock.now()))
     }
 }
 

@@ -13,6 +13,9 @@ use crate::model::import::records::{Kind, Person, Prepared};
 use crate::model::track::Placement;
 use crate::policy::import_tracks;
 
+/// Who has moved what somebody has moved who was erased.
+const ERASED: &str = "Team";
+
 impl RunContext {
     /// Returns the track of a status with its public status, and its ID if it is there.
     fn placement(&self, status: Option<&str>) -> Result<(Placement, Option<TrackId>), RoadmapError> {
@@ -77,6 +80,9 @@ impl BatchWriter<'_, '_> {
     /// Returns the member, or the operator with the name of the person in the source.
     fn actor(&self, person: Option<&Person>, members: &HashMap<FoldedEmail, MemberId>) -> Result<Actor, RoadmapError> {
         let Some(person) = person else { return Ok(self.context.actor.clone()) };
+        if self.is_erased(person)? {
+            return Ok(Actor::operator(ERASED));
+        }
         let address = self.run.address(person)?;
         let name = person.name.as_deref();
         Ok(match members.get(address.folded()) {

@@ -24,6 +24,8 @@ impl BatchWriter<'_, '_> {
         for ((one, address), customer) in subscriptions.iter().zip(&addresses).zip(customers) {
             if self.is_gone(&requests, &one.request) {
                 self.refuse(GONE);
+            } else if self.erased.contains(address.folded()) {
+                self.written.count.unchanged += 1;
             } else if !address.folded().has_mailbox() {
                 self.refuse(NO_MAIL);
             } else if let (Some(known), Some(customer)) = (requests.get(&one.request), customer) {

@@ -1,0 +1,2 @@
+DROP FUNCTION unfinished_erasures();
+DROP TABLE erasures;
