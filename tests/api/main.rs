@@ -66,6 +66,7 @@ mod outages;
 mod overview;
 mod own_posts;
 mod pages;
+mod people;
 mod permissions;
 mod pictures;
 mod portal_settings;

@@ -10,7 +10,7 @@ const TESTS_PER_PROCESSOR: usize = 5;
 
 /// Black-box tests that run only on SQLite here, and on PostgreSQL in `cargo xtask torture`: prefixes of their names. SQL
 /// decides nothing that they assert, the contract suite of the stores asserts it already, or they use SQLite in both runs.
-pub(crate) const ONCE: [&str; 74] = [
+pub(crate) const ONCE: [&str; 75] = [
     "admin_access::",
     "admin_content::",
     "admin_inbox::",
@@ -64,6 +64,7 @@ pub(crate) const ONCE: [&str; 74] = [
     "operation_keys::the_header_is_a_key_",
     "operation_keys::without_a_key_no_endpoint_",
     "pages::",
+    "people::a_restored_backup_",
     "permissions::",
     "pictures::",
     "portal_settings::",

@@ -16,6 +16,7 @@ mod member;
 mod migrate;
 mod openapi;
 mod output;
+mod person;
 mod portal;
 mod request;
 mod search;
@@ -81,7 +82,7 @@ enum ConfiguredCommand {
     /// Add, list and remove the team members of a workspace, and change their roles
     #[command(subcommand)]
     Member(member::MemberCommand),
-    /// Merge customers of a workspace who are one person
+    /// Show, export and erase the data of customers, and merge customers who are one person
     #[command(subcommand)]
     Customer(customer::CustomerCommand),
     /// Add, list, rename, move and remove the tracks of a workspace

@@ -6,6 +6,7 @@
 //! - [`credentials`]: API keys and sign-ins that commands and the demo create.
 //! - [`system`]: clock, ids, random numbers, operation locks and caches in front of the store.
 //! - [`ownership`]: who owns the data, and who may not use it.
+//! - [`personal_files`]: files with addresses and names of people.
 //! - [`report`]: errors as an operator reads them.
 //! - [`secret`]: the secret that signs references.
 //! - [`telemetry`]: logging and traces.
@@ -30,6 +31,7 @@ mod import;
 mod metrics;
 mod operator;
 mod ownership;
+mod personal_files;
 mod report;
 mod secret;
 mod settings;

@@ -20,6 +20,7 @@ use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
+use roadmap_domain::usecase::erase_customer::FinishErasures;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
@@ -46,6 +47,7 @@ use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::operator;
 use crate::ownership;
+use crate::personal_files::Folders;
 use crate::settings::{Database, Mail, Settings, Storage, environment};
 use crate::shutdown::ShutdownState;
 use crate::system::{
@@ -421,6 +423,12 @@ impl Application {
     /// Creates the use case that forgets old deletions.
     pub(crate) fn purge_deletions(&self) -> PurgeDeletions {
         PurgeDeletions::new(self.maintenance.clone(), self.clock.clone())
+    }
+
+    /// Creates the use case that finishes erasures of people.
+    pub(crate) fn finish_erasures(&self, settings: &Settings) -> FinishErasures {
+        let files = Arc::new(Folders::new(settings));
+        FinishErasures::new(self.executor.clone(), self.maintenance.clone(), files)
     }
 
     /// Creates the use case that purges texts that were removed long ago.

@@ -12,12 +12,14 @@ use serde::Serialize;
 use tempfile::{NamedTempFile, TempDir, TempPath};
 
 use super::output::{OutputFormat, Row};
+use super::person;
 use crate::archive::{self, Contents, Manifest, UnpackTarget, Unpacked};
 use crate::ownership;
+use crate::personal_files::Folders;
 use crate::secret;
 use crate::settings::{Database, Settings, Storage};
 use crate::system::SystemClock;
-use crate::wiring;
+use crate::wiring::{self, Application};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Backup {
@@ -87,10 +89,26 @@ impl Restore {
         let failed = format!("{} was not restored", self.file.display());
         let (from, to) = (self.file.clone(), database.clone());
         let force = self.force;
-        let restored = tokio::task::spawn_blocking(move || restore(&settings, &from, &to, force));
+        let restore_settings = settings.clone();
+        let restored = tokio::task::spawn_blocking(move || restore(&restore_settings, &from, &to, force));
         let manifest = restored.await?.context(failed)?;
+        erase_again(&settings).await.context(
+            "the backup is restored, but people who were erased after it may be in it: run `roadmap customer reapply`",
+        )?;
         self.format.print_one(&OutputRow::new(&self.file, &database, manifest))
     }
+}
+
+/// Erases again who was erased after the backup was made.
+async fn erase_again(settings: &Settings) -> anyhow::Result<()> {
+    if Folders::new(settings).listed_erasures()?.is_empty() {
+        return Ok(());
+    }
+    let erased = person::erase_again(&Application::open(settings).await?, settings).await?;
+    if erased > 0 {
+        tracing::warn!(erased, "erased people again who were erased after the backup was made");
+    }
+    Ok(())
 }
 
 /// The file of the embedded database. Fails for a database server, which has its own tools.

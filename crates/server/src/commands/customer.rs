@@ -8,11 +8,33 @@ use serde::Serialize;
 
 use super::WorkspaceArgument;
 use super::output::{OutputFormat, Row, print};
+use super::person::{self, Erase, ExportTarget, Person};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CustomerCommand {
+    /// Show how much is stored about a customer
+    Show {
+        #[command(flatten)]
+        person: Person,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+    /// Write all data of a customer as JSON, and nothing of anybody else
+    Export {
+        #[command(flatten)]
+        person: Person,
+        #[command(flatten)]
+        target: ExportTarget,
+    },
+    /// Erase a customer from the database and from all files, which cannot be undone
+    Erase(Erase),
+    /// Erase again who was erased before a database was restored (`restore` does so by itself)
+    Reapply {
+        #[command(flatten)]
+        format: OutputFormat,
+    },
     /// Merge customers whose addresses have become the same, such as those of one domain in two spellings. Lists them
     /// without --yes
     MergeDoubles {
@@ -52,7 +74,15 @@ impl From<&DoubleCustomer> for DoubleRow {
 
 impl CustomerCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
-        let Self::MergeDoubles { target, yes, format } = self;
+        let (target, yes, format) = match self {
+            Self::Show { person, format } => return person::show(settings, &person, format).await,
+            Self::Export { person, target } => {
+                return person::export(settings, &person, target.to.as_deref(), target.without_notes).await;
+            }
+            Self::Erase(erase) => return erase.run(settings).await,
+            Self::Reapply { format } => return person::reapply(settings, format).await,
+            Self::MergeDoubles { target, yes, format } => (target, yes, format),
+        };
         let application = Application::open(settings).await?;
         let workspace = target.find(&application).await?.id;
         let mut doubles = application.maintenance.double_addresses(workspace).await?.customers;

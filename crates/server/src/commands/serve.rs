@@ -15,6 +15,7 @@ use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Clock, MissedSearchStore};
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
+use roadmap_domain::usecase::erase_customer::FinishErasures;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_deletions::PurgeDeletions;
@@ -27,6 +28,7 @@ use roadmap_http::detached::DetachedTasks;
 use roadmap_http::observer::{NoopObserver, Observer};
 use roadmap_http::server;
 use tokio::runtime::Handle;
+use tokio::time::MissedTickBehavior;
 
 use super::output::print;
 use crate::demo::{self, DemoOptions};
@@ -48,6 +50,9 @@ const MISSED_SEARCHES_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How often the process checks for workspaces whose recount is due.
 const RECOUNT_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How often the process looks for people who were erased and are in files still.
+const ERASURES_INTERVAL: Duration = Duration::from_secs(20);
 
 /// How often maintenance runs.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(3_600);
@@ -143,6 +148,7 @@ impl Serve {
             clock: application.clock.clone(),
         };
         let writing = tokio::spawn(missed_searches.clone().write_every_minute());
+        let erasing = tokio::spawn(finish_erasures(application.finish_erasures(&settings), missed_searches.clone()));
         let outdated_documents = Arc::new(AtomicU64::new(0));
         let reindexing = tokio::spawn(reindex_search(
             application.reindex_search(),
@@ -174,6 +180,7 @@ impl Serve {
         stopped.context("the server stopped")?;
         maintenance.abort();
         reindexing.abort();
+        erasing.abort();
         if let Some(worker) = worker
             && !worker.stop(settings.shutdown_wait).await
         {
@@ -244,6 +251,25 @@ impl MissedSearchCounts {
     async fn write(&self) {
         if let Err(error) = self.counts.flush(&*self.store, self.clock.now()).await {
             tracing::warn!(error = %ErrorChain::new(&error), "failed to save the searches that found nothing");
+        }
+    }
+}
+
+/// Takes people who were erased out of all files: at the start what a process has left, then what comes.
+async fn finish_erasures(finish: FinishErasures, searches: MissedSearchCounts) {
+    let mut ticks = tokio::time::interval(ERASURES_INTERVAL);
+    // A rewriting of the database that takes long is not followed by the next one at once.
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        // Counted searches may have a name, too.
+        searches.write().await;
+        match finish.run().await {
+            Ok((0, _)) => {}
+            Ok((erased, _)) => tracing::info!(erased, "took erased people out of all files"),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to take erased people out of all files")
+            }
         }
     }
 }

@@ -40,7 +40,7 @@ const IN_FILE: usize = 10_000;
 const AT_A_TIME: u32 = 1_000;
 
 /// What was done, with the key of its words.
-const ACTIONS: [(&str, &str); 49] = [
+const ACTIONS: [(&str, &str); 51] = [
     ("feature_request.update", "action-request-update"),
     ("feature_request.move", "action-request-move"),
     ("feature_request.merge", "action-request-merge"),
@@ -63,6 +63,8 @@ const ACTIONS: [(&str, &str); 49] = [
     ("changelog.delete", "action-changelog-delete"),
     ("customer.update", "action-customer-update"),
     ("customer.merge", "action-customer-merge"),
+    ("customer.export", "action-customer-export"),
+    ("customer.erase", "action-customer-erase"),
     ("customer.block", "action-customer-block"),
     ("customer.unblock", "action-customer-unblock"),
     ("customer.remove_texts", "action-customer-remove-texts"),
@@ -395,7 +397,7 @@ const fn channel_key(channel: Channel) -> &'static str {
 
 /// Returns the page of a record whose name was not found. Deleted ones have none.
 fn page_of(subject: &Subject, action: &str) -> Option<String> {
-    let is_gone = action.ends_with(".delete") || action == "customer.merge";
+    let is_gone = action.ends_with(".delete") || ["customer.merge", "customer.erase"].contains(&action);
     match (subject.kind.as_str(), subject.id) {
         ("setting" | "portal" | "synonyms", _) => Some("/admin/settings".to_owned()),
         ("mail", _) => Some("/admin/mail".to_owned()),
