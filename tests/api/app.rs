@@ -617,6 +617,14 @@ impl Client {
         self.send("POST", &format!("/api/external/v1/customers/{id}/merge"), body)
     }
 
+    pub fn get_customer_export(&self, id: &str, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/customers/{id}/export?{query}"))
+    }
+
+    pub fn post_customer_erase(&self, id: &str, body: &Value) -> Response {
+        self.send("POST", &format!("/api/external/v1/customers/{id}/erase"), body)
+    }
+
     pub fn get_tags(&self, query: &str) -> Response {
         self.get(&format!("/api/external/v1/tags?{query}"))
     }

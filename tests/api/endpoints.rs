@@ -16,11 +16,13 @@ pub struct Endpoint {
 }
 
 /// What only keys with the scope `manage` may do.
-pub const MANAGED: [(&str, &str); 14] = [
+pub const MANAGED: [(&str, &str); 16] = [
     ("GET", "/api/external/v1/portal"),
     ("PATCH", "/api/external/v1/portal"),
     ("PUT", "/api/external/v1/synonyms"),
     ("GET", "/api/external/v1/audit_entries"),
+    ("GET", "/api/external/v1/customers/{id}/export"),
+    ("POST", "/api/external/v1/customers/{id}/erase"),
     ("DELETE", "/api/external/v1/feature_requests/{id}"),
     ("DELETE", "/api/external/v1/changelogs/{id}"),
     ("DELETE", "/api/external/v2/attachments/{id}"),

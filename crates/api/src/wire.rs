@@ -14,6 +14,7 @@ pub(crate) mod merge;
 pub(crate) mod moves;
 pub(crate) mod overview;
 pub(crate) mod page;
+pub(crate) mod person;
 pub(crate) mod portal;
 pub(crate) mod reference_note;
 pub(crate) mod setting;

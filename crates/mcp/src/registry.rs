@@ -59,6 +59,9 @@ const ADDITIVE: [&str; 1] = ["subscribe"];
 /// Operations without DELETE that cannot be undone either. A new name of a tag may be that of another one.
 const IRREVERSIBLE: [&str; 2] = ["mergeCustomer", "updateTag"];
 
+/// Operations that are no tools: the data of people do not become part of a conversation.
+const NO_TOOLS: [&str; 2] = ["eraseCustomer", "exportCustomer"];
+
 /// Levels of objects that the output schema of a reading tool describes. That of a writing tool names only what it
 /// returns; the reading tools describe the same records.
 const READ_DEPTH: usize = 3;
@@ -199,7 +202,7 @@ fn tools(document: &Value) -> Vec<Tool> {
 }
 
 fn tool(schemas: &Schemas<'_>, method: Method, path: String, access: Access, operation: &Value) -> Option<Tool> {
-    let id = operation.get("operationId")?.as_str()?;
+    let id = operation.get("operationId")?.as_str().filter(|id| !NO_TOOLS.contains(id))?;
     let is_read = method == Method::GET;
     let is_final = (method == Method::DELETE && success(operation).is_none()) || IRREVERSIBLE.contains(&id);
     let mut scopes: Vec<Scope> = match access {
@@ -352,7 +355,7 @@ mod tests {
 
     #[test]
     fn every_operation_has_one_tool_with_a_plain_name() {
-        assert_eq!(TOOLS.len(), roadmap_api::access_of_operations().len());
+        assert_eq!(TOOLS.len() + NO_TOOLS.len(), roadmap_api::access_of_operations().len());
         let mut names: Vec<&str> = TOOLS.iter().map(|tool| tool.name.as_str()).collect();
         let listed = names.clone();
         names.sort_unstable();

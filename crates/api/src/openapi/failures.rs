@@ -121,6 +121,11 @@ fn all_failures() -> Vec<Failure> {
             "A request with the same operation key is still running, or too many feature requests have the tag.",
             &[domain(RoadmapError::OperationInProgress), conflict(Conflict::TooManyTagged)],
         ),
+        failure(
+            "OperationInProgressOrMember",
+            "A request with the same operation key is still running, or the customer is a member of the team.",
+            &[domain(RoadmapError::OperationInProgress), conflict(Conflict::IsMember)],
+        ),
         failure("TooManyTagged", "Too many feature requests have the tag.", &[conflict(Conflict::TooManyTagged)]),
         failure(
             "HasMergedRequests",
@@ -285,6 +290,8 @@ failures! {
     ReferenceNoteErrors => ["UnknownReferenceNote"];
     /// Errors of requests that name a customer.
     CustomerErrors => ["UnknownCustomer"];
+    /// Errors of erasing a customer.
+    EraseErrors => ["OperationInProgressOrMember", "UnknownCustomer"];
     /// Errors of requests that name a track.
     TrackErrors => ["UnknownTrack"];
     /// Errors of requests that name a lane.

@@ -14,6 +14,7 @@ use roadmap_domain::model::feature_request::{Description, Sort, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::model::person::{ErasedTexts, ErasedVotes};
 use roadmap_domain::model::portal::{EmbedOrigin, Language, MailDomain, Noun, PortalAccess, PortalSettings};
 use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::WebsiteUrl;
@@ -201,6 +202,15 @@ pub(crate) fn target_id() -> Object {
 
 pub(crate) fn target_customer_id() -> Object {
     string(format!("^[{SPACE}]*{UUID}[{SPACE}]*$"), "The id of another customer.").build()
+}
+
+pub(crate) fn erased_votes() -> Object {
+    sent_choice("What becomes of the votes; by default they stay.", &ErasedVotes::ALL.map(ErasedVotes::name))
+}
+
+pub(crate) fn erased_texts() -> Object {
+    let what = "What becomes of feature requests and comments; by default they stay without a name.";
+    sent_choice(what, &ErasedTexts::ALL.map(ErasedTexts::name))
 }
 
 /// The name of a record of the workspace.
@@ -647,6 +657,11 @@ parameters! {
         let days = Period::ALL.map(|period| period.days().to_string()).join("|");
         let what = format!("The number of days, until now; {} by default.", Period::default().days());
         vec![text_parameter("days", optional_value_pattern(&days), &what)]
+    };
+    /// Whether the notes about a person are exported.
+    ExportParameters => {
+        let what = "Whether the team's notes about the person are in it; by default true.";
+        vec![text_parameter("notes", optional_value_pattern("true|false"), what)]
     };
     /// Where the feature requests of a deleted track go.
     MoveToParameters => {
