@@ -727,6 +727,12 @@ fn the_table_of_fields_is_complete() {
             assert_eq!(fields, ["operation_key", "target_id"]);
             continue;
         }
+        // Nor can this. `people.rs` sends invalid fields.
+        if endpoint.path.ends_with("/customers/{id}/erase") {
+            fields.sort_unstable();
+            assert_eq!(fields, ["operation_key", "texts", "votes"]);
+            continue;
+        }
         // Nor can this. `tags.rs` sends invalid fields.
         if endpoint.path.ends_with("/tags/{name}") {
             fields.sort_unstable();

@@ -583,12 +583,11 @@ fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     })
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn text<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(at)
 }
 
-#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
 fn optional_text<S: serde::Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => serializer.collect_str(at),
