@@ -469,6 +469,7 @@ fn malformed(parameter: &str) -> Option<String> {
         parameter if is_count(parameter) => "must be an integer of at least 1",
         "sort" => "is not one of votes, newest, updated",
         "days" => "is not one of 7, 30, 365",
+        "notes" => "is not true or false",
         "actor" => "is not a valid UUID or one of api_key, member, customer, operator, service",
         "subject" | "track_id" => "is not a valid UUID",
         "include_private" => "is not one of true, false, 1, 0",
