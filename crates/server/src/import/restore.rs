@@ -188,6 +188,8 @@ fn plan(checked: &Checked, began_at: Timestamp, makes_members: bool) -> Plan {
         options: LoadOptions { makes_members, ..LoadOptions::default() },
         read_at: began_at.to_string(),
         statuses: Vec::new(),
+        on_roadmap: Vec::new(),
+        past: Vec::new(),
         votes: roadmap_import::records::VoteTotals { voters: checked.voters, nameless: checked.nameless, doubles: 0 },
         lost: if checked.missing > 0 { vec![missing] } else { Vec::new() },
         counts: Counts::default(),
