@@ -543,6 +543,9 @@ fn people_come_back_as_far_as_they_are_in_the_export() {
     assert_eq!(addresses, Vec::<String>::new());
 }
 
+/// What becomes of an entry of an archive, by its name and content. `None`: it is left out.
+type Edit<'a> = dyn Fn(&str, Vec<u8>) -> Option<Vec<u8>> + 'a;
+
 /// Import contract 5, 6: nothing is restored into a workspace that has something, nor from an archive that is not whole.
 #[test]
 fn what_cannot_be_restored_leaves_nothing() {
@@ -562,7 +565,7 @@ fn what_cannot_be_restored_leaves_nothing() {
     let votes = json!(contents.records("votes").len());
     assert_eq!((&dry["id"], &dry["counts"]["votes"]["new"]), (&json!(null), &votes), "{dry}");
 
-    let changed = |name: &str, change: &dyn Fn(&str, Vec<u8>) -> Option<Vec<u8>>| {
+    let changed = |name: &str, change: &Edit<'_>| {
         let path = app.data_dir().join(name);
         let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
         for entry in &contents.names {
@@ -610,8 +613,11 @@ fn what_cannot_be_restored_leaves_nothing() {
     assert!(refused.stderr.contains("has restored an export"), "{}", refused.stderr);
 }
 
-/// Where the columns of a table are in an export: the kind of records, and pairs of a column and a key.
-const EXPORTED: &[(&str, &str, &[(&str, &str)])] = &[
+/// A table, its file of the export, and pairs of a column and a key of its records.
+type ExportedTable = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// Where the columns of all tables are in an export.
+const EXPORTED: &[ExportedTable] = &[
     (
         "lanes",
         "lanes",

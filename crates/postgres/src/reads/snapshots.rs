@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use diesel::OptionalExtension;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::methods::LoadQuery;
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
@@ -14,8 +15,8 @@ use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::{Snapshot, SnapshotReader};
 use roadmap_store::rows::{
     ExportedAttachmentRow, ExportedChangelogRow, ExportedCommentRow, ExportedCustomerRow, ExportedEventRow,
-    ExportedFollowerRow, ExportedLaneRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow, ExportedRequestRow,
-    ExportedTrackRow, ExportedVoteRow, ExportedWorkspaceRow,
+    ExportedFollowerRow, ExportedLaneRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow, ExportedPortalRow,
+    ExportedRequestRow, ExportedSettingRow, ExportedTrackRow, ExportedVoteRow,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use uuid::Uuid;
@@ -183,14 +184,18 @@ statement! {
 
 statement! {
     /// Selects the settings.
-    AllSettings { workspace: Uuid => SqlUuid } -> ((SqlUuid, Text, Text, Nullable<Text>, BigInt), PortalSql),
-    "SELECT settings.workspace_id, product_name, website_url, sender_name, coalesce(last_tag_number, 0),
-            access, mail_domains, is_indexed, embed_origins, languages, holds_posts, accent, logo_attachment_id,
-            reply_to, time_zone, welcome_text, form_question, noun
-     FROM settings
-     JOIN portal_settings ON portal_settings.workspace_id = settings.workspace_id
+    AllSettings { workspace: Uuid => SqlUuid } -> (SqlUuid, Text, Text, Nullable<Text>, BigInt),
+    "SELECT settings.workspace_id, product_name, website_url, sender_name, coalesce(last_tag_number, 0) FROM settings
      LEFT JOIN tag_counters ON tag_counters.workspace_id = settings.workspace_id
      WHERE settings.workspace_id = {workspace}"
+}
+
+statement! {
+    /// Selects the settings of the portal.
+    AllPortal { workspace: Uuid => SqlUuid } -> PortalSql,
+    "SELECT access, mail_domains, is_indexed, embed_origins, languages, holds_posts, accent, logo_attachment_id, reply_to,
+            time_zone, welcome_text, form_question, noun
+     FROM portal_settings WHERE workspace_id = {workspace}"
 }
 
 statement! {
@@ -265,9 +270,11 @@ async fn read_all(connector: &Connector, workspace: Uuid, pages: &Pages) -> Resu
     read::<ExportedChangelogRow, _>(connection, pages, AllChangelogs { workspace }).await?;
     read::<ExportedAttachmentRow, _>(connection, pages, AllAttachments { workspace }).await?;
     read::<ExportedOriginRow, _>(connection, pages, AllOrigins { workspace }).await?;
-    let settings: ExportedWorkspaceRow = AllSettings { workspace }.get_result(connection).await.map_err(failed)?;
+    let settings: ExportedSettingRow = AllSettings { workspace }.get_result(connection).await.map_err(failed)?;
+    let portal: Option<ExportedPortalRow> =
+        AllPortal { workspace }.get_result(connection).await.optional().map_err(failed)?;
     let synonyms = AllSynonyms { workspace }.load(connection).await.map_err(failed)?;
-    pass(pages, vec![settings.into_exported(synonyms)?]).await
+    pass(pages, vec![settings.into_exported(portal, synonyms)?]).await
 }
 
 #[async_trait]

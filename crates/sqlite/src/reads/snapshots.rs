@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::connection::{DefaultLoadingMode, SimpleConnection};
 use diesel::query_dsl::methods::LoadQuery;
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
-use diesel::{RunQueryDsl, SqliteConnection};
+use diesel::{OptionalExtension, RunQueryDsl, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::export::Exported;
 use roadmap_domain::model::id::WorkspaceId;
@@ -12,15 +12,15 @@ use roadmap_domain::ports::{Snapshot, SnapshotReader};
 use roadmap_store::columns::Id;
 use roadmap_store::rows::{
     ExportedAttachmentRow, ExportedChangelogRow, ExportedCommentRow, ExportedCustomerRow, ExportedEventRow,
-    ExportedFollowerRow, ExportedLaneRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow, ExportedRequestRow,
-    ExportedTrackRow, ExportedVoteRow, ExportedWorkspaceRow,
+    ExportedFollowerRow, ExportedLaneRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow, ExportedPortalRow,
+    ExportedRequestRow, ExportedSettingRow, ExportedTrackRow, ExportedVoteRow,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::SqliteStore;
 use crate::connection::Connector;
 use crate::errors::SqlError;
-use crate::portal_settings::{SettingsSql, portal_columns};
+use crate::portal_settings::StoredSettings;
 use crate::statement::statement;
 
 /// How many records are passed on at a time.
@@ -162,15 +162,9 @@ statement! {
 
 statement! {
     /// Selects the settings.
-    AllSettings { workspace: Id => Binary } -> ((Binary, Text, Text, Nullable<Text>, BigInt), SettingsSql),
-    concat!(
-        "SELECT settings.workspace_id, product_name, website_url, sender_name, coalesce(last_tag_number, 0), ",
-        portal_columns!(),
-        " FROM settings
-         JOIN portal_settings ON portal_settings.workspace_id = settings.workspace_id
-         LEFT JOIN tag_counters ON tag_counters.workspace_id = settings.workspace_id
-         WHERE settings.workspace_id = ?"
-    )
+    AllSettings { workspace: Id => Binary } -> (Binary, Text, Text, Nullable<Text>, BigInt),
+    "SELECT settings.workspace_id, product_name, website_url, sender_name, coalesce(last_tag_number, 0) FROM settings
+     LEFT JOIN tag_counters ON tag_counters.workspace_id = settings.workspace_id WHERE settings.workspace_id = ?"
 }
 
 statement! {
@@ -233,9 +227,10 @@ fn read_all(connector: &Connector, workspace: Id, pages: &Pages) -> Result<(), S
     read::<ExportedChangelogRow, _>(connection, pages, AllChangelogs { workspace })?;
     read::<ExportedAttachmentRow, _>(connection, pages, AllAttachments { workspace })?;
     read::<ExportedOriginRow, _>(connection, pages, AllOrigins { workspace })?;
-    let settings: ExportedWorkspaceRow = AllSettings { workspace }.get_result(connection)?;
+    let settings: ExportedSettingRow = AllSettings { workspace }.get_result(connection)?;
+    let portal: Option<ExportedPortalRow> = StoredSettings { workspace }.get_result(connection).optional()?;
     let synonyms = AllSynonyms { workspace }.load(connection)?;
-    pass(pages, vec![settings.into_exported(synonyms)?])
+    pass(pages, vec![settings.into_exported(portal, synonyms)?])
 }
 
 #[async_trait]

@@ -10,6 +10,7 @@ use roadmap_domain::model::export::{
 use roadmap_domain::model::id::{
     AttachmentId, ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, LaneId, MemberId, NoteId, TrackId,
 };
+use roadmap_domain::model::portal::PortalSettings;
 use uuid::Uuid;
 
 use crate::columns::{Id, TextList, TimestampColumn, inconsistent, optional_timestamp};
@@ -421,13 +422,6 @@ impl TryFrom<ExportedOriginRow> for Exported {
     }
 }
 
-/// The settings of a workspace.
-#[derive(Debug, Queryable)]
-pub struct ExportedWorkspaceRow {
-    setting: ExportedSettingRow,
-    portal: ExportedPortalRow,
-}
-
 /// The settings that mails use, too.
 #[derive(Debug, Queryable)]
 pub struct ExportedSettingRow {
@@ -456,13 +450,38 @@ pub struct ExportedPortalRow {
     noun: String,
 }
 
-impl ExportedWorkspaceRow {
-    /// Converts the settings, with the phrases of all groups of synonyms in their order, each with the number of its group.
+impl From<PortalSettings> for ExportedPortalRow {
+    fn from(settings: PortalSettings) -> Self {
+        Self {
+            access: settings.access.name().to_owned(),
+            mail_domains: TextList(settings.mail_domains.iter().map(|domain| domain.as_str().to_owned()).collect()),
+            is_indexed: settings.is_indexed,
+            embed_origins: TextList(settings.embed_origins.iter().map(|origin| origin.as_str().to_owned()).collect()),
+            languages: TextList(settings.languages.iter().map(|language| language.code().to_owned()).collect()),
+            holds_posts: settings.holds_posts,
+            accent: settings.accent.map(|accent| accent.to_string()),
+            logo: settings.logo.map(|logo| Id(logo.uuid())),
+            reply_to: settings.reply_to.map(|address| address.as_str().to_owned()),
+            time_zone: settings.time_zone.name().to_owned(),
+            welcome_text: settings.welcome_text.to_json(),
+            form_question: settings.form_question.to_json(),
+            noun: settings.noun.name().to_owned(),
+        }
+    }
+}
+
+impl ExportedSettingRow {
+    /// Converts the settings: with those of the portal, which are the default ones if none were ever saved, and with the
+    /// phrases of all groups of synonyms in their order, each with the number of its group.
     ///
     /// # Errors
     /// A text is not the JSON that it should be.
-    pub fn into_exported(self, synonyms: Vec<(i32, String)>) -> Result<Exported, StoreError> {
-        let Self { setting, portal } = self;
+    pub fn into_exported(
+        self,
+        portal: Option<ExportedPortalRow>,
+        synonyms: Vec<(i32, String)>,
+    ) -> Result<Exported, StoreError> {
+        let (setting, portal) = (self, portal.unwrap_or_else(|| PortalSettings::default().into()));
         let broken = |column| inconsistent("portal_settings", column, setting.id);
         let mut groups: Vec<Vec<String>> = Vec::new();
         let mut last = None;
