@@ -40,7 +40,7 @@ const IN_FILE: usize = 10_000;
 const AT_A_TIME: u32 = 1_000;
 
 /// What was done, with the key of its words.
-const ACTIONS: [(&str, &str); 51] = [
+const ACTIONS: [(&str, &str); 55] = [
     ("feature_request.update", "action-request-update"),
     ("feature_request.move", "action-request-move"),
     ("feature_request.merge", "action-request-merge"),
@@ -65,6 +65,10 @@ const ACTIONS: [(&str, &str); 51] = [
     ("customer.merge", "action-customer-merge"),
     ("customer.export", "action-customer-export"),
     ("customer.erase", "action-customer-erase"),
+    ("export.create", "action-export-create"),
+    ("import.start", "action-import-start"),
+    ("import.finish", "action-import-finish"),
+    ("import.undo", "action-import-undo"),
     ("customer.block", "action-customer-block"),
     ("customer.unblock", "action-customer-unblock"),
     ("customer.remove_texts", "action-customer-remove-texts"),
@@ -682,7 +686,8 @@ mod tests {
         }
         // Every action that the domain records is offered.
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../domain/src/usecase");
-        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let files = [folder.join("import"), folder].into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        let files = files.map(|entry| entry.unwrap().path());
         let mut known = 0;
         for file in files.filter(|path| path.is_file() && !path.ends_with("fixtures.rs")) {
             let source = std::fs::read_to_string(&file).unwrap();

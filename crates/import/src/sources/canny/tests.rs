@@ -734,7 +734,7 @@ fn comments_and_notes_are_read() {
     };
     let note = |id: &str, body: &str, author: Option<&str>, line| {
         Record::Note(Note {
-            is_team: true,
+            is_team: false,
             external_id: id.to_owned(),
             request: "A".to_owned(),
             body: body.to_owned(),
