@@ -70,10 +70,10 @@ impl Pictures {
         self.ids.insert(id);
     }
 
-    /// Returns a text in which the addresses of pictures are those that they have here. Others stay as they are.
+    /// Returns a text in which the addresses of pictures are those that they have here. One that is not there leaves its name.
     fn place<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let scheme = File::link("");
-        if self.ids.is_empty() || !text.contains(&scheme) {
+        if !text.contains(&scheme) {
             return Cow::Borrowed(text);
         }
         let mut placed = String::with_capacity(text.len());
@@ -84,6 +84,8 @@ impl Pictures {
             let (external_id, following) = after.split_at(end);
             match self.by_external_id.get(external_id) {
                 Some(id) => placed.push_str(&picture::path(*id)),
+                // Of a picture with such an address, only the name is shown.
+                None if before.ends_with("](") => placed.extend(["/", external_id]),
                 None => placed.extend([&scheme, external_id]),
             }
             rest = following;
