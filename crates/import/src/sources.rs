@@ -11,6 +11,8 @@ pub mod quackback;
 pub mod uservoice;
 
 mod dump;
+#[cfg(test)]
+mod kept;
 mod names;
 mod output;
 mod quotes;

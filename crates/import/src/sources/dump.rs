@@ -7,14 +7,11 @@
 
 mod comments;
 mod files;
-#[cfg(test)]
-pub(super) mod kept;
 mod posts;
 mod run;
 
 use std::io;
 
-use encoding_rs::Encoding;
 use thiserror::Error;
 
 pub(super) use self::comments::CommentColumns;
@@ -23,23 +20,8 @@ pub(super) use self::posts::{PostColumns, Standing, path_of};
 pub(super) use self::run::{Converted, Dump, Unreadable, VoteColumns};
 use super::names::TooManyNames;
 use super::output::SinkFailed;
-use crate::dates::Dates;
+pub use super::tables::Options;
 use crate::table::TableError;
-
-/// How the files of a run are read.
-#[derive(Clone, Copy)]
-pub struct Options<'a> {
-    /// `--encoding`
-    pub encoding: Option<&'static Encoding>,
-    /// `--delimiter`
-    pub delimiter: Option<u8>,
-    /// `--dates`
-    pub dates: Dates,
-    /// Whether an earlier run has imported the feature request with this external id.
-    pub is_known: &'a dyn Fn(&str) -> bool,
-    /// Most ids, people, votes and subscriptions of a run. They are remembered as hashes, to stay in bounded memory.
-    pub max_records: usize,
-}
 
 /// Why files cannot be converted, as a sentence for the operator.
 #[derive(Debug, Error)]

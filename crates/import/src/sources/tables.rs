@@ -3,8 +3,6 @@
 
 mod columns;
 mod file;
-#[cfg(test)]
-pub(super) mod kept;
 mod output;
 
 use std::io;

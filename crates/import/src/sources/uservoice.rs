@@ -10,30 +10,14 @@ mod run;
 
 use std::io;
 
-use encoding_rs::Encoding;
 use thiserror::Error;
 
 pub use self::columns::FileKind;
 use self::run::Run;
+pub use super::tables::Options;
 use crate::archive::Input;
-use crate::dates::Dates;
 use crate::records::{Sink, VoteTotals};
 use crate::table::TableError;
-
-/// How the files of a run are read.
-#[derive(Clone, Copy)]
-pub struct Options<'a> {
-    /// `--encoding`
-    pub encoding: Option<&'static Encoding>,
-    /// `--delimiter`
-    pub delimiter: Option<u8>,
-    /// `--dates`
-    pub dates: Dates,
-    /// Whether an earlier run has imported the feature request with this external id.
-    pub is_known: &'a dyn Fn(&str) -> bool,
-    /// Most ids, votes and people of a run. They are remembered as hashes, to find repeated ones in bounded memory.
-    pub max_records: usize,
-}
 
 /// What a conversion did beside its records.
 #[derive(Debug, Clone, PartialEq, Eq)]

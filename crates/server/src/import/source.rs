@@ -81,6 +81,7 @@ impl Source {
     ) -> anyhow::Result<VoteTotals> {
         let (encoding, delimiter) = (reading.encoding, reading.delimiter);
         let (dates, max_records) = (Dates { order: reading.order, now }, MAX_RECORDS);
+        let tables = uservoice::Options { encoding, delimiter, dates, is_known, max_records };
         Ok(match self {
             Self::Csv => {
                 let options = csv::Options { map: &reading.map, encoding, delimiter, dates, is_known, max_records };
@@ -102,20 +103,11 @@ impl Source {
             }
             Self::Astuto | Self::Logchimp => {
                 let convert = if self == Self::Astuto { astuto::convert } else { logchimp::convert };
-                convert(inputs, &astuto::Options { encoding, delimiter, dates, is_known, max_records }, sink)?
+                convert(inputs, &tables, sink)?
             }
-            Self::Clearflask => {
-                let options = clearflask::Options { encoding, delimiter, dates, is_known, max_records };
-                clearflask::convert(inputs, &options, sink)?
-            }
-            Self::Quackback => {
-                let options = quackback::Options { encoding, delimiter, dates, is_known, max_records };
-                quackback::convert(inputs, &options, sink)?
-            }
-            Self::Uservoice => {
-                let options = uservoice::Options { encoding, delimiter, dates, is_known, max_records };
-                uservoice::convert(inputs, &options, sink)?.votes
-            }
+            Self::Clearflask => clearflask::convert(inputs, &tables, sink)?,
+            Self::Quackback => quackback::convert(inputs, &tables, sink)?,
+            Self::Uservoice => uservoice::convert(inputs, &tables, sink)?.votes,
         })
     }
 }

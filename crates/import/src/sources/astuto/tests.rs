@@ -5,7 +5,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 
 use super::*;
 use crate::records::{FeatureRequest, Origin, Person, PersonKey, Status, Vote};
-use crate::sources::dump::kept::{Kept, email, inputs, key, options};
+use crate::sources::kept::{Kept, key, options, person, tables_of};
 use crate::table::MAX_RECORD_BYTES;
 
 const USERS: &str = "id,email,full_name,role,status\n\
@@ -18,12 +18,12 @@ const STATUSES: &str = "id,name,order,show_in_roadmap\n1,Open,2,f\n2,Planned,1,t
 
 fn run(tables: &[(&str, &str)]) -> (Kept, VoteTotals) {
     let mut kept = Kept::default();
-    let votes = convert(&inputs(tables), &options(), &mut kept).unwrap();
+    let votes = convert(&tables_of(tables), &options(), &mut kept).unwrap();
     (kept, votes)
 }
 
 fn error_of(tables: &[(&str, &str)]) -> String {
-    convert(&inputs(tables), &options(), &mut Kept::default()).unwrap_err().to_string()
+    convert(&tables_of(tables), &options(), &mut Kept::default()).unwrap_err().to_string()
 }
 
 /// Converts a table beside people and one feature request.
@@ -64,7 +64,7 @@ fn all_tables_are_read() {
             tags: vec!["Ideas".to_owned()],
             is_private: false,
             awaits_approval: false,
-            author: email("Ann@x.example", "Ann Lee"),
+            author: person("Ann@x.example", "Ann Lee"),
             is_team: false,
             nameless_votes: 0,
             created_at: at("2023-03-01T10:00:00.5Z"),
@@ -77,7 +77,7 @@ fn all_tables_are_read() {
         *vote,
         Record::Vote(Vote {
             request: "10".to_owned(),
-            person: email("Ann@x.example", "Ann Lee").unwrap(),
+            person: person("Ann@x.example", "Ann Lee").unwrap(),
             is_subscribed: Some(true),
             created_at: at("2023-03-01T10:00:01.5Z"),
             origin: origin(2, 2),
@@ -101,13 +101,13 @@ fn all_tables_are_read() {
             external_id: "5".to_owned(),
             request: "10".to_owned(),
             status: "Planned".to_owned(),
-            author: email("arya@x.example", "Arya Stark"),
+            author: person("arya@x.example", "Arya Stark"),
             at: at("2023-03-02T12:00:00Z").unwrap(),
             origin: origin(4, 2),
         })
     );
     assert_eq!(votes, VoteTotals { voters: 1, nameless: 0, doubles: 0 });
-    assert!(kept.problems.is_empty() && kept.lost.is_empty(), "{:?} {:?}", kept.problems(), kept.lost);
+    assert!(kept.problems.is_empty() && kept.lost.is_empty(), "{:?} {:?}", kept.problems_of_files(), kept.lost);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn only_the_posts_are_needed() {
     assert_eq!(kept.requests()[0].url.as_deref(), Some("/posts/1"));
     assert_eq!(votes.source(), 0);
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "posts Ignored: there is no `users.csv` beside it: nobody is an author, and no vote has a name",
             "posts Ignored: there is no `boards.csv` beside it: no record gets what `board_id` says",
@@ -157,7 +157,7 @@ fn people_are_of_the_team_or_deleted() {
             "{cells}"
         );
         let has_problem = cells.starts_with("bad") && found.is_some();
-        assert_eq!(kept.problems.len(), usize::from(has_problem), "{cells}: {:?}", kept.problems());
+        assert_eq!(kept.problems.len(), usize::from(has_problem), "{cells}: {:?}", kept.problems_of_files());
         let is_blocked = cells.contains(",1,");
         assert_eq!(kept.lost.len(), usize::from(is_blocked && cells.ends_with('f')), "{cells}: {:?}", kept.lost);
     }
@@ -166,7 +166,7 @@ fn people_are_of_the_team_or_deleted() {
         ("users", "id,email,role\n,x@x.example,0\n1,a@x.example,owner\n1,b@x.example,0\n2,c@x.example\n"),
     ]);
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "users 2 id= Ignored: the id is blank",
             "users 3 1 role=owner Ignored: the value is no whole number",
@@ -228,7 +228,7 @@ fn likes_are_votes() {
     assert!(kept.all_votes().iter().all(|vote| vote.is_subscribed.is_none()));
     assert_eq!(votes, VoteTotals { voters: 3, nameless: 2, doubles: 2 });
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "likes 5 1 user_id=9 Changed: there is no user with this id: the vote has no name",
             "likes 6 1 created_at=soon Changed: the time cannot be read",
@@ -247,7 +247,7 @@ fn likes_are_votes() {
 fn votes_and_comments_may_be_for_feature_requests_of_another_run() {
     let mut kept = Kept::default();
     let options = Options { is_known: &|id| id == "5", ..options() };
-    let tables = inputs(&[
+    let tables = tables_of(&[
         ("likes", "user_id,post_id\n1,5\n3,5\n1,6\n"),
         ("comments", "id,body,user_id,post_id\n1,x,1,5\n2,y,1,6\n"),
         ("posts", ONE_POST),
@@ -300,7 +300,7 @@ fn followers_get_mail() {
         ]
     );
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "users 6 5 notifications_enabled=odd Changed: the value is neither yes nor no: it counts as no",
             "follows 9 post_id=9 Skipped: there is no feature request with this id",
@@ -344,7 +344,7 @@ fn comments_are_of_the_team_or_of_customers() {
     assert_eq!(kept.comments()[0].created_at, Timestamp::parse("2023-03-01T12:00:00Z"));
     let digest = &kept.comments()[5].external_id;
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "comments 5 4 created_at=2999-01-01 00:00:00 Changed: the time is in the future".to_owned(),
             "comments 6 5 is_post_update=odd Changed: the value is neither yes nor no: it counts as no".to_owned(),
@@ -390,7 +390,7 @@ fn replies_quote_what_they_reply_to() {
         ]
     );
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "comments 9 6 parent_id=9 Ignored: there is no comment with this id, so the reply quotes nothing",
             "comments 11 8 body=  Rejected: the text is blank",
@@ -426,7 +426,7 @@ fn changes_of_the_status_are_moves() {
         ]
     );
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "post_status_changes 4 3 post_status_id=9 Ignored: `post_statuses.csv` has no record with this id",
             "post_status_changes 5 4 post_id=8 Skipped: there is no feature request with this id",
@@ -460,7 +460,7 @@ fn the_public_roadmap_has_an_order() {
     assert_eq!(names, ["In progress", "done", "Late"]);
     assert_eq!(kept.request().status.as_deref(), Some("In progress"));
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "post_statuses 5 4 name=  Ignored: the name is blank",
             "post_statuses 7 1 id=1 Ignored: an earlier record has the same id",
@@ -556,7 +556,7 @@ fn other_files_are_listed_or_have_nothing_to_import() {
         ("copy/posts", ONE_POST),
     ]);
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "novel Skipped: the file is no table of a known kind",
             "copy/posts Skipped: the file is no table of a known kind",
@@ -582,7 +582,7 @@ fn tables_are_found_by_their_names_and_columns() {
         (&[("users", USERS)], false),
         (&[], false),
     ] {
-        assert_eq!(recognizes(&inputs(tables)), is_recognized, "{tables:?}");
+        assert_eq!(recognizes(&tables_of(tables)), is_recognized, "{tables:?}");
     }
     assert_eq!(
         error_of(&[("users", USERS)]),
@@ -614,7 +614,7 @@ fn encodings_and_delimiters_are_detected_or_given() {
 
 #[test]
 fn memory_has_a_bound_and_a_full_disk_ends_the_conversion() {
-    let tables = inputs(&[
+    let tables = tables_of(&[
         ("posts", "id,title,board_id,post_status_id\n1,a,7,2\n2, ,,\n"),
         ("users", USERS),
         ("boards", "id,name\n7,Ideas\n"),
@@ -673,7 +673,7 @@ proptest! {
         let posts = format!("id,title,board_id,post_status_id\n{text}");
         let comments = format!("id,parent_id,body,post_id\n{comments}");
         let mut kept = Kept::default();
-        let tables = inputs(&[("posts", &posts), ("comments", &comments), ("users", USERS)]);
+        let tables = tables_of(&[("posts", &posts), ("comments", &comments), ("users", USERS)]);
         convert(&tables, &options(), &mut kept).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 
 use super::*;
 use crate::records::{Action, Comment, FeatureRequest, Kind, Origin, Person, PersonKey, Record};
-use crate::sources::tables::kept::{Kept, inputs, key, options, person};
+use crate::sources::kept::{Kept, inputs, key, options, person};
 use crate::table::MAX_RECORD_BYTES;
 
 fn run(files: &[(&str, &str)]) -> Result<(Kept, VoteTotals), String> {
@@ -221,7 +221,7 @@ fn comments_are_read() {
         ]
     );
     assert_eq!(kept.lost(), [("comments on unknown feature requests", 2), ("comments that are deleted", 2)]);
-    assert_eq!(kept.lost[0].kind, Some(Kind::Comments));
+    assert_eq!(kept.lost[0].2, Some(Kind::Comments));
     assert!(kept.rejected(1).ends_with("1,c1,,,,,Again,0,0\n2,,,,,,<3,0,0\n"));
 
     let (kept, _) = run(&[

@@ -5,7 +5,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 
 use super::*;
 use crate::records::{Action, Comment, FeatureRequest, Note, Origin, PersonKey, Record, Status, Vote};
-use crate::sources::dump::kept::{Kept, email, inputs, key, options};
+use crate::sources::kept::{Kept, key, options, person, tables_of};
 
 const USERS: &str = "userId,email,name,username,isOwner,isBlocked,notes\n\
     u-1,Ann@x.example,Ann Lee,ann,f,f,\n\
@@ -16,12 +16,12 @@ const ACTIVITIES: &str = "id,type,post_id,author_id\na-1,comment,p-1,u-1\na-2,co
 
 fn run(tables: &[(&str, &str)]) -> (Kept, VoteTotals) {
     let mut kept = Kept::default();
-    let votes = convert(&inputs(tables), &options(), &mut kept).unwrap();
+    let votes = convert(&tables_of(tables), &options(), &mut kept).unwrap();
     (kept, votes)
 }
 
 fn error_of(tables: &[(&str, &str)]) -> String {
-    convert(&inputs(tables), &options(), &mut Kept::default()).unwrap_err().to_string()
+    convert(&tables_of(tables), &options(), &mut Kept::default()).unwrap_err().to_string()
 }
 
 /// Converts comments beside people, activities and one feature request.
@@ -76,7 +76,7 @@ fn all_tables_are_read() {
                 tags: vec!["Ideas".to_owned()],
                 is_private: false,
                 awaits_approval: false,
-                author: email("Ann@x.example", "Ann Lee"),
+                author: person("Ann@x.example", "Ann Lee"),
                 is_team: false,
                 nameless_votes: 0,
                 created_at: at("2022-02-01T09:00:00Z"),
@@ -92,7 +92,7 @@ fn all_tables_are_read() {
                 tags: Vec::new(),
                 is_private: false,
                 awaits_approval: false,
-                author: email("arya@x.example", "arya"),
+                author: person("arya@x.example", "arya"),
                 is_team: true,
                 nameless_votes: 0,
                 created_at: at("2022-02-02T10:00:00.123Z"),
@@ -102,7 +102,7 @@ fn all_tables_are_read() {
             }),
             Record::Vote(Vote {
                 request: "p-1".to_owned(),
-                person: email("arya@x.example", "arya").unwrap(),
+                person: person("arya@x.example", "arya").unwrap(),
                 is_subscribed: None,
                 created_at: at("2022-02-01T10:00:01Z"),
                 origin: origin(6, 2),
@@ -111,7 +111,7 @@ fn all_tables_are_read() {
                 external_id: "c-1".to_owned(),
                 request: "p-1".to_owned(),
                 body: "me too".to_owned(),
-                author: email("Ann@x.example", "Ann Lee"),
+                author: person("Ann@x.example", "Ann Lee"),
                 is_team: false,
                 is_held: false,
                 created_at: at("2022-02-02T00:00:00Z"),
@@ -122,14 +122,14 @@ fn all_tables_are_read() {
                 external_id: "c-2".to_owned(),
                 request: "p-1".to_owned(),
                 body: "> me too\n\nfor us".to_owned(),
-                author: email("arya@x.example", "arya"),
+                author: person("arya@x.example", "arya"),
                 created_at: at("2022-02-03T00:00:00Z"),
                 origin: origin(3, 2),
             }),
         ]
     );
     assert_eq!(votes, VoteTotals { voters: 1, nameless: 0, doubles: 0 });
-    assert!(kept.problems.is_empty() && kept.lost.is_empty(), "{:?} {:?}", kept.problems(), kept.lost);
+    assert!(kept.problems.is_empty() && kept.lost.is_empty(), "{:?} {:?}", kept.problems_of_files(), kept.lost);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn only_the_posts_are_needed() {
     ]);
     assert_eq!((kept.requests().len(), texts(&kept).len(), votes.source()), (1, 0, 0));
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "posts Ignored: there is no `users.csv` beside it: nobody is an author, and no vote has a name",
             "posts_comments Ignored: there is no `posts_activity.csv` beside it, which says on what comments are",
@@ -190,7 +190,7 @@ fn votes_are_counted_once() {
     assert_eq!(kept.votes(), [("p-1", "Ann@x.example"), ("p-1", "arya@x.example")]);
     assert_eq!(votes, VoteTotals { voters: 2, nameless: 1, doubles: 1 });
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "votes 5 p-2 userId=u-9 Changed: there is no user with this id: the vote has no name",
             "votes 6 postId=p-7 Skipped: there is no feature request with this id",
@@ -234,7 +234,7 @@ fn comments_are_where_their_activity_says() {
     let notes: Vec<_> = kept.notes().iter().map(|note| (&*note.body, note.author.as_ref().map(key))).collect();
     assert_eq!(notes, [("internal", Some("Ann@x.example")), ("odd", Some("Ann@x.example"))]);
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "posts_comments 7 c-6 post_id=p-9 Skipped: there is no feature request with this id",
             "posts_comments 8 c-7 author_id=u-9 Ignored: there is no user with this id",
@@ -268,9 +268,9 @@ fn an_activity_is_the_first_with_its_id() {
         ("posts_activity", "id,post_id,author_id\na-1,p-1,u-1\na-1,p-1,u-2\na-2\n"),
         ("posts_comments", "id,activity_id,body\nc-1,a-1,x\n"),
     ]);
-    assert_eq!(kept.comments()[0].author, email("Ann@x.example", "Ann Lee"));
+    assert_eq!(kept.comments()[0].author, person("Ann@x.example", "Ann Lee"));
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         [
             "posts_activity 3 a-1 id=a-1 Ignored: an earlier record has the same id",
             "posts_activity 4 Ignored: the record has 1 cells, but the header has 3",
@@ -281,7 +281,7 @@ fn an_activity_is_the_first_with_its_id() {
 #[test]
 fn a_comment_may_be_on_a_feature_request_of_another_run() {
     let mut kept = Kept::default();
-    let tables = inputs(&[
+    let tables = tables_of(&[
         ("posts", ONE_POST),
         ("users", USERS),
         ("posts_activity", ACTIVITIES),
@@ -315,7 +315,7 @@ fn what_is_internal_is_quoted_in_notes_only() {
         ]
     );
     assert_eq!(
-        kept.problems(),
+        kept.problems_of_files(),
         ["posts_comments 5 c-4 parent_id=c-3 Ignored: the reply is public, but the comment is not: it is not quoted"]
     );
 }
@@ -329,7 +329,10 @@ fn an_id_with_a_line_break_is_no_other_id() {
         ("posts_comments", "id,activity_id,body\nc-1,a-1,x\n"),
     ]);
     assert_eq!(texts(&kept), []);
-    assert_eq!(kept.problems(), ["posts_comments 2 c-1 activity_id=a-1 Skipped: there is no activity with this id"]);
+    assert_eq!(
+        kept.problems_of_files(),
+        ["posts_comments 2 c-1 activity_id=a-1 Skipped: there is no activity with this id"]
+    );
 }
 
 #[test]
@@ -354,7 +357,7 @@ fn tables_are_found_by_their_names_and_columns() {
         (&[("comments", "id,post_id,title,body\n")], false),
         (&[("votes", "userId,postId\n")], false),
     ] {
-        assert_eq!(recognizes(&inputs(tables)), is_recognized, "{tables:?}");
+        assert_eq!(recognizes(&tables_of(tables)), is_recognized, "{tables:?}");
     }
     assert_eq!(
         error_of(&[("votes", "userId,postId\n")]),
@@ -371,12 +374,12 @@ fn tables_are_found_by_their_names_and_columns() {
         ("roles_users", "id\n1\n"),
         ("novel", "a\n1\n"),
     ]);
-    assert_eq!(kept.problems(), ["novel Skipped: the file is no table of a known kind"]);
+    assert_eq!(kept.problems_of_files(), ["novel Skipped: the file is no table of a known kind"]);
 }
 
 #[test]
 fn memory_has_a_bound_and_a_full_disk_ends_the_conversion() {
-    let tables = inputs(&[
+    let tables = tables_of(&[
         ("posts", "postId,title,slugId,boardId,roadmap_id\np-1,a,x,b-1,r-1\np-2, ,y,,\n"),
         ("users", USERS),
         ("boards", "boardId,name\nb-1,Ideas\n"),
@@ -410,6 +413,6 @@ proptest! {
         let activities = format!("id,post_id,author_id\n{activities}");
         let mut kept = Kept::default();
         let tables = [("posts", &*posts), ("posts_comments", &comments), ("posts_activity", &activities)];
-        convert(&inputs(&tables), &options(), &mut kept).unwrap();
+        convert(&tables_of(&tables), &options(), &mut kept).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 
 use super::*;
 use crate::records::{Action, Changelog, Comment, FeatureRequest, Kind, Note, Origin, Record, Status, Vote};
-use crate::sources::tables::kept::{Kept, inputs, key, options, person};
+use crate::sources::kept::{Kept, inputs, key, options, person};
 
 fn run(files: &[(&str, &str)]) -> Result<(Kept, VoteTotals), String> {
     let mut kept = Kept::default();
@@ -236,7 +236,7 @@ fn votes_are_counted() {
             "5 1 created_at=soon Changed: the time cannot be read",
         ]
     );
-    assert_eq!((kept.lost(), kept.lost[0].kind), (vec![("votes for unknown feature requests", 2)], Some(Kind::Votes)));
+    assert_eq!((kept.lost(), kept.lost[0].2), (vec![("votes for unknown feature requests", 2)], Some(Kind::Votes)));
 }
 
 #[test]
@@ -527,7 +527,7 @@ fn files_are_recognized() {
     ] {
         let kept = run(&[("a.csv", text)]).unwrap().0;
         let record = kept.records.first().map(|record| serde_json::to_value(record).unwrap()["kind"].clone());
-        let lost = kept.lost.first().map(|lost| lost.what.clone().into());
+        let lost = kept.lost.first().map(|(what, ..)| what.clone().into());
         assert_eq!(record.or(lost), Some(serde_json::Value::from(found)), "{text}");
     }
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use roadmap_domain::model::timestamp::Timestamp;
 
 use super::*;
+use crate::dates::Dates;
 use crate::records::{
     Action, Comment, FeatureRequest, Kind, Lost, Note, Origin, Person, PersonKey, Problem, Record, Vote,
 };

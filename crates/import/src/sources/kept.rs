@@ -6,11 +6,12 @@ use std::io::{self, Read};
 
 use roadmap_domain::model::timestamp::Timestamp;
 
-use super::Options;
+use super::tables::Options;
 use crate::archive::Input;
 use crate::dates::Dates;
 use crate::records::{
-    Changelog, Comment, FeatureRequest, Kind, Lost, Note, Person, PersonKey, Problem, Record, Sink, Status, Vote,
+    Changelog, Comment, FeatureRequest, Kind, Lost, Move, Note, Person, PersonKey, Problem, Record, Sink, Status,
+    Subscription, Vote,
 };
 
 /// A sink that keeps everything.
@@ -18,7 +19,7 @@ use crate::records::{
 pub(crate) struct Kept {
     pub(crate) records: Vec<Record>,
     pub(crate) problems: Vec<Problem>,
-    pub(crate) lost: Vec<Lost>,
+    pub(crate) lost: Vec<(String, u64, Option<Kind>)>,
     /// The rejected bytes of each file with its head, and the kinds of all that was rejected.
     rejected: BTreeMap<usize, Vec<u8>>,
     pub(crate) kinds: Vec<Kind>,
@@ -40,7 +41,8 @@ macro_rules! records {
 
 impl Kept {
     records! {
-        statuses: Status, requests: FeatureRequest, comments: Comment, notes: Note, changelogs: Changelog
+        statuses: Status, requests: FeatureRequest, all_votes: Vote, subscriptions: Subscription, comments: Comment,
+        notes: Note, moves: Move, changelogs: Changelog
     }
 
     /// A sink that fails after so many records and problems.
@@ -48,13 +50,14 @@ impl Kept {
         Self { space: Some(space), ..Self::default() }
     }
 
+    pub(crate) fn request(&self) -> &FeatureRequest {
+        let [request] = self.requests()[..] else { panic!("{:?}", self.requests()) };
+        request
+    }
+
     /// The votes, as feature request and address or id.
     pub(crate) fn votes(&self) -> Vec<(&str, &str)> {
-        let votes = self.records.iter().filter_map(|record| match record {
-            Record::Vote(Vote { request, person, .. }) => Some((request.as_str(), key(person))),
-            _ => None,
-        });
-        votes.collect()
+        self.all_votes().into_iter().map(|vote| (vote.request.as_str(), key(&vote.person))).collect()
     }
 
     /// The problems, as line, id, field, value, sentence and action.
@@ -76,8 +79,14 @@ impl Kept {
         self.problems.iter().map(text).collect()
     }
 
+    /// The problems with the names of their files without the extension.
+    pub(crate) fn problems_of_files(&self) -> Vec<String> {
+        let files = self.problems.iter().map(|problem| problem.file.trim_end_matches(".csv"));
+        files.zip(self.problems()).map(|(file, problem)| format!("{file} {problem}")).collect()
+    }
+
     pub(crate) fn lost(&self) -> Vec<(&str, u64)> {
-        self.lost.iter().map(|lost| (lost.what.as_str(), lost.count)).collect()
+        self.lost.iter().map(|(what, count, _)| (what.as_str(), *count)).collect()
     }
 
     pub(crate) fn rejected(&self, file: usize) -> &str {
@@ -103,6 +112,8 @@ impl Kept {
 
 impl Sink for Kept {
     fn record(&mut self, record: Record) -> io::Result<()> {
+        let line = serde_json::to_string(&record)?;
+        assert_eq!(serde_json::from_str::<Record>(&line)?, record);
         self.records.push(record);
         self.take_space()
     }
@@ -113,7 +124,7 @@ impl Sink for Kept {
     }
 
     fn lost(&mut self, lost: Lost) -> io::Result<()> {
-        self.lost.push(lost);
+        self.lost.push((lost.what, lost.count, lost.kind));
         self.take_space()
     }
 
@@ -143,4 +154,9 @@ pub(crate) fn options() -> Options<'static> {
 
 pub(crate) fn inputs(files: &[(&str, &str)]) -> Vec<Input> {
     files.iter().map(|(name, text)| Input::from_bytes(*name, text.as_bytes())).collect()
+}
+
+/// Makes inputs of tables, each with its name without the extension.
+pub(crate) fn tables_of(tables: &[(&str, &str)]) -> Vec<Input> {
+    tables.iter().map(|(name, text)| Input::from_bytes(format!("{name}.csv"), text.as_bytes())).collect()
 }
