@@ -88,8 +88,8 @@ const LAYERS: [(&str, &str, &str); 15] = [
         "actix-web anyhow async-trait base64 bytes clap comfy-table encoding_rs humantime indicatif ipnet mailparse md-5 moka \
          opentelemetry opentelemetry-http opentelemetry-otlp opentelemetry_sdk prometheus-client rand reqwest roadmap-api \
          roadmap-blobs roadmap-domain roadmap-http roadmap-import roadmap-mail roadmap-mcp roadmap-pictures \
-         roadmap-postgres roadmap-sqlite roadmap-web rustix rustls serde serde_json sha2 tar tempfile time tokio toml tracing tracing-opentelemetry \
-         tracing-subscriber uuid zip",
+         roadmap-postgres roadmap-sqlite roadmap-web rustix rustls serde serde_json sha2 tar tempfile thiserror time tokio toml tracing \
+         tracing-opentelemetry tracing-subscriber uuid zip",
     ),
     (
         "roadmap-testkit",

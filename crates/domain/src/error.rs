@@ -135,6 +135,14 @@ pub enum Conflict {
     TooManyTagged,
     /// An import of the workspace runs, or is being undone.
     ImportRunning,
+    /// There is no uploaded file that could be imported.
+    ImportNotReady,
+    /// The import has made something, or runs.
+    ImportNotDiscardable,
+    /// The workspace has as many uploaded files as it may have.
+    TooManyImports,
+    /// An export of the workspace runs.
+    ExportRunning,
     /// Another process has taken the import over.
     ImportTakenOver,
     /// The import cannot go on, because it has not stopped.
@@ -158,6 +166,10 @@ impl Conflict {
             Self::NotEditable => "Posts can be edited for 15 minutes, and until the team answers or approves them.",
             Self::TooManyTagged => "Tag has more than 10,000 feature requests.",
             Self::ImportRunning => "Import is already running.",
+            Self::ImportNotReady => "Import has no file that can be imported.",
+            Self::ImportNotDiscardable => "Import cannot be deleted: it has made something, or is running.",
+            Self::TooManyImports => "Too many files wait for their import. Delete one of them first.",
+            Self::ExportRunning => "Export is already running.",
             Self::ImportTakenOver => "Another process goes on with the import.",
             Self::ImportNotStopped => "Import has not stopped.",
             Self::ImportNotUndoable => {
@@ -310,6 +322,7 @@ pub enum Resource {
     Session,
     /// A run of an import, by id.
     Import,
+    Export,
 }
 
 impl Resource {
@@ -333,6 +346,7 @@ impl Resource {
             Self::SignIn => "SignIn",
             Self::Session => "Session",
             Self::Import => "Import",
+            Self::Export => "Export",
         }
     }
 }
@@ -378,6 +392,7 @@ impl std::fmt::Display for FieldError {
             FieldProblem::Malformed { expected } => write!(f, "{field} is not {expected}"),
             FieldProblem::UnknownParameter { known } => write!(f, "{field} is not one of the parameters {known}"),
             FieldProblem::Custom { message } => f.write_str(message),
+            FieldProblem::InFile { message } => f.write_str(message),
         }
     }
 }
@@ -425,6 +440,11 @@ pub enum FieldProblem {
     UnknownParameter {
         /// The names of the parameters, separated by commas.
         known: String,
+    },
+    /// A problem of what a file contains.
+    InFile {
+        /// The complete message.
+        message: String,
     },
     /// A case for which the contract defines a message of its own.
     Custom {

@@ -41,6 +41,7 @@
 mod blobs;
 mod directory;
 mod environment;
+mod jobs;
 mod mail;
 mod maintenance;
 mod missed_searches;
@@ -60,6 +61,7 @@ pub use environment::{
     Clock, ConfigurationObserver, ConnectionPools, Health, IdGenerator, IndexingObserver, OperationLockGuard,
     OperationLocks, PoolStatus, Random, RetryPause,
 };
+pub use jobs::{ImportInspector, JobReader, JobWrites};
 pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use maintenance::Maintenance;
 pub use missed_searches::{MissedSearchLog, MissedSearchStore};

@@ -7,6 +7,7 @@ mod batches;
 pub mod block_customer;
 pub mod decide_held_posts;
 pub mod executor;
+pub mod export_jobs;
 
 pub mod act_on_page;
 pub mod add_picture;

@@ -24,6 +24,8 @@ pub(crate) enum WorkspaceLock {
     Tags,
     /// The units that begin, end or undo runs of imports.
     Imports,
+    /// The units that begin or end exports.
+    Exports,
     /// Whoever counts searches that found nothing, which is not a unit.
     MissedSearches,
 }
@@ -37,6 +39,7 @@ impl WorkspaceLock {
             Self::Members => "\0members",
             Self::Tags => "\0tags",
             Self::Imports => "\0imports",
+            Self::Exports => "\0exports",
             Self::MissedSearches => "\0missed_searches",
         }
     }
@@ -74,6 +77,7 @@ mod tests {
         let locks = [
             WorkspaceLock::Merges,
             WorkspaceLock::Board,
+            WorkspaceLock::Exports,
             WorkspaceLock::Members,
             WorkspaceLock::Tags,
             WorkspaceLock::MissedSearches,

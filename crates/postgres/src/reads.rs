@@ -10,6 +10,7 @@ mod comments;
 mod customers;
 mod directory;
 mod inbox;
+mod jobs;
 mod listing;
 mod mail;
 mod maintenance;

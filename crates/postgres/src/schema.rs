@@ -255,6 +255,21 @@ diesel::table! {
         height -> Nullable<BigInt>,
         picture_by -> Nullable<Text>,
         created_at -> Timestamptz,
+        job_id -> Nullable<Uuid>,
+    }
+}
+
+diesel::table! {
+    exports (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        state -> Text,
+        without_people -> Bool,
+        without_notes -> Bool,
+        holder -> Uuid,
+        created_at -> Timestamptz,
+        seen_at -> Timestamptz,
+        ended_at -> Nullable<Timestamptz>,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Imports by a command: the input is read into a folder, from which a run is loaded.
 //!
 //! - [`source`]: the programs whose files can be imported.
+//! - [`reading`]: reads the input.
 //! - [`staging`]: what the readers of sources give, checked, cleaned and sorted, as files of the folder.
 //! - [`report`]: what is said about a run, and the files that say it.
 //! - [`folders`]: where the files of runs are, and for how long.
@@ -13,6 +14,7 @@
 pub(crate) mod folders;
 pub(crate) mod load;
 pub(crate) mod progress;
+pub(crate) mod reading;
 pub(crate) mod report;
 pub(crate) mod restore;
 pub(crate) mod source;

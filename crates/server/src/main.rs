@@ -28,6 +28,7 @@ mod demo;
 mod doctor;
 mod export;
 mod import;
+mod jobs;
 mod metrics;
 mod operator;
 mod ownership;

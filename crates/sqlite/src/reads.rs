@@ -10,6 +10,7 @@ pub(crate) mod comments;
 pub(crate) mod customers;
 mod directory;
 pub(crate) mod inbox;
+mod jobs;
 mod listing;
 mod mail;
 mod maintenance;

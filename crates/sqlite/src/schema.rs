@@ -414,6 +414,21 @@ table! {
         height -> Nullable<BigInt>,
         picture_by -> Nullable<Text>,
         created_at -> BigInt,
+        job_id -> Nullable<Binary>,
+    }
+}
+
+table! {
+    exports (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        state -> Text,
+        without_people -> Bool,
+        without_notes -> Bool,
+        holder -> Binary,
+        created_at -> BigInt,
+        seen_at -> BigInt,
+        ended_at -> Nullable<BigInt>,
     }
 }
 
@@ -478,6 +493,7 @@ table! {
     imports (workspace_id, id) {
         workspace_id -> Binary,
         id -> Binary,
+        job -> Nullable<Text>,
         progress -> Text,
         report -> Nullable<Text>,
     }

@@ -5,6 +5,7 @@
 mod comments;
 mod exports;
 mod imports;
+mod jobs;
 mod outbox;
 mod own_posts;
 mod people;
@@ -24,6 +25,7 @@ pub use exports::{
 pub use imports::{
     ImportRow, ImportedRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
 };
+pub use jobs::{ExportRow, JobFileRow, job_file};
 pub use outbox::{
     HeldMessageRow, MailFailureRow, MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
 };

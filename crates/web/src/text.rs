@@ -230,6 +230,8 @@ impl Text {
                 self.with("problem-too-long", &[label(), ("max", FluentValue::from(max))])
             }
             FieldProblem::Malformed { .. } if error.field == "email" => self.get("problem-email").into_owned(),
+            // What a file of another program contains is said in the words of the commands.
+            FieldProblem::InFile { message } => message.clone(),
             FieldProblem::TooMuchMarkup { .. } => self.with("problem-markup", &[label()]),
             FieldProblem::ContainsNul
             | FieldProblem::Malformed { .. }

@@ -5,6 +5,7 @@
 //! ([`portable_links`](crate::policy::portable_links)).
 
 pub mod restore;
+pub mod run;
 
 use std::collections::BTreeMap;
 

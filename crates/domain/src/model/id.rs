@@ -80,6 +80,8 @@ ids! {
     SignInId,
     /// ID of a run of an import.
     ImportId,
+    /// ID of an export that was asked for.
+    ExportId,
 }
 
 /// Returns a UUID that is not greater than any ID of a record with this timestamp or a later one: IDs begin with the

@@ -3,6 +3,7 @@
 
 pub mod records;
 pub mod run;
+pub mod upload;
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;

@@ -6,6 +6,7 @@ use crate::error::StoreError;
 use crate::model::attachment::{BlobKey, UnusedAttachment};
 use crate::model::customer::DoubleAddresses;
 use crate::model::id::{FeatureRequestId, WorkspaceId};
+use crate::model::import::upload::OpenJob;
 use crate::model::timestamp::Timestamp;
 use crate::model::vote::WrongTally;
 
@@ -68,6 +69,9 @@ pub trait Maintenance: Send + Sync {
 
     /// Gives all search documents of a workspace the earliest version.
     async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError>;
+
+    /// Returns the imports and exports of all workspaces that a process is to do, also those that one works on.
+    async fn open_jobs(&self) -> Result<Vec<OpenJob>, StoreError>;
 
     /// Returns the workspaces with erasures of people that are not finished.
     async fn workspaces_of_unfinished_erasures(&self) -> Result<Vec<WorkspaceId>, StoreError>;

@@ -17,6 +17,7 @@ pub use crate::ports::environment::{
     MockClock, MockConfigurationObserver, MockHealth, MockIdGenerator, MockIndexingObserver, MockOperationLocks,
     MockRetryPause,
 };
+pub use crate::ports::jobs::MockImportInspector;
 pub use crate::ports::mail::{MockMailReader, MockMailer, MockOutboxQueue};
 pub use crate::ports::maintenance::MockMaintenance;
 pub use crate::ports::missed_searches::{MockMissedSearchLog, MockMissedSearchStore};

@@ -62,6 +62,7 @@ pub trait Reads:
     + CustomerReader
     + FeatureRequestReader
     + InboxReader
+    + crate::ports::JobReader
     + MemberReader
     + OverviewReader
     + PersonReader
@@ -688,6 +689,14 @@ mockall::mock! {
         async fn inbox_rows(&self, workspace: WorkspaceId, filter: &InboxFilter, requests: &[FeatureRequestId]) -> Result<Vec<InboxRow>, StoreError>;
         async fn find_unindexed(&self, workspace: WorkspaceId, number: Option<i64>, words: &[String], limit: u32) -> Result<Vec<FeatureRequestId>, StoreError>;
         async fn merge_preview(&self, workspace: WorkspaceId, source: FeatureRequestId, target: FeatureRequestId) -> Result<Option<MergePreview>, StoreError>;
+    }
+
+    #[async_trait]
+    impl crate::ports::JobReader for Reads {
+        async fn imports(&self, workspace: WorkspaceId) -> Result<Vec<crate::model::import::run::Import>, StoreError>;
+        async fn exports(&self, workspace: WorkspaceId) -> Result<Vec<crate::model::export::run::ExportRun>, StoreError>;
+        async fn job_files(&self, workspace: WorkspaceId, jobs: &[uuid::Uuid]) -> Result<Vec<crate::model::import::upload::JobFile>, StoreError>;
+        async fn job_file(&self, workspace: WorkspaceId, file: AttachmentId) -> Result<Option<crate::model::import::upload::JobFile>, StoreError>;
     }
 
     #[async_trait]

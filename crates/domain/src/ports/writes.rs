@@ -1077,6 +1077,16 @@ mockall::mock! {
     }
 
     #[async_trait]
+    impl crate::ports::JobWrites for Unit {
+        async fn insert_job_file(&mut self, job: Uuid, name: &str, file: &Attachment) -> Result<(), StoreError>;
+        async fn delete_job_files(&mut self, job: Uuid) -> Result<Vec<UnusedAttachment>, StoreError>;
+        async fn delete_import(&mut self, import: ImportId) -> Result<(), StoreError>;
+        async fn load_exports(&mut self) -> Result<Vec<crate::model::export::run::ExportRun>, StoreError>;
+        async fn save_export(&mut self, export: &crate::model::export::run::ExportRun) -> Result<(), StoreError>;
+        async fn delete_export(&mut self, export: crate::model::id::ExportId) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
     impl VoteWrites for Unit {
         async fn cast_vote(&mut self, vote: &NewVote) -> Result<Option<VoteCast>, StoreError>;
         async fn withdraw_vote(&mut self, request: &FeatureRequestRef, customer: &FoldedEmail) -> Result<Option<VoteWithdrawn>, StoreError>;

@@ -94,6 +94,12 @@ impl QueryPorts {
         }
     }
 
+    /// Returns the metadata of a file of an import or an export.
+    async fn job_file(&self, workspace: WorkspaceId, file: AttachmentId) -> Result<Attachment, RoadmapError> {
+        let found = self.reader.job_file(workspace, file).await?;
+        found.map(|found| found.file).ok_or(RoadmapError::NotFound(Resource::File))
+    }
+
     /// Returns the metadata of a file.
     async fn attachment(&self, workspace: WorkspaceId, file: AttachmentId) -> Result<Attachment, RoadmapError> {
         self.reader.attachment(workspace, file).await?.ok_or(RoadmapError::NotFound(Resource::File))

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::error::RoadmapError;
 use crate::model::audit::{Audit, Change};
@@ -20,11 +21,15 @@ impl Operation for RecordExport {
     type Output = ();
 
     async fn perform(&self, _: &OperationContext<'_>, _: &mut dyn UnitOfWork) -> Result<Performed<()>, RoadmapError> {
-        let ExportOptions { without_people, without_notes } = self.options;
-        let changes = vec![
-            Change::new("without_people", Value::Null, without_people),
-            Change::new("without_notes", Value::Null, without_notes),
-        ];
-        Ok(Performed::new((), Audit::with_changes("export.create", "export", None, changes)))
+        Ok(Performed::new((), audit_entry(None, self.options)))
     }
+}
+
+/// Returns the entry of the audit log about an export, with its ID if it has one.
+pub(crate) fn audit_entry(id: Option<Uuid>, ExportOptions { without_people, without_notes }: ExportOptions) -> Audit {
+    let changes = vec![
+        Change::new("without_people", Value::Null, without_people),
+        Change::new("without_notes", Value::Null, without_notes),
+    ];
+    Audit::with_changes("export.create", "export", id, changes)
 }

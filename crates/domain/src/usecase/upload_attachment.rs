@@ -5,9 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use md5::{Digest, Md5};
+use uuid::Uuid;
 
 use crate::error::{ErrorChain, FieldError, FieldProblem, RoadmapError, StoreError};
-use crate::model::attachment::{Attachment, BlobKey, Checksum, ContentHeaders, Filename, MAX_BYTES};
+use crate::model::attachment::{Attachment, BlobKey, Checksum, ContentHeaders, Filename, MAX_BYTES, UnusedAttachment};
 use crate::model::audit::{Audit, OwnRecord};
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::media_type::{self, MediaType};
@@ -54,6 +55,13 @@ pub struct FileDescription {
 #[must_use]
 pub fn invalid_file() -> FieldError {
     FieldError::new("file", FieldProblem::Custom { message: "File is required and must not be larger than 50 MB" })
+}
+
+/// Returns the error for a file of an import or an export that is too large.
+#[must_use]
+pub fn too_large_file() -> FieldError {
+    let message = "File is larger than this server takes (setting import_max_size)";
+    FieldError::new("file", FieldProblem::Custom { message })
 }
 
 /// Returns the error for a form that has a file, but not in the field `file`.
@@ -106,6 +114,49 @@ impl UploadAttachment {
         self.store(BlobKey { workspace, attachment: self.new_id() }, None, file, source).await
     }
 
+    /// Stores a file of an import or an export, of at most `limit` bytes. Otherwise as [`Self::run`].
+    ///
+    /// # Errors
+    /// As [`Self::run`], with another limit.
+    pub async fn store_job_file(
+        &self,
+        workspace: WorkspaceId,
+        (job, name): (Uuid, &str),
+        limit: u64,
+        source: &mut dyn Chunks,
+    ) -> Result<Attachment, RoadmapError> {
+        let key = BlobKey { workspace, attachment: self.new_id() };
+        let file = FileDescription { filename: Filename::sanitize(name), media_type: None };
+        let (stored, reservation) = self.store_content(key, file, limit, source).await?;
+        let record = RecordJobFile { job, name: name.to_owned(), stored };
+        let recorded = self.executor.run_without_key(workspace, &record).await?;
+        if let Some(reservation) = reservation {
+            reservation.commit(Usage::default());
+        }
+        Ok(recorded)
+    }
+
+    /// Deletes all files of an import or an export. What cannot be deleted in the storage, the sweep deletes later.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub async fn delete_job_files(&self, workspace: WorkspaceId, job: Uuid) -> Result<(), RoadmapError> {
+        self.forget_files(workspace, self.executor.run_without_key(workspace, &DeleteJobFiles { job }).await?).await;
+        Ok(())
+    }
+
+    /// Deletes the content of files whose rows are deleted.
+    pub(crate) async fn forget_files(&self, workspace: WorkspaceId, files: Vec<UnusedAttachment>) {
+        for file in files {
+            if let Some(budgets) = &self.budgets {
+                budgets.record(workspace, Usage::default().minus(Usage::from_files(file.byte_size)));
+            }
+            if let Err(error) = self.blobs.delete(file.key).await {
+                tracing::warn!(%workspace, error = %ErrorChain::new(&error), "failed to delete the content of a file");
+            }
+        }
+    }
+
     /// Returns the ID of a new file.
     pub(crate) fn new_id(&self) -> AttachmentId {
         AttachmentId::new(self.ids.next(self.clock.now()))
@@ -138,7 +189,7 @@ impl UploadAttachment {
         file: FileDescription,
         source: &mut dyn Chunks,
     ) -> Result<Attachment, RoadmapError> {
-        let (stored, reservation) = self.store_content(key, file, source).await?;
+        let (stored, reservation) = self.store_content(key, file, MAX_BYTES, source).await?;
         let customer_share = match picture_by {
             Some(PictureBy::Customer) => self.budgets.as_ref().and_then(|budgets| budgets.limits().customer_pictures()),
             Some(PictureBy::Team) | None => None,
@@ -161,10 +212,11 @@ impl UploadAttachment {
         &self,
         key: BlobKey,
         file: FileDescription,
+        limit: u64,
         source: &mut dyn Chunks,
     ) -> Result<(Attachment, Option<Reservation>), RoadmapError> {
         let mut pieces = Vec::new();
-        let mut progress = UploadProgress::default();
+        let mut progress = UploadProgress { limit, ..UploadProgress::default() };
         while progress.head.len() < media_type::SNIFF_BYTES && !progress.is_complete {
             pieces.extend(progress.next(source).await?);
         }
@@ -202,6 +254,8 @@ impl UploadAttachment {
 /// The state of an upload: size, checksum and first bytes of the content read so far.
 #[derive(Default)]
 struct UploadProgress {
+    /// Maximum size in bytes.
+    limit: u64,
     size: u64,
     md5: Md5,
     head: Vec<u8>,
@@ -221,8 +275,8 @@ impl UploadProgress {
 
     fn count(&mut self, piece: &Bytes) -> Result<(), RoadmapError> {
         self.size = self.size.saturating_add(piece.len() as u64);
-        if self.size > MAX_BYTES {
-            return Err(invalid_file().into());
+        if self.size > self.limit {
+            return Err(if self.limit == MAX_BYTES { invalid_file() } else { too_large_file() }.into());
         }
         self.md5.update(piece);
         let length = piece.len().min(MAX_HEAD_BYTES.saturating_sub(self.head.len()));
@@ -246,6 +300,46 @@ impl UploadProgress {
             }
         }
         Ok(())
+    }
+}
+
+/// Stores the row of a file of an import or an export after its content was stored.
+struct RecordJobFile {
+    job: Uuid,
+    name: String,
+    stored: Attachment,
+}
+
+#[async_trait]
+impl Operation for RecordJobFile {
+    type Output = Attachment;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Attachment>, RoadmapError> {
+        let file = Attachment { created_at: context.now, ..self.stored.clone() };
+        work.insert_job_file(self.job, &self.name, &file).await?;
+        Ok(Performed::new(file, Audit::OwnRecord(OwnRecord::Upload)))
+    }
+}
+
+/// Deletes the rows of the files of an import or an export.
+struct DeleteJobFiles {
+    job: Uuid,
+}
+
+#[async_trait]
+impl Operation for DeleteJobFiles {
+    type Output = Vec<UnusedAttachment>;
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Vec<UnusedAttachment>>, RoadmapError> {
+        Ok(Performed::new(work.delete_job_files(self.job).await?, Audit::Unchanged))
     }
 }
 

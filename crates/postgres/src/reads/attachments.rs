@@ -25,6 +25,7 @@ impl AttachmentReader for PostgresReader {
         let attachment = attachments::table
             .filter(attachments::workspace_id.eq(workspace.uuid()))
             .filter(attachments::id.eq(id.uuid()))
+            .filter(attachments::job_id.is_null())
             .select(attachment_columns());
         let row: Option<AttachmentRow> = session.run_optional(attachment.first(&mut session.connection()?)).await?;
         row.map(Attachment::try_from).transpose()

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, BigInt, Integer, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
-use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, ExportId, FeatureRequestId, ImportId, WorkspaceId};
+use roadmap_domain::model::import::upload::{JobId, OpenJob};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::WrongTally;
 use roadmap_domain::ports::{Health, Maintenance, WorkspaceDirectory};
@@ -126,7 +127,7 @@ statement! {
         limit: i64 => BigInt,
     } -> SqlUuid,
     concat!("SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before}
-     AND picture_by IS NULL AND ", is_neither_cover_nor_logo!(), " ORDER BY created_at LIMIT {limit} FOR UPDATE SKIP LOCKED")
+     AND picture_by IS NULL AND job_id IS NULL AND ", is_neither_cover_nor_logo!(), " ORDER BY created_at LIMIT {limit} FOR UPDATE SKIP LOCKED")
 }
 
 statement! {
@@ -188,6 +189,12 @@ statement! {
     CountOutdatedDocuments { workspace: Uuid => SqlUuid, version: i32 => Integer } -> BigInt,
     "SELECT (SELECT count(*) FROM search_documents WHERE workspace_id = {workspace} AND version < {version})
           + (SELECT count(*) FROM outdated_documents WHERE workspace_id = {workspace})"
+}
+
+statement! {
+    /// Selects the imports and exports that a process is to do.
+    OpenJobs {} -> (SqlUuid, SqlUuid, Bool),
+    "SELECT of_workspace, job, is_export FROM jobs_to_do()"
 }
 
 statement! {
@@ -364,6 +371,16 @@ impl Maintenance for PostgresStore {
         let expire = ExpireDocuments { workspace: workspace.uuid() };
         session.run(expire.execute(&mut session.connection()?)).await?;
         Ok(())
+    }
+
+    async fn open_jobs(&self) -> Result<Vec<OpenJob>, StoreError> {
+        let session = self.session(NO_WORKSPACE).await?;
+        let jobs: Vec<(Uuid, Uuid, bool)> = session.run(OpenJobs {}.load(&mut session.connection()?)).await?;
+        let open = |(workspace, job, is_export): (Uuid, Uuid, bool)| OpenJob {
+            workspace: WorkspaceId::new(workspace),
+            job: if is_export { JobId::Export(ExportId::new(job)) } else { JobId::Import(ImportId::new(job)) },
+        };
+        Ok(jobs.into_iter().map(open).collect())
     }
 
     async fn workspaces_of_unfinished_erasures(&self) -> Result<Vec<WorkspaceId>, StoreError> {

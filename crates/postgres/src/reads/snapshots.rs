@@ -171,7 +171,7 @@ statement! {
         SqlUuid, Text, Text, BigInt, Binary, Nullable<BigInt>, Nullable<BigInt>, Nullable<Text>, Timestamptz
     ),
     "SELECT id, filename, content_type, byte_size, checksum, width, height, picture_by, created_at FROM attachments
-     WHERE workspace_id = {workspace} ORDER BY created_at, id"
+     WHERE workspace_id = {workspace} AND job_id IS NULL ORDER BY created_at, id"
 }
 
 statement! {

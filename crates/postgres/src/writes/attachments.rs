@@ -69,6 +69,7 @@ impl AttachmentWrites for PostgresUnit {
         let file = attachments::table
             .filter(attachments::workspace_id.eq(self.workspace))
             .filter(attachments::id.eq(attachment.uuid()))
+            .filter(attachments::job_id.is_null())
             .select((attachments::filename, attachments::content_type))
             .for_key_share();
         let row: Option<(String, String)> = self.run_optional(file.first(&mut self.connection()?)).await?;
@@ -126,6 +127,7 @@ impl AttachmentWrites for PostgresUnit {
         let lock = attachments::table
             .filter(attachments::workspace_id.eq(self.workspace))
             .filter(attachments::id.eq(attachment.uuid()))
+            .filter(attachments::job_id.is_null())
             .select((attachments::key, attachments::byte_size))
             .for_update();
         let file: Option<(String, i64)> = self.run_optional(lock.first(&mut self.connection()?)).await?;

@@ -9,6 +9,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{ChangelogId, CustomerId, FeatureRequestId, ImportId};
 use roadmap_domain::model::import::records::Kind;
 use roadmap_domain::model::import::run::{Import, Progress, SourceName};
+use roadmap_domain::model::import::upload::{ImportJob, Upload};
 use roadmap_domain::model::import::{ImportedFrom, ImportedRecord, MadeChangelog, MadePosts, MadeRequest};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ImportRunWrites;
@@ -27,9 +28,10 @@ use crate::writes::merges::delete_messages_about;
 statement! {
     /// Selects the runs of a workspace, newest first.
     Imports { workspace: Uuid => SqlUuid } -> (
-        SqlUuid, Text, Text, Text, Text, Text, Nullable<Text>, SqlUuid, Timestamptz, Timestamptz, Nullable<Timestamptz>
+        SqlUuid, Text, Text, Text, Nullable<Text>, Nullable<Text>, Text, Text, Nullable<Text>, SqlUuid, Timestamptz,
+        Timestamptz, Nullable<Timestamptz>
     ),
-    "SELECT id, source, name, state, input, progress, report, holder, began_at, seen_at, ended_at FROM imports
+    "SELECT id, source, name, state, job, upload, input, progress, report, holder, began_at, seen_at, ended_at FROM imports
      WHERE workspace_id = {workspace} ORDER BY began_at DESC, id DESC"
 }
 
@@ -41,6 +43,8 @@ statement! {
         source: String => Text,
         name: String => Text,
         state: String => Text,
+        job: Option<&'static str> => Nullable<Text>,
+        upload: Option<String> => Nullable<Text>,
         input: String => Text,
         progress: String => Text,
         report: Option<String> => Nullable<Text>,
@@ -50,10 +54,11 @@ statement! {
         ended_at: Option<TimestampColumn> => Nullable<Timestamptz>,
     } -> Untyped,
     "INSERT INTO imports
-         (workspace_id, id, source, name, state, input, progress, report, holder, began_at, seen_at, ended_at)
-     VALUES ({workspace}, {id}, {source}, {name}, {state}, {input}, {progress}, {report}, {holder}, {began_at}, {seen_at},
+         (workspace_id, id, source, name, state, job, upload, input, progress, report, holder, began_at, seen_at, ended_at)
+     VALUES ({workspace}, {id}, {source}, {name}, {state}, {job}, {upload}, {input}, {progress}, {report}, {holder}, {began_at}, {seen_at},
              {ended_at})
-     ON CONFLICT (workspace_id, id) DO UPDATE SET state = excluded.state, progress = excluded.progress,
+     ON CONFLICT (workspace_id, id) DO UPDATE SET state = excluded.state, job = excluded.job,
+         upload = excluded.upload, began_at = excluded.began_at, progress = excluded.progress,
          report = excluded.report, holder = excluded.holder, seen_at = excluded.seen_at, ended_at = excluded.ended_at"
 }
 
@@ -396,6 +401,8 @@ impl ImportRunWrites for PostgresUnit {
             source: import.source.clone(),
             name: import.name.as_str().to_owned(),
             state: import.state.name().to_owned(),
+            job: import.job.map(ImportJob::name),
+            upload: import.upload.as_ref().map(Upload::to_stored),
             input: import.input.clone(),
             progress: import.progress.to_stored(),
             report: import.report.clone(),

@@ -1,36 +1,31 @@
 //! `roadmap import`
 
-use std::collections::HashMap;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use anyhow::{Context, anyhow, bail};
-use bytes::Bytes;
 use clap::{Args, Subcommand};
 use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::id::{ImportId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::import::run::{Import, ImportState, SourceName};
+use roadmap_domain::model::import::upload::Subscribing;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::usecase::import::load::FindRequests;
 use roadmap_domain::usecase::import::run::{BeginImport, ListImports, ResumeImport};
 use roadmap_import::archive::{self, Input, Limits};
 use roadmap_import::dates::DayOrder;
 use roadmap_import::encoding;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
-use tokio::runtime::Handle;
 
 use super::WorkspaceArgument;
 use super::output::{OutputFormat, Row, print, print_json};
 use crate::import::folders;
 use crate::import::load::{Ended, Stop, Target, begun, is_taken_over};
+use crate::import::reading::{Known, TooManyRejected, digest, read};
 use crate::import::report::Report;
 use crate::import::restore::Restore;
 use crate::import::source::{Reading, Source};
-use crate::import::staging::{LoadOptions, PROBLEMS, REJECTED, Reader, Staged, Staging, Subscribe};
+use crate::import::staging::{LoadOptions, PROBLEMS, REJECTED, Staged};
 use crate::import::undo::undo;
 use crate::settings::Settings;
 use crate::shutdown::ShutdownSignals;
@@ -169,6 +164,28 @@ impl Delimiter {
                 [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(Some(*byte)),
                 _ => bail!("--delimiter is one character, or `tab`"),
             },
+        }
+    }
+}
+
+/// Who gets mail about the feature requests that they have voted for
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Subscribe {
+    /// As the source says, nobody where it says nothing
+    #[default]
+    Keep,
+    /// Nobody
+    None,
+    /// Everybody who has not stopped mail here
+    All,
+}
+
+impl From<Subscribe> for Subscribing {
+    fn from(subscribe: Subscribe) -> Self {
+        match subscribe {
+            Subscribe::Keep => Self::Keep,
+            Subscribe::None => Self::Nobody,
+            Subscribe::All => Self::Everybody,
         }
     }
 }
@@ -479,7 +496,13 @@ impl Run {
             let max_rejected = self.max_rejected;
             let staged = tokio::task::block_in_place(|| {
                 read(source, &inputs, reading, &path, &name, (read_at, options, max_rejected), &known)
-            })?;
+            });
+            let staged = match staged {
+                Err(error) if error.is::<TooManyRejected>() => {
+                    bail!("{error}: --dry-run with a larger --max-rejected and --report lists them")
+                }
+                staged => staged?,
+            };
             known.check()?;
             staged
         };
@@ -547,97 +570,13 @@ impl Run {
             Ok((theirs.trim().to_owned(), ours.trim().to_owned()))
         };
         let tracks = self.tracks.iter().map(pair).collect::<anyhow::Result<_>>()?;
-        Ok(LoadOptions { updates: self.update, subscribe: self.subscribe, makes_members: self.make_members, tracks })
+        Ok(LoadOptions { updates: self.update, subscribe: self.subscribe.into(), makes_members: self.make_members, tracks })
     }
 
     fn reading(&self) -> anyhow::Result<Reading> {
         let encoding = self.encoding.as_deref().map(encoding::from_label).transpose()?;
         let order = self.dates.as_deref().and_then(DayOrder::from_option);
         Ok(Reading { encoding, order, ..Reading::default() })
-    }
-}
-
-/// Looks up which feature requests are known from earlier runs. Each is looked up once.
-struct Known<'a> {
-    application: &'a Application,
-    workspace: WorkspaceId,
-    name: SourceName,
-    handle: Handle,
-    found: Mutex<HashMap<String, bool>>,
-    /// The first failure of a look-up.
-    failure: Mutex<Option<RoadmapError>>,
-}
-
-impl<'a> Known<'a> {
-    /// Most ids that are remembered.
-    const MAX: usize = 200_000;
-
-    fn new(application: &'a Application, workspace: WorkspaceId, name: SourceName) -> Self {
-        Self {
-            application,
-            workspace,
-            name,
-            handle: Handle::current(),
-            found: Mutex::default(),
-            failure: Mutex::default(),
-        }
-    }
-
-    /// Whether a feature request is known. After a failure nothing is looked up, and what was read is not to be used
-    /// ([`Self::check`]).
-    fn is_known(&self, external_id: &str) -> bool {
-        let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(known) = found.get(external_id) {
-            return *known;
-        }
-        let mut failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if failure.is_some() {
-            return false;
-        }
-        let find = FindRequests { name: self.name.clone(), external_ids: vec![external_id.to_owned()] };
-        let outcome = self.handle.block_on(self.application.executor.run_without_key(self.workspace, &find));
-        let known = match outcome {
-            Ok(ids) => ids.first().is_some_and(Option::is_some),
-            Err(error) => {
-                *failure = Some(error);
-                return false;
-            }
-        };
-        if found.len() < Self::MAX {
-            found.insert(external_id.to_owned(), known);
-        }
-        known
-    }
-
-    /// Returns the failure of a look-up, after which some votes may have been left out.
-    fn check(self) -> anyhow::Result<()> {
-        let failure = self.failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        failure.map_or(Ok(()), |error| Err(anyhow::Error::from(error).context("earlier imports cannot be looked up")))
-    }
-}
-
-/// Reads all of the input into a folder.
-fn read(
-    source: Source,
-    inputs: &[Input],
-    reading: &Reading,
-    folder: &Path,
-    name: &SourceName,
-    (read_at, options, max_rejected): (Timestamp, LoadOptions, u64),
-    known: &Known<'_>,
-) -> anyhow::Result<Staged> {
-    let is_known = |id: &str| known.is_known(id);
-    let scaler = Application::scaler();
-    let scale = |content: Bytes| known.handle.block_on(scaler.scale(content));
-    let reader = Reader { inputs, scale: &scale, is_known: &is_known };
-    let mut staging = Staging::create(folder, name, reader, max_rejected)?;
-    match source.convert(inputs, reading, read_at, &is_known, &mut staging) {
-        Ok(votes) => staging.finish(source.name(), read_at, votes, options),
-        Err(_) if staging.is_over => bail!(
-            "more than {max_rejected} records are rejected, so nothing is imported: --dry-run with a larger --max-rejected and \
-             --report lists them"
-        ),
-        Err(error) => Err(error),
     }
 }
 
@@ -648,27 +587,6 @@ fn open_inputs(paths: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
         inputs.extend(archive::open(path, &limits)?);
     }
     Ok(inputs)
-}
-
-/// Returns a digest of the files and of how they are imported.
-fn digest(inputs: &[Input], reading: &Reading, options: &LoadOptions) -> anyhow::Result<String> {
-    let mut digest = Sha256::new();
-    let encoding = reading.encoding.map(encoding_rs::Encoding::name);
-    let order = reading.order.map(|order| order == DayOrder::DayFirst);
-    let how = serde_json::to_vec(&(&reading.map_texts, encoding, reading.delimiter, order, options))?;
-    digest.update((how.len() as u64).to_be_bytes());
-    digest.update(&how);
-    let mut buffer = vec![0; 64 * 1024];
-    for input in inputs {
-        digest.update(input.size().to_be_bytes());
-        let mut content = input.open()?;
-        loop {
-            let length = content.read(&mut buffer)?;
-            let Some(read) = buffer.get(..length).filter(|read| !read.is_empty()) else { break };
-            digest.update(read);
-        }
-    }
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Copies the files of a report to another folder.

@@ -33,6 +33,8 @@ use tokio::time::MissedTickBehavior;
 use super::output::print;
 use crate::demo::{self, DemoOptions};
 use crate::import::folders;
+use crate::import::load::Stop;
+use crate::jobs::Jobs;
 use crate::metrics::{Metrics, MetricsServer, Sources};
 use crate::report;
 use crate::secret;
@@ -81,7 +83,7 @@ impl Serve {
             roadmap_api::load_endpoints();
             roadmap_domain::model::search::load_tables();
         }));
-        let application = Application::open_service(&settings).await?;
+        let application = Arc::new(Application::open_service(&settings).await?);
         let listener =
             TcpListener::bind(&settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
         let address = listener.local_addr()?;
@@ -125,6 +127,14 @@ impl Serve {
             shutdown: &shutdown,
             workers,
         };
+        let jobs = Jobs {
+            application: application.clone(),
+            base_url: base_url.clone(),
+            references: references.clone(),
+            blobs: blobs.clone(),
+            data_dir: settings.data_dir.clone(),
+            stop: Stop::default(),
+        };
         let HttpRuntime { surfaces, connections } = application.http_runtime(&settings, &options)?;
         let deliver = application.deliver_mail(&settings, &base_url, references)?;
         let stop = ShutdownSignals::listen()?.begin_shutdown(shutdown, settings.shutdown_delay);
@@ -156,6 +166,7 @@ impl Serve {
             outdated_documents.clone(),
         ));
 
+        let jobs = jobs.start();
         let worker = settings.mail_worker.then(|| Worker::start(deliver, application.tell_team())).transpose()?;
         let mut listening = first_line(&base_url, address);
         let metrics_server = match metrics {
@@ -181,6 +192,9 @@ impl Serve {
         maintenance.abort();
         reindexing.abort();
         erasing.abort();
+        if !jobs.stop(settings.shutdown_wait).await {
+            tracing::warn!("stopped before an import or an export was left: another process goes on in a while");
+        }
         if let Some(worker) = worker
             && !worker.stop(settings.shutdown_wait).await
         {

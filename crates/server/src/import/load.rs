@@ -51,7 +51,7 @@ impl Stop {
     }
 
     /// Whether it is to stop.
-    pub(super) fn is_requested(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
@@ -152,7 +152,7 @@ impl Target<'_> {
             holder: import.map_or(Uuid::nil(), |import| import.holder),
             is_dry: import.is_none(),
             updates: plan.options.updates,
-            subscribing: plan.options.subscribe.into(),
+            subscribing: plan.options.subscribe,
             makes_members: plan.options.makes_members,
             tracks: BTreeMap::new(),
             past: BTreeMap::new(),

@@ -210,7 +210,9 @@ impl Report {
             ImportState::Done => format!("Import {id} is done."),
             ImportState::Stopped => format!("Import {id} has stopped before its end."),
             ImportState::Failed => format!("Import {id} has failed: the database has other numbers than were counted."),
-            ImportState::Running | ImportState::Undoing | ImportState::Undone => format!("Import {id}"),
+            ImportState::Uploaded | ImportState::Running | ImportState::Undoing | ImportState::Undone => {
+                format!("Import {id}")
+            }
         }
     }
 }

@@ -18,13 +18,13 @@ use anyhow::{Context, bail};
 use roadmap_domain::error::{OverBudget, RoadmapError};
 use roadmap_domain::model::id::{ImportId, WorkspaceId};
 use roadmap_domain::model::import::records::Kind;
-use roadmap_domain::model::import::run::{Counts, Import, ImportState, Progress, SourceName};
+use roadmap_domain::model::import::run::{Counts, Import, ImportState, Progress, RESTORE, SourceName};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::usage::Usage;
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::policy::{spreadsheet, storage};
 use roadmap_domain::ports::Blobs;
-use roadmap_domain::usecase::import::restore::{CheckBlank, RestoreBatch, SOURCE};
+use roadmap_domain::usecase::import::restore::{CheckBlank, RestoreBatch};
 use roadmap_domain::usecase::import::run::{BeginImport, EndImport, ListImports};
 use roadmap_import::records::{Lost, Problem};
 
@@ -103,8 +103,8 @@ impl Restore<'_> {
             return Ok((Ended { report, why: None }, None));
         }
         let holder = self.application.ids.next(now);
-        let name = SourceName::parse("name", SOURCE)?;
-        let begin = BeginImport { source: SOURCE, name, input, holder, began_at };
+        let name = SourceName::parse("name", RESTORE)?;
+        let begin = BeginImport { source: RESTORE, name, input, holder, began_at };
         let import = begun(self.application.executor.run_without_key(self.workspace, &begin).await?)?;
         reader.set_import(import.id);
         let folder = folders::of(self.data_dir, import.id);
@@ -144,7 +144,7 @@ impl Restore<'_> {
     async fn stopped(&self, input: &str) -> anyhow::Result<Option<Import>> {
         let now = self.application.clock.now();
         let imports = self.application.executor.run_without_key(self.workspace, &ListImports).await?;
-        let is_same = |import: &Import| import.source == SOURCE && import.input == input && import.can_resume(now);
+        let is_same = |import: &Import| import.source == RESTORE && import.input == input && import.can_resume(now);
         Ok(imports.into_iter().find(is_same))
     }
 
@@ -183,8 +183,8 @@ fn check(reader: &mut Reader<'_>) -> anyhow::Result<Checked> {
 fn plan(checked: &Checked, began_at: Timestamp, makes_members: bool) -> Plan {
     let missing = Lost { what: "files without their content".to_owned(), count: checked.missing, kind: None };
     Plan {
-        source: SOURCE.to_owned(),
-        name: SOURCE.to_owned(),
+        source: RESTORE.to_owned(),
+        name: RESTORE.to_owned(),
         options: LoadOptions { makes_members, ..LoadOptions::default() },
         read_at: began_at.to_string(),
         statuses: Vec::new(),

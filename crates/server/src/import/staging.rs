@@ -17,9 +17,10 @@ use roadmap_domain::model::import::records::{
 use roadmap_domain::model::import::run::{Count, Counts, SourceName, Stage};
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::picture::{self, PictureProblem};
+use roadmap_domain::model::import::upload::Subscribing;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::{import_tracks, spreadsheet};
-use roadmap_domain::usecase::import::load::{Merge, StagedMove, StagedPerson, Subscribing};
+use roadmap_domain::usecase::import::load::{Merge, StagedMove, StagedPerson};
 use roadmap_domain::usecase::import::merges::MergePlan;
 use roadmap_domain::usecase::import::prepare::{Pictures, prepare};
 use roadmap_import::archive::Input;
@@ -62,33 +63,10 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct LoadOptions {
     pub(crate) updates: bool,
-    pub(crate) subscribe: Subscribe,
+    pub(crate) subscribe: Subscribing,
     pub(crate) makes_members: bool,
     /// Statuses with the names of tracks.
     pub(crate) tracks: Vec<(String, String)>,
-}
-
-/// Who gets mail about the feature requests that they have voted for
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Subscribe {
-    /// As the source says, nobody where it says nothing
-    #[default]
-    Keep,
-    /// Nobody
-    None,
-    /// Everybody who has not stopped mail here
-    All,
-}
-
-impl From<Subscribe> for Subscribing {
-    fn from(subscribe: Subscribe) -> Self {
-        match subscribe {
-            Subscribe::Keep => Self::Keep,
-            Subscribe::None => Self::Nobody,
-            Subscribe::All => Self::Everybody,
-        }
-    }
 }
 
 /// A picture of a run, whose content, as it will be shown, is a file of [`PICTURES`].

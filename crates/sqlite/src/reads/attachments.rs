@@ -24,7 +24,7 @@ impl AttachmentReader for SqliteStore {
         let row: Option<AttachmentRow> = self
             .readers
             .run(move |connection| {
-                let row = attachments::table.find((workspace, attachment));
+                let row = attachments::table.find((workspace, attachment)).filter(attachments::job_id.is_null());
                 Ok(row.select(attachment_columns()).first(connection).optional()?)
             })
             .await?;

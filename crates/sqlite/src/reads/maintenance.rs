@@ -11,7 +11,9 @@ use diesel::{QueryableByName, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
-use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::export::run::ExportState;
+use roadmap_domain::model::id::{AttachmentId, ExportId, FeatureRequestId, ImportId, WorkspaceId};
+use roadmap_domain::model::import::upload::{JobId, OpenJob};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::WrongTally;
 use roadmap_domain::ports::{Health, Maintenance};
@@ -21,7 +23,7 @@ use crate::SqliteStore;
 use crate::connection::Connector;
 use crate::errors::SqlError;
 use crate::pictures::{is_kept_by_text, is_new_picture};
-use crate::schema::{attachments, erasures, search_documents};
+use crate::schema::{attachments, erasures, exports, imports, search_documents};
 use crate::statement::statement;
 
 /// How long the rewriting of the database waits for a write or a read to end.
@@ -79,7 +81,7 @@ statement! {
     DeleteUnusedAttachments { workspace: Id => Binary, before: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt),
     concat!("DELETE FROM attachments WHERE (workspace_id, id) IN (
          SELECT workspace_id, id FROM attachments
-         WHERE workspace_id = ? AND created_at < ? AND picture_by IS NULL AND ", is_neither_cover_nor_logo!(), "
+         WHERE workspace_id = ? AND created_at < ? AND picture_by IS NULL AND job_id IS NULL AND ", is_neither_cover_nor_logo!(), "
          ORDER BY created_at LIMIT ?
      ) RETURNING id, byte_size")
 }
@@ -285,6 +287,21 @@ impl Maintenance for SqliteStore {
             Ok(())
         })
         .await
+    }
+
+    async fn open_jobs(&self) -> Result<Vec<OpenJob>, StoreError> {
+        let select = |connection: &mut SqliteConnection| {
+            let to_do = imports::table.filter(imports::job.is_not_null());
+            let to_import: Vec<(Id, Id)> = to_do.select((imports::workspace_id, imports::id)).load(connection)?;
+            let running = exports::table.filter(exports::state.eq(ExportState::Running.name()));
+            let to_export: Vec<(Id, Id)> = running.select((exports::workspace_id, exports::id)).load(connection)?;
+            Ok((to_import, to_export))
+        };
+        let (to_import, to_export) = self.readers.run(select).await?;
+        let open = |workspace: Id, job| OpenJob { workspace: WorkspaceId::new(workspace.0), job };
+        let imports = to_import.into_iter().map(|(of, id)| open(of, JobId::Import(ImportId::new(id.0))));
+        let exports = to_export.into_iter().map(|(of, id)| open(of, JobId::Export(ExportId::new(id.0))));
+        Ok(imports.chain(exports).collect())
     }
 
     async fn workspaces_of_unfinished_erasures(&self) -> Result<Vec<WorkspaceId>, StoreError> {

@@ -150,7 +150,7 @@ statement! {
         Binary, Text, Text, BigInt, Binary, Nullable<BigInt>, Nullable<BigInt>, Nullable<Text>, BigInt
     ),
     "SELECT id, filename, content_type, byte_size, checksum, width, height, picture_by, created_at FROM attachments
-     WHERE workspace_id = ? ORDER BY created_at, id"
+     WHERE workspace_id = ? AND job_id IS NULL ORDER BY created_at, id"
 }
 
 statement! {

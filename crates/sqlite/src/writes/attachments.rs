@@ -67,6 +67,7 @@ impl AttachmentWrites for SqliteUnit {
             let row: Option<(String, String)> = attachments::table
                 .filter(attachments::workspace_id.eq(workspace))
                 .filter(attachments::id.eq(Id(attachment.uuid())))
+                .filter(attachments::job_id.is_null())
                 .select((attachments::filename, attachments::content_type))
                 .first(connection)
                 .optional()?;
@@ -128,7 +129,8 @@ impl AttachmentWrites for SqliteUnit {
         self.run(move |connection, workspace| {
             let id = Id(attachment.uuid());
             let row = attachments::table.find((workspace, id));
-            let byte_size: Option<i64> = row.select(attachments::byte_size).first(connection).optional()?;
+            let uploaded = row.filter(attachments::job_id.is_null()).select(attachments::byte_size);
+            let byte_size: Option<i64> = uploaded.first(connection).optional()?;
             let Some(byte_size) = byte_size else { return Ok(AttachmentDeletion::NotFound) };
             let covers = changelogs::table
                 .filter(changelogs::workspace_id.eq(workspace))

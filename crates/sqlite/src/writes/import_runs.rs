@@ -8,6 +8,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, ImportId};
 use roadmap_domain::model::import::records::Kind;
 use roadmap_domain::model::import::run::{Import, Progress, SourceName};
+use roadmap_domain::model::import::upload::ImportJob;
 use roadmap_domain::model::import::{ImportedFrom, ImportedRecord, MadeChangelog, MadePosts, MadeRequest};
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -28,14 +29,15 @@ use crate::writes::merges::{recount, root_of};
 /// SQL for the columns of a run, in the order of [`ImportRow`].
 macro_rules! import_columns {
     () => {
-        "id, source, name, state, input, progress, report, holder, began_at, seen_at, ended_at"
+        "id, source, name, state, job, upload, input, progress, report, holder, began_at, seen_at, ended_at"
     };
 }
 
 statement! {
     /// Selects the runs of a workspace, newest first.
     Imports { workspace: Id => Binary } -> (
-        Binary, Text, Text, Text, Text, Text, Nullable<Text>, Binary, BigInt, BigInt, Nullable<BigInt>
+        Binary, Text, Text, Text, Nullable<Text>, Nullable<Text>, Text, Text, Nullable<Text>, Binary, BigInt, BigInt,
+        Nullable<BigInt>
     ),
     concat!("SELECT ", import_columns!(), " FROM imports WHERE workspace_id = ? ORDER BY began_at DESC, id DESC")
 }
@@ -44,12 +46,13 @@ statement! {
     /// Inserts or replaces a run.
     SaveImport {
         workspace: Id => Binary, id: Id => Binary, source: String => Text, name: String => Text, state: String => Text,
-        input: String => Text, progress: String => Text, report: Option<String> => Nullable<Text>, holder: Id => Binary,
+        job: Option<&'static str> => Nullable<Text>, upload: Option<String> => Nullable<Text>, input: String => Text, progress: String => Text, report: Option<String> => Nullable<Text>, holder: Id => Binary,
         began_at: i64 => BigInt, seen_at: i64 => BigInt, ended_at: Option<i64> => Nullable<BigInt>,
     }
     concat!(
-        "INSERT INTO imports (workspace_id, ", import_columns!(), ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (workspace_id, id) DO UPDATE SET state = excluded.state, progress = excluded.progress,
+        "INSERT INTO imports (workspace_id, ", import_columns!(), ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (workspace_id, id) DO UPDATE SET state = excluded.state, job = excluded.job,
+             upload = excluded.upload, began_at = excluded.began_at, progress = excluded.progress,
              report = excluded.report, holder = excluded.holder, seen_at = excluded.seen_at, ended_at = excluded.ended_at"
     )
 }
@@ -411,6 +414,8 @@ impl ImportRunWrites for SqliteUnit {
                 source: import.source,
                 name: import.name.as_str().to_owned(),
                 state: import.state.name().to_owned(),
+                job: import.job.map(ImportJob::name),
+                upload: import.upload.map(|upload| upload.to_stored()),
                 input: import.input,
                 progress: import.progress.to_stored(),
                 report: import.report,

@@ -4,16 +4,20 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::feature_request::{RequestLink, Title};
 use roadmap_domain::model::id::{ChangelogId, FeatureRequestId, ImportId};
 use roadmap_domain::model::import::run::{Import, ImportState, Progress, SourceName};
+use roadmap_domain::model::import::upload::{ImportJob, Upload};
 use roadmap_domain::model::import::{ImportedRecord, MadeChangelog, MadePosts, MadeRequest, RecordTimes};
 
 use crate::columns::{Id, TimestampColumn, inconsistent, optional_timestamp};
 
-/// The columns of a run: id, source, name, state, input, progress, report, holder, `began_at`, `seen_at`, `ended_at`.
+/// The columns of a run: id, source, name, state, job, upload, input, progress, report, holder, `began_at`, `seen_at`,
+/// `ended_at`.
 pub type ImportRow = (
     Id,
     String,
     String,
     String,
+    Option<String>,
+    Option<String>,
     String,
     String,
     Option<String>,
@@ -38,9 +42,13 @@ pub type MadeChangelogRow = (Id, String, bool);
 /// # Errors
 /// The model does not have the state, the progress or a timestamp.
 pub fn import(
-    (id, source, name, state, input, progress, report, holder, began_at, seen_at, ended_at): ImportRow,
+    (id, source, name, state, job, upload, input, progress, report, holder, began_at, seen_at, ended_at): ImportRow,
 ) -> Result<Import, StoreError> {
+    let job = job.map(|job| ImportJob::from_stored(&job).ok_or_else(|| inconsistent("imports", "job", id)));
+    let upload = upload.map(|text| Upload::from_stored(&text).ok_or_else(|| inconsistent("imports", "upload", id)));
     Ok(Import {
+        job: job.transpose()?,
+        upload: upload.transpose()?,
         id: ImportId::new(id.0),
         source,
         name: SourceName::from_stored(name),

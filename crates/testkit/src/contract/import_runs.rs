@@ -18,8 +18,9 @@ use roadmap_domain::model::import::run::{Count, Import, ImportState, Progress, S
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::usecase::change_changelog::EditChangelog;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
+use roadmap_domain::model::import::upload::Subscribing;
 use roadmap_domain::usecase::import::load::{
-    Batch, FindRequests, LoadBatch, Merge, PreparedRequest, RunContext, StagedMove, StagedPerson, Subscribing,
+    Batch, FindRequests, LoadBatch, Merge, PreparedRequest, RunContext, StagedMove, StagedPerson,
 };
 use roadmap_domain::usecase::import::prepare::{Pictures, prepare};
 use roadmap_domain::usecase::import::run::{

@@ -12,7 +12,11 @@ use crate::model::email_address::EmailAddress;
 use crate::model::id::ImportId;
 use crate::model::import::hex_digest;
 use crate::model::import::records::{Kind, PersonKey};
+use crate::model::import::upload::{ImportJob, Upload};
 use crate::model::timestamp::Timestamp;
+
+/// The source of runs that restore an export of this service.
+pub const RESTORE: &str = "roadmap";
 
 /// The local part of the address of [`SourceName::nobody`].
 const NOBODY: &str = "nobody";
@@ -91,6 +95,8 @@ impl std::fmt::Display for SourceName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportState {
+    /// Its file was uploaded, and nobody has started it yet.
+    Uploaded,
     Running,
     /// It ended before its end, and goes on when somebody says so.
     Stopped,
@@ -104,12 +110,14 @@ pub enum ImportState {
 
 impl ImportState {
     /// All states.
-    const ALL: [Self; 6] = [Self::Running, Self::Stopped, Self::Failed, Self::Done, Self::Undoing, Self::Undone];
+    const ALL: [Self; 7] =
+        [Self::Uploaded, Self::Running, Self::Stopped, Self::Failed, Self::Done, Self::Undoing, Self::Undone];
 
     /// Returns the stored name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Uploaded => "uploaded",
             Self::Running => "running",
             Self::Stopped => "stopped",
             Self::Failed => "failed",
@@ -134,6 +142,10 @@ pub struct Import {
     pub source: String,
     pub name: SourceName,
     pub state: ImportState,
+    /// What a process of the service is to do with it. `None`: nothing, or somebody's command works on it.
+    pub job: Option<ImportJob>,
+    /// The file that was uploaded. `None`: a command has read its files, or it has come to its end.
+    pub upload: Option<Upload>,
     /// A digest of the files and of how they are read. A run with the same one goes on with a stopped one.
     pub input: String,
     pub progress: Progress,
@@ -159,10 +171,12 @@ impl Import {
         matches!(self.state, ImportState::Running | ImportState::Undoing) && self.seen_at.plus(Self::PATIENCE) > now
     }
 
-    /// Returns the state for people: a run whose process has died has stopped.
+    /// Returns the state for people: a run whose process has died has stopped, unless another process of the service goes on
+    /// with it.
     #[must_use]
     pub fn visible_state(&self, now: Timestamp) -> ImportState {
         match self.state {
+            _ if self.job.is_some() => ImportState::Running,
             ImportState::Running | ImportState::Undoing if !self.is_at_work(now) => ImportState::Stopped,
             ImportState::Undoing => ImportState::Running,
             state => state,
@@ -174,9 +188,35 @@ impl Import {
     pub fn can_resume(&self, now: Timestamp) -> bool {
         match self.state {
             ImportState::Stopped => true,
-            ImportState::Running => !self.is_at_work(now),
+            ImportState::Running => self.job.is_none() && !self.is_at_work(now),
             _ => false,
         }
+    }
+
+    /// Whether its file can be imported: nothing of it is in yet, or it has stopped.
+    #[must_use]
+    pub fn can_run(&self, now: Timestamp) -> bool {
+        let can = matches!(self.state, ImportState::Uploaded | ImportState::Failed) || self.can_resume(now);
+        self.upload.is_some() && self.job.is_none() && can
+    }
+
+    /// Whether what it has made can be deleted, if no process works on it.
+    #[must_use]
+    pub fn can_undo(&self, now: Timestamp) -> bool {
+        let is_recent = self.began_at.plus(Self::UNDOABLE) > now;
+        let has_made = !self.has_made_nothing() && self.state != ImportState::Undone;
+        self.job.is_none() && has_made && is_recent && self.source != RESTORE
+    }
+
+    /// Whether it can be deleted as if it had never been.
+    #[must_use]
+    pub fn can_discard(&self) -> bool {
+        self.job.is_none() && self.has_made_nothing()
+    }
+
+    /// Whether nothing of its file is in. A run that fails later has no file any more.
+    fn has_made_nothing(&self) -> bool {
+        self.state == ImportState::Uploaded || (self.state == ImportState::Failed && self.upload.is_some())
     }
 }
 

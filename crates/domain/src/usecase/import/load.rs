@@ -23,6 +23,7 @@ use crate::model::import::records::{
     self, Changelog, Comment, FeatureRequest, Kind, Note, Person, Prepared, Subscription, Vote, stored_id,
 };
 use crate::model::import::run::{Count, Progress, SourceName};
+use crate::model::import::upload::Subscribing;
 use crate::model::import::{
     ImportedAuthor, ImportedComment, ImportedFrom, ImportedNote, ImportedRecord, ImportedRequest, ImportedVote,
     VotesImported,
@@ -39,16 +40,6 @@ use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::keep_pictures;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
-
-/// Who gets mail about the feature requests that they have voted for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Subscribing {
-    /// Who gets it in the source. Nobody of whom the source does not say so.
-    #[default]
-    Keep,
-    Nobody,
-    Everybody,
-}
 
 /// What all batches of a run have in common.
 #[derive(Debug, Clone)]

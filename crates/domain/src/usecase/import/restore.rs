@@ -21,9 +21,6 @@ use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
 
-/// The source of runs that restore an export.
-pub const SOURCE: &str = "roadmap";
-
 /// Returns whether a workspace has nothing that the records of an export could meet.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckBlank;

@@ -113,11 +113,11 @@ pub struct PlacedStatuses {
 #[derive(Debug, Clone, Copy)]
 pub struct ListImports;
 
-fn entry(action: &'static str, import: &Import, changes: Vec<Change>) -> Audit {
+pub(super) fn entry(action: &'static str, import: &Import, changes: Vec<Change>) -> Audit {
     Audit::with_changes(action, "import", Some(import.id.uuid()), changes)
 }
 
-fn missing() -> RoadmapError {
+pub(super) fn missing() -> RoadmapError {
     RoadmapError::NotFound(Resource::Import)
 }
 
@@ -139,7 +139,10 @@ pub(super) async fn stop_abandoned(
     now: Timestamp,
     work: &mut dyn UnitOfWork,
 ) -> Result<(), RoadmapError> {
-    for import in imports.iter_mut().filter(|import| import.state == ImportState::Running && !import.is_at_work(now)) {
+    for import in imports
+        .iter_mut()
+        .filter(|import| import.state == ImportState::Running && import.job.is_none() && !import.is_at_work(now))
+    {
         import.state = ImportState::Stopped;
         work.save_import(import).await?;
     }
@@ -148,7 +151,9 @@ pub(super) async fn stop_abandoned(
 
 /// Returns the run that keeps others from beginning: it is at work, or its undoing has to be completed.
 pub(super) fn at_work(imports: &[Import], now: Timestamp) -> Option<&Import> {
-    imports.iter().find(|import| import.is_at_work(now) || import.state == ImportState::Undoing)
+    let works =
+        |import: &&Import| import.is_at_work(now) || import.job.is_some() || import.state == ImportState::Undoing;
+    imports.iter().find(works)
 }
 
 #[async_trait]
@@ -175,6 +180,8 @@ impl Operation for BeginImport {
             source: self.source.to_owned(),
             name: self.name.clone(),
             state: ImportState::Running,
+            job: None,
+            upload: None,
             input: self.input.clone(),
             progress: Progress::default(),
             report: None,
@@ -232,6 +239,9 @@ impl Operation for EndImport {
         }
         let import = Import {
             state: self.state,
+            job: None,
+            // One that has stopped goes on with it.
+            upload: import.upload.filter(|_| self.state == ImportState::Stopped),
             progress: self.progress.clone(),
             report: Some(self.report.clone()),
             seen_at: context.now,

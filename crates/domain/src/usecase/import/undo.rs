@@ -11,10 +11,10 @@ use crate::model::feature_request::RequestLink;
 use crate::model::id::{ChangelogId, CustomerId, FeatureRequestId, ImportId, LaneId, TrackId};
 use crate::model::import::records::Kind;
 use crate::model::import::run::{Import, ImportState};
+use crate::model::import::upload::ImportJob;
 use crate::model::import::{MadeChangelog, MadePosts, MadeRequest};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
-use crate::usecase::import::restore::SOURCE;
 use crate::usecase::import::run::{Begun, at_work, stop_abandoned};
 use crate::usecase::indexing::index;
 
@@ -140,8 +140,7 @@ impl Operation for BeginUndo {
         {
             return Ok(Performed::new(Begun::Busy(other.id), Audit::Unchanged));
         }
-        let is_recent = import.began_at.plus(Import::UNDOABLE) > context.now;
-        if import.state == ImportState::Undone || !is_recent || import.source == SOURCE {
+        if import.job != Some(ImportJob::Undo) && !import.can_undo(context.now) {
             return Err(RoadmapError::Conflict(Conflict::ImportNotUndoable));
         }
         stop_abandoned(&mut imports, context.now, work).await?;
@@ -272,7 +271,7 @@ impl Operation for EndUndo {
             work.save_board(&board).await?;
         }
         work.forget_deleted(self.id).await?;
-        let import = Import { state: ImportState::Undone, ended_at: Some(context.now), ..import };
+        let import = Import { state: ImportState::Undone, job: None, ended_at: Some(context.now), ..import };
         work.save_import(&import).await?;
         let changes = vec![Change::new("state", ImportState::Undoing.name(), ImportState::Undone.name())];
         let audit = Audit::with_changes("import.finish", "import", Some(import.id.uuid()), changes);

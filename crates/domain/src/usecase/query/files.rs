@@ -71,7 +71,11 @@ impl Query for FindFile {
     type Output = ReadableFile;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ReadableFile, RoadmapError> {
-        Ok(ReadableFile::new(ports.attachment(workspace, self.file).await?, ports.blobs.clone()))
+        let file = match ports.reader.attachment(workspace, self.file).await? {
+            Some(file) => file,
+            None => ports.job_file(workspace, self.file).await?,
+        };
+        Ok(ReadableFile::new(file, ports.blobs.clone()))
     }
 }
 
@@ -109,6 +113,47 @@ impl Query for LocateFile {
     }
 }
 
+/// How long the URL of a file of an import or an export is valid (contract section 10).
+const DOWNLOAD_LIFE: Duration = Duration::from_secs(900);
+
+/// Locates the bytes of a file of an import or an export. The result is a URL that needs neither a key nor a sign-in.
+#[derive(Debug, Clone)]
+pub struct LocateJobFile<'a> {
+    pub file: &'a Attachment,
+    /// The links of the workspace.
+    pub links: &'a Links,
+}
+
+#[async_trait]
+impl Query for LocateJobFile<'_> {
+    type Output = String;
+
+    async fn execute(&self, _: WorkspaceId, ports: &QueryPorts) -> Result<String, RoadmapError> {
+        Ok(match ports.blobs.presigned_url(self.file.key, DOWNLOAD_LIFE).await? {
+            Some(url) => url,
+            None => {
+                let until = ports.clock.now().plus(DOWNLOAD_LIFE.try_into().unwrap_or(time::Duration::ZERO));
+                self.links.file(self.file.id, &self.file.filename, until)
+            }
+        })
+    }
+}
+
+/// Finds a file of an import or an export.
+#[derive(Debug, Clone, Copy)]
+pub struct FindJobFile {
+    pub file: AttachmentId,
+}
+
+#[async_trait]
+impl Query for FindJobFile {
+    type Output = ReadableFile;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<ReadableFile, RoadmapError> {
+        Ok(ReadableFile::new(ports.job_file(workspace, self.file).await?, ports.blobs.clone()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +166,7 @@ mod tests {
     fn find(exists: bool, blobs: MockBlobs) -> Result<ReadableFile, RoadmapError> {
         let mut reader = MockReads::new();
         reader.expect_attachment().returning(move |_, _| Ok(exists.then(attachment)));
+        reader.expect_job_file().returning(|_, _| Ok(None));
         run_query(reader, blobs, &FindFile { file: attachment().id })
     }
 

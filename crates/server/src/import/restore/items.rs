@@ -15,13 +15,13 @@ use roadmap_domain::model::export::{
 };
 use roadmap_domain::model::id::{AttachmentId, CustomerId, FeatureRequestId, ImportId, MemberId, TrackId, WorkspaceId};
 use roadmap_domain::model::import::ImportedNote;
-use roadmap_domain::model::import::run::SourceName;
+use roadmap_domain::model::import::run::{RESTORE, SourceName};
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::picture::PictureBy;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::policy::portable_links::LinkedFile;
-use roadmap_domain::usecase::import::restore::{Batch, SOURCE};
+use roadmap_domain::usecase::import::restore::Batch;
 use roadmap_import::records::{Action, Problem};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
             began_at,
             workspace,
             import: ImportId::new(Uuid::nil()),
-            source: SourceName::parse("name", SOURCE)?,
+            source: SourceName::parse("name", RESTORE)?,
             files,
             ids: Ids::default(),
             merged: BTreeMap::new(),
