@@ -54,13 +54,13 @@ const LAYERS: [(&str, &str, &str); 15] = [
     (
         "roadmap-http",
         "the core of all surfaces knows none of them and no store",
-        "actix-http actix-service actix-web base64 encoding_rs futures-util governor ipnet moka percent-encoding \
-         roadmap-domain rustix serde tokio tokio-util tracing uuid",
+        "actix-http actix-multipart actix-service actix-web async-trait base64 encoding_rs futures-util governor ipnet \
+         moka percent-encoding roadmap-domain rustix serde tokio tokio-util tracing uuid",
     ),
     (
         "roadmap-api",
         "a surface knows the domain and the HTTP core only",
-        "actix-multipart actix-web askama async-trait base64 futures-util percent-encoding roadmap-domain \
+        "actix-multipart actix-web askama base64 futures-util percent-encoding roadmap-domain \
          roadmap-http serde serde_json serde_path_to_error sha2 time tokio tracing utoipa uuid",
     ),
     (

@@ -4,6 +4,7 @@ use actix_web::web;
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::executor::Executor;
+use roadmap_domain::usecase::import::uploads::UploadImport;
 use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_http::HttpDependencies;
@@ -21,6 +22,8 @@ pub struct State {
     pub queries: Queries,
     /// Stores uploaded files.
     pub upload: UploadAttachment,
+    /// Takes files that are to be imported.
+    pub imports: UploadImport,
     /// Makes pictures for texts from uploaded files.
     pub pictures: AddPicture,
     /// Deletes uploaded files.

@@ -38,6 +38,7 @@ pub mod request_id;
 pub mod routing;
 pub mod server;
 pub mod shared_cache;
+pub mod upload_form;
 pub mod workspace;
 
 use actix_web::http::Method;

@@ -1,6 +1,7 @@
 //! Imports by a command: the input is read into a folder, from which a run is loaded.
 //!
 //! - [`source`]: the programs whose files can be imported.
+//! - [`inspect`]: looks into uploaded files.
 //! - [`reading`]: reads the input.
 //! - [`staging`]: what the readers of sources give, checked, cleaned and sorted, as files of the folder.
 //! - [`report`]: what is said about a run, and the files that say it.
@@ -12,6 +13,7 @@
 //! - [`undo`]: deletes what a run has made.
 
 pub(crate) mod folders;
+pub(crate) mod inspect;
 pub(crate) mod load;
 pub(crate) mod progress;
 pub(crate) mod reading;

@@ -17,6 +17,7 @@ use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::Blobs;
+use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
@@ -89,6 +90,11 @@ impl Jobs {
                 }
             }
         }
+    }
+
+    /// Stores files.
+    fn upload(&self) -> UploadAttachment {
+        self.application.upload(self.blobs.clone())
     }
 
     /// Returns a workspace with its links. `None`: there is none any more.

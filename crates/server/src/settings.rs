@@ -126,6 +126,8 @@ pub(crate) struct Settings {
     pub(crate) storage_limits: StorageLimits,
     /// The age at which an unused file is deleted.
     pub(crate) unused_uploads: Option<Duration>,
+    /// Maximum bytes of a file that is uploaded to be imported. `None`: any number.
+    pub(crate) import_max_size: Option<u64>,
     /// The number of threads that serve HTTP; one per processor if not set.
     pub(crate) workers: Option<usize>,
     /// The number of connections for reads; on a database server, also the number for writes.
@@ -243,6 +245,7 @@ impl Settings {
                 files: source.value("storage_files", "10GB", size)?,
             },
             unused_uploads: source.value("unused_uploads", "7d", unused_uploads)?,
+            import_max_size: source.value("import_max_size", "200MB", size)?,
             workers: source.optional("workers", count)?,
             pool_size: source.optional("pool_size", count)?.unwrap_or_else(|| database.default_pool_size()),
             write_wait: source.value("write_wait", "5s", duration)?,

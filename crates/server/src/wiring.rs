@@ -12,9 +12,9 @@ use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
-    Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance, MissedSearchStore,
-    OutboxQueue, PictureScaler, PreviewRenderer, Reads, SnapshotReader, Store, TextSearch, UsageStore,
-    WorkspaceDirectory,
+    Blobs, Clock, ConnectionPools, Health, IdGenerator, ImportInspector, MailReader, Mailer, Maintenance,
+    MissedSearchStore, OutboxQueue, PictureScaler, PreviewRenderer, Reads, SnapshotReader, Store, TextSearch,
+    UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::authenticate::Authenticate;
@@ -22,6 +22,7 @@ use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::erase_customer::FinishErasures;
 use roadmap_domain::usecase::executor::Executor;
+use roadmap_domain::usecase::import::uploads::UploadImport;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_deletions::PurgeDeletions;
@@ -45,6 +46,7 @@ use roadmap_pictures::{Renderer, Scaler};
 use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
+use crate::import::inspect::Inspector;
 use crate::operator;
 use crate::ownership;
 use crate::personal_files::Folders;
@@ -232,6 +234,8 @@ impl Application {
         let directory = Arc::new(CachedDirectory::new(self.directory.clone(), stopwatch.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let upload = self.upload(blobs.clone());
+        let inspector: Arc<dyn ImportInspector> =
+            Arc::new(Inspector::new(blobs.clone(), self.clock.clone(), &settings.data_dir));
         let scaler = Self::scaler();
         let previews: Arc<dyn PreviewRenderer> = Arc::new(Renderer::new(tokio::runtime::Handle::current()));
         let health = Arc::new(CachedHealth::new(self.backend.health()));
@@ -260,6 +264,13 @@ impl Application {
             let cache = configuration_cache.clone();
             let configuration = Arc::new(CachedConfiguration { reader: reader.clone(), cache });
             let (blobs, clock) = (blobs.clone(), self.clock.clone());
+            let imports = UploadImport::new(
+                upload.clone(),
+                inspector.clone(),
+                reader.clone(),
+                (self.ids.clone(), clock.clone()),
+                settings.import_max_size.unwrap_or(u64::MAX),
+            );
             let queries = Queries::new(QueryPorts {
                 reader,
                 outbox: self.queue.clone(),
@@ -295,6 +306,7 @@ impl Application {
                 executor: executor.clone(),
                 queries: queries.clone(),
                 upload: upload.clone(),
+                imports: imports.clone(),
                 pictures: pictures.clone(),
                 delete_attachment: DeleteAttachment::new(blobs, self.budgets.clone()),
                 overviews: overviews.clone(),
@@ -306,6 +318,7 @@ impl Application {
                 queries,
                 random: Arc::new(SystemRandom),
                 upload: upload.clone(),
+                imports,
                 pictures,
                 previews: previews.clone(),
                 has_mail_server: matches!(settings.mail, Mail::Smtp(_)),

@@ -41,6 +41,9 @@ if (ticked) countTicked(ticked);
 const shortcuts = document.querySelector("[data-shortcuts]");
 if (shortcuts) listenForKeys(shortcuts);
 
+// A page about something that goes on shows how far it is.
+if (document.querySelector("[data-reload]")) setTimeout(() => location.reload(), 2500);
+
 // Votes and subscriptions of somebody who is signed in change the page in place.
 const { failed } = document.currentScript.dataset;
 document.addEventListener("submit", (event) => {

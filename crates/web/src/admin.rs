@@ -9,6 +9,7 @@ pub(crate) mod customers;
 pub(crate) mod delete_request;
 pub(crate) mod edit_request;
 pub(crate) mod image_field;
+pub(crate) mod imports;
 pub(crate) mod inbox;
 pub(crate) mod mail;
 pub(crate) mod members;
@@ -55,6 +56,7 @@ pub(crate) enum Entry {
     Members,
     ApiKeys,
     Settings,
+    Import,
     Mail,
     /// The audit log.
     Audit,
@@ -65,12 +67,12 @@ impl Entry {
     const fn concerns_mail(self) -> bool {
         match self {
             Self::Inbox | Self::Overview | Self::Changelogs | Self::Members | Self::Settings | Self::Mail => true,
-            Self::Customers | Self::Tags | Self::Tracks | Self::ApiKeys | Self::Audit => false,
+            Self::Customers | Self::Tags | Self::Tracks | Self::ApiKeys | Self::Import | Self::Audit => false,
         }
     }
 
     /// All pages in their order.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Inbox,
         Self::Overview,
         Self::Changelogs,
@@ -80,6 +82,7 @@ impl Entry {
         Self::Members,
         Self::ApiKeys,
         Self::Settings,
+        Self::Import,
         Self::Mail,
         Self::Audit,
     ];
@@ -96,6 +99,7 @@ impl Entry {
             Self::Members => ("/admin/members", "admin-members"),
             Self::ApiKeys => ("/admin/api-keys", "admin-api-keys"),
             Self::Settings => ("/admin/settings", "admin-settings"),
+            Self::Import => ("/admin/imports", "admin-import"),
             Self::Mail => ("/admin/mail", "admin-mail"),
             Self::Audit => ("/admin/audit", "admin-audit"),
         }
@@ -105,7 +109,9 @@ impl Entry {
     const fn is_for_admins(self) -> bool {
         match self {
             Self::Inbox | Self::Overview | Self::Changelogs | Self::Customers | Self::Tags => false,
-            Self::Tracks | Self::Members | Self::ApiKeys | Self::Settings | Self::Mail | Self::Audit => true,
+            Self::Tracks | Self::Members | Self::ApiKeys | Self::Settings | Self::Import | Self::Mail | Self::Audit => {
+                true
+            }
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 65] = [
+const TEAM: [(&str, &str); 67] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("untagged", "done-untagged"),
@@ -102,6 +102,8 @@ const TEAM: [(&str, &str); 65] = [
     ("key-created-before", "done-key-created-before"),
     ("key-revoked", "done-key-revoked"),
     ("settings-saved", "done-settings-saved"),
+    ("import-discarded", "done-import-discarded"),
+    ("import-previewed", "done-import-previewed"),
     ("mail-retried", "done-mail-retried"),
     ("mail-tested", "done-mail-tested"),
     ("shortcuts", "done-shortcuts"),

@@ -13,8 +13,9 @@ use roadmap_http::routing::{Access, Endpoint, register};
 
 use crate::actions::signed_out;
 use crate::admin::{
-    api_keys, audit, customer_texts, customers, delete_request, edit_request, inbox, mail, members, merge, new_request,
-    overview, record_vote, settings, shortcuts, tags, team_changelogs, team_comment, team_request, tracks, voters,
+    api_keys, audit, customer_texts, customers, delete_request, edit_request, imports, inbox, mail, members, merge,
+    new_request, overview, record_vote, settings, shortcuts, tags, team_changelogs, team_comment, team_request, tracks,
+    voters,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
@@ -196,6 +197,13 @@ fn pages() -> Vec<Endpoint> {
         post("/admin/api-keys/{id}/rotate", FreshAdmin, api_keys::rotate),
         get("/admin/api-keys/{id}/revoke", Admin, api_keys::ask_revoke),
         post("/admin/api-keys/{id}/revoke", FreshAdmin, api_keys::revoke),
+        get("/admin/imports", Admin, imports::show),
+        upload("/admin/imports", FreshAdmin, imports::upload),
+        get("/admin/imports/{id}", Admin, imports::show_one),
+        post("/admin/imports/{id}", FreshAdmin, imports::act),
+        get("/admin/imports/{id}/undo", Admin, imports::ask_undo),
+        post("/admin/imports/{id}/undo", FreshAdmin, imports::undo),
+        get("/admin/imports/{id}/files/{file}", FreshAdmin, imports::download),
         get("/admin/settings", Admin, settings::show),
         post("/admin/settings", Admin, settings::save),
         get("/admin/mail", Admin, mail::show),
@@ -255,6 +263,20 @@ where
     let take = move |state: web::Data<State>, request: HttpRequest, payload: web::Payload| {
         let handler = handler.clone();
         async move { respond(state, request, who, handler, Some(payload.into_inner())).await }
+    };
+    Endpoint::new(Method::POST, path, Access::Anonymous, take)
+}
+
+/// Returns an action whose handler reads the form itself, piece by piece, because of its large file.
+fn upload<F, T>(path: &str, who: Who, handler: F) -> Endpoint
+where
+    F: Fn(Rc<Context>, Payload) -> T + Clone + 'static,
+    T: Future<Output = PageResult> + 'static,
+{
+    let take = move |state: web::Data<State>, request: HttpRequest, payload: web::Payload| {
+        let handler = handler.clone();
+        let take_form = move |context, _| handler(context, payload.into_inner());
+        async move { respond(state, request, who, take_form, None).await }
     };
     Endpoint::new(Method::POST, path, Access::Anonymous, take)
 }

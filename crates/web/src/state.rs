@@ -6,6 +6,7 @@ use actix_web::web;
 use roadmap_domain::ports::{PreviewRenderer, Random};
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::executor::Executor;
+use roadmap_domain::usecase::import::uploads::UploadImport;
 use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_http::HttpDependencies;
@@ -25,6 +26,8 @@ pub struct State {
     pub random: Arc<dyn Random>,
     /// Stores images.
     pub upload: UploadAttachment,
+    /// Takes files that are to be imported.
+    pub imports: UploadImport,
     /// Adds pictures to texts.
     pub pictures: AddPicture,
     /// Draws pictures for the previews of links.

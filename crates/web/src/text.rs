@@ -22,6 +22,7 @@ macro_rules! messages {
         [
             include_str!(concat!("../locales/", $language, "/admin.ftl")),
             include_str!(concat!("../locales/", $language, "/admin-content.ftl")),
+            include_str!(concat!("../locales/", $language, "/admin-imports.ftl")),
             include_str!(concat!("../locales/", $language, "/admin-inbox.ftl")),
             include_str!(concat!("../locales/", $language, "/admin-people.ftl")),
             include_str!(concat!("../locales/", $language, "/admin-request.ftl")),
@@ -33,7 +34,7 @@ macro_rules! messages {
 }
 
 /// Number of message files of a language.
-const SOURCES: usize = 8;
+const SOURCES: usize = 9;
 
 const ENGLISH: [&str; SOURCES] = messages!("en");
 const GERMAN: [&str; SOURCES] = messages!("de");

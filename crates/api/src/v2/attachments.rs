@@ -3,18 +3,15 @@
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
-use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::future::join;
 use futures_util::stream::Fuse;
-use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::model::id::AttachmentId;
-use roadmap_domain::ports::Chunks;
 use roadmap_domain::usecase::query::files::ShowAttachment;
 use roadmap_domain::usecase::upload_attachment::{self, FileDescription};
-use roadmap_http::form_part::{FormPart, lenient_headers};
-use tokio::sync::mpsc;
+use roadmap_http::form_part::lenient_headers;
+use roadmap_http::upload_form::{FormBeginning, file_channel};
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
@@ -25,12 +22,6 @@ use crate::openapi::failures::{
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
-
-/// How many pieces may be queued for the storage before the socket is read further.
-const MAX_QUEUED_PIECES: usize = 2;
-
-/// How many parts may precede the file in a form.
-const MAX_PARTS: usize = 100;
 
 /// The form of an upload.
 #[derive(ToSchema)]
@@ -75,14 +66,11 @@ pub(crate) async fn create(
     let uploaded = match find_file(&mut parts).await {
         Ok((field, description)) => {
             body.begin_file();
-            let (sender, receiver) = mpsc::channel(MAX_QUEUED_PIECES);
+            let (sender, mut source) = file_channel();
             let (upload, workspace) = (state.upload.clone(), input.workspace);
-            let stored = state.http.detached.run(async move {
-                let mut source = ReceivedFile { pieces: receiver };
-                upload.run(workspace, description, &mut source).await
-            });
-            match join(forward_file(field, sender), stored).await {
-                (Err(broken), _) => Err(broken),
+            let stored = state.http.detached.run(async move { upload.run(workspace, description, &mut source).await });
+            match join(sender.forward(field), stored).await {
+                (Err(broken), _) => Err(malformed(broken)),
                 (Ok(()), stored) => stored.and_then(|stored| Ok(stored?)),
             }
         }
@@ -145,61 +133,17 @@ pub(crate) async fn delete(
     Ok(wire::no_content())
 }
 
-/// A piece of the file, or its end. A channel that closes without an end means a truncated file.
-enum Piece {
-    Bytes(Bytes),
-    End,
-}
-
-/// The file as the handler receives it, read by the detached upload.
-struct ReceivedFile {
-    pieces: mpsc::Receiver<Piece>,
-}
-
-#[async_trait]
-impl Chunks for ReceivedFile {
-    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
-        match self.pieces.recv().await {
-            Some(Piece::Bytes(bytes)) => Ok(Some(bytes)),
-            Some(Piece::End) => Ok(None),
-            None => Err(StoreError::Unavailable("the upload has broken off".into())),
-        }
-    }
-}
-
-/// Returns the part `file`, with the name and the media type that the client declares. Up to [`MAX_PARTS`] other parts
-/// before it are discarded.
+/// Returns the part `file`, with the name and the media type that the client declares.
 async fn find_file(parts: &mut Fuse<Multipart>) -> Result<(Field, FileDescription), ApiError> {
-    let mut missing = upload_attachment::invalid_file();
-    for _ in 0..=MAX_PARTS {
-        let Some(part) = parts.next().await else { break };
-        let mut part = part.map_err(malformed)?;
-        let FormPart { name, filename } = FormPart::parse(part.headers()).ok_or(ApiError::MalformedUpload)?;
-        if name == "file" {
-            let media_type = part.content_type().map(|mime| mime.essence_str().to_owned());
-            let filename = Filename::sanitize(&filename.unwrap_or_default());
-            return Ok((part, FileDescription { filename, media_type }));
-        }
-        if filename.is_some() {
-            missing = upload_attachment::file_of_another_field();
-        }
-        while let Some(piece) = part.next().await {
-            piece.map_err(malformed)?;
-        }
-    }
-    Err(missing.into())
-}
-
-/// Forwards the file until it ends or the receiver is closed.
-async fn forward_file(mut field: Field, to: mpsc::Sender<Piece>) -> Result<(), ApiError> {
-    while let Some(piece) = field.next().await {
-        if to.send(Piece::Bytes(piece.map_err(malformed)?)).await.is_err() {
-            return Ok(());
-        }
-    }
-    // A closed receiver already has its result.
-    let _ = to.send(Piece::End).await;
-    Ok(())
+    let beginning = FormBeginning::read(parts).await.map_err(|_| ApiError::MalformedUpload)?;
+    let Some((part, filename)) = beginning.file else {
+        let is_elsewhere = beginning.has_other_file;
+        let missing =
+            if is_elsewhere { upload_attachment::file_of_another_field } else { upload_attachment::invalid_file };
+        return Err(missing().into());
+    };
+    let media_type = part.content_type().map(|mime| mime.essence_str().to_owned());
+    Ok((part, FileDescription { filename: Filename::sanitize(&filename.unwrap_or_default()), media_type }))
 }
 
 fn malformed(_: MultipartError) -> ApiError {

@@ -65,11 +65,5 @@ pub trait ImportInspector: Send + Sync {
     /// # Errors
     /// - [`RoadmapError::Invalid`] when it is not of the source, hostile, or cannot be read, or when an option is wrong.
     /// - Errors of the storage.
-    async fn inspect(
-        &self,
-        source: &str,
-        file_name: &str,
-        file: &Attachment,
-        options: &ImportOptions,
-    ) -> Result<Preview, RoadmapError>;
+    async fn inspect(&self, source: &str, file: &Attachment, options: &ImportOptions) -> Result<Preview, RoadmapError>;
 }

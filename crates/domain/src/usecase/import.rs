@@ -10,3 +10,4 @@ pub mod prepare;
 pub mod restore;
 pub mod run;
 pub mod undo;
+pub mod uploads;

@@ -9,6 +9,7 @@ pub mod changelogs;
 pub mod changes;
 pub mod feature_requests;
 pub mod files;
+pub mod imports;
 pub mod people;
 pub mod portal;
 pub mod records;

@@ -125,11 +125,33 @@ impl UploadAttachment {
         limit: u64,
         source: &mut dyn Chunks,
     ) -> Result<Attachment, RoadmapError> {
+        self.store_of_job(BlobKey { workspace, attachment: self.new_id() }, (job, name), limit, source).await
+    }
+
+    /// Stores a file that is to be imported, of at most `limit` bytes. It is a job file of its own, with its own ID. Otherwise as
+    /// [`Self::run`].
+    pub(crate) async fn store_upload(
+        &self,
+        workspace: WorkspaceId,
+        name: &str,
+        limit: u64,
+        source: &mut dyn Chunks,
+    ) -> Result<Attachment, RoadmapError> {
         let key = BlobKey { workspace, attachment: self.new_id() };
+        self.store_of_job(key, (key.attachment.uuid(), name), limit, source).await
+    }
+
+    async fn store_of_job(
+        &self,
+        key: BlobKey,
+        (job, name): (Uuid, &str),
+        limit: u64,
+        source: &mut dyn Chunks,
+    ) -> Result<Attachment, RoadmapError> {
         let file = FileDescription { filename: Filename::sanitize(name), media_type: None };
         let (stored, reservation) = self.store_content(key, file, limit, source).await?;
         let record = RecordJobFile { job, name: name.to_owned(), stored };
-        let recorded = self.executor.run_without_key(workspace, &record).await?;
+        let recorded = self.executor.run_without_key(key.workspace, &record).await?;
         if let Some(reservation) = reservation {
             reservation.commit(Usage::default());
         }

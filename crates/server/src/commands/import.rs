@@ -570,7 +570,12 @@ impl Run {
             Ok((theirs.trim().to_owned(), ours.trim().to_owned()))
         };
         let tracks = self.tracks.iter().map(pair).collect::<anyhow::Result<_>>()?;
-        Ok(LoadOptions { updates: self.update, subscribe: self.subscribe.into(), makes_members: self.make_members, tracks })
+        Ok(LoadOptions {
+            updates: self.update,
+            subscribe: self.subscribe.into(),
+            makes_members: self.make_members,
+            tracks,
+        })
     }
 
     fn reading(&self) -> anyhow::Result<Reading> {

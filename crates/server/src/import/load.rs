@@ -114,6 +114,7 @@ impl Target<'_> {
             }
         }
         let mut report = loader.report(state);
+        report.why = why.as_ref().map(|why: &anyhow::Error| crate::report::error_line(why));
         report.save(folder, &redirects)?;
         let end = EndImport {
             id: import.id,
@@ -280,6 +281,7 @@ impl Loader<'_> {
         }
         let mut records = self.staged.records::<T>(stage, self.progress.position)?;
         loop {
+            self.progress.total = total;
             self.display.show(&stage.kind().name().replace('_', " "), self.progress.position, total);
             if self.target.stop.is_requested() {
                 return Ok(false);

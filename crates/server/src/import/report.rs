@@ -7,13 +7,14 @@ use std::path::Path;
 use anyhow::Context;
 use roadmap_domain::model::id::ImportId;
 use roadmap_domain::model::import::records::Kind;
-use roadmap_domain::model::import::run::{Count, ImportState, Progress};
+use roadmap_domain::model::import::run::{Count, Import, ImportState, Progress};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::spreadsheet;
 use roadmap_import::records::{Lost, Problem};
 use serde::{Deserialize, Serialize};
 
 use super::staging::{PROBLEMS, Plan, REJECTED};
+use super::undo::Undone;
 
 /// The files of a report.
 const REPORT: &str = "report.json";
@@ -42,6 +43,12 @@ pub(crate) struct Report {
     pub(crate) ended_at: String,
     /// The command that goes on.
     pub(crate) resume: Option<String>,
+    /// Why it came to no good end, as a sentence.
+    #[serde(default)]
+    pub(crate) why: Option<String>,
+    /// What became of what it has made, once it was undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) undone: Option<Undone>,
 }
 
 /// What became of the records of a kind.
@@ -113,6 +120,34 @@ impl Report {
             began_at: plan.read_at.clone(),
             ended_at: subject.ended_at.to_string(),
             resume,
+            why: None,
+            undone: None,
+        }
+    }
+
+    /// Creates the report of a run that could not begin.
+    pub(crate) fn of_failure(import: &Import, is_dry: bool, why: String, ended_at: Timestamp) -> Self {
+        let nothing = |kind| (kind, Counted { read: 0, count: Count::default() });
+        Self {
+            id: (!is_dry).then(|| import.id.to_string()),
+            state: ImportState::Failed,
+            dry_run: is_dry,
+            source: import.source.clone(),
+            name: import.name.to_string(),
+            counts: Kind::ALL.into_iter().map(nothing).collect(),
+            votes: Votes { source: 0, voters: 0, nameless: 0, doubles: 0 },
+            subscribed: 0,
+            lost: Vec::new(),
+            new_tracks: Vec::new(),
+            new_members: Vec::new(),
+            problems: 0,
+            first_problems: Vec::new(),
+            files: Vec::new(),
+            began_at: import.began_at.to_string(),
+            ended_at: ended_at.to_string(),
+            resume: None,
+            why: (!why.is_empty()).then_some(why),
+            undone: None,
         }
     }
 

@@ -40,6 +40,56 @@ impl Source {
         }
     }
 
+    /// The names of the sources, and what people call the programs.
+    pub(crate) const NAMES: [(&str, &str); 9] = [
+        ("csv", "CSV"),
+        ("astuto", "Astuto"),
+        ("canny", "Canny"),
+        ("clearflask", "ClearFlask"),
+        ("fider", "Fider"),
+        ("github", "GitHub"),
+        ("logchimp", "LogChimp"),
+        ("quackback", "Quackback"),
+        ("uservoice", "UserVoice"),
+    ];
+    const ALL: [Self; 9] = [
+        Self::Csv,
+        Self::Astuto,
+        Self::Canny,
+        Self::Clearflask,
+        Self::Fider,
+        Self::Github,
+        Self::Logchimp,
+        Self::Quackback,
+        Self::Uservoice,
+    ];
+
+    /// Returns the source of a name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.name() == name)
+    }
+
+    /// Returns the columns of the first table with feature requests, or of the first table, with the fields that they fill.
+    /// Nothing if the source has tables of its own.
+    pub(crate) fn columns(self, inputs: &[Input], reading: &Reading) -> Vec<(String, Option<csv::Field>)> {
+        if self != Self::Csv {
+            return Vec::new();
+        }
+        let (encoding, delimiter) = (reading.encoding, reading.delimiter);
+        let dates = Dates { order: reading.order, now: Timestamp::MAX };
+        let options = csv::Options {
+            map: &reading.map,
+            encoding,
+            delimiter,
+            dates,
+            is_known: &|_| false,
+            max_records: MAX_RECORDS,
+        };
+        let mut tables: Vec<_> = inputs.iter().filter_map(|input| csv::inspect(input, &options).ok()).collect();
+        tables.sort_by_key(|table| table.kind != Some(csv::FileKind::FeatureRequests));
+        tables.into_iter().next().map(|table| table.columns).unwrap_or_default()
+    }
+
     /// Refuses the files of another program.
     pub(crate) fn check(self, inputs: &[Input]) -> anyhow::Result<()> {
         let has = |name: &str| inputs.iter().any(|input| input.name() == name);

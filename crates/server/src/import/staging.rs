@@ -15,9 +15,9 @@ use roadmap_domain::model::import::records::{
     self, Changelog, Comment, FeatureRequest, Kind, Move, Origin, Person, PersonKey, Prepared, Record,
 };
 use roadmap_domain::model::import::run::{Count, Counts, SourceName, Stage};
+use roadmap_domain::model::import::upload::Subscribing;
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::picture::{self, PictureProblem};
-use roadmap_domain::model::import::upload::Subscribing;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::{import_tracks, spreadsheet};
 use roadmap_domain::usecase::import::load::{Merge, StagedMove, StagedPerson};

@@ -9,7 +9,7 @@ use roadmap_domain::policy::links::Links;
 use roadmap_domain::usecase::import::undo::{
     BeginUndo, EndUndo, UndoChangelogs, UndoCustomers, UndoPosts, UndoRequests,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::load::begun;
 use super::progress::Display;
@@ -17,18 +17,18 @@ use super::turns::pause_after;
 use crate::wiring::Application;
 
 /// What became of a run that was undone.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Undone {
     pub(crate) id: String,
-    pub(crate) state: &'static str,
+    pub(crate) state: String,
     /// How many records were deleted, by their kind.
-    pub(crate) deleted: BTreeMap<&'static str, u64>,
+    pub(crate) deleted: BTreeMap<String, u64>,
     /// The feature requests and changelogs that stay, because something else has happened to them since.
     pub(crate) kept: Vec<Kept>,
 }
 
 /// A feature request or a changelog that stays.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Kept {
     pub(crate) id: String,
     pub(crate) title: String,
@@ -46,7 +46,8 @@ pub(crate) async fn undo(
     let executor = &application.executor;
     begun(executor.run_without_key(workspace, &BeginUndo { id, holder }).await?)?;
     let mut display = Display::new();
-    let mut undone = Undone { id: id.to_string(), state: "undone", deleted: BTreeMap::new(), kept: Vec::new() };
+    let mut undone =
+        Undone { id: id.to_string(), state: "undone".to_owned(), deleted: BTreeMap::new(), kept: Vec::new() };
     let (mut changelogs, mut after) = (0, None);
     loop {
         let began = Instant::now();
@@ -106,7 +107,7 @@ pub(crate) async fn undo(
         }
     }
     let ended = executor.run_without_key(workspace, &EndUndo { id, holder }).await?;
-    undone.deleted = BTreeMap::from([
+    let deleted = [
         ("changelogs", changelogs),
         ("feature_requests", requests),
         ("votes", posts.votes),
@@ -117,6 +118,7 @@ pub(crate) async fn undo(
         ("members", ended.members),
         ("tracks", ended.tracks),
         ("lanes", ended.lanes),
-    ]);
+    ];
+    undone.deleted = deleted.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect();
     Ok(undone)
 }

@@ -15,10 +15,10 @@ use roadmap_domain::model::import::records::{
     Vote,
 };
 use roadmap_domain::model::import::run::{Count, Import, ImportState, Progress, SourceName, Stage};
+use roadmap_domain::model::import::upload::Subscribing;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::usecase::change_changelog::EditChangelog;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::model::import::upload::Subscribing;
 use roadmap_domain::usecase::import::load::{
     Batch, FindRequests, LoadBatch, Merge, PreparedRequest, RunContext, StagedMove, StagedPerson,
 };

@@ -282,6 +282,9 @@ pub struct Progress {
     pub stage: Stage,
     /// How many records of the stage are done.
     pub position: u64,
+    /// How many records the stage has.
+    #[serde(default)]
+    pub total: u64,
     /// What became of the records so far.
     pub counts: Counts,
     /// How many of the new votes are subscriptions, too.

@@ -345,10 +345,14 @@ impl Operation for DiscardImport {
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Vec<UnusedAttachment>>, RoadmapError> {
-        if !find(&work.load_imports().await?, self.id)?.can_discard() {
+        let import = find(&work.load_imports().await?, self.id)?;
+        if !import.can_discard() {
             return Err(RoadmapError::Conflict(Conflict::ImportNotDiscardable));
         }
-        let files = work.delete_job_files(self.id.uuid()).await?;
+        let mut files = work.delete_job_files(self.id.uuid()).await?;
+        if let Some(upload) = &import.upload {
+            files.extend(work.delete_job_files(upload.file.uuid()).await?);
+        }
         work.delete_import(self.id).await?;
         Ok(Performed::new(files, Audit::OwnRecord(OwnRecord::Upload)))
     }
@@ -371,6 +375,9 @@ impl Operation for ForgetOldImports {
                 continue;
             }
             files.extend(work.delete_job_files(import.id.uuid()).await?);
+            if let Some(upload) = &import.upload {
+                files.extend(work.delete_job_files(upload.file.uuid()).await?);
+            }
             if import.can_discard() {
                 work.delete_import(import.id).await?;
             } else if import.upload.is_some() {

@@ -34,7 +34,8 @@ pub enum Field {
 }
 
 impl Field {
-    const ALL: [Self; 19] = [
+    /// All fields.
+    pub const ALL: [Self; 19] = [
         Self::Id,
         Self::Title,
         Self::Description,
@@ -58,7 +59,7 @@ impl Field {
 
     /// Returns the name.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Id => "id",
             Self::Title => "title",
