@@ -75,6 +75,8 @@ pub struct UploadRequest {
     pub workspace: WorkspaceId,
     /// Builds the URLs of the workspace.
     pub links: Links,
+    /// Who uploads.
+    pub origin: Origin,
 }
 
 impl UploadRequest {
@@ -88,7 +90,8 @@ impl UploadRequest {
         check_accept(request)?;
         check_form_content_type(request)?;
         check_scope(request, &credential)?;
-        Ok(Self { workspace: credential.workspace.id, links })
+        let origin = origin(request, &credential);
+        Ok(Self { workspace: credential.workspace.id, links, origin })
     }
 }
 

@@ -127,6 +127,12 @@ pub(crate) fn operations() -> Vec<Operation> {
         Write => v2::attachments::create,
         Manage => v2::attachments::delete,
         Read => v2::attachments::show,
+        Manage => v2::imports::create,
+        Manage => v2::imports::delete,
+        Manage => v2::imports::index,
+        Manage => v2::imports::run,
+        Manage => v2::imports::show,
+        Manage => v2::imports::undo,
     ]
 }
 

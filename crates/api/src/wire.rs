@@ -8,6 +8,7 @@ pub(crate) mod comment;
 pub(crate) mod customer;
 pub(crate) mod feature_request;
 pub(crate) mod held_post;
+pub(crate) mod import;
 pub(crate) mod lane;
 pub(crate) mod member;
 pub(crate) mod merge;
@@ -40,6 +41,16 @@ use crate::error;
 /// Returns a 200 with this body.
 pub(crate) fn ok<T: Serialize>(body: &T) -> HttpResponse {
     response(OperationResponse { response: saved_response(StatusCode::OK, body), replayed: false })
+}
+
+/// Returns a 201 with this body.
+pub(crate) fn created<T: Serialize>(body: &T) -> HttpResponse {
+    response(OperationResponse { response: saved_response(StatusCode::CREATED, body), replayed: false })
+}
+
+/// Returns the response of an operation with a status.
+pub(crate) fn saved<T: Serialize>(status: StatusCode, body: &T) -> SavedResponse {
+    saved_response(status, body)
 }
 
 /// Returns a 204.

@@ -59,8 +59,17 @@ const ADDITIVE: [&str; 1] = ["subscribe"];
 /// Operations without DELETE that cannot be undone either. A new name of a tag may be that of another one.
 const IRREVERSIBLE: [&str; 2] = ["mergeCustomer", "updateTag"];
 
-/// Operations that are no tools: the data of people do not become part of a conversation.
-const NO_TOOLS: [&str; 2] = ["eraseCustomer", "exportCustomer"];
+/// Operations that are no tools: the data of people, and files full of them, do not become part of a conversation.
+const NO_TOOLS: [&str; 8] = [
+    "createImport",
+    "deleteImport",
+    "eraseCustomer",
+    "exportCustomer",
+    "listImports",
+    "runImport",
+    "showImport",
+    "undoImport",
+];
 
 /// Levels of objects that the output schema of a reading tool describes. That of a writing tool names only what it
 /// returns; the reading tools describe the same records.

@@ -83,6 +83,36 @@ fn all_failures() -> Vec<Failure> {
         unknown("UnknownTag", "No feature request has the tag.", Resource::Tag),
         unknown("UnknownCustomer", "The customer does not exist.", Resource::Customer),
         unknown("UnknownChangelog", "The changelog does not exist.", Resource::Changelog),
+        unknown("UnknownImport", "The import does not exist.", Resource::Import),
+        failure(
+            "ImportNotReady",
+            "A request with the same operation key is still running, another import runs, or there is no file to import.",
+            &[
+                domain(RoadmapError::OperationInProgress),
+                conflict(Conflict::ImportRunning),
+                conflict(Conflict::ImportNotReady),
+            ],
+        ),
+        failure(
+            "ImportNotUndoable",
+            "A request with the same operation key is still running, another import runs, or the import cannot be undone.",
+            &[
+                domain(RoadmapError::OperationInProgress),
+                conflict(Conflict::ImportRunning),
+                conflict(Conflict::ImportNotUndoable),
+            ],
+        ),
+        failure(
+            "ImportNotDiscardable",
+            "The import has made something, or runs.",
+            &[conflict(Conflict::ImportNotDiscardable)],
+        ),
+        failure("TooManyImports", "Too many uploaded files wait.", &[conflict(Conflict::TooManyImports)]),
+        failure(
+            "InvalidImport",
+            "The part `file` is missing, too large, hostile, unreadable or of another source, or a field is invalid.",
+            &[FieldError::missing("file").into(), upload_attachment::too_large_file().into()],
+        ),
         unknown("UnknownAttachment", "The file does not exist.", Resource::Attachment),
         failure(
             "UnknownFeatureRequestOrTrack",
@@ -276,6 +306,23 @@ failures! {
     QueryErrors => ["InvalidField"];
     /// Errors of uploads.
     UploadErrors => ["MalformedForm", "BodyTimeout", "UnsupportedUploadType", "InvalidFile", WRITE_UNAVAILABLE];
+    /// Errors of uploads that are to be imported.
+    ImportUploadErrors => [
+        "MalformedForm",
+        "BodyTimeout",
+        "UnsupportedUploadType",
+        "InvalidImport",
+        "TooManyImports",
+        WRITE_UNAVAILABLE,
+    ];
+    /// Errors of requests that name an import.
+    ImportErrors => ["UnknownImport"];
+    /// Errors of running an import.
+    RunImportErrors => ["UnknownImport", "ImportNotReady"];
+    /// Errors of undoing an import.
+    UndoImportErrors => ["UnknownImport", "ImportNotUndoable"];
+    /// Errors of deleting an import.
+    DiscardImportErrors => ["UnknownImport", "ImportNotDiscardable"];
     /// Errors of requests that store records.
     RecordBudgetErrors => ["RecordBudgetExceeded"];
     /// Errors of requests that store a file.

@@ -619,6 +619,11 @@ parameters! {
     };
     /// The page of a list, by number or by cursor.
     PageParameters => page().into();
+    /// The page of a list, by number.
+    PageNumberParameters => {
+        let [page, size, _] = page();
+        vec![page, size]
+    };
     /// The filters and the part of all feature requests.
     AllRequestsParameters => {
         let what = "The id of a track: only feature requests that are on it, or were on it when they were deleted.";

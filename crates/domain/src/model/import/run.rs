@@ -165,6 +165,13 @@ impl Import {
     /// How long a run can be undone.
     pub const UNDOABLE: Duration = Duration::days(30);
 
+    /// Returns when it was uploaded or a command has begun it. IDs begin with that time (RFC 9562 section 5.7).
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        let millis = i64::try_from(self.id.uuid().as_u128() >> 80).ok();
+        millis.and_then(Timestamp::from_millis).unwrap_or(self.began_at)
+    }
+
     /// Whether a process works on it.
     #[must_use]
     pub fn is_at_work(&self, now: Timestamp) -> bool {
