@@ -4,11 +4,13 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
+use crate::error::Validated;
 use crate::model::customer::CustomerName;
 use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::feature_request::Title;
-use crate::model::id::{CustomerId, FeatureRequestId};
+use crate::model::id::{CustomerId, FeatureRequestId, parse_uuid};
 use crate::model::slug::slug;
+use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::policy::links::Links;
 
@@ -163,6 +165,8 @@ pub struct Mention {
     /// `feature_request`, `comment`, `note` or `changelog`.
     pub kind: String,
     pub id: String,
+    /// The title of the changelog or the feature request.
+    pub title: String,
     /// The feature request of a comment or note, or the feature request itself.
     pub request: Option<RequestOfRecord>,
 }
@@ -335,6 +339,18 @@ impl PersonRecords {
         serde_json::from_str(json)
     }
 
+    /// Returns who it is about.
+    ///
+    /// # Errors
+    /// The stored ID is none.
+    pub fn person(&self) -> Validated<CustomerName> {
+        Ok(CustomerName {
+            id: CustomerId::new(parse_uuid("id", &self.customer.id)?),
+            name: self.customer.name.clone().map(Name::from_stored),
+            email: EmailAddress::from_stored(self.customer.email.clone()),
+        })
+    }
+
     /// Returns how much of it an erasure concerns.
     #[must_use]
     pub fn erased(&self) -> ErasedRecords {
@@ -363,8 +379,18 @@ pub struct CandidateMention {
     pub kind: String,
     pub id: String,
     pub request: Option<RequestOfRecord>,
-    /// Its texts.
+    /// Its texts. That of a changelog begins with a line that is its title.
     pub text: String,
+}
+
+impl From<CandidateMention> for Mention {
+    fn from(found: CandidateMention) -> Self {
+        let title = match &found.request {
+            Some(request) => request.title.clone(),
+            None => found.text.lines().next().unwrap_or_default().to_owned(),
+        };
+        Self { kind: found.kind, id: found.id, title, request: found.request }
+    }
 }
 
 /// Who gets the data.
@@ -662,10 +688,16 @@ mod tests {
     fn a_mention_leads_to_the_page_of_the_team() {
         let candidates = r#"[{"kind": "comment", "id": "4", "text": "x", "request":
             {"id": "1", "tag_number": 1, "title": "Dark mode", "is_private": 0, "is_own": 0}}]"#;
-        let candidate = Mention::from_json(candidates).unwrap().remove(0);
-        let url = |request, id: &str| Mention { kind: String::new(), id: id.to_owned(), request }.shown(&links()).url;
+        let comment = Mention::from_json(candidates).unwrap().remove(0);
+        let (kind, text) = ("changelog".to_owned(), "Spring\n<p>x</p>".to_owned());
+        let changelog = CandidateMention { kind, id: "5".to_owned(), request: None, text };
         let base = "https://acme.roadmap.example.com/admin";
-        assert_eq!(url(candidate.request, "4"), format!("{base}/feature_requests/1-dark-mode"));
-        assert_eq!(url(None, "5"), format!("{base}/changelogs/5"));
+        for (found, title, page) in
+            [(comment, "Dark mode", "feature_requests/1-dark-mode"), (changelog, "Spring", "changelogs/5")]
+        {
+            let mention = Mention::from(found);
+            assert_eq!(mention.title, title);
+            assert_eq!(mention.shown(&links()).url, format!("{base}/{page}"));
+        }
     }
 }

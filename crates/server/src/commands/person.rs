@@ -9,7 +9,6 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use roadmap_domain::error::{Resource, RoadmapError};
-use roadmap_domain::model::customer::CustomerName;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::{CustomerId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::pagination::PageRequest;
@@ -202,9 +201,7 @@ impl Erase {
             Texts::Remove => ErasedTexts::Remove,
         };
         if self.dry_run {
-            let email = EmailAddress::from_stored(records.customer.email.clone());
-            let name = records.customer.name.clone().map(roadmap_domain::model::text::Name::from_stored);
-            let words = PersonWords::new(&CustomerName { id: customer, name, email });
+            let words = PersonWords::new(&records.person()?);
             let mentions = application.reader.mentions(workspace.id, customer, &words, texts).await?;
             let links = super::links(settings, &workspace)?;
             let mentions = mentions.into_iter().map(|mention| mention.shown(&links)).collect();

@@ -57,7 +57,7 @@ pub fn person_records(json: &str) -> Result<PersonRecords, StoreError> {
 pub fn mentions(json: &str, words: &PersonWords) -> Result<Vec<Mention>, StoreError> {
     let candidates = Mention::from_json(json).map_err(|error| StoreError::Fatal(error.into()))?;
     let found = candidates.into_iter().filter(|candidate| words.are_in(&candidate.text));
-    Ok(found.map(|found| Mention { kind: found.kind, id: found.id, request: found.request }).collect())
+    Ok(found.map(Mention::from).collect())
 }
 
 /// Reads the words of an erasure.
